@@ -1,0 +1,116 @@
+//! The front end as the companion sees it: what it is asked to show and how it answers.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pillion_protocol::{Dialect, IdeContext};
+
+/// The number of a diff within one companion, from 1. Never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DiffId(pub u64);
+
+impl fmt::Display for DiffId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A proposed change, to be shown to the person who reviews it.
+#[derive(Debug, Clone)]
+pub struct Diff {
+    /// Its number. An [`Editor::open_diff`] with the number of a view that is open puts the new
+    /// proposal into that view.
+    pub id: DiffId,
+    /// Whose proposal it is.
+    pub agent: Dialect,
+    /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
+    pub path: PathBuf,
+    /// The whole proposed text.
+    pub proposed: Arc<str>,
+}
+
+/// Why a view goes away although nobody judged it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CloseReason {
+    /// The agent closed it: somebody answered in the agent's own window.
+    ClosedByAgent,
+    /// The agent went away for good.
+    AgentGone,
+    /// Somebody accepted or rejected it with a command.
+    Settled,
+    /// The view took too long to open; the agent was told that it failed.
+    TookTooLong,
+}
+
+/// A front end: it shows proposals and lets a person judge them.
+///
+/// The companion calls these methods in the order in which things happened, from its own thread.
+/// They must return at once: hand the work to the front end's own thread, which answers through
+/// the given reply and reports through [`Handle`](crate::Handle).
+pub trait Editor: Send + 'static {
+    /// Shows `diff`, and answers `shown` when the view is open or cannot be opened (C5.2).
+    fn open_diff(&mut self, diff: Diff, shown: Reply<()>);
+
+    /// Takes the view away without stealing the focus, and answers with the text as it stood
+    /// there, edits included (C5.5). No outcome of this diff is heard afterwards (C5.10).
+    fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>);
+
+    /// Agents came or went, or what they are shown changed.
+    fn status_changed(&mut self, status: Status) {
+        let _ = status;
+    }
+}
+
+/// What a front end can tell people about its companion.
+#[derive(Debug, Clone, Default)]
+pub struct Status {
+    /// The agents that are connected, oldest first.
+    pub agents: Vec<Dialect>,
+    /// What agents are shown.
+    pub context: IdeContext,
+    /// Discovery places that could not be served, each as one sentence for people.
+    pub warnings: Vec<String>,
+}
+
+/// The one answer to a request. Dropping it unanswered counts as a failure.
+pub struct Reply<T> {
+    send: Option<Box<dyn FnOnce(Result<T, String>) + Send>>,
+}
+
+impl<T> Reply<T> {
+    /// A reply that is given to `send`.
+    pub fn new(send: impl FnOnce(Result<T, String>) + Send + 'static) -> Self {
+        Self {
+            send: Some(Box::new(send)),
+        }
+    }
+
+    /// Answers that it was done.
+    pub fn done(mut self, value: T) {
+        self.send(Ok(value));
+    }
+
+    /// Answers that it could not be done, and why: the agent reads `reason`.
+    pub fn failed(mut self, reason: impl Into<String>) {
+        self.send(Err(reason.into()));
+    }
+
+    fn send(&mut self, answer: Result<T, String>) {
+        if let Some(send) = self.send.take() {
+            send(answer);
+        }
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        self.send(Err("the editor gave no answer".to_owned()));
+    }
+}
+
+impl<T> fmt::Debug for Reply<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reply")
+    }
+}

@@ -1,0 +1,281 @@
+//! What differs from agent to agent: one table, one row per agent.
+
+use std::fmt;
+
+use crate::token::Token;
+
+/// An agent's way of finding and calling a companion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dialect {
+    /// Google's Gemini CLI.
+    GeminiCli,
+    /// Alibaba's Qwen Code.
+    QwenCode,
+}
+
+/// Where one family of releases looks for discovery files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Which directory `folder` is relative to.
+    pub base: Base,
+    /// The directory below `base`, one component per item.
+    pub folder: &'static [&'static str],
+    /// How the file is named.
+    pub name: FileName,
+}
+
+/// A directory that an agent computes for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// What Node's `os.tmpdir()` returns (C2.2).
+    TmpDir,
+    /// `QWEN_HOME`, by default `.qwen` in the home directory.
+    QwenHome,
+}
+
+/// How a discovery file is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileName {
+    /// `PREFIX-PID-PORT.json` (C2.2), one for each process that an agent may look for (C2.3).
+    PidPort(&'static str),
+    /// `PREFIX-PID.json`: the name does not tell two companions of one process apart.
+    Pid(&'static str),
+    /// `PREFIX-PORT.json`.
+    Port(&'static str),
+    /// `PORT.lock`.
+    PortLock,
+}
+
+impl FileName {
+    /// Whether every process id has a file of its own.
+    pub fn holds_pid(self) -> bool {
+        matches!(self, Self::PidPort(_) | Self::Pid(_))
+    }
+
+    /// Whether two companions can never want the same name.
+    pub fn holds_port(self) -> bool {
+        !matches!(self, Self::Pid(_))
+    }
+
+    /// The name for `pid` and `port`.
+    pub fn of(self, pid: u32, port: u16) -> String {
+        match self {
+            Self::PidPort(prefix) => format!("{prefix}-{pid}-{port}.json"),
+            Self::Pid(prefix) => format!("{prefix}-{pid}.json"),
+            Self::Port(prefix) => format!("{prefix}-{port}.json"),
+            Self::PortLock => format!("{port}.lock"),
+        }
+    }
+
+    /// Whether `name` could be one of these, whatever its numbers.
+    pub fn fits(self, name: &str) -> bool {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let numbers = |prefix: &str| {
+            name.strip_prefix(prefix)
+                .and_then(|rest| rest.strip_prefix('-'))
+                .and_then(|rest| rest.strip_suffix(".json"))
+        };
+        match self {
+            Self::PidPort(prefix) => numbers(prefix)
+                .and_then(|rest| rest.split_once('-'))
+                .is_some_and(|(pid, port)| is_number(pid) && is_number(port)),
+            Self::Pid(prefix) | Self::Port(prefix) => numbers(prefix).is_some_and(is_number),
+            Self::PortLock => name.strip_suffix(".lock").is_some_and(is_number),
+        }
+    }
+}
+
+/// One row of the table.
+struct Row {
+    name: &'static str,
+    display_name: &'static str,
+    places: &'static [Place],
+    port_variable: &'static str,
+    workspace_variable: &'static str,
+    token_variable: Option<&'static str>,
+}
+
+const GEMINI: &str = "gemini-ide-server";
+const QWEN: &str = "qwen-code-ide-server";
+
+const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {
+    Place {
+        base: Base::TmpDir,
+        folder,
+        name,
+    }
+}
+
+const GEMINI_CLI: Row = Row {
+    name: "gemini",
+    display_name: "Gemini CLI",
+    places: &[
+        in_tmp(&["gemini", "ide"], FileName::PidPort(GEMINI)),
+        // Releases up to 0.36 try this one first.
+        in_tmp(&[], FileName::Pid(GEMINI)),
+    ],
+    port_variable: "GEMINI_CLI_IDE_SERVER_PORT",
+    workspace_variable: "GEMINI_CLI_IDE_WORKSPACE_PATH",
+    token_variable: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
+};
+
+const QWEN_CODE: Row = Row {
+    name: "qwen",
+    display_name: "Qwen Code",
+    places: &[
+        in_tmp(&["qwen", "ide"], FileName::PidPort(QWEN)),
+        // 0.12 and later scan the lock files; 0.5 to 0.10 open the one of the port variable.
+        Place {
+            base: Base::QwenHome,
+            folder: &["ide"],
+            name: FileName::PortLock,
+        },
+        // 0.1 looks in Gemini's folder.
+        in_tmp(&["gemini", "ide"], FileName::PidPort(QWEN)),
+        in_tmp(&[], FileName::Pid(QWEN)),
+        in_tmp(&[], FileName::Port(QWEN)),
+    ],
+    port_variable: "QWEN_CODE_IDE_SERVER_PORT",
+    workspace_variable: "QWEN_CODE_IDE_WORKSPACE_PATH",
+    token_variable: None,
+};
+
+impl Dialect {
+    /// Every dialect, in the order in which people are shown them.
+    pub const ALL: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
+
+    fn row(self) -> &'static Row {
+        match self {
+            Self::GeminiCli => &GEMINI_CLI,
+            Self::QwenCode => &QWEN_CODE,
+        }
+    }
+
+    /// The agent's short name, which is also its command: `gemini`, `qwen`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The agent's name for people.
+    pub fn display_name(self) -> &'static str {
+        self.row().display_name
+    }
+
+    /// Every place where some release looks, the specified one first.
+    pub fn places(self) -> &'static [Place] {
+        self.row().places
+    }
+
+    /// The variables that wire an agent's terminal to one companion (C2.6), with their values.
+    pub fn environment(
+        self,
+        port: u16,
+        workspace_path: &str,
+        token: &Token,
+    ) -> Vec<(&'static str, String)> {
+        let row = self.row();
+        let mut variables = vec![
+            (row.port_variable, port.to_string()),
+            (row.workspace_variable, workspace_path.to_owned()),
+        ];
+        if let Some(name) = row.token_variable {
+            variables.push((name, token.expose().to_owned()));
+        }
+        variables
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.display_name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dialect: Dialect) -> Vec<String> {
+        dialect
+            .places()
+            .iter()
+            .map(|place| {
+                let mut path = match place.base {
+                    Base::TmpDir => "tmpdir".to_owned(),
+                    Base::QwenHome => "~/.qwen".to_owned(),
+                };
+                for part in place.folder {
+                    path = format!("{path}/{part}");
+                }
+                format!("{path}/{}", place.name.of(7, 4242))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_release_finds_its_file() {
+        assert_eq!(
+            names(Dialect::GeminiCli),
+            [
+                "tmpdir/gemini/ide/gemini-ide-server-7-4242.json",
+                "tmpdir/gemini-ide-server-7.json",
+            ]
+        );
+        assert_eq!(
+            names(Dialect::QwenCode),
+            [
+                "tmpdir/qwen/ide/qwen-code-ide-server-7-4242.json",
+                "~/.qwen/ide/4242.lock",
+                "tmpdir/gemini/ide/qwen-code-ide-server-7-4242.json",
+                "tmpdir/qwen-code-ide-server-7.json",
+                "tmpdir/qwen-code-ide-server-4242.json",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_fits_its_own_pattern_and_no_other_file() {
+        for dialect in Dialect::ALL {
+            for place in dialect.places() {
+                assert!(place.name.fits(&place.name.of(1, 65535)), "{place:?}");
+                for other in [
+                    "",
+                    "a.lock",
+                    ".lock",
+                    "gemini-ide-server-.json",
+                    "qwen-code-ide-server-1-2-3.json",
+                    "notes.json",
+                ] {
+                    assert!(!place.name.fits(other), "{place:?} {other:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_environment_holds_every_variable_that_a_release_reads() {
+        let token = Token::from("t".to_owned());
+        let names = |dialect: Dialect| -> Vec<_> {
+            dialect
+                .environment(1, "/w", &token)
+                .into_iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect()
+        };
+        assert_eq!(
+            names(Dialect::GeminiCli),
+            [
+                "GEMINI_CLI_IDE_SERVER_PORT=1",
+                "GEMINI_CLI_IDE_WORKSPACE_PATH=/w",
+                "GEMINI_CLI_IDE_AUTH_TOKEN=t"
+            ]
+        );
+        assert_eq!(
+            names(Dialect::QwenCode),
+            [
+                "QWEN_CODE_IDE_SERVER_PORT=1",
+                "QWEN_CODE_IDE_WORKSPACE_PATH=/w"
+            ]
+        );
+    }
+}

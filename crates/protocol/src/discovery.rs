@@ -1,0 +1,162 @@
+//! The discovery file (C2.4): how an agent learns port, workspace and token.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::token::Token;
+
+/// What stands between two roots in `workspacePath` (C2.5).
+pub const WORKSPACE_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
+
+/// The content of a discovery file, in every place where a release looks for one.
+///
+/// One object serves all places: the specified files need the first four fields (C2.4), Qwen Code's
+/// lock files read `ppid` and `ideName` as well, and agents ignore the rest.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscoveryFile {
+    /// The loopback port of the companion.
+    pub port: u16,
+    /// Every workspace root, absolute, joined by [`WORKSPACE_SEPARATOR`] (C2.5).
+    pub workspace_path: String,
+    /// What the agent presents on every request (C3.2). The oldest text lets a companion leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth_token: Option<Token>,
+    /// Who the editor is. The oldest text lets a companion leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ide_info: Option<IdeInfo>,
+    /// Qwen Code deletes a lock file whose `ppid` is dead: always a living process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ppid: Option<u32>,
+    /// Qwen Code's older name for `ideInfo.displayName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ide_name: Option<String>,
+    /// Marks the file as written by Pillion; without it a file is never swept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pillion: Option<Publisher>,
+}
+
+/// Which companion wrote a discovery file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Publisher {
+    /// The companion's own process id, which is not always the one in the file's name.
+    pub pid: u32,
+}
+
+/// The editor's identity (C2.4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IdeInfo {
+    /// A short lowercase identifier, such as `neovim`.
+    pub name: String,
+    /// The name for people, such as `Neovim`.
+    pub display_name: String,
+}
+
+impl IdeInfo {
+    /// An identity from both of its names.
+    pub fn new(name: impl Into<String>, display_name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            display_name: display_name.into(),
+        }
+    }
+}
+
+/// A workspace root that `workspacePath` cannot carry.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RootError {
+    /// Agents compare with their absolute working directory.
+    #[error("workspace root {0:?} is not absolute")]
+    Relative(PathBuf),
+    /// A JSON string cannot hold it.
+    #[error("workspace root {0:?} is not valid Unicode")]
+    NotUnicode(PathBuf),
+    /// Agents would read it as two roots.
+    #[error(
+        "workspace root {0:?} contains {WORKSPACE_SEPARATOR:?}, which separates roots in a discovery file"
+    )]
+    HoldsSeparator(PathBuf),
+}
+
+/// Joins workspace roots for `workspacePath` (C2.5).
+///
+/// # Errors
+/// The first root that is relative, not Unicode, or contains the separator.
+pub fn join_roots<P: AsRef<Path>>(roots: &[P]) -> Result<String, RootError> {
+    let mut joined = String::new();
+    for root in roots {
+        let root = root.as_ref();
+        let owned = || root.to_owned();
+        if !root.is_absolute() {
+            return Err(RootError::Relative(owned()));
+        }
+        let text = root
+            .to_str()
+            .ok_or_else(|| RootError::NotUnicode(owned()))?;
+        if text.contains(WORKSPACE_SEPARATOR) {
+            return Err(RootError::HoldsSeparator(owned()));
+        }
+        if !joined.is_empty() {
+            joined.push(WORKSPACE_SEPARATOR);
+        }
+        joined.push_str(text);
+    }
+    Ok(joined)
+}
+
+/// The roots that a `workspacePath` lists (C2.5).
+pub fn split_roots(workspace_path: &str) -> impl Iterator<Item = &Path> {
+    workspace_path
+        .split(WORKSPACE_SEPARATOR)
+        .filter(|root| !root.is_empty())
+        .map(Path::new)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_file_has_the_wire_shape_of_the_contract() {
+        let file = DiscoveryFile {
+            port: 4242,
+            workspace_path: "/a:/b".into(),
+            auth_token: Some(Token::from("s".to_owned())),
+            ide_info: Some(IdeInfo::new("neovim", "Neovim")),
+            ppid: Some(7),
+            ide_name: Some("Neovim".into()),
+            pillion: Some(Publisher { pid: 9 }),
+        };
+        assert_eq!(
+            serde_json::to_value(&file).unwrap(),
+            serde_json::json!({
+                "port": 4242, "workspacePath": "/a:/b", "authToken": "s",
+                "ideInfo": {"name": "neovim", "displayName": "Neovim"},
+                "ppid": 7, "ideName": "Neovim", "pillion": {"pid": 9}
+            })
+        );
+        assert!(!format!("{file:?}").contains("\"s\""), "{file:?}");
+    }
+
+    #[test]
+    fn a_reader_copes_without_token_and_identity() {
+        let file: DiscoveryFile =
+            serde_json::from_str(r#"{"port":1,"workspacePath":"/a"}"#).unwrap();
+        assert!(file.auth_token.is_none() && file.ide_info.is_none());
+    }
+
+    #[test]
+    fn roots_that_cannot_be_joined_are_named() {
+        assert_eq!(join_roots(&["/a", "/b c"]), Ok("/a:/b c".into()));
+        assert_eq!(join_roots::<&str>(&[]), Ok(String::new()));
+        assert_eq!(join_roots(&["a"]), Err(RootError::Relative("a".into())));
+        assert_eq!(
+            join_roots(&["/a:b"]),
+            Err(RootError::HoldsSeparator("/a:b".into()))
+        );
+        assert_eq!(split_roots("/a:/b c").count(), 2);
+        assert_eq!(split_roots("").count(), 0);
+    }
+}

@@ -1,0 +1,25 @@
+//! The companion contract of the terminal coding agents, as types and pure rules.
+//!
+//! Everything here is data: no I/O, no clock, no async, no HTTP. Rule numbers such as `C4.7` name
+//! the rules of the contract that a line implements.
+//!
+//! - [`dialect`]: what differs from agent to agent, as one table.
+//! - [`discovery`]: the file by which an agent finds a companion (C2).
+//! - [`token`]: secrets that never show in a log (C3).
+//! - [`context`]: what the editor shows, and the rules of both sides (C4).
+//! - [`diff`]: the two tools and their outcomes (C5).
+
+pub mod context;
+pub mod dialect;
+pub mod diff;
+pub mod discovery;
+pub mod token;
+
+pub use context::{Cursor, File, IdeContext, WorkspaceState};
+pub use dialect::Dialect;
+pub use diff::{CloseDiff, OpenDiff, Outcome};
+pub use discovery::{DiscoveryFile, IdeInfo};
+pub use token::Token;
+
+/// The path of the one endpoint for MCP traffic (C1.2).
+pub const MCP_PATH: &str = "/mcp";

@@ -1,0 +1,67 @@
+//! Secrets (C3): compared in constant time, never shown.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+
+/// A bearer token. `Debug` shows `…`; only [`Token::expose`] and serialisation give the secret away.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Token(String);
+
+impl Token {
+    /// A token of `bytes` in lowercase hexadecimal. The bytes must come from the system's random source.
+    pub fn from_random(bytes: [u8; 32]) -> Self {
+        use fmt::Write as _;
+        let mut text = String::with_capacity(64);
+        for byte in bytes {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        Self(text)
+    }
+
+    /// Whether `presented` is this token, in time that does not depend on where they differ.
+    pub fn matches(&self, presented: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(presented).into()
+    }
+
+    /// The secret itself, for a discovery file, an environment or an `Authorization` header.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Token {
+    fn from(secret: String) -> Self {
+        Self(secret)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_hides_the_secret() {
+        let token = Token::from_random([0xab; 32]);
+        assert_eq!(format!("{token:?}"), "…");
+        assert_eq!(token.expose(), "ab".repeat(32));
+    }
+
+    #[test]
+    fn only_the_whole_token_matches() {
+        let token = Token::from("secret".to_owned());
+        assert!(token.matches(b"secret"));
+        for wrong in ["", "secre", "secrets", "Secret"] {
+            assert!(!token.matches(wrong.as_bytes()), "{wrong:?}");
+        }
+    }
+}
