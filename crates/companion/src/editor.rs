@@ -39,8 +39,8 @@ pub enum CloseReason {
     AgentGone,
     /// Somebody accepted or rejected it with a command.
     Settled,
-    /// The view took too long to open; the agent was told that it failed.
-    TookTooLong,
+    /// The view could not be opened, or not in time; the agent was told so.
+    NotShown,
 }
 
 /// A front end: it shows proposals and lets a person judge them.
@@ -60,6 +60,9 @@ pub trait Editor: Send + 'static {
     fn status_changed(&mut self, status: Status) {
         let _ = status;
     }
+
+    /// The companion stops, asked by a signal or by its handle: nothing more comes.
+    fn stopped(&mut self) {}
 }
 
 /// What a front end can tell people about its companion.

@@ -1,0 +1,48 @@
+//! Reads a request's body: bounded in size and in time.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use pillion_protocol::diff::MAX_CONTENT;
+
+/// The largest body, in bytes: the longest content may double its size as a JSON string.
+const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
+
+/// The whole body.
+///
+/// # Errors
+/// The response to give when it is too long, breaks off, or does not end within `patience`.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    patience: Duration,
+) -> Result<Bytes, Response> {
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > MAX_BODY as u64) {
+        return Err(too_long());
+    }
+    let collected = Limited::new(body, MAX_BODY).collect();
+    match tokio::time::timeout(patience, collected).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
+        Ok(Err(error)) => {
+            let text = format!("the body broke off: {error}\n");
+            Err((StatusCode::BAD_REQUEST, text).into_response())
+        }
+        Err(_) => {
+            let text = format!("the body did not end within {} s\n", patience.as_secs());
+            Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
+        }
+    }
+}
+
+fn too_long() -> Response {
+    let text = format!("the body is longer than {MAX_BODY} bytes\n");
+    (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
+}
