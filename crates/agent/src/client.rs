@@ -143,8 +143,8 @@ async fn result(body: Incoming) -> Result<Value, ClientError> {
     let body = body.collect().await.map_err(unreachable)?.to_bytes();
     let event = Parser::default().push(&body).into_iter().next();
     let event = event.ok_or_else(|| ClientError::Protocol("it is empty".to_owned()))?;
-    let mut response: Value = serde_json::from_str(&event)
-        .map_err(|error| ClientError::Protocol(error.to_string()))?;
+    let mut response: Value =
+        serde_json::from_str(&event).map_err(|error| ClientError::Protocol(error.to_string()))?;
     if let Some(error) = response.get("error") {
         return Err(ClientError::Protocol(error.to_string()));
     }

@@ -54,7 +54,8 @@ impl Updates {
             let frame = self.body.frame().await?.ok()?;
             if let Some(bytes) = frame.data_ref() {
                 let events = self.parser.push(bytes);
-                self.ready.extend(events.iter().filter_map(|event| parse(event)));
+                self.ready
+                    .extend(events.iter().filter_map(|event| parse(event)));
             }
         }
     }

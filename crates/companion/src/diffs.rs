@@ -48,7 +48,10 @@ enum State<C> {
     /// It is shown; the reviewer decides.
     Pending,
     /// The editor was asked for the text in the view, and to close it.
-    Closing { closer: Closer<C>, deadline: Instant },
+    Closing {
+        closer: Closer<C>,
+        deadline: Instant,
+    },
 }
 
 /// Who asked for a view to be closed.

@@ -78,8 +78,10 @@ pub struct Status {
 
 /// The one answer to a request. Dropping it unanswered counts as a failure.
 pub struct Reply<T> {
-    send: Option<Box<dyn FnOnce(Result<T, String>) + Send>>,
+    send: Option<SendAnswer<T>>,
 }
+
+type SendAnswer<T> = Box<dyn FnOnce(Result<T, String>) + Send>;
 
 impl<T> Reply<T> {
     /// A reply that is given to `send`.

@@ -5,6 +5,7 @@ mod body;
 mod control;
 mod guard;
 mod message;
+mod refusal;
 
 use std::future::IntoFuture;
 use std::io;
@@ -17,21 +18,30 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{any, get, post};
 use axum::serve::ListenerExt;
 use http_body_util::Full;
-use pillion_protocol::{MCP_PATH, Token};
+use pillion_protocol::{Dialect, MCP_PATH, Token};
 use tokio::net::TcpListener;
 
 use self::guard::Guard;
 use self::message::Message;
-use crate::companion::AgentTokens;
+use self::refusal::Refusal;
 use crate::event::Events;
 use crate::mcp::{Mcp, Origin, SESSION_HEADER};
 
 /// How long a request's body may take to arrive.
 pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The secrets that open the endpoint.
+#[derive(Debug, Clone)]
+pub(crate) struct Tokens {
+    /// Each agent's own, which opens `/mcp`.
+    pub(crate) agents: Vec<(Dialect, Token)>,
+    /// The commands', which opens `/control`.
+    pub(crate) control: Token,
+}
 
 /// What the handlers of one endpoint share.
 #[derive(Clone)]
@@ -56,43 +66,42 @@ pub(crate) async fn bind() -> io::Result<(TcpListener, u16)> {
 pub(crate) fn serve(
     listener: TcpListener,
     port: u16,
-    tokens: AgentTokens,
-    control_token: Token,
+    tokens: Tokens,
     mcp: Mcp,
     events: Events,
     body_patience: Duration,
 ) -> impl Future<Output = io::Result<()>> + Send + 'static {
     let shared = Shared {
-        guard: Arc::new(Guard::new(port, tokens, control_token)),
+        guard: Arc::new(Guard::new(port, tokens)),
         mcp,
         events,
         body_patience,
     };
     let router = Router::new()
-        .route(MCP_PATH, any(mcp_request))
+        .route(MCP_PATH, any(serve_agent))
         .route("/control/diffs", get(control::diffs))
         .route("/control/settle", post(control::settle))
         .route("/control/focus", post(control::focus))
-        .fallback(|| async { (StatusCode::NOT_FOUND, "not found: agents are served at /mcp\n") })
+        .fallback(|| async {
+            (
+                StatusCode::NOT_FOUND,
+                "not found: agents are served at /mcp",
+            )
+        })
         .with_state(shared);
     // An answer is one small packet: waiting for more of it costs 40 ms.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     axum::serve(listener, router).into_future()
 }
 
-async fn mcp_request(State(shared): State<Shared>, request: Request) -> Response {
-    match answer_mcp(&shared, request).await {
-        Ok(response) | Err(response) => response,
-    }
-}
-
-async fn answer_mcp(shared: &Shared, request: Request) -> Result<Response, Response> {
+async fn serve_agent(State(shared): State<Shared>, request: Request) -> Result<Response, Refusal> {
     let agent = shared.guard.admit_agent(request.headers())?;
     if let Some(session) = request.headers().get(SESSION_HEADER) {
         // A session belongs to the agent whose token opened it.
         let owner = session.to_str().ok().and_then(|id| shared.mcp.agent_of(id));
         if owner != Some(agent) {
-            return Err((StatusCode::NOT_FOUND, "no such session: initialize first\n").into_response());
+            let text = "no such session: initialize first";
+            return Err(Refusal::new(StatusCode::NOT_FOUND, text));
         }
     }
     let (mut parts, body) = request.into_parts();
@@ -118,7 +127,9 @@ async fn answer_mcp(shared: &Shared, request: Request) -> Result<Response, Respo
 
 /// Any other type is refused by MCP itself.
 fn is_json(headers: &axum::http::HeaderMap) -> bool {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
     content_type.is_some_and(|value| {
         let essence = value.split(';').next().unwrap_or_default();
         essence.trim().eq_ignore_ascii_case("application/json")

@@ -223,7 +223,8 @@ impl MainLoop {
         let agent = agent.ok_or("the session has ended")?;
         match tool {
             OPEN_DIFF => {
-                let open = OpenDiff::from_arguments(arguments).map_err(|error| error.to_string())?;
+                let open =
+                    OpenDiff::from_arguments(arguments).map_err(|error| error.to_string())?;
                 Ok(ToolCall::Open(Proposal {
                     session: Arc::clone(session),
                     agent,

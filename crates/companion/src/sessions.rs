@@ -70,10 +70,6 @@ impl Sessions {
         self.sessions.get(id).map(|session| session.agent)
     }
 
-    pub(crate) fn ids(&self) -> impl Iterator<Item = &SessionId> {
-        self.sessions.keys()
-    }
-
     /// The agents that listen, in the order in which they came.
     pub(crate) fn connected(&self) -> Vec<Dialect> {
         let mut connected: Vec<_> = self

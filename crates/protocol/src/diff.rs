@@ -250,7 +250,10 @@ mod tests {
             json!({"filePath": "/a", "content": "x\r\n"})
         );
         assert_eq!(Outcome::Rejected.method(), "ide/diffRejected");
-        assert_eq!(Outcome::Rejected.into_params("/a".into()), json!({"filePath": "/a"}));
+        assert_eq!(
+            Outcome::Rejected.into_params("/a".into()),
+            json!({"filePath": "/a"})
+        );
     }
 
     #[test]

@@ -57,7 +57,9 @@ impl Client {
     /// # Errors
     /// When the companion cannot be reached.
     pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
-        let body = self.send(Method::GET, "/control/diffs", Bytes::new()).await?;
+        let body = self
+            .send(Method::GET, "/control/diffs", Bytes::new())
+            .await?;
         serde_json::from_slice(&body).map_err(|source| self.unreachable(source))
     }
 

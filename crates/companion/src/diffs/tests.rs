@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, Outcome};
 
-use super::{Action, Answer, Decision, Diffs, EDITOR_PATIENCE, Proposal};
-use crate::editor::{CloseReason, DiffId};
+use super::{Action, Decision, Diffs, EDITOR_PATIENCE, Proposal};
+use crate::editor::DiffId;
 
 type Machine = Diffs<&'static str>;
 
@@ -142,7 +142,11 @@ fn an_editor_that_does_not_answer_fails_the_call_after_ten_seconds() {
     let (mut diffs, now) = (Machine::default(), Instant::now());
     diffs.open(proposal("s", "/a", "new"), "open", now);
     assert_eq!(diffs.due(), Some(now + EDITOR_PATIENCE));
-    assert!(diffs.expire(now + EDITOR_PATIENCE - Duration::from_millis(1)).is_empty());
+    assert!(
+        diffs
+            .expire(now + EDITOR_PATIENCE - Duration::from_millis(1))
+            .is_empty()
+    );
     assert_eq!(
         lines(diffs.expire(now + EDITOR_PATIENCE)),
         [

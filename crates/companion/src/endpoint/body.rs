@@ -5,9 +5,10 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use pillion_protocol::diff::MAX_CONTENT;
+
+use super::refusal::Refusal;
 
 /// The largest body, in bytes: the longest content may double its size as a JSON string.
 const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
@@ -15,12 +16,12 @@ const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
 /// The whole body.
 ///
 /// # Errors
-/// The response to give when it is too long, breaks off, or does not end within `patience`.
+/// When it is too long, breaks off, or does not end within `patience`.
 pub(super) async fn read(
     headers: &HeaderMap,
     body: Body,
     patience: Duration,
-) -> Result<Bytes, Response> {
+) -> Result<Bytes, Refusal> {
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -32,17 +33,17 @@ pub(super) async fn read(
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
-            let text = format!("the body broke off: {error}\n");
-            Err((StatusCode::BAD_REQUEST, text).into_response())
+            let text = format!("the body broke off: {error}");
+            Err(Refusal::new(StatusCode::BAD_REQUEST, text))
         }
         Err(_) => {
-            let text = format!("the body did not end within {} s\n", patience.as_secs());
-            Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
+            let text = format!("the body did not end within {patience:?}");
+            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text))
         }
     }
 }
 
-fn too_long() -> Response {
-    let text = format!("the body is longer than {MAX_BODY} bytes\n");
-    (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
+fn too_long() -> Refusal {
+    let text = format!("the body is longer than {MAX_BODY} bytes");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
 }

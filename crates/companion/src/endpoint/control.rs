@@ -4,11 +4,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
 use pillion_protocol::File;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
+use super::refusal::Refusal;
 use super::{Shared, body};
 use crate::control::{Command, DiffSummary, Settle};
 use crate::diffs::{Decision, PendingDiff};
@@ -18,11 +18,11 @@ use crate::event::Event;
 pub(super) async fn diffs(
     State(shared): State<Shared>,
     headers: HeaderMap,
-) -> Result<Json<Vec<DiffSummary>>, Response> {
+) -> Result<Json<Vec<DiffSummary>>, Refusal> {
     shared.guard.admit_command(&headers)?;
     let (answer, pending) = oneshot::channel();
     shared.command(Command::Diffs(answer))?;
-    let pending = pending.await.map_err(|_| stopping())?;
+    let pending = pending.await.map_err(|_| Refusal::stopping())?;
     Ok(Json(pending.into_iter().map(summary).collect()))
 }
 
@@ -30,7 +30,7 @@ pub(super) async fn settle(
     State(shared): State<Shared>,
     headers: HeaderMap,
     body: Body,
-) -> Result<StatusCode, Response> {
+) -> Result<StatusCode, Refusal> {
     let settle: Settle = shared.read(&headers, body).await?;
     let decision = match (settle.accept, settle.content) {
         (true, None) => Decision::Accept,
@@ -43,9 +43,9 @@ pub(super) async fn settle(
         decision,
         caller,
     })?;
-    match answer.await.map_err(|_| stopping())? {
+    match answer.await.map_err(|_| Refusal::stopping())? {
         Ok(_) => Ok(StatusCode::NO_CONTENT),
-        Err(reason) => Err((StatusCode::CONFLICT, reason).into_response()),
+        Err(reason) => Err(Refusal::new(StatusCode::CONFLICT, reason)),
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) async fn focus(
     State(shared): State<Shared>,
     headers: HeaderMap,
     body: Body,
-) -> Result<StatusCode, Response> {
+) -> Result<StatusCode, Refusal> {
     let file: File = shared.read(&headers, body).await?;
     shared.command(Command::Focus(file))?;
     Ok(StatusCode::NO_CONTENT)
@@ -65,16 +65,16 @@ impl Shared {
         &self,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<T, Response> {
+    ) -> Result<T, Refusal> {
         self.guard.admit_command(headers)?;
         let bytes = body::read(headers, body, self.body_patience).await?;
         serde_json::from_slice(&bytes)
-            .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()).into_response())
+            .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))
     }
 
-    fn command(&self, command: Command) -> Result<(), Response> {
+    fn command(&self, command: Command) -> Result<(), Refusal> {
         let sent = self.events.send(Event::Command(command));
-        sent.map_err(|_| stopping())
+        sent.map_err(|_| Refusal::stopping())
     }
 }
 
@@ -85,8 +85,4 @@ fn summary(diff: PendingDiff) -> DiffSummary {
         path: diff.file_path,
         proposed: diff.proposed.to_string(),
     }
-}
-
-fn stopping() -> Response {
-    (StatusCode::SERVICE_UNAVAILABLE, "the companion is stopping").into_response()
 }

@@ -1,11 +1,11 @@
 //! Who may come in (C3.3): the Host and Origin rules, and the tokens.
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
-use axum::response::{IntoResponse, Response};
-use pillion_protocol::{Dialect, Token};
+use pillion_protocol::Dialect;
 
-use crate::companion::AgentTokens;
+use super::Tokens;
+use super::refusal::Refusal;
 
 /// The names under which loopback is dialled. An agent in a container dials the last one.
 const HOSTS: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];
@@ -17,28 +17,26 @@ const ORIGINS: [&str; 2] = ["http://127.0.0.1", "http://localhost"];
 pub(super) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
-    agents: AgentTokens,
-    control: Token,
+    tokens: Tokens,
 }
 
 impl Guard {
-    pub(super) fn new(port: u16, agents: AgentTokens, control: Token) -> Self {
+    pub(super) fn new(port: u16, tokens: Tokens) -> Self {
         let with_port = |name: &&str| format!("{name}:{port}");
         Self {
             hosts: HOSTS.iter().map(with_port).collect(),
             origins: ORIGINS.iter().map(with_port).collect(),
-            agents,
-            control,
+            tokens,
         }
     }
 
     /// The agent whose token a request to `/mcp` bears.
-    pub(super) fn admit_agent(&self, headers: &HeaderMap) -> Result<Dialect, Response> {
+    pub(super) fn admit_agent(&self, headers: &HeaderMap) -> Result<Dialect, Refusal> {
         self.check_host_and_origin(headers)?;
         let presented = bearer(headers).unwrap_or_default();
         // Every token is compared, so that the time does not tell which one is close.
         let mut agent = None;
-        for (dialect, token) in &self.agents {
+        for (dialect, token) in &self.tokens.agents {
             if token.matches(presented) {
                 agent = Some(*dialect);
             }
@@ -49,9 +47,13 @@ impl Guard {
     }
 
     /// Lets a command in, and no agent: none may accept its own diff.
-    pub(super) fn admit_command(&self, headers: &HeaderMap) -> Result<(), Response> {
+    pub(super) fn admit_command(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         self.check_host_and_origin(headers)?;
-        if self.control.matches(bearer(headers).unwrap_or_default()) {
+        if self
+            .tokens
+            .control
+            .matches(bearer(headers).unwrap_or_default())
+        {
             Ok(())
         } else if self.admit_agent(headers).is_ok() {
             Err(forbidden("an agent's token opens /mcp and nothing else"))
@@ -60,7 +62,7 @@ impl Guard {
         }
     }
 
-    fn check_host_and_origin(&self, headers: &HeaderMap) -> Result<(), Response> {
+    fn check_host_and_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         if !is_one_of(&self.hosts, headers, &HOST).unwrap_or(false) {
             return Err(forbidden("the Host header does not name this companion"));
         }
@@ -89,18 +91,18 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
 }
 
-fn forbidden(why: &str) -> Response {
-    (StatusCode::FORBIDDEN, format!("forbidden: {why}\n")).into_response()
+fn forbidden(why: &str) -> Refusal {
+    Refusal::new(StatusCode::FORBIDDEN, format!("forbidden: {why}"))
 }
 
-fn unauthorized(hint: &str) -> Response {
-    let challenge = [(WWW_AUTHENTICATE, "Bearer")];
-    let text = format!("unauthorized: {hint}\n");
-    (StatusCode::UNAUTHORIZED, challenge, text).into_response()
+fn unauthorized(hint: &str) -> Refusal {
+    Refusal::new(StatusCode::UNAUTHORIZED, format!("unauthorized: {hint}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use pillion_protocol::Token;
+
     use super::*;
 
     fn guard() -> Guard {
@@ -109,7 +111,8 @@ mod tests {
             (Dialect::GeminiCli, token("gemini")),
             (Dialect::QwenCode, token("qwen")),
         ];
-        Guard::new(80, agents, token("control"))
+        let control = token("control");
+        Guard::new(80, Tokens { agents, control })
     }
 
     fn headers(list: &[(&'static str, &'static str)]) -> HeaderMap {
@@ -122,7 +125,7 @@ mod tests {
 
     fn status(list: &[(&'static str, &'static str)]) -> Result<Dialect, u16> {
         let admitted = guard().admit_agent(&headers(list));
-        admitted.map_err(|response| response.status().as_u16())
+        admitted.map_err(|refusal| refusal.status())
     }
 
     const GOOD: (&str, &str) = ("authorization", "Bearer gemini");
@@ -133,7 +136,15 @@ mod tests {
         assert_eq!(status(&[host, GOOD]), Ok(Dialect::GeminiCli));
         let qwen = ("authorization", "bearer qwen");
         assert_eq!(status(&[host, qwen]), Ok(Dialect::QwenCode));
-        for wrong in ["", "gemini", "Bearer", "Bearer ", "Bearer qwe", "Basic gemini", "Bearer control"] {
+        for wrong in [
+            "",
+            "gemini",
+            "Bearer",
+            "Bearer ",
+            "Bearer qwe",
+            "Basic gemini",
+            "Bearer control",
+        ] {
             let answer = status(&[host, ("authorization", wrong)]);
             assert_eq!(answer, Err(401), "{wrong:?}");
         }
@@ -142,10 +153,22 @@ mod tests {
 
     #[test]
     fn only_loopback_names_with_our_port_are_hosts() {
-        for host in ["127.0.0.1:80", "localhost:80", "LOCALHOST:80", "[::1]:80", "host.docker.internal:80"] {
+        for host in [
+            "127.0.0.1:80",
+            "localhost:80",
+            "LOCALHOST:80",
+            "[::1]:80",
+            "host.docker.internal:80",
+        ] {
             assert!(status(&[("host", host), GOOD]).is_ok(), "{host}");
         }
-        for host in ["evil.example:80", "127.0.0.1", "127.0.0.1:81", "127.0.0.1.evil.example:80", ""] {
+        for host in [
+            "evil.example:80",
+            "127.0.0.1",
+            "127.0.0.1:81",
+            "127.0.0.1.evil.example:80",
+            "",
+        ] {
             assert_eq!(status(&[("host", host), GOOD]), Err(403), "{host}");
         }
         assert_eq!(status(&[GOOD]), Err(403));
@@ -155,10 +178,23 @@ mod tests {
     fn web_pages_are_kept_out() {
         let host = ("host", "127.0.0.1:80");
         for origin in ["http://127.0.0.1:80", "http://localhost:80"] {
-            assert!(status(&[host, GOOD, ("origin", origin)]).is_ok(), "{origin}");
+            assert!(
+                status(&[host, GOOD, ("origin", origin)]).is_ok(),
+                "{origin}"
+            );
         }
-        for origin in ["https://evil.example", "null", "http://localhost", "http://localhost:81", ""] {
-            assert_eq!(status(&[host, GOOD, ("origin", origin)]), Err(403), "{origin}");
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://localhost",
+            "http://localhost:81",
+            "",
+        ] {
+            assert_eq!(
+                status(&[host, GOOD, ("origin", origin)]),
+                Err(403),
+                "{origin}"
+            );
         }
         let second = ("origin", "https://evil.example");
         let both = [host, GOOD, ("origin", "http://localhost:80"), second];
@@ -169,8 +205,9 @@ mod tests {
     fn no_agent_can_command() {
         let host = ("host", "127.0.0.1:80");
         let command = |authorization| {
-            let admitted = guard().admit_command(&headers(&[host, ("authorization", authorization)]));
-            admitted.map_err(|response| response.status().as_u16())
+            let admitted =
+                guard().admit_command(&headers(&[host, ("authorization", authorization)]));
+            admitted.map_err(|refusal| refusal.status())
         };
         assert_eq!(command("Bearer control"), Ok(()));
         assert_eq!(command("Bearer gemini"), Err(403));

@@ -2,16 +2,12 @@
 //! tool call.
 
 use axum::body::Bytes;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-const PARSE_ERROR: i32 = -32700;
-const INVALID_REQUEST: i32 = -32600;
+use super::refusal::{INVALID_REQUEST, PARSE_ERROR, Refusal};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Message {
@@ -36,23 +32,29 @@ impl Message {
     /// Reads a body.
     ///
     /// # Errors
-    /// The response to give when it is no JSON, or no single JSON-RPC 2.0 message.
-    pub(super) fn parse(body: &[u8]) -> Result<Self, Response> {
+    /// When it is no JSON, or no single JSON-RPC 2.0 message.
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Refusal> {
         if body.trim_ascii_start().starts_with(b"[") {
-            return Err(refuse(INVALID_REQUEST, "batches are not supported: send one message"));
+            return Err(Refusal::json_rpc(
+                INVALID_REQUEST,
+                "batches are not supported: send one message",
+            ));
         }
         let message: Self = serde_json::from_slice(body).map_err(|error| {
             let code = match error.classify() {
                 Category::Syntax | Category::Eof | Category::Io => PARSE_ERROR,
                 Category::Data => INVALID_REQUEST,
             };
-            refuse(code, &error.to_string())
+            Refusal::json_rpc(code, error.to_string())
         })?;
         if message.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
-            return Err(refuse(INVALID_REQUEST, "jsonrpc is not \"2.0\""));
+            return Err(Refusal::json_rpc(INVALID_REQUEST, "jsonrpc is not \"2.0\""));
         }
         if message.method.is_none() && message.result.is_none() && message.error.is_none() {
-            return Err(refuse(INVALID_REQUEST, "there is no method, result or error"));
+            return Err(Refusal::json_rpc(
+                INVALID_REQUEST,
+                "there is no method, result or error",
+            ));
         }
         Ok(message)
     }
@@ -81,14 +83,10 @@ impl Message {
     }
 }
 
-fn refuse(code: i32, why: &str) -> Response {
-    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": why}});
-    let content_type = [(CONTENT_TYPE, "application/json")];
-    (StatusCode::BAD_REQUEST, content_type, error.to_string()).into_response()
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn refused(body: &str) -> bool {

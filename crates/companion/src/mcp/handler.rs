@@ -125,7 +125,9 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<rmcp::model::ListPromptsRequestMethod>())
+        Err(ErrorData::method_not_found::<
+            rmcp::model::ListPromptsRequestMethod,
+        >())
     }
 
     async fn list_resources(
@@ -133,7 +135,9 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<rmcp::model::ListResourcesRequestMethod>())
+        Err(ErrorData::method_not_found::<
+            rmcp::model::ListResourcesRequestMethod,
+        >())
     }
 
     async fn list_resource_templates(

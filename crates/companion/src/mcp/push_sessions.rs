@@ -65,8 +65,10 @@ impl PushSessions {
     fn push_stream(
         &self,
         id: &SessionId,
-    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, LocalSessionManagerError>
-    {
+    ) -> Result<
+        impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+        LocalSessionManagerError,
+    > {
         let outbox = self
             .known()
             .get(id)
