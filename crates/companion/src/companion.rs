@@ -5,21 +5,26 @@ use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
 use std::{io, thread};
 
-use pillion_protocol::{Dialect, File, IdeInfo, Outcome, Token};
+use pillion_discovery::tokens::{RandomError, random_token};
+use pillion_discovery::{Environment, Tokens};
+use pillion_protocol::discovery::RootError;
+use pillion_protocol::{File, IdeInfo, Outcome, Token};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::editor::{DiffId, Editor};
-use crate::endpoint::{self, BODY_PATIENCE, Tokens};
+use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events};
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
-use crate::presence::Presence;
+use crate::presence::{Identity, Presence};
 use crate::signals::Signals;
 
 /// What a companion needs to know to start.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// The variables that say where the files go by which a companion is found.
+    pub environment: Environment,
     /// The editor's process: agents look for it, or for one of its ancestors (C2.3).
     pub editor_pid: u32,
     /// Who the editor is.
@@ -41,8 +46,11 @@ pub enum StartError {
         source: io::Error,
     },
     /// The system has no random bytes for the tokens.
-    #[error("cannot make a token: no random bytes")]
-    Random(#[source] getrandom::Error),
+    #[error("cannot make a token")]
+    Random(#[from] RandomError),
+    /// A workspace root that no discovery file can hold.
+    #[error("cannot publish the workspace")]
+    Roots(#[from] RootError),
 }
 
 /// A running companion. Dropping it stops it.
@@ -171,10 +179,10 @@ fn run(
         .build()
         .map_err(system("start the runtime"));
     let result = runtime.and_then(|runtime| {
-        let prepared = runtime.block_on(prepare(options, &events))?;
+        let prepared = runtime.block_on(prepare(options))?;
         let _ = ready.send(Ok(Started {
             port: prepared.port,
-            files: Vec::new(),
+            files: prepared.presence.files(),
         }));
         runtime.block_on(prepared.serve(editor, events, inbox));
         // Connections that did not end by themselves end here.
@@ -191,30 +199,34 @@ struct Prepared {
     listener: TcpListener,
     port: u16,
     tokens: Tokens,
+    control_token: Token,
     signals: Signals,
     presence: Presence,
 }
 
-async fn prepare(_options: Options, _events: &Events) -> Result<Prepared, StartError> {
+async fn prepare(options: Options) -> Result<Prepared, StartError> {
     // First of all: a signal after publishing must find its handler.
     let signals = Signals::install().map_err(system("catch signals"))?;
+    let tokens = Tokens::generate()?;
+    let control_token = random_token()?;
     let (listener, port) = endpoint::bind()
         .await
         .map_err(system("listen on loopback"))?;
-    let tokens = Tokens {
-        agents: Dialect::ALL
-            .into_iter()
-            .map(|dialect| Ok((dialect, new_token()?)))
-            .collect::<Result<_, _>>()
-            .map_err(StartError::Random)?,
-        control: new_token().map_err(StartError::Random)?,
+    let identity = Identity {
+        editor_pid: options.editor_pid,
+        port,
+        roots: options.roots,
+        ide: options.ide,
+        tokens: tokens.clone(),
+        control_token: control_token.clone(),
     };
     Ok(Prepared {
         listener,
         port,
         tokens,
+        control_token,
         signals,
-        presence: Presence::default(),
+        presence: Presence::publish(&options.environment, identity)?,
     })
 }
 
@@ -228,23 +240,15 @@ impl Prepared {
         let mcp = Mcp::new(events.clone());
         let server = endpoint::serve(
             self.listener,
-            self.port,
-            self.tokens,
+            Guard::new(self.port, self.tokens, self.control_token),
             mcp.clone(),
             events.clone(),
-            BODY_PATIENCE,
         );
         let server = tokio::spawn(server);
         let main_loop = MainLoop::new(editor, events, mcp, self.presence);
         main_loop.run(inbox, self.signals.caught()).await;
         server.abort();
     }
-}
-
-fn new_token() -> Result<Token, getrandom::Error> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)?;
-    Ok(Token::from_random(bytes))
 }
 
 fn system(what: &'static str) -> impl FnOnce(io::Error) -> StartError {

@@ -11,7 +11,6 @@ use std::future::IntoFuture;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -22,26 +21,14 @@ use axum::response::Response;
 use axum::routing::{any, get, post};
 use axum::serve::ListenerExt;
 use http_body_util::Full;
-use pillion_protocol::{Dialect, MCP_PATH, Token};
+use pillion_protocol::MCP_PATH;
 use tokio::net::TcpListener;
 
-use self::guard::Guard;
+pub(crate) use self::guard::Guard;
 use self::message::Message;
 use self::refusal::Refusal;
 use crate::event::Events;
 use crate::mcp::{Mcp, Origin, SESSION_HEADER};
-
-/// How long a request's body may take to arrive.
-pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
-
-/// The secrets that open the endpoint.
-#[derive(Debug, Clone)]
-pub(crate) struct Tokens {
-    /// Each agent's own, which opens `/mcp`.
-    pub(crate) agents: Vec<(Dialect, Token)>,
-    /// The commands', which opens `/control`.
-    pub(crate) control: Token,
-}
 
 /// What the handlers of one endpoint share.
 #[derive(Clone)]
@@ -49,7 +36,6 @@ struct Shared {
     guard: Arc<Guard>,
     mcp: Mcp,
     events: Events,
-    body_patience: Duration,
 }
 
 /// Binds a port that the system chooses (C1.3).
@@ -65,17 +51,14 @@ pub(crate) async fn bind() -> io::Result<(TcpListener, u16)> {
 /// Serves until the task is dropped.
 pub(crate) fn serve(
     listener: TcpListener,
-    port: u16,
-    tokens: Tokens,
+    guard: Guard,
     mcp: Mcp,
     events: Events,
-    body_patience: Duration,
 ) -> impl Future<Output = io::Result<()>> + Send + 'static {
     let shared = Shared {
-        guard: Arc::new(Guard::new(port, tokens)),
+        guard: Arc::new(guard),
         mcp,
         events,
-        body_patience,
     };
     let router = Router::new()
         .route(MCP_PATH, any(serve_agent))
@@ -111,7 +94,7 @@ async fn serve_agent(State(shared): State<Shared>, request: Request) -> Result<R
     };
     let mut bytes = axum::body::Bytes::new();
     if parts.method == Method::POST {
-        bytes = body::read(&parts.headers, body, shared.body_patience).await?;
+        bytes = body::read(&parts.headers, body).await?;
         if is_json(&parts.headers) {
             let message = Message::parse(&bytes)?;
             if let Some((arguments, envelope)) = message.lift_arguments() {

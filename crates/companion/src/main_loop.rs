@@ -138,7 +138,7 @@ impl MainLoop {
                 self.context.report(files, is_trusted, now);
             }
             Event::FileFocused(file) => self.context.focus(file, now),
-            Event::RootsChanged(roots) => self.roots_changed(roots),
+            Event::RootsChanged(roots) => self.roots_changed(&roots),
             Event::Command(command) => self.command(command, now),
             // Ends the loop before it comes here.
             Event::Stop => {}
@@ -257,7 +257,7 @@ impl MainLoop {
         }
     }
 
-    fn roots_changed(&mut self, roots: Vec<PathBuf>) {
+    fn roots_changed(&mut self, roots: &[PathBuf]) {
         self.presence.set_roots(roots);
         self.tell_status();
     }

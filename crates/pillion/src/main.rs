@@ -1,1 +1,25 @@
-fn main() {}
+//! `pillion`: parse, log, dispatch, exit code.
+
+mod cli;
+mod clock;
+mod commands;
+mod failure;
+mod logging;
+mod memory;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+
+fn main() -> ExitCode {
+    memory::keep_freed_memory();
+    let cli = Cli::parse();
+    let result = logging::start(cli.log.as_deref()).and_then(|()| commands::run(cli));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}

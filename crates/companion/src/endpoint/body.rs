@@ -13,15 +13,14 @@ use super::refusal::Refusal;
 /// The largest body, in bytes: the longest content may double its size as a JSON string.
 const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
 
+/// How long a body may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// The whole body.
 ///
 /// # Errors
-/// When it is too long, breaks off, or does not end within `patience`.
-pub(super) async fn read(
-    headers: &HeaderMap,
-    body: Body,
-    patience: Duration,
-) -> Result<Bytes, Refusal> {
+/// When it is too long, breaks off, or does not end within [`PATIENCE`].
+pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -29,7 +28,7 @@ pub(super) async fn read(
         return Err(too_long());
     }
     let collected = Limited::new(body, MAX_BODY).collect();
-    match tokio::time::timeout(patience, collected).await {
+    match tokio::time::timeout(PATIENCE, collected).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
@@ -37,7 +36,7 @@ pub(super) async fn read(
             Err(Refusal::new(StatusCode::BAD_REQUEST, text))
         }
         Err(_) => {
-            let text = format!("the body did not end within {patience:?}");
+            let text = format!("the body did not end within {PATIENCE:?}");
             Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text))
         }
     }

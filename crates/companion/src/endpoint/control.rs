@@ -67,7 +67,7 @@ impl Shared {
         body: Body,
     ) -> Result<T, Refusal> {
         self.guard.admit_command(headers)?;
-        let bytes = body::read(headers, body, self.body_patience).await?;
+        let bytes = body::read(headers, body).await?;
         serde_json::from_slice(&bytes)
             .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))
     }

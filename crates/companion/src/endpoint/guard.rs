@@ -2,9 +2,9 @@
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
-use pillion_protocol::Dialect;
+use pillion_discovery::Tokens;
+use pillion_protocol::{Dialect, Token};
 
-use super::Tokens;
 use super::refusal::Refusal;
 
 /// The names under which loopback is dialled. An agent in a container dials the last one.
@@ -14,19 +14,21 @@ const HOSTS: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "host.docker.intern
 const ORIGINS: [&str; 2] = ["http://127.0.0.1", "http://localhost"];
 
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     tokens: Tokens,
+    control_token: Token,
 }
 
 impl Guard {
-    pub(super) fn new(port: u16, tokens: Tokens) -> Self {
+    pub(crate) fn new(port: u16, tokens: Tokens, control_token: Token) -> Self {
         let with_port = |name: &&str| format!("{name}:{port}");
         Self {
             hosts: HOSTS.iter().map(with_port).collect(),
             origins: ORIGINS.iter().map(with_port).collect(),
             tokens,
+            control_token,
         }
     }
 
@@ -34,14 +36,7 @@ impl Guard {
     pub(super) fn admit_agent(&self, headers: &HeaderMap) -> Result<Dialect, Refusal> {
         self.check_host_and_origin(headers)?;
         let presented = bearer(headers).unwrap_or_default();
-        // Every token is compared, so that the time does not tell which one is close.
-        let mut agent = None;
-        for (dialect, token) in &self.tokens.agents {
-            if token.matches(presented) {
-                agent = Some(*dialect);
-            }
-        }
-        agent.ok_or_else(|| {
+        self.tokens.dialect_of(presented).ok_or_else(|| {
             unauthorized("send the authToken of the discovery file as Authorization: Bearer")
         })
     }
@@ -50,8 +45,7 @@ impl Guard {
     pub(super) fn admit_command(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         self.check_host_and_origin(headers)?;
         if self
-            .tokens
-            .control
+            .control_token
             .matches(bearer(headers).unwrap_or_default())
         {
             Ok(())
@@ -101,21 +95,22 @@ fn unauthorized(hint: &str) -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use pillion_protocol::Token;
-
     use super::*;
 
-    fn guard() -> Guard {
-        let token = |text: &str| Token::from(text.to_owned());
-        let agents = vec![
-            (Dialect::GeminiCli, token("gemini")),
-            (Dialect::QwenCode, token("qwen")),
+    /// A guard, and the header value of each of its tokens: Gemini's, Qwen's, the commands'.
+    fn guard() -> (Guard, [String; 3]) {
+        let tokens = Tokens::generate().unwrap();
+        let control = Token::from("control".to_owned());
+        let bearer = |token: &Token| format!("Bearer {}", token.expose());
+        let bearers = [
+            bearer(tokens.get(Dialect::GeminiCli)),
+            bearer(tokens.get(Dialect::QwenCode)),
+            bearer(&control),
         ];
-        let control = token("control");
-        Guard::new(80, Tokens { agents, control })
+        (Guard::new(80, tokens, control), bearers)
     }
 
-    fn headers(list: &[(&'static str, &'static str)]) -> HeaderMap {
+    fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for (name, value) in list {
             headers.append(*name, value.parse().unwrap());
@@ -123,32 +118,37 @@ mod tests {
         headers
     }
 
-    fn status(list: &[(&'static str, &'static str)]) -> Result<Dialect, u16> {
-        let admitted = guard().admit_agent(&headers(list));
+    /// What an agent with Gemini's token and these headers gets.
+    fn status(list: &[(&'static str, &str)]) -> Result<Dialect, u16> {
+        let (guard, [gemini, ..]) = guard();
+        let mut headers = headers(list);
+        headers.insert(AUTHORIZATION, gemini.parse().unwrap());
+        let admitted = guard.admit_agent(&headers);
         admitted.map_err(|refusal| refusal.status())
     }
 
-    const GOOD: (&str, &str) = ("authorization", "Bearer gemini");
+    const HOST: (&str, &str) = ("host", "127.0.0.1:80");
 
     #[test]
     fn the_token_says_which_agent_it_is() {
-        let host = ("host", "127.0.0.1:80");
-        assert_eq!(status(&[host, GOOD]), Ok(Dialect::GeminiCli));
-        let qwen = ("authorization", "bearer qwen");
-        assert_eq!(status(&[host, qwen]), Ok(Dialect::QwenCode));
-        for wrong in [
-            "",
-            "gemini",
-            "Bearer",
-            "Bearer ",
-            "Bearer qwe",
-            "Basic gemini",
-            "Bearer control",
-        ] {
-            let answer = status(&[host, ("authorization", wrong)]);
-            assert_eq!(answer, Err(401), "{wrong:?}");
+        let (guard, [gemini, qwen, control]) = guard();
+        let admit = |authorization: &str| {
+            let admitted = guard.admit_agent(&headers(&[HOST, ("authorization", authorization)]));
+            admitted.map_err(|refusal| refusal.status())
+        };
+        assert_eq!(admit(&gemini), Ok(Dialect::GeminiCli));
+        assert_eq!(admit(&qwen), Ok(Dialect::QwenCode));
+        assert_eq!(
+            admit(&gemini.replace("Bearer", "bearer")),
+            Ok(Dialect::GeminiCli)
+        );
+        let (almost, bare) = (&gemini[..gemini.len() - 1], &gemini["Bearer ".len()..]);
+        let basic = gemini.replace("Bearer", "Basic");
+        for wrong in ["", "Bearer", "Bearer ", almost, bare, &basic, &control] {
+            assert_eq!(admit(wrong), Err(401), "{wrong:?}");
         }
-        assert_eq!(status(&[host]), Err(401));
+        let without = guard.admit_agent(&headers(&[HOST]));
+        assert_eq!(without.map_err(|refusal| refusal.status()), Err(401));
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
             "[::1]:80",
             "host.docker.internal:80",
         ] {
-            assert!(status(&[("host", host), GOOD]).is_ok(), "{host}");
+            assert!(status(&[("host", host)]).is_ok(), "{host}");
         }
         for host in [
             "evil.example:80",
@@ -169,49 +169,40 @@ mod tests {
             "127.0.0.1.evil.example:80",
             "",
         ] {
-            assert_eq!(status(&[("host", host), GOOD]), Err(403), "{host}");
+            assert_eq!(status(&[("host", host)]), Err(403), "{host}");
         }
-        assert_eq!(status(&[GOOD]), Err(403));
+        assert_eq!(status(&[]), Err(403));
     }
 
     #[test]
     fn web_pages_are_kept_out() {
-        let host = ("host", "127.0.0.1:80");
         for origin in ["http://127.0.0.1:80", "http://localhost:80"] {
-            assert!(
-                status(&[host, GOOD, ("origin", origin)]).is_ok(),
-                "{origin}"
-            );
+            assert!(status(&[HOST, ("origin", origin)]).is_ok(), "{origin}");
         }
+        let foreign = "https://evil.example";
         for origin in [
-            "https://evil.example",
+            foreign,
             "null",
             "http://localhost",
             "http://localhost:81",
             "",
         ] {
-            assert_eq!(
-                status(&[host, GOOD, ("origin", origin)]),
-                Err(403),
-                "{origin}"
-            );
+            assert_eq!(status(&[HOST, ("origin", origin)]), Err(403), "{origin}");
         }
-        let second = ("origin", "https://evil.example");
-        let both = [host, GOOD, ("origin", "http://localhost:80"), second];
+        let both = [HOST, ("origin", "http://localhost:80"), ("origin", foreign)];
         assert_eq!(status(&both), Err(403));
     }
 
     #[test]
     fn no_agent_can_command() {
-        let host = ("host", "127.0.0.1:80");
-        let command = |authorization| {
-            let admitted =
-                guard().admit_command(&headers(&[host, ("authorization", authorization)]));
+        let (guard, [gemini, qwen, control]) = guard();
+        let command = |authorization: &str| {
+            let admitted = guard.admit_command(&headers(&[HOST, ("authorization", authorization)]));
             admitted.map_err(|refusal| refusal.status())
         };
-        assert_eq!(command("Bearer control"), Ok(()));
-        assert_eq!(command("Bearer gemini"), Err(403));
-        assert_eq!(command("Bearer qwen"), Err(403));
+        assert_eq!(command(&control), Ok(()));
+        assert_eq!(command(&gemini), Err(403));
+        assert_eq!(command(&qwen), Err(403));
         assert_eq!(command("Bearer other"), Err(401));
     }
 }

@@ -1,0 +1,36 @@
+//! The folders that a companion serves.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::failure::{Failure, Kind};
+
+/// The real paths of `roots`, or of the current folder when there are none.
+///
+/// # Errors
+/// The first one that is not there or is no folder.
+pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    if roots.is_empty() {
+        let current = std::env::current_dir().context(
+            Failure::new(Kind::Refused, "the current folder is gone")
+                .hint("Change to a folder that exists, or name one with --workspace."),
+        )?;
+        return Ok(vec![root(&current)?]);
+    }
+    roots.iter().map(|path| root(path)).collect()
+}
+
+fn root(path: &Path) -> anyhow::Result<PathBuf> {
+    let shown = path.display();
+    // Agents compare real paths (C2.7).
+    let real = path.canonicalize().with_context(|| {
+        Failure::new(Kind::Refused, format!("there is no workspace {shown}"))
+            .hint("--workspace takes a folder that exists.")
+    })?;
+    if !real.is_dir() {
+        let failure = Failure::new(Kind::Refused, format!("{shown} is not a folder"));
+        return Err(failure.hint("--workspace takes a folder.").into());
+    }
+    Ok(real)
+}
