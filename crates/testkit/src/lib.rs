@@ -7,6 +7,7 @@
 mod agent;
 mod env;
 mod home;
+mod ide_client;
 mod model;
 mod npm;
 mod process;
@@ -15,6 +16,7 @@ mod tmux;
 pub use agent::{Agent, AgentKind};
 pub use env::Env;
 pub use home::Home;
+pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use process::kill_tree;
