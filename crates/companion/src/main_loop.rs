@@ -101,7 +101,6 @@ impl MainLoop {
                 agent,
                 outbox,
             } => {
-                outbox.push_context(self.context.current());
                 self.outboxes.insert(Arc::clone(&session), outbox);
                 self.sessions.open(session, agent, now);
             }
@@ -169,7 +168,7 @@ impl MainLoop {
     }
 
     fn stream_opened(&mut self, session: &SessionId) {
-        // Again on every stream: what the one before took may not have arrived.
+        // On every stream: what the one before took may not have arrived.
         if let Some(outbox) = self.outboxes.get(session) {
             outbox.push_context(self.context.current());
         }
