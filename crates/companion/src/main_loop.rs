@@ -20,6 +20,7 @@ use crate::mcp::Mcp;
 use crate::outbox::Outbox;
 use crate::presence::Presence;
 use crate::sessions::{SessionId, Sessions};
+use crate::signals::{Caught, Signals};
 use crate::target;
 
 /// How often discovery files are put back that somebody deleted, and files that vanished leave
@@ -63,19 +64,22 @@ impl MainLoop {
         }
     }
 
-    /// Runs until [`Event::Stop`], or until `stop` is ready, then takes leave.
+    /// Runs until [`Event::Stop`] or a signal, then takes leave.
     pub(crate) async fn run(
         mut self,
         mut inbox: mpsc::UnboundedReceiver<Event>,
-        stop: impl Future<Output = ()>,
+        mut signals: Signals,
     ) {
         self.tell_status();
-        tokio::pin!(stop);
         loop {
             let due = tokio::time::Instant::from_std(self.due());
             tokio::select! {
                 biased;
-                () = &mut stop => break,
+                caught = signals.next() => {
+                    if caught == Caught::Terminate || self.editor.interrupted() {
+                        break;
+                    }
+                }
                 event = inbox.recv() => match event {
                     None | Some(Event::Stop) => break,
                     Some(event) => self.handle(event),
