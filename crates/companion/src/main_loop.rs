@@ -105,6 +105,7 @@ impl MainLoop {
                 agent,
                 outbox,
             } => {
+                tracing::info!(%session, %agent, "session opened");
                 self.outboxes.insert(Arc::clone(&session), outbox);
                 self.sessions.open(session, agent, now);
             }
@@ -183,6 +184,7 @@ impl MainLoop {
     fn session_gone(&mut self, session: &SessionId) {
         self.outboxes.remove(session);
         if self.sessions.close(session) {
+            tracing::info!(%session, "session gone");
             let actions = self.diffs.session_gone(session);
             self.perform(actions);
             self.tell_agents();
@@ -269,6 +271,7 @@ impl MainLoop {
         for action in actions {
             match action {
                 Action::Show { diff, attempt } => {
+                    tracing::info!(id = %diff.id, path = ?diff.path, attempt, "diff opened");
                     let (events, id) = (self.events.clone(), diff.id);
                     let shown = Reply::new(move |result| {
                         let _ = events.send(Event::Shown {
@@ -280,6 +283,7 @@ impl MainLoop {
                     self.editor.open_diff(diff, shown);
                 }
                 Action::Close { id, reason } => {
+                    tracing::info!(%id, ?reason, "diff closed");
                     let events = self.events.clone();
                     let closed = Reply::new(move |text| {
                         let _ = events.send(Event::Closed { id, text });
@@ -293,6 +297,7 @@ impl MainLoop {
                     file_path,
                     outcome,
                 } => {
+                    tracing::info!(%session, file_path, method = outcome.method(), "outcome");
                     if let Some(outbox) = self.outboxes.get(&session) {
                         outbox.push_outcome(file_path, outcome);
                     }

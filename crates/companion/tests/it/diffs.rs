@@ -214,27 +214,44 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
     for expected in [1, 0] {
         let stream = in_session(companion.request("GET", ""));
         let stream = stream.header("Content-Length", "0");
-        let text = read_for(stream, Duration::from_millis(300)).await;
+        let text = stream.read_for(Duration::from_millis(300)).await;
         assert_eq!(text.matches("ide/diffAccepted").count(), expected, "{text}");
         assert_eq!(text.matches("ide/contextUpdate").count(), 1, "{text}");
     }
 }
 
-/// What a stream says within a while.
-async fn read_for(request: crate::support::Request, time: Duration) -> String {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", request.port))
-        .await
-        .unwrap();
-    let mut head = format!("{} HTTP/1.1\r\n", request.line);
-    for (name, value) in &request.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+#[tokio::test]
+async fn a_reader_that_stalls_holds_up_nobody() {
+    use crate::support::initialize;
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let stream = companion.request("GET", "");
+    let stream = stream
+        .header("Mcp-Session-Id", &session)
+        .header("Content-Length", "0");
+    let stalled = stream.open().await;
+    let path = companion.path("new");
+    let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+        {"name": "openDiff", "arguments": {"filePath": path, "newContent": "x"}}});
+    for _ in 0..3 {
+        let open = companion.request("POST", &call.to_string());
+        let open = open.header("Mcp-Session-Id", &session).send();
+        let (opened, diff) = tokio::join!(open, companion.editor.show());
+        assert_eq!(opened.status, 200, "{opened:?}");
+        let outcome = accepted(&"x".repeat(8 * 1024 * 1024));
+        companion.handle.resolve_diff(diff.id, outcome);
     }
-    stream
-        .write_all(format!("{head}\r\n").as_bytes())
-        .await
-        .unwrap();
-    let mut text = Vec::new();
-    let _ = timeout(time, stream.read_to_end(&mut text)).await;
-    String::from_utf8_lossy(&text).into_owned()
+    let (client, _updates) = companion.connect(QWEN).await;
+    let (opened, _) = tokio::join!(client.open_diff(&path, "q"), companion.editor.show());
+    opened.unwrap();
+    let start = std::time::Instant::now();
+    let running = companion.companion;
+    let stop = tokio::task::spawn_blocking(move || drop(running));
+    stop.await.unwrap();
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        start.elapsed()
+    );
+    drop(stalled);
 }

@@ -236,6 +236,27 @@ impl Request {
 
     /// Without a `Content-Length` of its own making.
     pub async fn send_as_is(self) -> Response {
+        let mut stream = self.open().await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
+        Response {
+            status: status.unwrap_or_else(|| panic!("no HTTP answer: {answer:?}")),
+            text: answer,
+        }
+    }
+
+    /// What comes within a while.
+    pub async fn read_for(self, time: Duration) -> String {
+        let mut stream = self.open().await;
+        let mut text = Vec::new();
+        let _ = timeout(time, stream.read_to_end(&mut text)).await;
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// The connection, with the request sent.
+    pub async fn open(&self) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         let mut text = format!("{} HTTP/1.1\r\n", self.line);
         for (name, value) in &self.headers {
@@ -245,14 +266,7 @@ impl Request {
         // The server may answer and close before it has read everything.
         let _ = stream.write_all(text.as_bytes()).await;
         let _ = stream.write_all(self.body.as_bytes()).await;
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer).await;
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
-        Response {
-            status: status.unwrap_or_else(|| panic!("no HTTP answer: {answer:?}")),
-            text: answer,
-        }
+        stream
     }
 }
 
