@@ -15,7 +15,11 @@ struct Log(PathBuf);
 impl Log {
     fn line(&self, text: String) {
         use std::io::Write;
-        if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(&self.0) {
+        if let Ok(mut file) = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&self.0)
+        {
             let _ = writeln!(file, "{text}");
         }
     }
@@ -49,25 +53,47 @@ fn main() -> anyhow::Result<()> {
                     let log = shown.clone();
                     let diff = Diff {
                         id: DiffId(id.parse().unwrap_or(0)),
-                        agent: if agent == "gemini" { Dialect::GeminiCli } else { Dialect::QwenCode },
+                        agent: if agent == "gemini" {
+                            Dialect::GeminiCli
+                        } else {
+                            Dialect::QwenCode
+                        },
                         path: path.into(),
                         proposed: Arc::from(std::fs::read_to_string(proposal).unwrap_or_default()),
                     };
                     let start = std::time::Instant::now();
-                    let reply = Reply::new(move |result| log.line(format!("shown {result:?} {:?}", start.elapsed())));
+                    let reply = Reply::new(move |result| {
+                        log.line(format!("shown {result:?} {:?}", start.elapsed()))
+                    });
                     editor.open_diff(diff, reply);
                 }
                 ["close", id] => {
                     let log = shown.clone();
                     let reply = Reply::new(move |result| log.line(format!("closed {result:?}")));
-                    editor.close_diff(DiffId(id.parse().unwrap_or(0)), CloseReason::ClosedByAgent, reply);
+                    editor.close_diff(
+                        DiffId(id.parse().unwrap_or(0)),
+                        CloseReason::ClosedByAgent,
+                        reply,
+                    );
                 }
                 ["sleep", ms] => std::thread::sleep(Duration::from_millis(ms.parse().unwrap_or(0))),
                 ["stop"] => editor.stop(),
+                ["interrupt"] => editor.interrupt(),
+                ["notice", text] => editor.notice(text),
                 ["agents", n] => editor.status_changed(Status {
-                    agents: Dialect::ALL.into_iter().take(n.parse().unwrap_or(0)).collect(),
-                    context: IdeContext { workspace_state: Some(WorkspaceState {
-                        open_files: Some(vec![File::focused(first.clone(), 1), File::open("/w/b", 0)]), is_trusted: None }) },
+                    agents: Dialect::ALL
+                        .into_iter()
+                        .take(n.parse().unwrap_or(0))
+                        .collect(),
+                    context: IdeContext {
+                        workspace_state: Some(WorkspaceState {
+                            open_files: Some(vec![
+                                File::focused(first.clone(), 1),
+                                File::open("/w/b", 0),
+                            ]),
+                            is_trusted: None,
+                        }),
+                    },
                     warnings: Vec::new(),
                 }),
                 _ => {}
@@ -79,5 +105,17 @@ fn main() -> anyhow::Result<()> {
         Ok("dark") => review::ThemeChoice::Dark,
         _ => review::ThemeChoice::Auto,
     };
-    review.run(log, review::Options { roots: vec![root], theme, watch: true, hints: vec!["export GEMINI_CLI_IDE_SERVER_PORT=41234".to_owned()] })
+    let options = review::Options {
+        roots: vec![root],
+        theme,
+        watch: true,
+        hints: vec!["export GEMINI_CLI_IDE_SERVER_PORT=41234".to_owned()],
+    };
+    let result = review.run(log, options);
+    if let Err(error) = &result
+        && let Some(reason) = error.downcast_ref::<review::NoTerminal>()
+    {
+        anyhow::bail!("{reason}\nHint: {}", reason.hint());
+    }
+    result
 }

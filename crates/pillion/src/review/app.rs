@@ -173,7 +173,6 @@ pub struct App {
     message: Option<Message>,
     armed: Option<Armed>,
     guard: Option<Instant>,
-    editing: Option<DiffId>,
 }
 
 impl App {
@@ -191,7 +190,6 @@ impl App {
             message: None,
             armed: None,
             guard: None,
-            editing: None,
         }
     }
 
@@ -269,10 +267,14 @@ impl App {
             Disk::Appeared => Some("appeared on disk since this diff opened"),
         };
         if let Some(what) = disk {
-            return Some(format!("{what} · o compares with the file as it is now"));
+            return Some(format!("{what} · o compares with it"));
         }
         if let Some(alias) = &view.target.alias {
-            let outside = if view.target.is_outside { ", outside the workspace" } else { "" };
+            let outside = if view.target.is_outside {
+                ", outside the workspace"
+            } else {
+                ""
+            };
             return Some(format!("{alias} is a link: this is the real file{outside}"));
         }
         if view.target.is_outside && !self.settings.roots.is_empty() {
@@ -345,7 +347,11 @@ impl App {
             view.disk = Disk::Same;
             view.target = target;
             let name = view.target.shown.clone();
-            let how = if is_shown { "z brings the former back" } else { "in its tab" };
+            let how = if is_shown {
+                "z brings the former back"
+            } else {
+                "in its tab"
+            };
             let text = format!("{agent} has a newer proposal for {name} · {how}");
             self.say(Tone::Warning, text, now);
             if is_shown {
@@ -361,7 +367,11 @@ impl App {
             self.guard(now);
             self.show_first_hunk();
         } else {
-            self.say(Tone::Info, format!("{agent} proposes {name} · Tab shows it"), now);
+            self.say(
+                Tone::Info,
+                format!("{agent} proposes {name} · Tab shows it"),
+                now,
+            );
         }
     }
 
@@ -384,7 +394,10 @@ impl App {
         now: Instant,
     ) -> Vec<Effect> {
         let Some(at) = self.views.iter().position(|view| view.id == id) else {
-            return vec![Effect::Closed(closed, Err("there is no such view".to_owned()))];
+            return vec![Effect::Closed(
+                closed,
+                Err("there is no such view".to_owned()),
+            )];
         };
         let view = self.remove(at, now);
         let (agent, name) = (view.agent, &view.target.shown);
@@ -432,7 +445,11 @@ impl App {
                 if let Some(view) = self.view_mut(id) {
                     view.proposal.rebase(original);
                     view.disk = Disk::Same;
-                    self.say(Tone::Info, "compared with the file as it is on disk now", now);
+                    self.say(
+                        Tone::Info,
+                        "compared with the file as it is on disk now",
+                        now,
+                    );
                 }
             }
         }
@@ -440,7 +457,6 @@ impl App {
     }
 
     fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
-        self.editing = None;
         self.guard(now);
         match edit {
             Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),

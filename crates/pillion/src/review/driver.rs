@@ -18,7 +18,7 @@ use crate::review::edit;
 use crate::review::screen::{self, Depth, Theme};
 use crate::review::source::{self, Stamps};
 use crate::review::terminal::{Keys, Screen};
-use crate::review::{Companion, Input, Options, ThemeChoice, watch};
+use crate::review::{Companion, Input, Options, ThemeChoice, syntax, watch};
 
 /// How often the files of pending diffs are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -59,6 +59,7 @@ pub fn run(
         editor: None,
         unanswered: Vec::new(),
         looked: Instant::now(),
+        has_languages: false,
         is_over: false,
         farewell: None,
     };
@@ -90,6 +91,7 @@ struct Driver<C> {
     /// Diffs that are not on the screen yet.
     unanswered: Vec<Reply<()>>,
     looked: Instant,
+    has_languages: bool,
     is_over: bool,
     farewell: Option<String>,
 }
@@ -135,7 +137,9 @@ impl<C: Companion> Driver<C> {
         if self.editor.is_none() {
             execute!(io::stdout(), BeginSynchronizedUpdate)?;
             let (app, theme) = (&mut self.app, &self.theme);
-            self.screen.terminal.draw(|frame| more = screen::draw(frame, app, theme))?;
+            self.screen
+                .terminal
+                .draw(|frame| more = screen::draw(frame, app, theme))?;
             execute!(io::stdout(), EndSynchronizedUpdate)?;
         }
         for shown in self.unanswered.drain(..) {
@@ -157,9 +161,10 @@ impl<C: Companion> Driver<C> {
             Input::Status(status) => self.update(Event::Status(status)),
             Input::Terminal(event) => self.on_terminal(event),
             Input::EditorEnded(status) => self.on_editor_end(status),
+            Input::Redraw => Ok(()),
             Input::Notice(text) => self.update(Event::Notice(text)),
             Input::Interrupt if self.editor.is_some() => Ok(()),
-            Input::Interrupt | Input::Stop | Input::TerminalLost(_) => self.stop(),
+            Input::Interrupt | Input::Stop | Input::TerminalLost => self.stop(),
         }
     }
 
@@ -171,6 +176,7 @@ impl<C: Companion> Driver<C> {
                 return Ok(());
             }
         };
+        self.load_languages()?;
         let target = source::target(&diff.path, &self.app.settings.roots);
         self.stamps.insert(diff.id, &target.path, original.as_ref());
         self.update(Event::Opened {
@@ -179,6 +185,20 @@ impl<C: Companion> Driver<C> {
             original,
             shown,
         })
+    }
+
+    /// Loads the languages for syntax colours when they are needed first, without waiting.
+    fn load_languages(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.has_languages, true) {
+            let sender = self.sender.clone();
+            thread::Builder::new()
+                .name("languages".to_owned())
+                .spawn(move || {
+                    syntax::load();
+                    let _ = sender.send(Input::Redraw);
+                })?;
+        }
+        Ok(())
     }
 
     fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {
@@ -258,9 +278,11 @@ impl<C: Companion> Driver<C> {
                     session,
                     process,
                 });
-                thread::Builder::new().name("editor".to_owned()).spawn(move || {
-                    let _ = sender.send(Input::EditorEnded(child.wait()));
-                })?;
+                thread::Builder::new()
+                    .name("editor".to_owned())
+                    .spawn(move || {
+                        let _ = sender.send(Input::EditorEnded(child.wait()));
+                    })?;
                 Ok(())
             }
         }
@@ -312,7 +334,8 @@ impl<C: Companion> Driver<C> {
         }
         self.looked = Instant::now();
         let views = &self.app.views;
-        self.stamps.retain(|id| views.iter().any(|view| view.id == id));
+        self.stamps
+            .retain(|id| views.iter().any(|view| view.id == id));
         for (id, disk) in self.stamps.look() {
             self.update(Event::Disk(id, disk))?;
         }
@@ -323,7 +346,10 @@ impl<C: Companion> Driver<C> {
 /// Asks a process to end.
 fn end(process: u32) {
     #[cfg(unix)]
-    if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
+    if let Some(process) = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
         let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
     }
     #[cfg(not(unix))]
@@ -332,7 +358,11 @@ fn end(process: u32) {
 
 fn theme(choice: ThemeChoice) -> Theme {
     let variable = |name| std::env::var(name).unwrap_or_default();
-    let depth = depth(&variable("NO_COLOR"), &variable("COLORTERM"), &variable("TERM"));
+    let depth = depth(
+        &variable("NO_COLOR"),
+        &variable("COLORTERM"),
+        &variable("TERM"),
+    );
     let is_dark = match choice {
         ThemeChoice::Light => false,
         ThemeChoice::Dark => true,
@@ -357,7 +387,11 @@ fn depth(no_color: &str, colorterm: &str, term: &str) -> Depth {
     let is_basic = ["linux", "vt", "ansi", "cons", "xterm"].contains(&term)
         || term.ends_with("-16color")
         || term == "screen";
-    if is_basic { Depth::Basic } else { Depth::Indexed }
+    if is_basic {
+        Depth::Basic
+    } else {
+        Depth::Indexed
+    }
 }
 
 #[cfg(test)]

@@ -35,7 +35,11 @@ impl Session {
     ///
     /// # Errors
     /// One sentence that says which command did not start.
-    pub fn start(&self, visual: Option<OsString>, editor: Option<OsString>) -> Result<Child, String> {
+    pub fn start(
+        &self,
+        visual: Option<OsString>,
+        editor: Option<OsString>,
+    ) -> Result<Child, String> {
         let words = command(visual, editor)?;
         let (program, arguments) = words.split_first().ok_or("no editor is set")?;
         Command::new(program)
@@ -86,7 +90,11 @@ impl Session {
             Err(_) => Edit::Failed("the edited text is not UTF-8".to_owned()),
             Ok(text) => {
                 let text = without_added_newline(&self.text, text);
-                if text == self.text { Edit::Unchanged } else { Edit::Text(text) }
+                if text == self.text {
+                    Edit::Unchanged
+                } else {
+                    Edit::Text(text)
+                }
             }
         }
     }
@@ -124,13 +132,17 @@ fn without_added_newline(before: &str, mut after: String) -> String {
 fn command(visual: Option<OsString>, editor: Option<OsString>) -> Result<Vec<String>, String> {
     for (name, value) in [("VISUAL", visual), ("EDITOR", editor)] {
         let Some(value) = value else { continue };
-        let value = value.into_string().map_err(|_| format!("${name} is not UTF-8"))?;
+        let value = value
+            .into_string()
+            .map_err(|_| format!("${name} is not UTF-8"))?;
         let words = shell_words::split(&value).map_err(|error| format!("${name}: {error}"))?;
         if words.first().is_some_and(|word| !word.is_empty()) {
             return Ok(words);
         }
     }
-    Ok(vec![if cfg!(windows) { "notepad" } else { "vi" }.to_owned()])
+    Ok(vec![
+        if cfg!(windows) { "notepad" } else { "vi" }.to_owned(),
+    ])
 }
 
 /// The name of the copy: that of the file, so that editors know its language. Names that tools read
@@ -139,7 +151,9 @@ fn file_name(path: &Path) -> OsString {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_plain = !name.is_empty()
         && name.len() <= 200
-        && name.chars().all(|char| char.is_alphanumeric() || "._-+ ()[]{}@,=~".contains(char));
+        && name
+            .chars()
+            .all(|char| char.is_alphanumeric() || "._-+ ()[]{}@,=~".contains(char));
     if !is_plain {
         return "proposal.txt".into();
     }

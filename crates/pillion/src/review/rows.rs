@@ -65,11 +65,28 @@ struct Segment {
 
 #[derive(Debug)]
 enum Kind {
-    Same { left: usize, right: usize },
-    Fold { left: usize, lines: usize },
-    SideBySide { hunk: usize, pairs: Pairs },
-    Removed { hunk: usize, left: usize, pairs: Pairs },
-    Added { hunk: usize, right: usize, pairs: Pairs },
+    Same {
+        left: usize,
+        right: usize,
+    },
+    Fold {
+        left: usize,
+        lines: usize,
+    },
+    SideBySide {
+        hunk: usize,
+        pairs: Pairs,
+    },
+    Removed {
+        hunk: usize,
+        left: usize,
+        pairs: Pairs,
+    },
+    Added {
+        hunk: usize,
+        right: usize,
+        pairs: Pairs,
+    },
 }
 
 impl Rows {
@@ -99,6 +116,12 @@ impl Rows {
         self.len
     }
 
+    /// Whether anything is folded.
+    pub fn has_folds(&self) -> bool {
+        let mut kinds = self.segments.iter().map(|segment| &segment.kind);
+        kinds.any(|kind| matches!(kind, Kind::Fold { .. }))
+    }
+
     /// The rows of a hunk.
     pub fn of_hunk(&self, hunk: usize) -> Range<usize> {
         self.hunks.get(hunk).cloned().unwrap_or_default()
@@ -116,7 +139,9 @@ impl Rows {
         if row >= self.len {
             return None;
         }
-        let after = self.segments.partition_point(|segment| segment.start <= row);
+        let after = self
+            .segments
+            .partition_point(|segment| segment.start <= row);
         let segment = self.segments.get(after.checked_sub(1)?)?;
         let at = row - segment.start;
         Some(match &segment.kind {
@@ -176,13 +201,7 @@ impl Rows {
     }
 
     /// Adds unchanged lines. `fold` says how many to keep at the start and the end.
-    fn push_same(
-        &mut self,
-        left: usize,
-        right: usize,
-        lines: usize,
-        fold: Option<(usize, usize)>,
-    ) {
+    fn push_same(&mut self, left: usize, right: usize, lines: usize, fold: Option<(usize, usize)>) {
         let Some((above, below)) = fold else {
             self.push(Kind::Same { left, right }, lines);
             return;
@@ -244,19 +263,22 @@ mod tests {
             Some(line) => text.shown(line).trim_end().to_owned(),
             None => "·".to_owned(),
         };
-        let shown = (0..rows.len()).filter_map(|row| rows.get(row)).map(|row| match row {
-            Row::Fold(lines) => format!("… {lines}"),
-            Row::Same { left, right } => {
-                assert_eq!(proposal.before().line(left), proposal.after().line(right));
-                format!("  {}", proposal.before().shown(left).trim_end())
-            }
-            Row::Changed {
-                hunk, left, right, ..
-            } => {
-                let (left, right) = (side(proposal.before(), left), side(proposal.after(), right));
-                format!("{hunk} {left} | {right}")
-            }
-        });
+        let shown = (0..rows.len())
+            .filter_map(|row| rows.get(row))
+            .map(|row| match row {
+                Row::Fold(lines) => format!("… {lines}"),
+                Row::Same { left, right } => {
+                    assert_eq!(proposal.before().line(left), proposal.after().line(right));
+                    format!("  {}", proposal.before().shown(left).trim_end())
+                }
+                Row::Changed {
+                    hunk, left, right, ..
+                } => {
+                    let (left, right) =
+                        (side(proposal.before(), left), side(proposal.after(), right));
+                    format!("{hunk} {left} | {right}")
+                }
+            });
         let shown = shown.collect();
         assert_eq!(rows.get(rows.len()), None);
         shown
@@ -269,13 +291,26 @@ mod tests {
     #[test]
     fn unchanged_regions_are_folded_but_not_small_ones() {
         let before = numbers(20);
-        let after = before.replace("\n9\n", "\nnine\n").replace("20\n", "twenty\n");
+        let after = before
+            .replace("\n9\n", "\nnine\n")
+            .replace("20\n", "twenty\n");
         let rows = shown(&before, &after, Layout::SideBySide, false);
         assert_eq!(
             rows,
             [
-                "… 5", "  6", "  7", "  8", "0 9 | nine", "  10", "  11", "  12", "… 4", "  17",
-                "  18", "  19", "1 20 | twenty"
+                "… 5",
+                "  6",
+                "  7",
+                "  8",
+                "0 9 | nine",
+                "  10",
+                "  11",
+                "  12",
+                "… 4",
+                "  17",
+                "  18",
+                "  19",
+                "1 20 | twenty"
             ]
         );
         assert_eq!(shown(&before, &after, Layout::SideBySide, true).len(), 20);
@@ -303,7 +338,10 @@ mod tests {
 
     #[test]
     fn a_new_file_and_an_emptied_one_have_one_side() {
-        assert_eq!(shown("", "a\nb\n", Layout::Unified, false), ["0 · | a", "0 · | b"]);
+        assert_eq!(
+            shown("", "a\nb\n", Layout::Unified, false),
+            ["0 · | a", "0 · | b"]
+        );
         assert_eq!(shown("a\n", "", Layout::SideBySide, false), ["0 a | ·"]);
         assert_eq!(shown("a\n", "a\n", Layout::SideBySide, false), ["  a"]);
     }
@@ -311,7 +349,9 @@ mod tests {
     #[test]
     fn the_hunk_of_a_range_of_rows_is_found() {
         let before = numbers(20);
-        let after = before.replace("\n9\n", "\nnine\n").replace("20\n", "twenty\n");
+        let after = before
+            .replace("\n9\n", "\nnine\n")
+            .replace("20\n", "twenty\n");
         let proposal = Proposal::new(Some(Text::new(before)), &after);
         let rows = Rows::new(&proposal, Layout::SideBySide, false);
         assert_eq!(rows.of_hunk(1), 12..13);

@@ -49,7 +49,10 @@ pub fn target(path: &Path, roots: &[PathBuf]) -> Target {
     let mut there = path;
     let real = loop {
         if let Ok(real) = fs::canonicalize(there) {
-            break missing.iter().rev().fold(real, |real, name| real.join(name));
+            break missing
+                .iter()
+                .rev()
+                .fold(real, |real, name| real.join(name));
         }
         // A part that is not there yet cannot lead elsewhere, except for a link to nowhere.
         let (Some(parent), Some(name)) = (there.parent(), there.file_name()) else {
@@ -115,7 +118,10 @@ impl Stamps {
                 continue;
             }
             file.seen = stamp;
-            let text = read(&file.path).ok().flatten().map(|text| fingerprint(&text));
+            let text = read(&file.path)
+                .ok()
+                .flatten()
+                .map(|text| fingerprint(&text));
             let disk = match (file.text, text) {
                 (before, now) if before == now => Disk::Same,
                 (Some(_), None) => Disk::Gone,
@@ -186,7 +192,10 @@ mod tests {
         std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
         let roots = [root.clone()];
         let plain = target(&root.join("new/deep.txt"), &roots);
-        assert_eq!((plain.shown.as_str(), plain.is_outside), ("new/deep.txt", false));
+        assert_eq!(
+            (plain.shown.as_str(), plain.is_outside),
+            ("new/deep.txt", false)
+        );
         assert_eq!(plain.alias, None);
         let linked = target(&root.join("link/a.txt"), &roots);
         assert_eq!(linked.path, outside.join("a.txt"));

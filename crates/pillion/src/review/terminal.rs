@@ -23,7 +23,10 @@ pub enum NoTerminal {
     #[error("the review needs a terminal")]
     Redirected,
     /// The terminal cannot place text.
-    #[error("the review needs a terminal that can place text, and TERM is {}", TermName)]
+    #[error(
+        "the review needs a terminal that can place text, and TERM is {}",
+        TermName
+    )]
     Dumb,
 }
 
@@ -57,7 +60,11 @@ pub fn check() -> Result<(), NoTerminal> {
         Ok(name) => name == "dumb" || name.is_empty(),
         Err(_) => !cfg!(windows),
     };
-    if is_dumb { Err(NoTerminal::Dumb) } else { Ok(()) }
+    if is_dumb {
+        Err(NoTerminal::Dumb)
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether the terminal is ours at the moment.
@@ -158,18 +165,20 @@ impl Keys {
     /// When there can be no thread.
     pub fn start(inputs: mpsc::Sender<Input>) -> io::Result<Self> {
         let (go_on, wait) = mpsc::channel();
-        thread::Builder::new().name("keys".to_owned()).spawn(move || {
-            loop {
-                let input = match event::read() {
-                    Ok(event) => Input::Terminal(event),
-                    Err(error) => Input::TerminalLost(error),
-                };
-                let is_lost = matches!(input, Input::TerminalLost(_));
-                if inputs.send(input).is_err() || is_lost || wait.recv().is_err() {
-                    return;
+        thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || {
+                loop {
+                    let input = match event::read() {
+                        Ok(event) => Input::Terminal(event),
+                        Err(_) => Input::TerminalLost,
+                    };
+                    let is_lost = matches!(input, Input::TerminalLost);
+                    if inputs.send(input).is_err() || is_lost || wait.recv().is_err() {
+                        return;
+                    }
                 }
-            }
-        })?;
+            })?;
         Ok(Self { go_on })
     }
 

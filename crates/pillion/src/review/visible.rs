@@ -108,7 +108,11 @@ pub fn breaks(line: &str, step: usize) -> Vec<Place> {
         // Printable ASCII is one column per byte. The byte after it must be so too, since it could
         // otherwise join the last one into a cluster.
         let next = row.byte + step;
-        if bytes.len() > next && bytes[row.byte..=next].iter().all(|b| matches!(b, 0x20..=0x7e)) {
+        if bytes.len() > next
+            && bytes[row.byte..=next]
+                .iter()
+                .all(|b| matches!(b, 0x20..=0x7e))
+        {
             row = Place {
                 byte: next,
                 column: row.column + step,
@@ -117,9 +121,8 @@ pub fn breaks(line: &str, step: usize) -> Vec<Place> {
             continue;
         }
         let end = row.column + step;
-        let over = |piece: &Piece<'_>| {
-            piece.at.column + piece.width > end && piece.at.byte > row.byte
-        };
+        let over =
+            |piece: &Piece<'_>| piece.at.column + piece.width > end && piece.at.byte > row.byte;
         match pieces(line, row).find(over) {
             Some(piece) => row = piece.at,
             None => return rows,
@@ -171,7 +174,9 @@ fn piece(cluster: &str, at: Place) -> Piece<'_> {
 /// whole is, and then nothing after it stands where it should.
 fn parts(cluster: &str) -> String {
     let mut text = String::new();
-    let is_emoji = cluster.chars().any(|char| char.width() == Some(2) || char == '\u{fe0f}');
+    let is_emoji = cluster
+        .chars()
+        .any(|char| char.width() == Some(2) || char == '\u{fe0f}');
     for char in cluster.chars() {
         if is_joiner(char) && is_emoji && char != '\u{200c}' {
             continue;
@@ -275,10 +280,7 @@ mod tests {
         assert_eq!(one_line("\u{301}x"), "\u{25cc}\u{301}x");
         assert_eq!(one_line("👩\u{200d}🚀"), "👩🚀");
         assert_eq!(one_line("❤\u{fe0f}"), "❤");
-        assert_eq!(
-            one_line(&format!("a{}", "\u{301}".repeat(500))),
-            "a⟨+500⟩"
-        );
+        assert_eq!(one_line(&format!("a{}", "\u{301}".repeat(500))), "a⟨+500⟩");
     }
 
     #[test]

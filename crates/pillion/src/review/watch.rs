@@ -30,11 +30,13 @@ pub fn start(
     notice: impl Fn(String) + Send + Clone + 'static,
 ) {
     let tell = notice.clone();
-    let thread = thread::Builder::new().name("watch".to_owned()).spawn(move || {
-        if let Err(error) = watch(&roots, &focus, &tell) {
-            tell(format!("saved files are not noticed: {error}"));
-        }
-    });
+    let thread = thread::Builder::new()
+        .name("watch".to_owned())
+        .spawn(move || {
+            if let Err(error) = watch(&roots, &focus, &tell) {
+                tell(format!("saved files are not noticed: {error}"));
+            }
+        });
     if let Err(error) = thread {
         notice(format!("saved files are not noticed: {error}"));
     }
@@ -60,18 +62,16 @@ fn watch(
         folders.add(root)?;
     }
     if folders.is_full {
-        notice(format!("only {MAX_FOLDERS} folders are watched for saved files"));
+        notice(format!(
+            "only {MAX_FOLDERS} folders are watched for saved files"
+        ));
     }
     collect(&events, &mut folders, focus);
     Ok(())
 }
 
 /// Takes in events until nobody sends them any more.
-fn collect(
-    events: &Receiver<notify::Result<Event>>,
-    folders: &mut Folders,
-    focus: &impl Fn(File),
-) {
+fn collect(events: &Receiver<notify::Result<Event>>, folders: &mut Folders, focus: &impl Fn(File)) {
     let mut saved: BTreeMap<PathBuf, Instant> = BTreeMap::new();
     loop {
         let event = if saved.is_empty() {
@@ -169,7 +169,10 @@ impl Folders {
         if !path.exists() {
             self.watched.remove(path);
         }
-        let rules = self.rules.iter().find(|rules| path.starts_with(&rules.root));
+        let rules = self
+            .rules
+            .iter()
+            .find(|rules| path.starts_with(&rules.root));
         rules.is_none_or(|rules| rules.ignore(path))
     }
 }
@@ -192,9 +195,8 @@ impl Rules {
         let Ok(within) = path.strip_prefix(&self.root) else {
             return true;
         };
-        let is_hidden = |part: std::path::Component<'_>| {
-            part.as_os_str().to_string_lossy().starts_with('.')
-        };
+        let is_hidden =
+            |part: std::path::Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
         if within.components().any(is_hidden) {
             return true;
         }
@@ -227,14 +229,25 @@ fn gitignore(folder: &Path) -> Gitignore {
 fn is_made_by_an_editor(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    let endings = ["~", ".swp", ".swo", ".swx", ".tmp", ".bak", ".orig", "___jb_tmp___"];
+    let endings = [
+        "~",
+        ".swp",
+        ".swo",
+        ".swx",
+        ".tmp",
+        ".bak",
+        ".orig",
+        "___jb_tmp___",
+    ];
     is_number
         || (name.starts_with('#') && name.ends_with('#'))
         || endings.iter().any(|ending| name.ends_with(ending))
 }
 
 fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -12,6 +12,9 @@ use crate::review::view::{Disk, Port, View};
 /// How far "to the very right" is, in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
 
+/// The help has no more lines than this to scroll.
+const HELP: u16 = 24;
+
 impl App {
     pub(super) fn on_key(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
         if key.kind == KeyEventKind::Release {
@@ -24,7 +27,12 @@ impl App {
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
             (KeyCode::Char('z'), true) => vec![Effect::Suspend],
             _ if self.overlay.is_some() => self.on_overlay_key(key),
-            _ if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SUPER) => Vec::new(),
+            _ if key
+                .modifiers
+                .intersects(KeyModifiers::ALT | KeyModifiers::SUPER) =>
+            {
+                Vec::new()
+            }
             (KeyCode::Char('?') | KeyCode::F(1), false) => {
                 self.overlay = Some(Overlay::Help(0));
                 Vec::new()
@@ -47,7 +55,7 @@ impl App {
             (Some(Overlay::Quit), KeyCode::Char('y')) => return self.quit(),
             (Some(Overlay::Quit), KeyCode::Char('n' | 'q') | KeyCode::Esc) => self.overlay = None,
             (Some(Overlay::Help(lines)), KeyCode::Down | KeyCode::Char('j')) => {
-                self.overlay = Some(Overlay::Help(lines.saturating_add(1)));
+                self.overlay = Some(Overlay::Help(lines.saturating_add(1).min(HELP)));
             }
             (Some(Overlay::Help(lines)), KeyCode::Up | KeyCode::Char('k')) => {
                 self.overlay = Some(Overlay::Help(lines.saturating_sub(1)));
@@ -75,7 +83,11 @@ impl App {
         }
         match key.code {
             KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') if self.guard > Some(now) => {
-                self.say(Tone::Warning, "another diff just came here: have a look first", now);
+                self.say(
+                    Tone::Warning,
+                    "another diff just came here: have a look first",
+                    now,
+                );
                 Vec::new()
             }
             KeyCode::Char('a') => self.accept(armed, now),
@@ -93,7 +105,11 @@ impl App {
                 self.wrap = !self.wrap;
                 let view = &mut self.views[self.current];
                 (view.x, view.top.sub) = (0, 0);
-                let text = if self.wrap { "long lines wrap" } else { "long lines are cut" };
+                let text = if self.wrap {
+                    "long lines wrap"
+                } else {
+                    "long lines are cut"
+                };
                 self.say(Tone::Info, text, now);
                 Vec::new()
             }
@@ -120,8 +136,8 @@ impl App {
             (KeyCode::PageUp, _) | (KeyCode::Char('b'), true) => view.scroll(-page, port),
             (KeyCode::Char('d'), true) => view.scroll(page / 2, port),
             (KeyCode::Char('u'), true) => view.scroll(-(page / 2), port),
-            (KeyCode::Home | KeyCode::Char('g'), _) => view.to_start(port),
-            (KeyCode::End | KeyCode::Char('G'), _) => view.to_end(port),
+            (KeyCode::Home | KeyCode::Char('g'), _) => view.go_to_start(port),
+            (KeyCode::End | KeyCode::Char('G'), _) => view.go_to_end(port),
             (KeyCode::Right | KeyCode::Char('l'), false) => view.scroll_sideways(1, port),
             (KeyCode::Left | KeyCode::Char('h'), false) => view.scroll_sideways(-1, port),
             (KeyCode::Char('0'), false) => view.x = 0,
@@ -134,7 +150,10 @@ impl App {
             }
             _ => return false,
         }
-        if matches!(code, KeyCode::Tab | KeyCode::BackTab | KeyCode::Char('1'..='9')) {
+        if matches!(
+            code,
+            KeyCode::Tab | KeyCode::BackTab | KeyCode::Char('1'..='9')
+        ) {
             self.show_first_hunk();
         }
         true
@@ -191,7 +210,7 @@ impl App {
         } else {
             match view.proposal.toggle(hunk) {
                 Err(_) => {
-                    let text = "the old lines are not UTF-8: this hunk cannot be taken out";
+                    let text = "the old lines are not UTF-8: this hunk stays";
                     self.say(Tone::Warning, text, now);
                 }
                 Ok(_) if view.proposal.is_nothing() => {
@@ -204,9 +223,8 @@ impl App {
         Vec::new()
     }
 
-    fn edit(&mut self) -> Vec<Effect> {
+    fn edit(&self) -> Vec<Effect> {
         let view = &self.views[self.current];
-        self.editing = Some(view.id);
         vec![Effect::Edit {
             id: view.id,
             path: view.target.path.clone(),
@@ -245,7 +263,11 @@ impl App {
 
 fn next_hunk(view: &mut View, port: &Port) {
     let last = view.proposal.hunks().len().saturating_sub(1);
-    let hunk = if view.sees_hunk(port) { view.hunk + 1 } else { view.hunk };
+    let hunk = if view.sees_hunk(port) {
+        view.hunk + 1
+    } else {
+        view.hunk
+    };
     view.go_to_hunk(hunk.min(last), port);
 }
 

@@ -69,8 +69,13 @@ fn the_command_is_visual_then_editor_then_vi() {
     let error = command(Some("'".into()), None).unwrap_err();
     assert!(error.starts_with("$VISUAL"), "{error}");
     let session = Session::new(Path::new("/w/a"), String::new()).unwrap();
-    let error = session.start(Some("no-such-editor-here".into()), None).unwrap_err();
-    assert!(error.starts_with("cannot start no-such-editor-here: "), "{error}");
+    let error = session
+        .start(Some("no-such-editor-here".into()), None)
+        .unwrap_err();
+    assert!(
+        error.starts_with("cannot start no-such-editor-here: "),
+        "{error}"
+    );
 }
 
 #[test]

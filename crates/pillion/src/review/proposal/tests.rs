@@ -13,10 +13,7 @@ fn lines(proposal: &Proposal) -> Vec<(usize, usize)> {
 
 #[test]
 fn a_hunk_that_is_out_leaves_the_original_lines() {
-    let mut proposal = Proposal::new(
-        Some(Text::new("a\nb\nc\nd\ne\n")),
-        "a\nB\nc\nd\nE\n",
-    );
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\nd\ne\n")), "a\nB\nc\nd\nE\n");
     assert_eq!(lines(&proposal), [(2, 1), (5, 1)]);
     assert_eq!(proposal.toggle(0), Ok(true));
     assert_eq!(proposal.text(), "a\nb\nc\nd\nE\n");
@@ -114,8 +111,8 @@ fn texts() -> impl Strategy<Value = (String, String)> {
         Just("é\n"),
     ];
     let end = prop_oneof![Just(""), Just("end"), Just("\r"), Just("🦀")];
-    let text = (prop::collection::vec(line, 0..20), end)
-        .prop_map(|(lines, end)| lines.concat() + end);
+    let text =
+        (prop::collection::vec(line, 0..20), end).prop_map(|(lines, end)| lines.concat() + end);
     (text.clone(), text)
 }
 

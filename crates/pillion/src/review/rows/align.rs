@@ -29,8 +29,8 @@ impl Pairs {
     pub fn new(before: &Text, after: &Text, hunk: &Hunk) -> Self {
         let (removed, added) = (hunk.before.len(), hunk.after.len());
         let worth_it = removed > 0 && added > 0 && (removed, added) != (1, 1);
-        let rows = (worth_it && removed * added <= MAX_PAIRS)
-            .then(|| rows(before, after, hunk).into());
+        let rows =
+            (worth_it && removed * added <= MAX_PAIRS).then(|| rows(before, after, hunk).into());
         Self {
             before: hunk.before.clone(),
             after: hunk.after.clone(),
@@ -50,10 +50,7 @@ impl Pairs {
     pub fn get(&self, row: usize) -> Beside {
         match &self.rows {
             Some(rows) => rows.get(row).copied().unwrap_or_default(),
-            None => (
-                self.before.clone().nth(row),
-                self.after.clone().nth(row),
-            ),
+            None => (self.before.clone().nth(row), self.after.clone().nth(row)),
         }
     }
 
@@ -69,7 +66,10 @@ impl Pairs {
     pub fn of_right(&self, right: usize) -> Option<usize> {
         match &self.rows {
             Some(rows) => rows.iter().find(|row| row.1 == Some(right))?.0,
-            None => self.before.clone().nth(right.checked_sub(self.after.start)?),
+            None => self
+                .before
+                .clone()
+                .nth(right.checked_sub(self.after.start)?),
         }
     }
 }
@@ -77,8 +77,16 @@ impl Pairs {
 /// Finds the pairs that are most alike without crossing, and fills up the lines between them from
 /// the top.
 fn rows(before: &Text, after: &Text, hunk: &Hunk) -> Vec<Beside> {
-    let left: Vec<_> = hunk.before.clone().map(|line| Bag::new(before, line)).collect();
-    let right: Vec<_> = hunk.after.clone().map(|line| Bag::new(after, line)).collect();
+    let left: Vec<_> = hunk
+        .before
+        .clone()
+        .map(|line| Bag::new(before, line))
+        .collect();
+    let right: Vec<_> = hunk
+        .after
+        .clone()
+        .map(|line| Bag::new(after, line))
+        .collect();
     let width = right.len() + 1;
     // best[i][j]: how alike the lines from i and from j on can be.
     let mut best = vec![0_u32; (left.len() + 1) * width];
@@ -88,7 +96,11 @@ fn rows(before: &Text, after: &Text, hunk: &Hunk) -> Vec<Beside> {
             let here = left[i].alike(&right[j]);
             alike[i * right.len() + j] = here;
             let skip = best[(i + 1) * width + j].max(best[i * width + j + 1]);
-            let pair = if here > 0 { here + best[(i + 1) * width + j + 1] } else { 0 };
+            let pair = if here > 0 {
+                here + best[(i + 1) * width + j + 1]
+            } else {
+                0
+            };
             best[i * width + j] = skip.max(pair);
         }
     }

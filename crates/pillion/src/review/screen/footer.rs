@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::review::app::{App, Tone};
-use crate::review::geometry::Geometry;
+use crate::review::geometry::{Geometry, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, put};
 use crate::review::visible::{self, width};
@@ -19,15 +19,25 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
 fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     fill(buffer, area, "─", theme.missing);
     let position = position(app);
-    let taken = if position.is_empty() { 0 } else { width(&position) + 4 };
+    let taken = if position.is_empty() {
+        0
+    } else {
+        width(&position) + 4
+    };
     if !position.is_empty() {
-        let x = area.right().saturating_sub(u16::try_from(taken).unwrap_or(0));
+        let x = area
+            .right()
+            .saturating_sub(u16::try_from(taken).unwrap_or(0));
         let right = Rect {
             x,
             width: area.right() - x,
             ..area
         };
-        put(buffer, right, Line::styled(format!(" {position} "), theme.muted));
+        put(
+            buffer,
+            right,
+            Line::styled(format!(" {position} "), theme.muted),
+        );
     }
     let warning = app.status.warnings.first();
     let (text, style) = match (app.message(), warning) {
@@ -46,7 +56,9 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let text = visible::head(&visible::one_line(text), room);
     let left = Rect {
         x: area.x + 2,
-        width: u16::try_from(width(&text) + 2).unwrap_or(area.width).min(area.width - 2),
+        width: u16::try_from(width(&text) + 2)
+            .unwrap_or(area.width)
+            .min(area.width - 2),
         ..area
     };
     put(buffer, left, Line::styled(format!(" {text} "), style));
@@ -60,19 +72,20 @@ fn position(app: &App) -> String {
     let hunks = view.proposal.hunks().len();
     let rows = view.rows().len();
     let height = usize::from(app.geometry().body.height);
-    let place = if rows <= height && !app.wrap {
-        "all".to_owned()
-    } else if view.top == Default::default() {
-        "top".to_owned()
+    let mut parts = Vec::new();
+    if view.x > 0 {
+        parts.push(format!("column {}", view.x + 1));
+    }
+    if hunks > 0 {
+        parts.push(format!("hunk {}/{hunks}", view.hunk + 1));
+    }
+    if view.top == Default::default() {
+        parts.extend((rows > height).then(|| "top".to_owned()));
     } else {
         let percent = (view.top.row + height).min(rows) * 100 / rows.max(1);
-        format!("{percent}%")
-    };
-    let column = if view.x > 0 { format!("col {} · ", view.x + 1) } else { String::new() };
-    match hunks {
-        0 => format!("{column}{place}"),
-        hunks => format!("{column}hunk {}/{hunks} · {place}", view.hunk + 1),
+        parts.push(format!("{percent}%"));
     }
+    parts.join(" · ")
 }
 
 fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
@@ -104,7 +117,11 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     let Some(view) = app.view() else {
         return vec![("?", "help", 0), ("q", "quit", 0)];
     };
-    let is_out = view.proposal.hunks().get(view.hunk).is_some_and(|hunk| hunk.out);
+    let is_out = view
+        .proposal
+        .hunks()
+        .get(view.hunk)
+        .is_some_and(|hunk| hunk.out);
     let mut keys = vec![
         ("a", "accept", 0),
         ("r", "reject", 0),
@@ -116,12 +133,24 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     if app.views.len() > 1 {
         keys.push(("Tab", "next diff", 3));
     }
+    if !view.is_one_sided() && app.size.width >= SIDE_BY_SIDE {
+        keys.push((
+            "u",
+            if app.unified {
+                "side by side"
+            } else {
+                "unified"
+            },
+            6,
+        ));
+    }
+    if view.unfold || view.rows().has_folds() {
+        keys.push(("c", if view.unfold { "fold" } else { "unfold" }, 7));
+    }
     keys.extend([
-        ("u", if app.unified { "side by side" } else { "unified" }, 6),
-        ("c", if view.unfold { "fold" } else { "unfold" }, 7),
         ("w", if app.wrap { "cut lines" } else { "wrap" }, 8),
         ("?", "help", 1),
-        ("q", "quit", 4),
+        ("q", "quit", 3),
     ]);
     keys
 }

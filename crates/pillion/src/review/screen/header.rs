@@ -9,7 +9,7 @@ use crate::review::app::App;
 use crate::review::geometry::Geometry;
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, put};
-use crate::review::view::{Disk, View};
+use crate::review::view::View;
 use crate::review::visible::{self, width};
 
 /// Draws the lines above the diff.
@@ -34,15 +34,23 @@ fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let agents_width: usize = agents.iter().map(|span| width(&span.content)).sum();
     let room = usize::from(area.width).saturating_sub(agents_width + 2);
     let name = visible::tail(&workspace_name(app), room.saturating_sub(10).max(8));
-    let mut left = vec![Span::styled(" pillion ", theme.strong), Span::raw(name.clone())];
+    let mut left = vec![
+        Span::styled(" pillion ", theme.strong),
+        Span::raw(name.clone()),
+    ];
     let context = context(app);
-    let context = visible::tail(&context, room.saturating_sub(9 + width(&name) + 3));
+    let context_room = room.saturating_sub(9 + width(&name) + 3);
+    let bare = context.strip_prefix("shares ").unwrap_or(&context);
+    let is_roomy = width(&context) <= context_room;
+    let context = visible::tail(if is_roomy { &context } else { bare }, context_room);
     if width(&context) > 6 {
         left.push(Span::styled(" · ", theme.muted));
         left.push(Span::styled(context, theme.muted));
     }
     put(buffer, area, Line::from(left));
-    let x = area.right().saturating_sub(u16::try_from(agents_width + 1).unwrap_or(u16::MAX));
+    let x = area
+        .right()
+        .saturating_sub(u16::try_from(agents_width + 1).unwrap_or(u16::MAX));
     let right = Rect {
         x: x.max(area.x),
         width: area.right() - x.max(area.x),
@@ -67,7 +75,10 @@ fn agents(app: &App, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut names: Vec<(String, usize)> = Vec::new();
     for agent in agents {
-        match names.iter_mut().find(|(name, _)| name == agent.display_name()) {
+        match names
+            .iter_mut()
+            .find(|(name, _)| name == agent.display_name())
+        {
             Some((_, count)) => *count += 1,
             None => names.push((agent.display_name().to_owned(), 1)),
         }
@@ -77,7 +88,11 @@ fn agents(app: &App, theme: &Theme) -> Vec<Span<'static>> {
             spans.push(Span::raw("  "));
         }
         spans.push(Span::styled("● ", theme.good));
-        spans.push(Span::raw(if count > 1 { format!("{name} ×{count}") } else { name }));
+        spans.push(Span::raw(if count > 1 {
+            format!("{name} ×{count}")
+        } else {
+            name
+        }));
     }
     spans
 }
@@ -96,7 +111,9 @@ fn context(app: &App) -> String {
     let roots = app.settings.roots.iter();
     let within = roots.filter_map(|root| path.strip_prefix(root).ok()).next();
     let name = visible::one_line(&within.unwrap_or(path).to_string_lossy());
-    let line = file.cursor.map_or_else(String::new, |cursor| format!(":{}", cursor.line));
+    let line = file
+        .cursor
+        .map_or_else(String::new, |cursor| format!(":{}", cursor.line));
     let others = match files {
         0 | 1 => String::new(),
         files => format!(" +{}", files - 1),
@@ -105,7 +122,12 @@ fn context(app: &App) -> String {
 }
 
 fn tabs(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let names: Vec<_> = app.views.iter().enumerate().map(|(at, view)| tab(app, at, view)).collect();
+    let names: Vec<_> = app
+        .views
+        .iter()
+        .enumerate()
+        .map(|(at, view)| tab(app, at, view))
+        .collect();
     let room = usize::from(area.width).saturating_sub(2);
     // As many tabs before the current one as leave room for it.
     let mut first = app.current;
@@ -117,7 +139,9 @@ fn tabs(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mut spans = vec![Span::styled(if first > 0 { "‹" } else { " " }, theme.muted)];
     for (at, name) in names.into_iter().enumerate().skip(first) {
         let style = if at == app.current {
-            theme.current.add_modifier(ratatui::style::Modifier::REVERSED)
+            theme
+                .current
+                .add_modifier(ratatui::style::Modifier::REVERSED)
         } else {
             theme.muted
         };
@@ -148,9 +172,8 @@ fn title(buffer: &mut Buffer, area: Rect, view: &View, theme: &Theme) {
     let room = usize::from(area.width).saturating_sub(2);
     let path_width = width(&view.target.shown);
     let mut facts = facts(view, theme);
-    let width_of = |facts: &[(String, Style)]| {
-        facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>()
-    };
+    let width_of =
+        |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
     let mut said = format!("{} proposes ", view.agent);
     let wanted = path_width.min(24);
     if width(&said) + wanted + width_of(&facts) > room {
@@ -163,7 +186,10 @@ fn title(buffer: &mut Buffer, area: Rect, view: &View, theme: &Theme) {
     let mut spans = vec![
         Span::raw(" "),
         Span::styled(said, theme.agent),
-        Span::styled(visible::tail(&view.target.shown, path_room.max(8)), theme.strong),
+        Span::styled(
+            visible::tail(&view.target.shown, path_room.max(8)),
+            theme.strong,
+        ),
     ];
     for (text, style) in facts {
         spans.push(Span::styled(" · ", theme.muted));
@@ -196,9 +222,7 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
         (hunks, 0) => format!("{hunks} hunks"),
         (hunks, out) => format!("{hunks} hunks, {out} taken out"),
     };
-    if view.disk == Disk::Same || count.out > 0 {
-        facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
-    }
+    facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
     facts.push((format!("+{} −{}", count.added, count.removed), plain));
     facts
 }

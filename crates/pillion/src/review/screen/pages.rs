@@ -42,7 +42,9 @@ pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         Line::styled("pillion: this terminal is too small", theme.strong),
         Line::raw(format!("{count} pending · q quits")),
     ];
-    Paragraph::new(lines).wrap(Wrap { trim: true }).render(area, buffer);
+    Paragraph::new(lines)
+        .wrap(Wrap { trim: true })
+        .render(area, buffer);
 }
 
 /// Nothing is pending: how to get an agent here.
@@ -57,7 +59,9 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     } else {
         lines.push(Line::styled("Waiting for an agent.", theme.strong));
         lines.push(Line::raw(""));
-        lines.push(Line::raw("1  In another terminal, in this folder, start one:"));
+        lines.push(Line::raw(
+            "1  In another terminal, in this folder, start one:",
+        ));
         lines.push(Line::from(vec![
             Span::raw("   "),
             key("gemini"),
@@ -68,10 +72,15 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             Span::raw("2  There, once: "),
             key("/ide enable"),
         ]));
-        lines.push(Line::raw("3  Ask it for a change. It opens here for you to judge."));
+        lines.push(Line::raw(
+            "3  Ask it for a change. It opens here for you to judge.",
+        ));
         if !app.settings.hints.is_empty() {
             lines.push(Line::raw(""));
-            lines.push(Line::styled("If it does not find this window, start it after:", theme.muted));
+            lines.push(Line::styled(
+                "If it does not find this window, start it after:",
+                theme.muted,
+            ));
             for hint in &app.settings.hints {
                 let hint = visible::one_line(hint);
                 lines.push(Line::styled(format!("   {hint}"), theme.muted));
@@ -81,7 +90,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         lines.push(Line::from(vec![
             Span::styled("No agent at hand? ", theme.muted),
             key("pillion review --demo"),
-            Span::styled(" shows how it works.", theme.muted),
+            Span::styled(" shows it all.", theme.muted),
         ]));
     }
     for warning in &app.status.warnings {
@@ -97,7 +106,9 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let width = 64.min(room.width.saturating_sub(4));
     let rows = |line: &Line<'_>| line.width().div_ceil(usize::from(width.max(1))).max(1);
     let height: usize = lines.iter().map(rows).sum();
-    let height = u16::try_from(height + 1).unwrap_or(u16::MAX).min(room.height);
+    let height = u16::try_from(height + 1)
+        .unwrap_or(u16::MAX)
+        .min(room.height);
     let text = Paragraph::new(lines).wrap(Wrap { trim: false });
     text.render(centred(room, width, height), buffer);
 }
@@ -107,17 +118,26 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
     let mut lines: Vec<_> = KEYS
         .iter()
         .map(|(key, what)| {
-            Line::from(vec![Span::styled(format!("{key:<11}"), theme.key), Span::raw(*what)])
+            Line::from(vec![
+                Span::styled(format!("{key:<11}"), theme.key),
+                Span::raw(*what),
+            ])
         })
         .collect();
     lines.extend([
         Line::styled("The agent writes the file after you accept.", theme.muted),
         Line::styled("Nothing here writes to your workspace.", theme.muted),
     ]);
-    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
+    let height = u16::try_from(lines.len())
+        .unwrap_or(u16::MAX)
+        .saturating_add(2);
     let shown = height.min(area.height);
     let from = from.min(height - shown);
-    let title = if height > shown { " Keys · ↓ for more · Esc " } else { " Keys · Esc " };
+    let title = if height > shown {
+        " Keys · ↓ for more · Esc "
+    } else {
+        " Keys · Esc "
+    };
     panel(buffer, centred(area, 60, shown), title, lines, from, theme);
 }
 
@@ -155,7 +175,10 @@ fn panel(
         .border_style(theme.muted)
         .title(Span::styled(title, theme.strong))
         .padding(Padding::horizontal(2));
-    Paragraph::new(lines).block(block).scroll((from, 0)).render(area, buffer);
+    Paragraph::new(lines)
+        .block(block)
+        .scroll((from, 0))
+        .render(area, buffer);
 }
 
 fn centred(area: Rect, width: u16, height: u16) -> Rect {
