@@ -54,14 +54,14 @@ mod tests {
                 .map(|(_, parent)| parent)
         };
         assert_eq!(climb(9, parents), [5, 3]);
-        assert_eq!(climb(3, parents), []);
-        assert_eq!(climb(77, parents), []);
+        assert_eq!(climb(3, parents), Vec::<u32>::new());
+        assert_eq!(climb(77, parents), Vec::<u32>::new());
     }
 
     #[test]
     fn a_cycle_ends() {
         assert_eq!(climb(9, |pid| Some(if pid == 9 { 8 } else { 9 })), [8]);
-        assert_eq!(climb(9, Some), []);
+        assert_eq!(climb(9, Some), Vec::<u32>::new());
         assert_eq!(
             climb(9, |pid| Some(if pid == 7 { 8 } else { pid - 1 })),
             [8, 7]
@@ -84,7 +84,7 @@ mod tests {
     fn numbers_that_are_no_process_are_dead_and_have_no_ancestors() {
         for pid in [0, u32::MAX, i32::MAX as u32] {
             assert!(!is_alive(pid), "{pid}");
-            assert_eq!(ancestors(pid), [], "{pid}");
+            assert_eq!(ancestors(pid), Vec::<u32>::new(), "{pid}");
         }
     }
 }
