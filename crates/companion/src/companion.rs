@@ -246,7 +246,7 @@ impl Prepared {
         );
         let server = tokio::spawn(server);
         let main_loop = MainLoop::new(editor, events, mcp, self.presence);
-        main_loop.run(inbox, self.signals.caught()).await;
+        main_loop.run(inbox, self.signals).await;
         server.abort();
     }
 }

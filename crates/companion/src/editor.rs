@@ -61,6 +61,12 @@ pub trait Editor: Send + 'static {
         let _ = status;
     }
 
+    /// Somebody pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;
+    /// not if it was meant for a program that the front end runs there.
+    fn interrupted(&mut self) -> bool {
+        true
+    }
+
     /// The companion stops, asked by a signal or by its handle: nothing more comes.
     fn stopped(&mut self) {}
 }

@@ -20,6 +20,7 @@ use crate::mcp::Mcp;
 use crate::outbox::Outbox;
 use crate::presence::Presence;
 use crate::sessions::{SessionId, Sessions};
+use crate::signals::{Caught, Signals};
 use crate::target;
 
 /// How often discovery files are put back that somebody deleted, and files that vanished leave
@@ -63,19 +64,22 @@ impl MainLoop {
         }
     }
 
-    /// Runs until [`Event::Stop`], or until `stop` is ready, then takes leave.
+    /// Runs until [`Event::Stop`] or a signal, then takes leave.
     pub(crate) async fn run(
         mut self,
         mut inbox: mpsc::UnboundedReceiver<Event>,
-        stop: impl Future<Output = ()>,
+        mut signals: Signals,
     ) {
         self.tell_status();
-        tokio::pin!(stop);
         loop {
             let due = tokio::time::Instant::from_std(self.due());
             tokio::select! {
                 biased;
-                () = &mut stop => break,
+                caught = signals.next() => {
+                    if caught == Caught::Terminate || self.editor.interrupted() {
+                        break;
+                    }
+                }
                 event = inbox.recv() => match event {
                     None | Some(Event::Stop) => break,
                     Some(event) => self.handle(event),
@@ -101,7 +105,7 @@ impl MainLoop {
                 agent,
                 outbox,
             } => {
-                outbox.push_context(self.context.current());
+                tracing::info!(%session, %agent, "session opened");
                 self.outboxes.insert(Arc::clone(&session), outbox);
                 self.sessions.open(session, agent, now);
             }
@@ -169,7 +173,7 @@ impl MainLoop {
     }
 
     fn stream_opened(&mut self, session: &SessionId) {
-        // Again on every stream: what the one before took may not have arrived.
+        // On every stream: what the one before took may not have arrived.
         if let Some(outbox) = self.outboxes.get(session) {
             outbox.push_context(self.context.current());
         }
@@ -180,6 +184,7 @@ impl MainLoop {
     fn session_gone(&mut self, session: &SessionId) {
         self.outboxes.remove(session);
         if self.sessions.close(session) {
+            tracing::info!(%session, "session gone");
             let actions = self.diffs.session_gone(session);
             self.perform(actions);
             self.tell_agents();
@@ -266,6 +271,7 @@ impl MainLoop {
         for action in actions {
             match action {
                 Action::Show { diff, attempt } => {
+                    tracing::info!(id = %diff.id, path = ?diff.path, attempt, "diff opened");
                     let (events, id) = (self.events.clone(), diff.id);
                     let shown = Reply::new(move |result| {
                         let _ = events.send(Event::Shown {
@@ -277,6 +283,7 @@ impl MainLoop {
                     self.editor.open_diff(diff, shown);
                 }
                 Action::Close { id, reason } => {
+                    tracing::info!(%id, ?reason, "diff closed");
                     let events = self.events.clone();
                     let closed = Reply::new(move |text| {
                         let _ = events.send(Event::Closed { id, text });
@@ -290,6 +297,7 @@ impl MainLoop {
                     file_path,
                     outcome,
                 } => {
+                    tracing::info!(%session, file_path, method = outcome.method(), "outcome");
                     if let Some(outbox) = self.outboxes.get(&session) {
                         outbox.push_outcome(file_path, outcome);
                     }

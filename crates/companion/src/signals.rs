@@ -2,6 +2,15 @@
 
 use std::io;
 
+/// What a signal means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caught {
+    /// Ctrl-C, which may have been for a program that the editor runs in the same terminal.
+    Interrupt,
+    /// The end.
+    Terminate,
+}
+
 /// Signals that are caught from the moment this is made.
 #[derive(Debug)]
 pub(crate) struct Signals {
@@ -25,13 +34,13 @@ impl Signals {
         Ok(Self { caught })
     }
 
-    /// Waits for the first of them.
-    pub(crate) async fn caught(mut self) {
+    /// The next one. Cancel-safe.
+    pub(crate) async fn next(&mut self) -> Caught {
         let [hangup, interrupt, terminate] = &mut self.caught;
         tokio::select! {
-            _ = hangup.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+            _ = hangup.recv() => Caught::Terminate,
+            _ = interrupt.recv() => Caught::Interrupt,
+            _ = terminate.recv() => Caught::Terminate,
         }
     }
 }
@@ -46,10 +55,11 @@ impl Signals {
         Ok(Self {})
     }
 
-    /// Waits for Ctrl-C.
-    pub(crate) async fn caught(self) {
+    /// The next Ctrl-C. Cancel-safe.
+    pub(crate) async fn next(&mut self) -> Caught {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        Caught::Interrupt
     }
 }

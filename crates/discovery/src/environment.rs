@@ -110,7 +110,8 @@ impl Environment {
     /// Where this user's companions keep their private state: the best place first. A companion
     /// uses the first that it may use; whoever looks for companions looks in all.
     ///
-    /// `$XDG_RUNTIME_DIR/pillion` and `tmpdir/pillion-UID`; on Windows `%LOCALAPPDATA%\pillion`.
+    /// `$XDG_RUNTIME_DIR/pillion`, if that variable names a directory, and `tmpdir/pillion-UID`; on
+    /// Windows `%LOCALAPPDATA%\pillion` and `tmpdir\pillion`.
     pub fn state_dirs(&self) -> Vec<PathBuf> {
         #[cfg(unix)]
         let fallback = format!("pillion-{}", rustix::process::geteuid().as_raw());
@@ -124,7 +125,7 @@ impl Environment {
         let private = self
             .filled(variable)
             .map(Path::new)
-            .filter(|base| base.is_absolute())
+            .filter(|base| base.is_absolute() && base.is_dir())
             .map(|base| base.join("pillion"));
         let shared = self.resolve(&self.tmpdir()).join(fallback);
         private.into_iter().chain([shared]).collect()
@@ -209,8 +210,10 @@ fn below_tilde(value: &str) -> Option<impl Iterator<Item = &str>> {
 mod tests {
     use super::*;
 
+    type Get<'a> = &'a dyn Fn(&str) -> Option<&'static OsStr>;
+
     fn tmpdir(
-        rule: fn(&dyn Fn(&str) -> Option<&'static OsStr>) -> PathBuf,
+        rule: fn(Get<'_>) -> PathBuf,
         pairs: &'static [(&'static str, &'static str)],
     ) -> String {
         let get = |name: &str| {
@@ -298,19 +301,23 @@ mod tests {
     fn state_lives_in_the_runtime_directory_or_beside_the_discovery_files() {
         let uid = rustix::process::geteuid().as_raw();
         let shared = PathBuf::from(format!("/t/pillion-{uid}"));
-        for (runtime, private) in [
-            ("/run/u", Some("/run/u/pillion")),
-            ("", None),
-            ("run", None),
-        ] {
-            let environment =
-                Environment::from_pairs([("TMPDIR", "/t/"), ("XDG_RUNTIME_DIR", runtime)]);
-            let expected: Vec<_> = private
-                .map(PathBuf::from)
-                .into_iter()
-                .chain([shared.clone()])
-                .collect();
-            assert_eq!(environment.state_dirs(), expected);
+        let runtime = tempfile::tempdir().unwrap();
+        let private = runtime.path().join("pillion");
+        let missing = runtime.path().join("missing");
+        let state_dirs = |runtime: &Path| {
+            let pairs = [
+                ("TMPDIR", OsStr::new("/t/")),
+                ("XDG_RUNTIME_DIR", runtime.as_os_str()),
+            ];
+            Environment::from_pairs(pairs).state_dirs()
+        };
+        assert_eq!(state_dirs(runtime.path()), [private, shared.clone()]);
+        for unusable in [missing.as_path(), Path::new("relative"), Path::new("")] {
+            assert_eq!(
+                state_dirs(unusable),
+                std::slice::from_ref(&shared),
+                "{unusable:?}"
+            );
         }
     }
 

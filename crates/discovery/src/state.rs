@@ -58,7 +58,7 @@ impl StateError {
 #[derive(Debug)]
 pub struct StateFile {
     state: CompanionState,
-    /// The directory that served, and those that might.
+    /// The directory that could be used.
     directory: PathBuf,
     name: String,
 }

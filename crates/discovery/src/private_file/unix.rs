@@ -44,7 +44,7 @@ impl Folder {
     pub fn create(base: &Path, parts: &[&str]) -> Result<Self, FileError> {
         DirBuilder::new()
             .recursive(true)
-            .mode(PRIVATE_FOLDER.bits().into())
+            .mode(0o700)
             .create(base)
             .map_err(|error| FileError::io("create", base, error))?;
         let mut folder = Self::base(base)?;

@@ -2,8 +2,8 @@
 
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System};
 
-/// The process tree as it was when this was made.
-pub(super) struct Tree(System);
+/// The process tree as it was when this was made; none where the system shows nothing.
+pub(super) struct Tree(Option<System>);
 
 impl Tree {
     pub(super) fn new() -> Self {
@@ -15,14 +15,16 @@ impl Tree {
     }
 
     fn of(which: ProcessesToUpdate<'_>) -> Self {
-        let mut system = System::new();
-        // Names, memory and the like are not wanted; parents and states always come along.
-        system.refresh_processes_specifics(which, true, ProcessRefreshKind::nothing());
+        let mut system = System::new().ok();
+        if let Some(system) = &mut system {
+            // Names, memory and the like are not wanted; parents and states always come along.
+            system.refresh_processes_specifics(which, true, ProcessRefreshKind::nothing());
+        }
         Self(system)
     }
 
     fn process(&self, pid: u32) -> Option<&Process> {
-        self.0.process(Pid::from_u32(pid))
+        self.0.as_ref()?.process(Pid::from_u32(pid))
     }
 }
 
