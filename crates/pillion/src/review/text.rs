@@ -11,6 +11,7 @@ pub struct Text {
     /// Where each line begins, and at the end where the text ends.
     starts: Vec<usize>,
     is_utf8: bool,
+    is_crlf: bool,
 }
 
 impl Text {
@@ -24,10 +25,13 @@ impl Text {
             starts.push(bytes.len());
         }
         let is_utf8 = std::str::from_utf8(&bytes).is_ok();
+        let ends = |line: &[usize]| bytes[line[0]..line[1]].ends_with(b"\r\n");
+        let is_crlf = starts.len() > 1 && starts.windows(2).all(ends);
         Self {
             bytes,
             starts,
             is_utf8,
+            is_crlf,
         }
     }
 
@@ -65,7 +69,7 @@ impl Text {
 
     /// Whether every line ends in `\r\n`.
     pub fn is_crlf(&self) -> bool {
-        self.len() > 0 && (0..self.len()).all(|line| self.line(line).ends_with(b"\r\n"))
+        self.is_crlf
     }
 }
 
