@@ -299,9 +299,9 @@ impl<C: Companion> Driver<C> {
         let edit = if is_pending {
             session.finish(status)
         } else if session.saved().is_some() {
-            Edit::Failed(session.keep("the diff was closed while you edited"))
+            Edit::Failed(session.keep("the diff was closed meanwhile"))
         } else {
-            Edit::Failed("the diff was closed while you edited".to_owned())
+            Edit::Failed("the diff was closed meanwhile".to_owned())
         };
         self.update(Event::Edited(id, edit))?;
         self.keys.go_on();

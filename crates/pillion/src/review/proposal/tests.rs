@@ -103,7 +103,7 @@ fn a_long_text_of_few_different_lines_does_not_take_minutes() {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             format!("{}\n", (seed >> 33) % 50)
         };
-        (0..300_000).map(|_| line()).collect()
+        (0..30_000).map(|_| line()).collect()
     };
     let (before, after) = (text(1), text(99));
     let mut proposal = Proposal::new(Some(Text::new(before.as_str())), &after);
