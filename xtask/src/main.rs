@@ -1,1 +1,46 @@
-fn main() {}
+//! `cargo xtask`: the project's own chores. One file per chore; this one reads what was typed.
+
+mod npm;
+mod picture;
+mod prerequisites;
+mod test;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The project's own chores
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Chore {
+    Test(test::Args),
+    Picture(picture::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Chore::parse() {
+        Chore::Test(args) => test::run(&args),
+        Chore::Picture(args) => picture::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            // Standard error may be closed; there is nowhere else to say so.
+            let _ = writeln!(std::io::stderr(), "Error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root folder.
+fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_owned()
+}
+
+/// Where cargo builds, and where the npm packages go.
+fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}

@@ -39,8 +39,8 @@ pub enum CloseReason {
     AgentGone,
     /// Somebody accepted or rejected it with a command.
     Settled,
-    /// The view took too long to open; the agent was told that it failed.
-    TookTooLong,
+    /// The view could not be opened, or not in time; the agent was told so.
+    NotShown,
 }
 
 /// A front end: it shows proposals and lets a person judge them.
@@ -60,6 +60,15 @@ pub trait Editor: Send + 'static {
     fn status_changed(&mut self, status: Status) {
         let _ = status;
     }
+
+    /// Somebody pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;
+    /// not if it was meant for a program that the front end runs there.
+    fn interrupted(&mut self) -> bool {
+        true
+    }
+
+    /// The companion stops, asked by a signal or by its handle: nothing more comes.
+    fn stopped(&mut self) {}
 }
 
 /// What a front end can tell people about its companion.
@@ -75,8 +84,10 @@ pub struct Status {
 
 /// The one answer to a request. Dropping it unanswered counts as a failure.
 pub struct Reply<T> {
-    send: Option<Box<dyn FnOnce(Result<T, String>) + Send>>,
+    send: Option<SendAnswer<T>>,
 }
+
+type SendAnswer<T> = Box<dyn FnOnce(Result<T, String>) + Send>;
 
 impl<T> Reply<T> {
     /// A reply that is given to `send`.

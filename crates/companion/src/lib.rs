@@ -1,6 +1,25 @@
 //! The companion: the server that agents talk to, between them and a front end that it knows only
 //! as an [`Editor`].
+//!
+//! Agents come in through the endpoint, which alone knows HTTP, and MCP, which alone knows the
+//! SDK. Front ends come in through a [`Handle`], commands through [`control`]. All of it becomes
+//! one kind of event, and one loop handles them in order, with state machines that know neither
+//! sockets nor clocks.
 
+mod companion;
+mod context;
+pub mod control;
+mod diffs;
 mod editor;
+mod endpoint;
+mod event;
+mod main_loop;
+mod mcp;
+mod outbox;
+mod presence;
+mod sessions;
+mod signals;
+mod target;
 
+pub use companion::{Companion, Handle, Options, StartError};
 pub use editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};

@@ -1,1 +1,31 @@
-//! Under construction.
+//! Being found by agents, and finding running companions: the files, directories and processes of
+//! C2 and C6.
+//!
+//! Blocking file-system calls and short loopback connects, no async; the server itself is the
+//! companion's. Nothing here trusts what lies in a shared directory.
+//!
+//! - [`environment`]: which directories an agent computes from its variables.
+//! - [`process`]: whose child a process is, and whether it lives.
+//! - [`private_file`]: files that only this user can read, never written through a link.
+//! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
+//! - [`publication`]: the discovery files of one companion, from publishing to removal.
+//! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
+//! - [`state`]: how Pillion's own commands find a running companion.
+
+pub mod environment;
+mod liveness;
+pub mod private_file;
+pub mod process;
+pub mod publication;
+pub mod state;
+mod sweep;
+pub mod tokens;
+mod warning;
+
+pub use environment::Environment;
+pub use private_file::FileError;
+pub use publication::{Announcement, Publication};
+pub use state::{ChooseError, CompanionState, Selector, StateError, StateFile};
+pub use sweep::sweep;
+pub use tokens::Tokens;
+pub use warning::Warning;

@@ -28,7 +28,7 @@ use std::sync::mpsc;
 use pillion_companion::{CloseReason, Diff, DiffId, Editor, Reply, Status};
 use pillion_protocol::{File, Outcome};
 
-pub use terminal::{NoTerminal, check};
+pub use terminal::check;
 
 /// What the review asks of its companion.
 pub trait Companion: Clone + Send + 'static {
@@ -118,6 +118,16 @@ impl Editor for Front {
     fn status_changed(&mut self, status: Status) {
         self.send(Input::Status(status));
     }
+
+    /// The review decides: while the reviewer's editor runs, Ctrl-C is for the editor.
+    fn interrupted(&mut self) -> bool {
+        self.interrupt();
+        false
+    }
+
+    fn stopped(&mut self) {
+        self.stop();
+    }
 }
 
 /// A review that is yet to run.
@@ -141,7 +151,7 @@ impl Review {
     /// outcome then, and the terminal is as it was.
     ///
     /// # Errors
-    /// When there is no terminal ([`NoTerminal`]), or it is lost.
+    /// When there is no terminal ([`terminal::NoTerminal`]), or it is lost.
     pub fn run(self, companion: impl Companion, options: Options) -> anyhow::Result<()> {
         check()?;
         driver::run(self.inputs, self.sender, companion, options)

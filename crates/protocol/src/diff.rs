@@ -1,10 +1,7 @@
 //! Proposed changes (C5): the arguments of the two tools, their answers and the outcomes.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The tool that shows a proposal (C5.1).
 pub const OPEN_DIFF: &str = "openDiff";
@@ -28,13 +25,50 @@ pub struct CloseDiff {
     pub file_path: String,
 }
 
+/// The largest proposed content, in bytes of UTF-8.
+pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
+
+/// Arguments of a tool call that break the contract.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArgumentError {
+    /// A required field is not there.
+    #[error("{tool}: {field} is missing")]
+    Missing {
+        /// The tool that was called.
+        tool: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// A field is there, but has another type.
+    #[error("{tool}: {field} is {found}, not a string")]
+    NotAString {
+        /// The tool that was called.
+        tool: &'static str,
+        /// The field.
+        field: &'static str,
+        /// What the field holds instead.
+        found: &'static str,
+    },
+    /// The content is longer than [`MAX_CONTENT`].
+    #[error("openDiff: newContent has {size} bytes; at most {MAX_CONTENT} can be shown")]
+    TooLong {
+        /// Its length in bytes.
+        size: usize,
+    },
+}
+
 impl OpenDiff {
-    /// Reads the arguments as they stand in a tool call.
+    /// Reads the arguments of a tool call. Fields that the contract does not know are ignored.
     ///
     /// # Errors
-    /// Names the field that is missing or is no string, or says what is wrong with the JSON.
-    pub fn parse(arguments: &str) -> Result<Self, serde_json::Error> {
-        let [file_path, new_content] = strings(arguments, OPEN_DIFF, ["filePath", "newContent"])?;
+    /// Names the first field that breaks the contract.
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
+        let file_path = take_string(&mut arguments, OPEN_DIFF, "filePath")?;
+        let new_content = take_string(&mut arguments, OPEN_DIFF, "newContent")?;
+        let size = new_content.len();
+        if size > MAX_CONTENT {
+            return Err(ArgumentError::TooLong { size });
+        }
         Ok(Self {
             file_path,
             new_content,
@@ -43,14 +77,31 @@ impl OpenDiff {
 }
 
 impl CloseDiff {
-    /// Reads the arguments as they stand in a tool call.
+    /// Reads the arguments of a tool call. Fields that the contract does not know are ignored.
     ///
     /// # Errors
-    /// As [`OpenDiff::parse`].
-    pub fn parse(arguments: &str) -> Result<Self, serde_json::Error> {
-        let [file_path] = strings(arguments, CLOSE_DIFF, ["filePath"])?;
+    /// As [`OpenDiff::from_arguments`].
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
+        let file_path = take_string(&mut arguments, CLOSE_DIFF, "filePath")?;
         Ok(Self { file_path })
     }
+}
+
+fn take_string(
+    arguments: &mut Map<String, Value>,
+    tool: &'static str,
+    field: &'static str,
+) -> Result<String, ArgumentError> {
+    let found = match arguments.get_mut(field).map(Value::take) {
+        Some(Value::String(text)) => return Ok(text),
+        None => return Err(ArgumentError::Missing { tool, field }),
+        Some(Value::Null) => "null",
+        Some(Value::Bool(_)) => "a boolean",
+        Some(Value::Number(_)) => "a number",
+        Some(Value::Array(_)) => "an array",
+        Some(Value::Object(_)) => "an object",
+    };
+    Err(ArgumentError::NotAString { tool, field, found })
 }
 
 /// What became of a proposal, as the agent is told (C5.6, C5.7).
@@ -75,11 +126,12 @@ impl Outcome {
     }
 
     /// The notification's params, for the `file_path` that the agent sent (C5.8).
-    pub fn params(&self, file_path: &str) -> Value {
-        match self {
-            Self::Accepted { content } => json!({"filePath": file_path, "content": content}),
-            Self::Rejected => json!({"filePath": file_path}),
+    pub fn into_params(self, file_path: String) -> Value {
+        let mut params = Map::from_iter([("filePath".to_owned(), Value::String(file_path))]);
+        if let Self::Accepted { content } = self {
+            params.insert("content".to_owned(), Value::String(content));
         }
+        Value::Object(params)
     }
 }
 
@@ -144,99 +196,47 @@ impl Tool {
     }
 }
 
-/// Reads the named string fields of a JSON object in one pass and ignores the others. A derived
-/// implementation would not say which field has the wrong type.
-fn strings<const N: usize>(
-    arguments: &str,
-    tool: &'static str,
-    fields: [&'static str; N],
-) -> Result<[String; N], serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_str(arguments);
-    let strings = deserializer.deserialize_map(Fields { tool, fields })?;
-    deserializer.end()?;
-    Ok(strings)
-}
-
-struct Fields<const N: usize> {
-    tool: &'static str,
-    fields: [&'static str; N],
-}
-
-impl<'de, const N: usize> Visitor<'de> for Fields<N> {
-    type Value = [String; N];
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the arguments of {} as an object", self.tool)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found: [Option<String>; N] = [const { None }; N];
-        while let Some(key) = map.next_key::<String>()? {
-            match self.fields.iter().position(|field| *field == key) {
-                Some(at) => found[at] = Some(map.next_value_seed(StringField(self.fields[at]))?),
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        if let Some(at) = found.iter().position(Option::is_none) {
-            let (tool, field) = (self.tool, self.fields[at]);
-            return Err(serde::de::Error::custom(format_args!(
-                "{tool}: {field} is missing"
-            )));
-        }
-        Ok(found.map(Option::unwrap_or_default))
-    }
-}
-
-struct StringField(&'static str);
-
-impl<'de> DeserializeSeed<'de> for StringField {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_string(self)
-    }
-}
-
-impl Visitor<'_> for StringField {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to be a string", self.0)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<String, E> {
-        Ok(text.to_owned())
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<String, E> {
-        Ok(text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    fn arguments(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).unwrap()
+    }
+
     #[test]
     fn wrong_arguments_name_the_field() {
-        let message = |arguments: &str| OpenDiff::parse(arguments).unwrap_err().to_string();
-        assert!(message("{}").starts_with("openDiff: filePath is missing"));
-        assert!(message(r#"{"filePath":"/a"}"#).starts_with("openDiff: newContent is missing"));
-        assert!(
-            message(r#"{"filePath":"/a","newContent":5}"#)
-                .starts_with("invalid type: integer `5`, expected newContent to be a string")
+        let message = |value| {
+            OpenDiff::from_arguments(arguments(value))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(message(json!({})), "openDiff: filePath is missing");
+        assert_eq!(
+            message(json!({"filePath": "/a"})),
+            "openDiff: newContent is missing"
         );
-        assert!(message(r#"{"filePath":null}"#).contains("expected filePath to be a string"));
-        assert!(message("[]").contains("expected the arguments of openDiff as an object"));
-        assert!(message("{").contains("EOF"));
+        assert_eq!(
+            message(json!({"filePath": "/a", "newContent": 5})),
+            "openDiff: newContent is a number, not a string"
+        );
+        assert_eq!(
+            message(json!({"filePath": null})),
+            "openDiff: filePath is null, not a string"
+        );
+        assert_eq!(
+            message(json!({"filePath": "/a", "newContent": "x".repeat(MAX_CONTENT + 1)})),
+            "openDiff: newContent has 67108865 bytes; at most 67108864 can be shown"
+        );
     }
 
     #[test]
     fn unknown_fields_are_ignored() {
-        let arguments = r#"{"suppressNotification":true,"filePath":"/a","more":[{}]}"#;
-        assert_eq!(CloseDiff::parse(arguments).unwrap().file_path, "/a");
+        let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
+        let close = CloseDiff::from_arguments(arguments(value)).unwrap();
+        assert_eq!(close.file_path, "/a");
     }
 
     #[test]
@@ -246,11 +246,14 @@ mod tests {
         };
         assert_eq!(accepted.method(), "ide/diffAccepted");
         assert_eq!(
-            accepted.params("/a"),
+            accepted.into_params("/a".into()),
             json!({"filePath": "/a", "content": "x\r\n"})
         );
         assert_eq!(Outcome::Rejected.method(), "ide/diffRejected");
-        assert_eq!(Outcome::Rejected.params("/a"), json!({"filePath": "/a"}));
+        assert_eq!(
+            Outcome::Rejected.into_params("/a".into()),
+            json!({"filePath": "/a"})
+        );
     }
 
     #[test]
@@ -271,8 +274,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_survives_the_arguments(file_path: String, new_content: String) {
-            let arguments = json!({"filePath": file_path, "newContent": new_content}).to_string();
-            let parsed = OpenDiff::parse(&arguments).unwrap();
+            let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
+            let parsed = OpenDiff::from_arguments(serde_json::from_str(&text).unwrap()).unwrap();
             prop_assert_eq!(parsed, OpenDiff { file_path, new_content });
         }
 

@@ -405,7 +405,7 @@ impl App {
             CloseReason::ClosedByAgent => format!("{agent} closed {name}"),
             CloseReason::AgentGone => format!("{agent} is gone, and {name} with it"),
             CloseReason::Settled => format!("{name} was settled by a command"),
-            CloseReason::TookTooLong => format!("{name} took too long to open"),
+            CloseReason::NotShown => format!("{name} could not be opened in time"),
         };
         self.say(Tone::Info, text, now);
         let text = view.proposal.text();

@@ -156,10 +156,7 @@ mod tests {
             File::open("/newer", 9),
             File::open("/equal", 5),
             with_selection("s"),
-            File {
-                timestamp: 5,
-                ..File::open("/b", 5)
-            },
+            File::open("/b", 5),
         ];
         let seen = IdeContext::for_agents(files, None).as_seen_by_agent();
         assert_eq!(seen.files()[0].path, "/a");

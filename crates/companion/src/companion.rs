@@ -1,0 +1,256 @@
+//! Starting and stopping: the companion runs on a thread of its own, front ends hold a [`Handle`].
+
+use std::path::PathBuf;
+use std::sync::mpsc as std_mpsc;
+use std::thread::JoinHandle;
+use std::{io, thread};
+
+use pillion_discovery::tokens::{RandomError, random_token};
+use pillion_discovery::{Environment, Tokens};
+use pillion_protocol::discovery::RootError;
+use pillion_protocol::{File, IdeInfo, Outcome, Token};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::editor::{DiffId, Editor};
+use crate::endpoint::{self, Guard};
+use crate::event::{Event, Events};
+use crate::main_loop::MainLoop;
+use crate::mcp::Mcp;
+use crate::presence::{Identity, Presence};
+use crate::signals::Signals;
+
+/// What a companion needs to know to start.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The variables that say where the files go by which a companion is found.
+    pub environment: Environment,
+    /// The editor's process: agents look for it, or for one of its ancestors (C2.3).
+    pub editor_pid: u32,
+    /// Who the editor is.
+    pub ide: IdeInfo,
+    /// The workspace roots, absolute.
+    pub roots: Vec<PathBuf>,
+}
+
+/// Why a companion could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No port on loopback, no thread, or no signal handler.
+    #[error("cannot {what}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The system has no random bytes for the tokens.
+    #[error("cannot make a token")]
+    Random(#[from] RandomError),
+    /// A workspace root that no discovery file can hold.
+    #[error("cannot publish the workspace")]
+    Roots(#[from] RootError),
+}
+
+/// A running companion. Dropping it stops it.
+#[derive(Debug)]
+pub struct Companion {
+    port: u16,
+    files: Vec<PathBuf>,
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A front end's way to tell its companion what happened. Cheap to clone; never blocks. When the
+/// companion is gone, nothing happens.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    events: Events,
+}
+
+impl Companion {
+    /// Starts a companion; returns when agents can find it.
+    ///
+    /// # Errors
+    /// When the system has no port, no thread or no random bytes, or the roots cannot be published.
+    pub fn start(options: Options, editor: impl Editor) -> Result<Self, StartError> {
+        let (events, inbox) = mpsc::unbounded_channel();
+        let handle = Handle {
+            events: events.clone(),
+        };
+        let (ready, started) = std_mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("companion".to_owned())
+            .spawn(move || run(options, Box::new(editor), events, inbox, &ready))
+            .map_err(system("start a thread"))?;
+        match started.recv() {
+            Ok(Ok(Started { port, files })) => Ok(Self {
+                port,
+                files,
+                handle,
+                thread: Some(thread),
+            }),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(system("start")(io::Error::other("the thread ended"))),
+        }
+    }
+
+    /// The port of the endpoint.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The discovery files.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// A handle for the front end.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Waits until the companion has stopped: because of a signal, or of [`Handle::stop`].
+    pub fn wait(mut self) {
+        self.join();
+    }
+
+    fn join(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported by its own hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        self.handle.stop();
+        self.join();
+    }
+}
+
+impl Handle {
+    /// The editor's open files, or what is focused in it, changed: the whole list (C4.2).
+    pub fn report_context(&self, files: Vec<File>, is_trusted: Option<bool>) {
+        self.send(Event::ContextReported { files, is_trusted });
+    }
+
+    /// One file got the focus, or was saved.
+    pub fn focus(&self, file: File) {
+        self.send(Event::FileFocused(file));
+    }
+
+    /// The reviewer decided about a diff.
+    pub fn resolve_diff(&self, id: DiffId, outcome: Outcome) {
+        self.send(Event::Resolved { id, outcome });
+    }
+
+    /// The editor's workspace roots changed (C2.5).
+    pub fn change_roots(&self, roots: Vec<PathBuf>) {
+        self.send(Event::RootsChanged(roots));
+    }
+
+    /// The companion is to stop. Pending diffs count as rejected (C5.7).
+    pub fn stop(&self) {
+        self.send(Event::Stop);
+    }
+
+    fn send(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+}
+
+struct Started {
+    port: u16,
+    files: Vec<PathBuf>,
+}
+
+fn run(
+    options: Options,
+    editor: Box<dyn Editor>,
+    events: Events,
+    inbox: mpsc::UnboundedReceiver<Event>,
+    ready: &std_mpsc::Sender<Result<Started, StartError>>,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(system("start the runtime"));
+    let result = runtime.and_then(|runtime| {
+        let prepared = runtime.block_on(prepare(options))?;
+        let _ = ready.send(Ok(Started {
+            port: prepared.port,
+            files: prepared.presence.files(),
+        }));
+        runtime.block_on(prepared.serve(editor, events, inbox));
+        // Connections that did not end by themselves end here.
+        runtime.shutdown_background();
+        Ok(())
+    });
+    if let Err(error) = result {
+        let _ = ready.send(Err(error));
+    }
+}
+
+/// A companion that agents can find, but that does not serve yet.
+struct Prepared {
+    listener: TcpListener,
+    port: u16,
+    tokens: Tokens,
+    control_token: Token,
+    signals: Signals,
+    presence: Presence,
+}
+
+async fn prepare(options: Options) -> Result<Prepared, StartError> {
+    // First of all: a signal after publishing must find its handler.
+    let signals = Signals::install().map_err(system("catch signals"))?;
+    let tokens = Tokens::generate()?;
+    let control_token = random_token()?;
+    let (listener, port) = endpoint::bind()
+        .await
+        .map_err(system("listen on loopback"))?;
+    let identity = Identity {
+        editor_pid: options.editor_pid,
+        port,
+        roots: options.roots,
+        ide: options.ide,
+        tokens: tokens.clone(),
+        control_token: control_token.clone(),
+    };
+    Ok(Prepared {
+        listener,
+        port,
+        tokens,
+        control_token,
+        signals,
+        presence: Presence::publish(&options.environment, identity)?,
+    })
+}
+
+impl Prepared {
+    async fn serve(
+        self,
+        editor: Box<dyn Editor>,
+        events: Events,
+        inbox: mpsc::UnboundedReceiver<Event>,
+    ) {
+        let mcp = Mcp::new(events.clone());
+        let server = endpoint::serve(
+            self.listener,
+            Guard::new(self.port, self.tokens, self.control_token),
+            mcp.clone(),
+            events.clone(),
+        );
+        let server = tokio::spawn(server);
+        let main_loop = MainLoop::new(editor, events, mcp, self.presence);
+        main_loop.run(inbox, self.signals).await;
+        server.abort();
+    }
+}
+
+fn system(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
+    move |source| StartError::System { what, source }
+}

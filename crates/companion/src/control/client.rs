@@ -1,0 +1,138 @@
+//! The commands' client.
+
+use std::net::Ipv4Addr;
+
+use axum::body::Bytes;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use axum::http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use pillion_protocol::{File, Token};
+use serde::Serialize;
+use tokio::net::TcpStream;
+
+use super::{DiffSummary, Settle};
+
+/// Talks to the companion on one port of this machine.
+#[derive(Debug, Clone)]
+pub struct Client {
+    port: u16,
+    token: Token,
+}
+
+/// Why a command did not get through.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody listens, or the connection broke.
+    #[error("no answer from the companion on port {port}")]
+    Unreachable {
+        /// The port that was dialled.
+        port: u16,
+        /// What went wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The companion said no, and why.
+    #[error("{0}")]
+    Refused(String),
+    /// Something else answers on that port.
+    #[error("port {port} does not answer like a companion (HTTP {status})")]
+    Foreign {
+        /// The port that was dialled.
+        port: u16,
+        /// The HTTP status of the answer.
+        status: u16,
+    },
+}
+
+impl Client {
+    /// A client for the companion on `port`, with its control token.
+    pub fn new(port: u16, token: Token) -> Self {
+        Self { port, token }
+    }
+
+    /// The diffs that wait for the reviewer, oldest first.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
+        let body = self
+            .send(Method::GET, "/control/diffs", Bytes::new())
+            .await?;
+        serde_json::from_slice(&body).map_err(|source| self.unreachable(source))
+    }
+
+    /// Accepts or rejects a pending diff.
+    ///
+    /// # Errors
+    /// When there is no such diff any more, or the companion cannot be reached.
+    pub async fn settle(&self, settle: &Settle) -> Result<(), ClientError> {
+        self.post("/control/settle", settle).await
+    }
+
+    /// Says which file is in focus.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub async fn focus(&self, file: &File) -> Result<(), ClientError> {
+        self.post("/control/focus", file).await
+    }
+
+    async fn post(&self, path: &str, body: &impl Serialize) -> Result<(), ClientError> {
+        let body = serde_json::to_vec(body).map_err(|source| self.unreachable(source))?;
+        self.send(Method::POST, path, body.into()).await?;
+        Ok(())
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Bytes, ClientError> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, format!("127.0.0.1:{}", self.port))
+            .header(AUTHORIZATION, format!("Bearer {}", self.token.expose()))
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(body))
+            .map_err(|source| self.unreachable(source))?;
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))
+            .await
+            .map_err(|source| self.unreachable(source))?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|source| self.unreachable(source))?;
+        let connection = tokio::spawn(connection);
+        let response = sender
+            .send_request(request)
+            .await
+            .map_err(|source| self.unreachable(source))?;
+        let status = response.status();
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .map_err(|source| self.unreachable(source))?
+            .to_bytes();
+        connection.abort();
+        match status {
+            StatusCode::OK | StatusCode::NO_CONTENT => Ok(body),
+            StatusCode::CONFLICT | StatusCode::BAD_REQUEST | StatusCode::SERVICE_UNAVAILABLE => {
+                let reason = String::from_utf8_lossy(&body).into_owned();
+                Err(ClientError::Refused(reason))
+            }
+            other => Err(ClientError::Foreign {
+                port: self.port,
+                status: other.as_u16(),
+            }),
+        }
+    }
+
+    fn unreachable(
+        &self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> ClientError {
+        ClientError::Unreachable {
+            port: self.port,
+            source: source.into(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Who owns which diff, and what becomes of it (C5): the rules from `openDiff` to the outcome. A
+//! state machine: time comes in, actions come out, no I/O.
+//!
+//! `C` stands for whoever waits for an answer; the machine only hands it back.
+
+mod steps;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pillion_protocol::{Dialect, Outcome};
+
+use crate::editor::{CloseReason, Diff, DiffId};
+use crate::sessions::SessionId;
+
+pub(crate) use steps::Decision;
+
+/// How long the editor may take to open or close a view.
+pub(crate) const EDITOR_PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(crate) struct Diffs<C> {
+    last_id: u64,
+    entries: BTreeMap<DiffId, Entry<C>>,
+}
+
+#[derive(Debug)]
+struct Entry<C> {
+    session: SessionId,
+    agent: Dialect,
+    /// As the agent spelt it: the outcome carries it unchanged (C5.8).
+    file_path: String,
+    proposed: Arc<str>,
+    /// Counts the proposals that were put into this view.
+    attempt: u32,
+    state: State<C>,
+}
+
+#[derive(Debug)]
+enum State<C> {
+    /// The editor was asked to show it; the agent waits.
+    Opening { caller: C, deadline: Instant },
+    /// It is shown; the reviewer decides.
+    Pending,
+    /// The editor was asked for the text in the view, and to close it.
+    Closing {
+        closer: Closer<C>,
+        deadline: Instant,
+    },
+}
+
+/// Who asked for a view to be closed.
+#[derive(Debug)]
+enum Closer<C> {
+    /// The agent, which gets the text and no outcome (C5.10).
+    Agent(C),
+    /// Somebody who accepts what stands in the view.
+    Command(C),
+}
+
+/// A proposal as an agent makes it.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    pub(crate) session: SessionId,
+    pub(crate) agent: Dialect,
+    pub(crate) file_path: String,
+    pub(crate) path: PathBuf,
+    pub(crate) proposed: Arc<str>,
+}
+
+/// A successful answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The view is open (C5.2).
+    Opened,
+    /// The view is closed; this stood in it (C5.5).
+    Closed(String),
+    /// The diff was accepted or rejected by a command.
+    Settled,
+}
+
+/// What the loop is to do.
+#[derive(Debug)]
+pub(crate) enum Action<C> {
+    /// Ask the editor to show a proposal; it answers with [`Diffs::shown`] and this attempt.
+    Show { diff: Diff, attempt: u32 },
+    /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
+    Close { id: DiffId, reason: CloseReason },
+    /// Answer whoever waits.
+    Answer {
+        caller: C,
+        answer: Result<Answer, String>,
+    },
+    /// Tell the session what became of its diff (C5.6, C5.7).
+    Notify {
+        session: SessionId,
+        file_path: String,
+        outcome: Outcome,
+    },
+}
+
+/// A diff that waits for the reviewer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PendingDiff {
+    pub(crate) id: DiffId,
+    pub(crate) agent: Dialect,
+    pub(crate) file_path: String,
+    pub(crate) proposed: Arc<str>,
+}
+
+impl<C> Default for Diffs<C> {
+    fn default() -> Self {
+        Self {
+            last_id: 0,
+            entries: BTreeMap::new(),
+        }
+    }
+}
+
+impl<C> Diffs<C> {
+    /// The diffs that wait for the reviewer, oldest first.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = PendingDiff> {
+        self.entries
+            .iter()
+            .filter(|(_, entry)| matches!(entry.state, State::Pending))
+            .map(|(id, entry)| PendingDiff {
+                id: *id,
+                agent: entry.agent,
+                file_path: entry.file_path.clone(),
+                proposed: Arc::clone(&entry.proposed),
+            })
+    }
+
+    /// When [`Diffs::expire`] wants to be called.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.entries
+            .values()
+            .filter_map(|entry| entry.state.deadline())
+            .min()
+    }
+}
+
+impl<C> State<C> {
+    fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Opening { deadline, .. } | Self::Closing { deadline, .. } => Some(*deadline),
+            Self::Pending => None,
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The diff rules, one by one.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pillion_protocol::{Dialect, Outcome};
+
+use super::{Action, Decision, Diffs, EDITOR_PATIENCE, Proposal};
+use crate::editor::DiffId;
+
+type Machine = Diffs<&'static str>;
+
+fn proposal(session: &str, path: &str, text: &str) -> Proposal {
+    Proposal {
+        session: session.into(),
+        agent: Dialect::GeminiCli,
+        file_path: path.into(),
+        path: path.into(),
+        proposed: text.into(),
+    }
+}
+
+fn accepted(content: &str) -> Outcome {
+    Outcome::Accepted {
+        content: content.into(),
+    }
+}
+
+/// Actions as short lines, so that a test reads as a protocol.
+fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
+    actions
+        .into_iter()
+        .map(|action| match action {
+            Action::Show { diff, attempt } => {
+                format!("show {} #{attempt} {:?}", diff.id, diff.proposed)
+            }
+            Action::Close { id, reason } => format!("close {id} {reason:?}"),
+            Action::Answer { caller, answer } => match answer {
+                Ok(answer) => format!("{caller}: {answer:?}"),
+                Err(reason) => format!("{caller}: error: {reason}"),
+            },
+            Action::Notify {
+                session,
+                file_path,
+                outcome,
+            } => format!("notify {session} {file_path} {outcome:?}"),
+        })
+        .collect()
+}
+
+/// A machine with diff 1 of session `s` on `/a`, shown.
+fn pending() -> Machine {
+    let mut diffs = Machine::default();
+    diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    assert_eq!(lines(diffs.shown(DiffId(1), 1, Ok(()))), ["open: Opened"]);
+    diffs
+}
+
+#[test]
+fn open_diff_is_answered_when_the_view_is_open_and_not_before() {
+    let mut diffs = Machine::default();
+    let actions = diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    assert_eq!(lines(actions), [r#"show 1 #1 "new""#]);
+    assert_eq!(diffs.pending().count(), 0);
+    assert_eq!(lines(diffs.shown(DiffId(1), 1, Ok(()))), ["open: Opened"]);
+    assert_eq!(diffs.pending().count(), 1);
+}
+
+#[test]
+fn an_outcome_goes_to_the_owner_once() {
+    let mut diffs = pending();
+    assert_eq!(
+        lines(diffs.resolved(DiffId(1), accepted("edited"))),
+        [r#"notify s /a Accepted { content: "edited" }"#]
+    );
+    assert!(diffs.resolved(DiffId(1), Outcome::Rejected).is_empty());
+    assert_eq!(diffs.pending().count(), 0);
+}
+
+#[test]
+fn a_reviewer_who_is_faster_than_the_answer_is_heard() {
+    let mut diffs = Machine::default();
+    diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    assert_eq!(
+        lines(diffs.resolved(DiffId(1), Outcome::Rejected)),
+        ["open: Opened", "notify s /a Rejected"]
+    );
+    assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty());
+}
+
+#[test]
+fn two_agents_with_one_path_each_get_their_own() {
+    let (mut diffs, now) = (Machine::default(), Instant::now());
+    diffs.open(proposal("g", "/a", "from g"), "g", now);
+    diffs.open(proposal("q", "/a", "from q"), "q", now);
+    diffs.shown(DiffId(1), 1, Ok(()));
+    diffs.shown(DiffId(2), 1, Ok(()));
+    assert_eq!(
+        lines(diffs.resolved(DiffId(2), Outcome::Rejected)),
+        ["notify q /a Rejected"]
+    );
+    let close = diffs.close(&"g".into(), "/a", None, "close", now);
+    assert_eq!(lines(close), ["close 1 ClosedByAgent"]);
+}
+
+#[test]
+fn a_second_proposal_of_a_session_takes_the_place_of_the_first() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    let again = diffs.open(proposal("s", "/a", "newer"), "again", now);
+    assert_eq!(lines(again), [r#"show 1 #2 "newer""#]);
+    assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty(), "stale answer");
+    assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
+    let proposed: Vec<_> = diffs.pending().map(|diff| diff.proposed).collect();
+    assert_eq!(proposed, [Arc::from("newer")]);
+}
+
+#[test]
+fn a_proposal_replaced_before_it_was_shown_is_answered() {
+    let (mut diffs, now) = (Machine::default(), Instant::now());
+    diffs.open(proposal("s", "/a", "old"), "first", now);
+    assert_eq!(
+        lines(diffs.open(proposal("s", "/a", "new"), "second", now)),
+        [
+            "first: error: a newer proposal for this file took its place",
+            r#"show 1 #2 "new""#
+        ]
+    );
+}
+
+#[test]
+fn an_editor_that_cannot_show_it_fails_the_call() {
+    let mut diffs = Machine::default();
+    diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    assert_eq!(
+        lines(diffs.shown(DiffId(1), 1, Err("no window".into()))),
+        ["close 1 NotShown", "open: error: no window"]
+    );
+}
+
+#[test]
+fn an_editor_that_does_not_answer_fails_the_call_after_ten_seconds() {
+    let (mut diffs, now) = (Machine::default(), Instant::now());
+    diffs.open(proposal("s", "/a", "new"), "open", now);
+    assert_eq!(diffs.due(), Some(now + EDITOR_PATIENCE));
+    assert!(
+        diffs
+            .expire(now + EDITOR_PATIENCE - Duration::from_millis(1))
+            .is_empty()
+    );
+    assert_eq!(
+        lines(diffs.expire(now + EDITOR_PATIENCE)),
+        [
+            "close 1 NotShown",
+            "open: error: the editor did not answer within 10 seconds"
+        ]
+    );
+    assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty(), "too late");
+}
+
+#[test]
+fn close_diff_answers_with_the_text_in_the_view_and_sends_no_outcome() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    let close = diffs.close(&"s".into(), "/a", None, "close", now);
+    assert_eq!(lines(close), ["close 1 ClosedByAgent"]);
+    let late = diffs.resolved(DiffId(1), Outcome::Rejected);
+    assert!(late.is_empty(), "C5.10");
+    assert_eq!(
+        lines(diffs.closed(DiffId(1), Ok("edited".into()))),
+        [r#"close: Closed("edited")"#]
+    );
+    let again = diffs.close(&"s".into(), "/a", None, "again", now);
+    assert_eq!(lines(again), ["again: error: no diff of /a is open"]);
+}
+
+#[test]
+fn close_diff_before_the_view_is_open_answers_both_calls() {
+    let (mut diffs, now) = (Machine::default(), Instant::now());
+    diffs.open(proposal("s", "/a", "new"), "open", now);
+    assert_eq!(
+        lines(diffs.close(&"s".into(), "/a", None, "close", now)),
+        [
+            "open: error: the diff was closed before it was shown",
+            "close 1 ClosedByAgent"
+        ]
+    );
+}
+
+#[test]
+fn close_diff_for_an_outcome_under_way_returns_what_was_accepted() {
+    let (mut diffs, now) = (Machine::default(), Instant::now());
+    let close = diffs.close(&"s".into(), "/a", Some(accepted("x")), "close", now);
+    assert_eq!(lines(close), [r#"close: Closed("x")"#]);
+    let close = diffs.close(&"s".into(), "/a", Some(Outcome::Rejected), "close", now);
+    assert_eq!(lines(close), ["close: error: the diff of /a was rejected"]);
+}
+
+#[test]
+fn close_diff_fails_when_the_editor_does_not_answer() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.close(&"s".into(), "/a", None, "close", now);
+    assert_eq!(
+        lines(diffs.expire(now + EDITOR_PATIENCE)),
+        ["close: error: the editor did not answer within 10 seconds"]
+    );
+    assert!(diffs.closed(DiffId(1), Ok("late".into())).is_empty());
+}
+
+#[test]
+fn a_new_proposal_while_the_old_view_closes_is_a_diff_of_its_own() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.close(&"s".into(), "/a", None, "close", now);
+    let open = diffs.open(proposal("s", "/a", "next"), "open", now);
+    assert_eq!(lines(open), [r#"show 2 #1 "next""#]);
+    assert_eq!(
+        lines(diffs.closed(DiffId(1), Ok("old".into()))),
+        [r#"close: Closed("old")"#]
+    );
+}
+
+#[test]
+fn a_command_accepts_what_stands_in_the_view() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    let settle = diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    assert_eq!(lines(settle), ["close 1 Settled"]);
+    assert_eq!(
+        lines(diffs.closed(DiffId(1), Ok("edited".into()))),
+        [
+            r#"notify s /a Accepted { content: "edited" }"#,
+            "command: Settled"
+        ]
+    );
+}
+
+#[test]
+fn a_command_that_the_editor_does_not_answer_leaves_the_diff_pending() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    assert_eq!(diffs.pending().count(), 0);
+    assert_eq!(
+        lines(diffs.expire(now + EDITOR_PATIENCE)),
+        ["command: error: the editor did not answer within 10 seconds"]
+    );
+    assert_eq!(diffs.pending().count(), 1);
+}
+
+#[test]
+fn a_command_accepts_another_text_or_rejects() {
+    let now = Instant::now();
+    let decision = Decision::AcceptAs("other".into());
+    assert_eq!(
+        lines(pending().settle(DiffId(1), decision, "command", now)),
+        [
+            r#"notify s /a Accepted { content: "other" }"#,
+            "close 1 Settled",
+            "command: Settled"
+        ]
+    );
+    assert_eq!(
+        lines(pending().settle(DiffId(1), Decision::Reject, "command", now)),
+        [
+            "notify s /a Rejected",
+            "close 1 Settled",
+            "command: Settled"
+        ]
+    );
+    assert_eq!(
+        lines(pending().settle(DiffId(7), Decision::Reject, "command", now)),
+        ["command: error: no diff 7 is pending"]
+    );
+}
+
+#[test]
+fn the_views_of_an_agent_that_is_gone_go_away() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.open(proposal("s", "/b", "b"), "open", now);
+    diffs.open(proposal("other", "/a", "c"), "stays", now);
+    assert_eq!(
+        lines(diffs.session_gone(&"s".into())),
+        [
+            "close 1 AgentGone",
+            "close 2 AgentGone",
+            "open: error: the agent is gone"
+        ]
+    );
+    assert_eq!(lines(diffs.shown(DiffId(3), 1, Ok(()))), ["stays: Opened"]);
+}
+
+#[test]
+fn stopping_rejects_what_is_pending_and_answers_who_waits() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.open(proposal("s", "/b", "b"), "open", now);
+    assert_eq!(
+        lines(diffs.stop()),
+        [
+            "notify s /a Rejected",
+            "close 2 Settled",
+            "open: error: the companion stops"
+        ]
+    );
+}

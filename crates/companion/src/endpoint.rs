@@ -1,0 +1,120 @@
+//! The HTTP endpoint (C1): one listener on loopback that serves agents at `/mcp` and commands at
+//! `/control`. The only module, with those below it, that knows HTTP.
+
+mod body;
+mod control;
+mod guard;
+mod message;
+mod refusal;
+
+use std::future::IntoFuture;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use axum::routing::{any, get, post};
+use axum::serve::ListenerExt;
+use http_body_util::Full;
+use pillion_protocol::MCP_PATH;
+use tokio::net::TcpListener;
+
+pub(crate) use self::guard::Guard;
+use self::message::Message;
+use self::refusal::Refusal;
+use crate::event::Events;
+use crate::mcp::{Mcp, Origin, SESSION_HEADER};
+
+/// What the handlers of one endpoint share.
+#[derive(Clone)]
+struct Shared {
+    guard: Arc<Guard>,
+    mcp: Mcp,
+    events: Events,
+}
+
+/// Binds a port that the system chooses (C1.3).
+///
+/// # Errors
+/// What the system says when loopback has no port left.
+pub(crate) async fn bind() -> io::Result<(TcpListener, u16)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let port = listener.local_addr()?.port();
+    Ok((listener, port))
+}
+
+/// Serves until the task is dropped.
+pub(crate) fn serve(
+    listener: TcpListener,
+    guard: Guard,
+    mcp: Mcp,
+    events: Events,
+) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    let shared = Shared {
+        guard: Arc::new(guard),
+        mcp,
+        events,
+    };
+    let router = Router::new()
+        .route(MCP_PATH, any(serve_agent))
+        .route("/control/diffs", get(control::diffs))
+        .route("/control/settle", post(control::settle))
+        .route("/control/focus", post(control::focus))
+        .fallback(|| async {
+            (
+                StatusCode::NOT_FOUND,
+                "not found: agents are served at /mcp",
+            )
+        })
+        .with_state(shared);
+    // An answer is one small packet: waiting for more of it costs 40 ms.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    axum::serve(listener, router).into_future()
+}
+
+async fn serve_agent(State(shared): State<Shared>, request: Request) -> Result<Response, Refusal> {
+    let agent = shared.guard.admit_agent(request.headers())?;
+    if let Some(session) = request.headers().get(SESSION_HEADER) {
+        // A session belongs to the agent whose token opened it.
+        let owner = session.to_str().ok().and_then(|id| shared.mcp.agent_of(id));
+        if owner != Some(agent) {
+            let text = "no such session: initialize first";
+            return Err(Refusal::new(StatusCode::NOT_FOUND, text));
+        }
+    }
+    let (mut parts, body) = request.into_parts();
+    let mut origin = Origin {
+        agent,
+        arguments: None,
+    };
+    let mut bytes = axum::body::Bytes::new();
+    if parts.method == Method::POST {
+        bytes = body::read(&parts.headers, body).await?;
+        if is_json(&parts.headers) {
+            let message = Message::parse(&bytes)?;
+            if let Some((arguments, envelope)) = message.lift_arguments() {
+                origin.arguments = Some(Arc::new(arguments));
+                bytes = envelope;
+            }
+        }
+    }
+    parts.extensions.insert(origin);
+    let request = Request::from_parts(parts, Full::new(bytes));
+    Ok(shared.mcp.handle(request).await.map(Body::new))
+}
+
+/// Any other type is refused by MCP itself.
+fn is_json(headers: &axum::http::HeaderMap) -> bool {
+    let content_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|value| {
+        let essence = value.split(';').next().unwrap_or_default();
+        essence.trim().eq_ignore_ascii_case("application/json")
+    })
+}

@@ -1,0 +1,48 @@
+//! Reads a request's body: bounded in size and in time.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use pillion_protocol::diff::MAX_CONTENT;
+
+use super::refusal::Refusal;
+
+/// The largest body, in bytes: the longest content may double its size as a JSON string.
+const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
+
+/// How long a body may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The whole body.
+///
+/// # Errors
+/// When it is too long, breaks off, or does not end within [`PATIENCE`].
+pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > MAX_BODY as u64) {
+        return Err(too_long());
+    }
+    let collected = Limited::new(body, MAX_BODY).collect();
+    match tokio::time::timeout(PATIENCE, collected).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
+        Ok(Err(error)) => {
+            let text = format!("the body broke off: {error}");
+            Err(Refusal::new(StatusCode::BAD_REQUEST, text))
+        }
+        Err(_) => {
+            let text = format!("the body did not end within {PATIENCE:?}");
+            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text))
+        }
+    }
+}
+
+fn too_long() -> Refusal {
+    let text = format!("the body is longer than {MAX_BODY} bytes");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
+}

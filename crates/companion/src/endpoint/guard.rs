@@ -1,0 +1,208 @@
+//! Who may come in (C3.3): the Host and Origin rules, and the tokens.
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use pillion_discovery::Tokens;
+use pillion_protocol::{Dialect, Token};
+
+use super::refusal::Refusal;
+
+/// The names under which loopback is dialled. An agent in a container dials the last one.
+const HOSTS: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];
+
+/// The origins of pages that loopback itself serves.
+const ORIGINS: [&str; 2] = ["http://127.0.0.1", "http://localhost"];
+
+#[derive(Debug)]
+pub(crate) struct Guard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    tokens: Tokens,
+    control_token: Token,
+}
+
+impl Guard {
+    pub(crate) fn new(port: u16, tokens: Tokens, control_token: Token) -> Self {
+        let with_port = |name: &&str| format!("{name}:{port}");
+        Self {
+            hosts: HOSTS.iter().map(with_port).collect(),
+            origins: ORIGINS.iter().map(with_port).collect(),
+            tokens,
+            control_token,
+        }
+    }
+
+    /// The agent whose token a request to `/mcp` bears.
+    pub(super) fn admit_agent(&self, headers: &HeaderMap) -> Result<Dialect, Refusal> {
+        self.check_host_and_origin(headers)?;
+        let presented = bearer(headers).unwrap_or_default();
+        self.tokens.dialect_of(presented).ok_or_else(|| {
+            unauthorized("send the authToken of the discovery file as Authorization: Bearer")
+        })
+    }
+
+    /// Lets a command in, and no agent: none may accept its own diff.
+    pub(super) fn admit_command(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        self.check_host_and_origin(headers)?;
+        if self
+            .control_token
+            .matches(bearer(headers).unwrap_or_default())
+        {
+            Ok(())
+        } else if self.admit_agent(headers).is_ok() {
+            Err(forbidden("an agent's token opens /mcp and nothing else"))
+        } else {
+            Err(unauthorized("send the control token"))
+        }
+    }
+
+    fn check_host_and_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        if !is_one_of(&self.hosts, headers, &HOST).unwrap_or(false) {
+            return Err(forbidden("the Host header does not name this companion"));
+        }
+        if !is_one_of(&self.origins, headers, &ORIGIN).unwrap_or(true) {
+            return Err(forbidden("requests from web pages are not served"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a header has one of the values; `None` when it is not there.
+fn is_one_of(allowed: &[String], headers: &HeaderMap, name: &HeaderName) -> Option<bool> {
+    headers.contains_key(name).then(|| {
+        headers.get_all(name).iter().all(|value| {
+            let value = value.as_bytes();
+            allowed
+                .iter()
+                .any(|allowed| allowed.as_bytes().eq_ignore_ascii_case(value))
+        })
+    })
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let value = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = value.split_at_checked("Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then_some(token)
+}
+
+fn forbidden(why: &str) -> Refusal {
+    Refusal::new(StatusCode::FORBIDDEN, format!("forbidden: {why}"))
+}
+
+fn unauthorized(hint: &str) -> Refusal {
+    Refusal::new(StatusCode::UNAUTHORIZED, format!("unauthorized: {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A guard, and the header value of each of its tokens: Gemini's, Qwen's, the commands'.
+    fn guard() -> (Guard, [String; 3]) {
+        let tokens = Tokens::generate().unwrap();
+        let control = Token::from("control".to_owned());
+        let bearer = |token: &Token| format!("Bearer {}", token.expose());
+        let bearers = [
+            bearer(tokens.get(Dialect::GeminiCli)),
+            bearer(tokens.get(Dialect::QwenCode)),
+            bearer(&control),
+        ];
+        (Guard::new(80, tokens, control), bearers)
+    }
+
+    fn headers(list: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in list {
+            headers.append(*name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    /// What an agent with Gemini's token and these headers gets.
+    fn status(list: &[(&'static str, &str)]) -> Result<Dialect, u16> {
+        let (guard, [gemini, ..]) = guard();
+        let mut headers = headers(list);
+        headers.insert(AUTHORIZATION, gemini.parse().unwrap());
+        let admitted = guard.admit_agent(&headers);
+        admitted.map_err(|refusal| refusal.status())
+    }
+
+    const HOST: (&str, &str) = ("host", "127.0.0.1:80");
+
+    #[test]
+    fn the_token_says_which_agent_it_is() {
+        let (guard, [gemini, qwen, control]) = guard();
+        let admit = |authorization: &str| {
+            let admitted = guard.admit_agent(&headers(&[HOST, ("authorization", authorization)]));
+            admitted.map_err(|refusal| refusal.status())
+        };
+        assert_eq!(admit(&gemini), Ok(Dialect::GeminiCli));
+        assert_eq!(admit(&qwen), Ok(Dialect::QwenCode));
+        assert_eq!(
+            admit(&gemini.replace("Bearer", "bearer")),
+            Ok(Dialect::GeminiCli)
+        );
+        let (almost, bare) = (&gemini[..gemini.len() - 1], &gemini["Bearer ".len()..]);
+        let basic = gemini.replace("Bearer", "Basic");
+        for wrong in ["", "Bearer", "Bearer ", almost, bare, &basic, &control] {
+            assert_eq!(admit(wrong), Err(401), "{wrong:?}");
+        }
+        let without = guard.admit_agent(&headers(&[HOST]));
+        assert_eq!(without.map_err(|refusal| refusal.status()), Err(401));
+    }
+
+    #[test]
+    fn only_loopback_names_with_our_port_are_hosts() {
+        for host in [
+            "127.0.0.1:80",
+            "localhost:80",
+            "LOCALHOST:80",
+            "[::1]:80",
+            "host.docker.internal:80",
+        ] {
+            assert!(status(&[("host", host)]).is_ok(), "{host}");
+        }
+        for host in [
+            "evil.example:80",
+            "127.0.0.1",
+            "127.0.0.1:81",
+            "127.0.0.1.evil.example:80",
+            "",
+        ] {
+            assert_eq!(status(&[("host", host)]), Err(403), "{host}");
+        }
+        assert_eq!(status(&[]), Err(403));
+    }
+
+    #[test]
+    fn web_pages_are_kept_out() {
+        for origin in ["http://127.0.0.1:80", "http://localhost:80"] {
+            assert!(status(&[HOST, ("origin", origin)]).is_ok(), "{origin}");
+        }
+        let foreign = "https://evil.example";
+        for origin in [
+            foreign,
+            "null",
+            "http://localhost",
+            "http://localhost:81",
+            "",
+        ] {
+            assert_eq!(status(&[HOST, ("origin", origin)]), Err(403), "{origin}");
+        }
+        let both = [HOST, ("origin", "http://localhost:80"), ("origin", foreign)];
+        assert_eq!(status(&both), Err(403));
+    }
+
+    #[test]
+    fn no_agent_can_command() {
+        let (guard, [gemini, qwen, control]) = guard();
+        let command = |authorization: &str| {
+            let admitted = guard.admit_command(&headers(&[HOST, ("authorization", authorization)]));
+            admitted.map_err(|refusal| refusal.status())
+        };
+        assert_eq!(command(&control), Ok(()));
+        assert_eq!(command(&gemini), Err(403));
+        assert_eq!(command(&qwen), Err(403));
+        assert_eq!(command("Bearer other"), Err(401));
+    }
+}

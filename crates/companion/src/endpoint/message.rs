@@ -1,0 +1,148 @@
+//! A JSON-RPC message as the endpoint needs to know it: whether it is one, and the arguments of a
+//! tool call.
+
+use axum::body::Bytes;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
+use serde_json::{Map, Value};
+
+use super::refusal::{INVALID_REQUEST, PARSE_ERROR, Refusal};
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Message {
+    jsonrpc: Option<Value>,
+    id: Option<Value>,
+    method: Option<String>,
+    params: Option<Value>,
+    result: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+}
+
+/// What is left of a tool call when its arguments are taken out.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    jsonrpc: &'a str,
+    id: &'a Value,
+    method: &'a str,
+    params: &'a Map<String, Value>,
+}
+
+impl Message {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// When it is no JSON, or no single JSON-RPC 2.0 message.
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Refusal> {
+        if body.trim_ascii_start().starts_with(b"[") {
+            return Err(Refusal::json_rpc(
+                INVALID_REQUEST,
+                "batches are not supported: send one message",
+            ));
+        }
+        let message: Self = serde_json::from_slice(body).map_err(|error| {
+            let code = match error.classify() {
+                Category::Syntax | Category::Eof | Category::Io => PARSE_ERROR,
+                Category::Data => INVALID_REQUEST,
+            };
+            Refusal::json_rpc(code, error.to_string())
+        })?;
+        if message.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
+            return Err(Refusal::json_rpc(INVALID_REQUEST, "jsonrpc is not \"2.0\""));
+        }
+        if message.method.is_none() && message.result.is_none() && message.error.is_none() {
+            return Err(Refusal::json_rpc(
+                INVALID_REQUEST,
+                "there is no method, result or error",
+            ));
+        }
+        Ok(message)
+    }
+
+    /// The arguments of a tool call, and the message without them.
+    pub(super) fn lift_arguments(self) -> Option<(Map<String, Value>, Bytes)> {
+        let (Some(method), Some(id), Some(Value::Object(mut params))) =
+            (self.method, self.id, self.params)
+        else {
+            return None;
+        };
+        if method != "tools/call" || !params.get("arguments").is_some_and(Value::is_object) {
+            return None;
+        }
+        let Some(Value::Object(arguments)) = params.remove("arguments") else {
+            return None;
+        };
+        let envelope = Envelope {
+            jsonrpc: "2.0",
+            id: &id,
+            method: &method,
+            params: &params,
+        };
+        let envelope = serde_json::to_vec(&envelope).ok()?;
+        Some((arguments, envelope.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(body: &str) -> bool {
+        Message::parse(body.as_bytes()).is_err()
+    }
+
+    #[test]
+    fn only_single_messages_pass() {
+        for good in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#,
+        ] {
+            assert!(!refused(good), "{good}");
+        }
+        for bad in [
+            "",
+            "{",
+            "[]",
+            r#" [{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+            "5",
+            "{}",
+            r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"} more"#,
+        ] {
+            assert!(refused(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_lifted_and_the_rest_is_kept() {
+        let call = json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call",
+            "params": {"name": "n", "arguments": {"a": 1}, "_meta": {"progressToken": 2}}});
+        let message = Message::parse(call.to_string().as_bytes());
+        let (arguments, envelope) = message.unwrap().lift_arguments().unwrap();
+        assert_eq!(Value::Object(arguments), json!({"a": 1}));
+        let envelope: Value = serde_json::from_slice(&envelope).unwrap();
+        assert_eq!(
+            envelope,
+            json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call",
+                "params": {"name": "n", "_meta": {"progressToken": 2}}})
+        );
+    }
+
+    #[test]
+    fn other_messages_are_left_as_they_are() {
+        for other in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"arguments":{}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"n"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":5}}"#,
+        ] {
+            let message = Message::parse(other.as_bytes()).unwrap();
+            assert!(message.lift_arguments().is_none(), "{other}");
+        }
+    }
+}

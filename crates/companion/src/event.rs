@@ -1,0 +1,72 @@
+//! Everything that can happen in a running companion.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pillion_protocol::{Dialect, File, Outcome};
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::control;
+use crate::diffs::Answer;
+use crate::editor::DiffId;
+use crate::outbox::Outbox;
+use crate::sessions::SessionId;
+
+/// The way into the loop, for everything that runs beside it.
+pub(crate) type Events = mpsc::UnboundedSender<Event>;
+
+/// Where an answer to a tool call or a command goes.
+pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
+
+/// One thing that happened. The loop handles them one by one, in order.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// An agent made its `initialize` handshake.
+    SessionOpened {
+        session: SessionId,
+        agent: Dialect,
+        outbox: Arc<Outbox>,
+    },
+    /// A session sent a request.
+    RequestArrived { session: SessionId },
+    /// A session's event stream opened.
+    StreamOpened { session: SessionId },
+    /// A session's event stream closed.
+    StreamClosed { session: SessionId },
+    /// A session ended itself.
+    SessionClosed { session: SessionId },
+    /// An agent called a tool.
+    ToolCalled {
+        session: SessionId,
+        tool: String,
+        arguments: Map<String, Value>,
+        caller: Caller,
+    },
+    /// The editor shows a proposal, or cannot.
+    Shown {
+        id: DiffId,
+        attempt: u32,
+        result: Result<(), String>,
+    },
+    /// The editor closed a view that it was asked to close, and this stood in it.
+    Closed {
+        id: DiffId,
+        text: Result<String, String>,
+    },
+    /// The reviewer decided.
+    Resolved { id: DiffId, outcome: Outcome },
+    /// The editor's list of open files, or what is focused in it, changed.
+    ContextReported {
+        files: Vec<File>,
+        is_trusted: Option<bool>,
+    },
+    /// One file was focused.
+    FileFocused(File),
+    /// The editor's workspace roots changed.
+    RootsChanged(Vec<PathBuf>),
+    /// A command came in over the control endpoint.
+    Command(control::Command),
+    /// The companion is to stop.
+    Stop,
+}

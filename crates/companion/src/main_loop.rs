@@ -1,0 +1,364 @@
+//! The heart: takes one event after the other, lets the state machines decide, and does what they
+//! say. Thin by design: no rule lives here.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pillion_protocol::diff::{CLOSE_DIFF, CloseDiff, OPEN_DIFF, OpenDiff};
+use pillion_protocol::{Dialect, IdeContext, Outcome};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+use crate::context::Context;
+use crate::control::Command;
+use crate::diffs::{Action, Diffs, Proposal};
+use crate::editor::{Editor, Reply, Status};
+use crate::event::{Caller, Event, Events};
+use crate::mcp::Mcp;
+use crate::outbox::Outbox;
+use crate::presence::Presence;
+use crate::sessions::{SessionId, Sessions};
+use crate::signals::{Caught, Signals};
+use crate::target;
+
+/// How often discovery files are put back that somebody deleted, and files that vanished leave
+/// the context.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// How long the last outcomes may take to reach their agents when the companion stops.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+pub(crate) struct MainLoop {
+    editor: Box<dyn Editor>,
+    events: Events,
+    mcp: Mcp,
+    presence: Presence,
+    context: Context,
+    diffs: Diffs<Caller>,
+    sessions: Sessions,
+    outboxes: HashMap<SessionId, Arc<Outbox>>,
+    upkeep: Instant,
+    told: Vec<Dialect>,
+}
+
+impl MainLoop {
+    pub(crate) fn new(
+        editor: Box<dyn Editor>,
+        events: Events,
+        mcp: Mcp,
+        presence: Presence,
+    ) -> Self {
+        Self {
+            editor,
+            events,
+            mcp,
+            presence,
+            context: Context::default(),
+            diffs: Diffs::default(),
+            sessions: Sessions::default(),
+            outboxes: HashMap::new(),
+            upkeep: Instant::now() + UPKEEP,
+            told: Vec::new(),
+        }
+    }
+
+    /// Runs until [`Event::Stop`] or a signal, then takes leave.
+    pub(crate) async fn run(
+        mut self,
+        mut inbox: mpsc::UnboundedReceiver<Event>,
+        mut signals: Signals,
+    ) {
+        self.tell_status();
+        loop {
+            let due = tokio::time::Instant::from_std(self.due());
+            tokio::select! {
+                biased;
+                caught = signals.next() => {
+                    if caught == Caught::Terminate || self.editor.interrupted() {
+                        break;
+                    }
+                }
+                event = inbox.recv() => match event {
+                    None | Some(Event::Stop) => break,
+                    Some(event) => self.handle(event),
+                },
+                () = tokio::time::sleep_until(due) => {}
+            }
+            self.elapse(Instant::now());
+        }
+        self.take_leave().await;
+    }
+
+    fn due(&self) -> Instant {
+        let due = [self.context.due(), self.diffs.due(), self.sessions.due()];
+        let earliest = due.into_iter().flatten().min();
+        earliest.unwrap_or(self.upkeep).min(self.upkeep)
+    }
+
+    fn handle(&mut self, event: Event) {
+        let now = Instant::now();
+        match event {
+            Event::SessionOpened {
+                session,
+                agent,
+                outbox,
+            } => {
+                tracing::info!(%session, %agent, "session opened");
+                self.outboxes.insert(Arc::clone(&session), outbox);
+                self.sessions.open(session, agent, now);
+            }
+            Event::RequestArrived { session } => self.sessions.heard(&session, now),
+            Event::StreamOpened { session } => self.stream_opened(&session),
+            Event::StreamClosed { session } => {
+                self.sessions.stream_closed(&session, now);
+                self.tell_agents();
+            }
+            Event::SessionClosed { session } => self.session_gone(&session),
+            Event::ToolCalled {
+                session,
+                tool,
+                arguments,
+                caller,
+            } => self.tool_called(&session, &tool, arguments, caller, now),
+            Event::Shown {
+                id,
+                attempt,
+                result,
+            } => {
+                let actions = self.diffs.shown(id, attempt, result);
+                self.perform(actions);
+            }
+            Event::Closed { id, text } => {
+                let actions = self.diffs.closed(id, text);
+                self.perform(actions);
+            }
+            Event::Resolved { id, outcome } => {
+                let actions = self.diffs.resolved(id, outcome);
+                self.perform(actions);
+            }
+            Event::ContextReported { files, is_trusted } => {
+                self.context.report(files, is_trusted, now);
+            }
+            Event::FileFocused(file) => self.context.focus(file, now),
+            Event::RootsChanged(roots) => self.roots_changed(&roots),
+            Event::Command(command) => self.command(command, now),
+            // Ends the loop before it comes here.
+            Event::Stop => {}
+        }
+    }
+
+    /// Lets time pass for every state machine.
+    fn elapse(&mut self, now: Instant) {
+        if let Some(context) = self.context.take(now, is_file) {
+            self.send_context(&context);
+        }
+        let actions = self.diffs.expire(now);
+        self.perform(actions);
+        for session in self.sessions.expired(now) {
+            self.session_gone(&session);
+            let mcp = self.mcp.clone();
+            tokio::spawn(async move { mcp.free(&session).await });
+        }
+        if self.upkeep <= now {
+            self.upkeep = now + UPKEEP;
+            if self.presence.restore() {
+                self.tell_status();
+            }
+            if let Some(context) = self.context.recheck(is_file) {
+                self.send_context(&context);
+            }
+        }
+    }
+
+    fn stream_opened(&mut self, session: &SessionId) {
+        // On every stream: what the one before took may not have arrived.
+        if let Some(outbox) = self.outboxes.get(session) {
+            outbox.push_context(self.context.current());
+        }
+        self.sessions.stream_opened(session);
+        self.tell_agents();
+    }
+
+    fn session_gone(&mut self, session: &SessionId) {
+        self.outboxes.remove(session);
+        if self.sessions.close(session) {
+            tracing::info!(%session, "session gone");
+            let actions = self.diffs.session_gone(session);
+            self.perform(actions);
+            self.tell_agents();
+        }
+    }
+
+    fn tool_called(
+        &mut self,
+        session: &SessionId,
+        tool: &str,
+        arguments: Map<String, Value>,
+        caller: Caller,
+        now: Instant,
+    ) {
+        let actions = match self.parse_call(session, tool, arguments) {
+            Ok(ToolCall::Open(proposal)) => {
+                // Told now, the outcome before would settle this diff.
+                self.withdraw(session, &proposal.file_path);
+                self.diffs.open(proposal, caller, now)
+            }
+            Ok(ToolCall::Close(CloseDiff { file_path })) => {
+                let undelivered = self.withdraw(session, &file_path);
+                let diffs = &mut self.diffs;
+                diffs.close(session, &file_path, undelivered, caller, now)
+            }
+            Err(reason) => {
+                let answer = Err(reason);
+                vec![Action::Answer { caller, answer }]
+            }
+        };
+        self.perform(actions);
+    }
+
+    fn parse_call(
+        &self,
+        session: &SessionId,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolCall, String> {
+        let agent = self.sessions.agent(session);
+        let agent = agent.ok_or("the session has ended")?;
+        match tool {
+            OPEN_DIFF => {
+                let open =
+                    OpenDiff::from_arguments(arguments).map_err(|error| error.to_string())?;
+                Ok(ToolCall::Open(Proposal {
+                    session: Arc::clone(session),
+                    agent,
+                    path: target::resolve(&open.file_path)?,
+                    file_path: open.file_path,
+                    proposed: open.new_content.into(),
+                }))
+            }
+            CLOSE_DIFF => CloseDiff::from_arguments(arguments)
+                .map(ToolCall::Close)
+                .map_err(|error| error.to_string()),
+            other => Err(format!("unknown tool {other:?}")),
+        }
+    }
+
+    fn command(&mut self, command: Command, now: Instant) {
+        match command {
+            Command::Diffs(answer) => {
+                let _ = answer.send(self.diffs.pending().collect());
+            }
+            Command::Settle {
+                id,
+                decision,
+                caller,
+            } => {
+                let actions = self.diffs.settle(id, decision, caller, now);
+                self.perform(actions);
+            }
+            Command::Focus(file) => self.context.focus(file, now),
+        }
+    }
+
+    fn roots_changed(&mut self, roots: &[PathBuf]) {
+        self.presence.set_roots(roots);
+        self.tell_status();
+    }
+
+    fn perform(&mut self, actions: Vec<Action<Caller>>) {
+        for action in actions {
+            match action {
+                Action::Show { diff, attempt } => {
+                    tracing::info!(id = %diff.id, path = ?diff.path, attempt, "diff opened");
+                    let (events, id) = (self.events.clone(), diff.id);
+                    let shown = Reply::new(move |result| {
+                        let _ = events.send(Event::Shown {
+                            id,
+                            attempt,
+                            result,
+                        });
+                    });
+                    self.editor.open_diff(diff, shown);
+                }
+                Action::Close { id, reason } => {
+                    tracing::info!(%id, ?reason, "diff closed");
+                    let events = self.events.clone();
+                    let closed = Reply::new(move |text| {
+                        let _ = events.send(Event::Closed { id, text });
+                    });
+                    self.editor.close_diff(id, reason, closed);
+                }
+                // An agent that does not wait any more needs no answer.
+                Action::Answer { caller, answer } => drop(caller.send(answer)),
+                Action::Notify {
+                    session,
+                    file_path,
+                    outcome,
+                } => {
+                    tracing::info!(%session, file_path, method = outcome.method(), "outcome");
+                    if let Some(outbox) = self.outboxes.get(&session) {
+                        outbox.push_outcome(file_path, outcome);
+                    }
+                }
+            }
+        }
+    }
+
+    fn withdraw(&self, session: &SessionId, file_path: &str) -> Option<Outcome> {
+        self.outboxes.get(session)?.withdraw(file_path)
+    }
+
+    fn send_context(&mut self, context: &Arc<IdeContext>) {
+        for outbox in self.outboxes.values() {
+            outbox.push_context(Arc::clone(context));
+        }
+        self.tell_status();
+    }
+
+    /// Tells the editor which agents listen, if that changed.
+    fn tell_agents(&mut self) {
+        if self.sessions.connected() != self.told {
+            self.tell_status();
+        }
+    }
+
+    fn tell_status(&mut self) {
+        self.told = self.sessions.connected();
+        self.editor.status_changed(Status {
+            agents: self.told.clone(),
+            context: (*self.context.current()).clone(),
+            warnings: self.presence.warnings(),
+        });
+    }
+
+    /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
+    /// pending is rejected (C5.7), and agents get a moment to hear it.
+    async fn take_leave(mut self) {
+        self.presence.remove();
+        let actions = self.diffs.stop();
+        self.perform(actions);
+        self.editor.stopped();
+        let is_delivered = || self.outboxes.values().all(|outbox| outbox.is_delivered());
+        let farewell = async {
+            while !is_delivered() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            // What was taken from an outbox still has to get into the socket.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        self.mcp.stop();
+    }
+}
+
+enum ToolCall {
+    Open(Proposal),
+    Close(CloseDiff),
+}
+
+/// Whether agents may be told of a path (C4.4).
+fn is_file(path: &str) -> bool {
+    Path::new(path).is_file()
+}

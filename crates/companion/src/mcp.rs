@@ -1,0 +1,95 @@
+//! MCP with `rmcp`: the handshake, the two tools and the push stream. The only module that knows
+//! `rmcp`.
+//!
+//! The SDK's own session manager does the protocol. [`PushSessions`] wraps it to hear of sessions
+//! and streams, and to own the push stream, which agents need without event ids, priming events
+//! and replays.
+
+mod handler;
+mod push_sessions;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::http::{Request, Response};
+use http_body_util::Full;
+use http_body_util::combinators::BoxBody;
+use pillion_protocol::Dialect;
+use rmcp::transport::streamable_http_server::{
+    SessionManager, StreamableHttpServerConfig, StreamableHttpService,
+};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use self::handler::Handler;
+use self::push_sessions::PushSessions;
+use crate::event::Events;
+use crate::sessions::SessionId;
+
+/// The header that names a session.
+pub(crate) const SESSION_HEADER: &str = "mcp-session-id";
+
+/// The MCP service behind the endpoint.
+#[derive(Clone)]
+pub(crate) struct Mcp {
+    service: StreamableHttpService<Handler, PushSessions>,
+    sessions: Arc<PushSessions>,
+    stop: CancellationToken,
+}
+
+/// What the endpoint found out about a request before MCP sees it. Travels in its extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// Whose token the request bears.
+    pub(crate) agent: Dialect,
+    /// The arguments of a tool call, lifted out of the body because they hold a whole file, which
+    /// the SDK would copy several times.
+    pub(crate) arguments: Option<Arc<Map<String, Value>>>,
+}
+
+impl Mcp {
+    pub(crate) fn new(events: Events) -> Self {
+        let sessions = Arc::new(PushSessions::new(events.clone()));
+        let stop = CancellationToken::new();
+        // The endpoint has checked Host and Origin, and limited the body.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_max_request_body_bytes(usize::MAX)
+            .with_sse_retry(None)
+            .with_cancellation_token(stop.clone());
+        let handler = Handler::new(events);
+        let factory = move || Ok(handler.clone());
+        let service = StreamableHttpService::new(factory, Arc::clone(&sessions), config);
+        Self {
+            service,
+            sessions,
+            stop,
+        }
+    }
+
+    /// Whose session this is.
+    pub(crate) fn agent_of(&self, session: &str) -> Option<Dialect> {
+        self.sessions.agent_of(session)
+    }
+
+    /// Answers one request.
+    pub(crate) async fn handle(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Response<BoxBody<Bytes, Infallible>> {
+        self.service.handle(request).await
+    }
+
+    /// Frees a session that is gone for good.
+    pub(crate) async fn free(&self, session: &SessionId) {
+        if let Err(error) = self.sessions.close_session(session).await {
+            tracing::debug!(%error, "freeing a session");
+        }
+    }
+
+    /// Ends every session and stream.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+}

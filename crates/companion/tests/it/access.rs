@@ -1,0 +1,112 @@
+//! Who may come in (C3.3), and with what.
+
+use pillion_protocol::{Dialect, Token};
+
+use crate::support::{INITIALIZE, TestCompanion, initialize};
+
+#[tokio::test]
+async fn nobody_comes_in_without_a_token() {
+    let companion = TestCompanion::start();
+    for method in ["POST", "GET", "DELETE"] {
+        let request = || companion.request(method, INITIALIZE);
+        let response = request().header("Authorization", "").send().await;
+        assert_eq!(response.status, 401, "{method} {response:?}");
+        assert_eq!(response.header("www-authenticate"), Some("Bearer"));
+        let wrong = Token::from("0".repeat(64));
+        assert_eq!(request().bearer(&wrong).send().await.status, 401);
+    }
+}
+
+#[tokio::test]
+async fn a_token_in_the_query_does_not_count() {
+    let companion = TestCompanion::start();
+    let token = companion.token(Dialect::GeminiCli);
+    let line = format!("POST /mcp?token={}", token.expose());
+    let request = companion.request("POST", INITIALIZE).line(&line);
+    let response = request.header("Authorization", "").send().await;
+    assert_eq!(response.status, 401, "{response:?}");
+}
+
+#[tokio::test]
+async fn the_token_names_the_agent() {
+    let mut companion = TestCompanion::start();
+    for dialect in Dialect::ALL {
+        let (client, _updates) = companion.connect(dialect).await;
+        let path = companion.path("a");
+        let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+        opened.unwrap();
+        assert_eq!(diff.agent, dialect);
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_closed_to_the_other_agent() {
+    let companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let request = |dialect| {
+        let request = companion.request("POST", ping);
+        let token = companion.token(dialect);
+        request.bearer(&token).header("Mcp-Session-Id", &session)
+    };
+    assert_eq!(request(Dialect::GeminiCli).send().await.status, 200);
+    assert_eq!(request(Dialect::QwenCode).send().await.status, 404);
+}
+
+#[tokio::test]
+async fn foreign_hosts_and_origins_are_refused() {
+    let companion = TestCompanion::start();
+    let request = || companion.request("POST", INITIALIZE);
+    let response = request().header("Host", "evil.example").send().await;
+    assert_eq!(response.status, 403, "{response:?}");
+    let origin = request().header("Origin", "https://evil.example");
+    let response = origin.send().await;
+    assert_eq!(response.status, 403, "{response:?}");
+    assert!(response.text.contains("web pages"), "{response:?}");
+    let container = format!("host.docker.internal:{}", companion.companion.port());
+    let response = request().header("Host", &container).send().await;
+    assert_eq!(response.status, 200, "{response:?}");
+}
+
+#[tokio::test]
+async fn an_unknown_session_is_not_found() {
+    let companion = TestCompanion::start();
+    for method in ["POST", "GET", "DELETE"] {
+        let request = companion.request(method, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        let response = request.header("Mcp-Session-Id", "nobody").send().await;
+        assert_eq!(response.status, 404, "{method} {response:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_can_be_closed_once() {
+    let companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let request = || companion.request("DELETE", "");
+    let delete = || request().header("Mcp-Session-Id", &session).send();
+    assert_eq!(delete().await.status, 202);
+    assert_eq!(delete().await.status, 404);
+}
+
+#[tokio::test]
+async fn an_agent_cannot_command_and_a_command_is_no_agent() {
+    let companion = TestCompanion::start();
+    let settle = r#"{"id":1,"accept":true}"#;
+    let control = companion.control_token();
+    for line in [
+        "POST /control/settle",
+        "POST /control/focus",
+        "GET /control/diffs",
+    ] {
+        let request = || companion.request("POST", settle).line(line);
+        for dialect in Dialect::ALL {
+            let token = companion.token(dialect);
+            let response = request().bearer(&token).send().await;
+            assert_eq!(response.status, 403, "{line} {response:?}");
+        }
+        let response = request().header("Authorization", "").send().await;
+        assert_eq!(response.status, 401, "{line} {response:?}");
+    }
+    let response = companion.request("POST", INITIALIZE).bearer(&control);
+    assert_eq!(response.send().await.status, 401);
+}

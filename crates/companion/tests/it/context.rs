@@ -1,0 +1,133 @@
+//! What agents are shown (C4), over the wire.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use pillion_agent::{Update, Updates};
+use pillion_companion::control::Client;
+use pillion_protocol::{Cursor, Dialect, File, IdeContext};
+
+use crate::support::{TestCompanion, next};
+
+async fn next_context(updates: &mut Updates) -> IdeContext {
+    match next(updates).await {
+        Update::Context(context) => context,
+        other => panic!("expected a context, not {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_session_gets_the_context_when_its_stream_opens_and_when_it_changes() {
+    let companion = TestCompanion::start();
+    let (one, two) = (companion.file("one", ""), companion.file("two", ""));
+    companion
+        .handle
+        .report_context(vec![File::focused(&one, 5)], None);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    let context = next_context(&mut updates).await;
+    assert_eq!(context.active_file().unwrap().path, one);
+    let files = vec![File::open(&one, 5), File::focused(&two, 6)];
+    companion.handle.report_context(files, Some(false));
+    let context = next_context(&mut updates).await;
+    assert_eq!(context.active_file().unwrap().path, two);
+    assert_eq!(context.workspace_state.unwrap().is_trusted, Some(false));
+}
+
+#[tokio::test]
+async fn every_session_hears_of_a_change_and_an_unchanged_context_is_not_sent() {
+    let companion = TestCompanion::start();
+    let path = companion.file("f", "");
+    let (_a, mut first) = companion.connect(Dialect::GeminiCli).await;
+    let (_b, mut second) = companion.connect(Dialect::QwenCode).await;
+    next_context(&mut first).await;
+    next_context(&mut second).await;
+    let at = |line| File {
+        cursor: Some(Cursor { line, character: 1 }),
+        ..File::focused(&path, 1)
+    };
+    for line in [1, 1, 2] {
+        companion.handle.report_context(vec![at(line)], None);
+        tokio::time::sleep(Duration::from_millis(120)).await;
+    }
+    for updates in [&mut first, &mut second] {
+        for line in [1, 2] {
+            let context = next_context(updates).await;
+            assert_eq!(context.active_file().unwrap().cursor.unwrap().line, line);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_burst_of_changes_is_sent_once() {
+    let companion = TestCompanion::start();
+    let path = companion.file("f", "");
+    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    next_context(&mut updates).await;
+    let start = Instant::now();
+    for line in 1..=500 {
+        let file = File {
+            cursor: Some(Cursor { line, character: 1 }),
+            ..File::focused(&path, 1)
+        };
+        companion.handle.report_context(vec![file], None);
+    }
+    let context = next_context(&mut updates).await;
+    assert_eq!(context.active_file().unwrap().cursor.unwrap().line, 500);
+    assert!(start.elapsed() >= Duration::from_millis(50), "C4.2");
+}
+
+#[tokio::test]
+async fn files_that_are_not_on_disk_are_not_sent() {
+    let companion = TestCompanion::start();
+    let there = companion.file("there", "");
+    let scratch = companion.path("scratch");
+    let folder = companion.path("");
+    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    next_context(&mut updates).await;
+    let files = vec![
+        File::focused(&scratch, 3),
+        File::open(&there, 2),
+        File::open(&folder, 1),
+    ];
+    companion.handle.report_context(files, None);
+    let context = next_context(&mut updates).await;
+    assert_eq!(context.files(), [File::open(&there, 2)], "C4.4");
+}
+
+#[tokio::test]
+async fn a_file_that_vanishes_leaves_the_context() {
+    let companion = TestCompanion::start();
+    let path = companion.file("f", "");
+    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    next_context(&mut updates).await;
+    companion.handle.focus(File::focused(&path, 1));
+    assert_eq!(next_context(&mut updates).await.files().len(), 1);
+    fs::remove_file(&path).unwrap();
+    let update = tokio::time::timeout(Duration::from_secs(10), updates.next()).await;
+    let Ok(Some(Update::Context(context))) = update else {
+        panic!("{update:?}");
+    };
+    assert_eq!(context.files(), []);
+}
+
+#[tokio::test]
+async fn a_command_focuses_a_file() {
+    let mut companion = TestCompanion::start();
+    let path = companion.file("f", "");
+    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    next_context(&mut updates).await;
+    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let file = File {
+        selected_text: Some("sel".into()),
+        ..File::focused(&path, 1)
+    };
+    commands.focus(&file).await.unwrap();
+    assert_eq!(next_context(&mut updates).await.files(), [file]);
+    while let Some(status) = companion.editor.status.recv().await {
+        if status.context.active_file().is_some() {
+            assert_eq!(status.agents, [Dialect::GeminiCli]);
+            break;
+        }
+    }
+}

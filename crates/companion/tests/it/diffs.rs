@@ -1,0 +1,257 @@
+//! Diffs (C5), over the wire.
+
+use std::time::Duration;
+
+use pillion_agent::{ClientError, Update};
+use pillion_companion::CloseReason;
+use pillion_companion::control::{Client, ClientError as CommandError, Settle};
+use pillion_protocol::{Dialect, Outcome};
+use tokio::time::timeout;
+
+use crate::support::{Asked, TestCompanion, next_outcome};
+
+const GEMINI: Dialect = Dialect::GeminiCli;
+const QWEN: Dialect = Dialect::QwenCode;
+
+fn accepted(content: &str) -> Outcome {
+    let content = content.to_owned();
+    Outcome::Accepted { content }
+}
+
+#[tokio::test]
+async fn open_diff_is_answered_once_the_view_is_open() {
+    let mut companion = TestCompanion::start();
+    let (client, _updates) = companion.connect(GEMINI).await;
+    let path = companion.path("new");
+    let mut open = Box::pin(client.open_diff(&path, "text"));
+    let asked = tokio::select! {
+        asked = companion.editor.next() => asked,
+        opened = &mut open => panic!("answered before the view was open: {opened:?}"),
+    };
+    let Asked::Open(diff, shown) = asked else {
+        panic!("not an open_diff: {asked:?}");
+    };
+    assert_eq!(&*diff.proposed, "text");
+    let early = timeout(Duration::from_millis(100), &mut open).await;
+    assert!(early.is_err(), "{early:?}");
+    shown.done(());
+    open.await.unwrap();
+}
+
+#[tokio::test]
+async fn what_the_reviewer_accepts_arrives_byte_for_byte_and_once() {
+    let mut companion = TestCompanion::start();
+    let (client, mut updates) = companion.connect(GEMINI).await;
+    let path = companion.path("new");
+    for text in [
+        "",
+        "a",
+        "a\r\nb\n",
+        "\u{feff}a\rb",
+        "\u{2028}\0😀e\u{301}",
+        r#"{"content":1}"#,
+    ] {
+        let (opened, diff) = tokio::join!(client.open_diff(&path, text), companion.editor.show());
+        opened.unwrap();
+        assert_eq!(&*diff.proposed, text);
+        companion.handle.resolve_diff(diff.id, accepted(text));
+        companion.handle.resolve_diff(diff.id, Outcome::Rejected);
+        let update = next_outcome(&mut updates).await;
+        let content = text.to_owned();
+        let path = path.clone();
+        assert_eq!(update, Update::DiffAccepted { path, content });
+    }
+    let more = timeout(Duration::from_millis(100), updates.next()).await;
+    assert!(more.is_err(), "{more:?}");
+}
+
+#[tokio::test]
+async fn close_diff_returns_the_edited_text_and_no_outcome_follows() {
+    let mut companion = TestCompanion::start();
+    let (client, mut updates) = companion.connect(GEMINI).await;
+    let path = companion.path("new");
+    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+    opened.unwrap();
+    let edited = r#"{"content":"a trap"}"#;
+    let (closed, (id, reason)) =
+        tokio::join!(client.close_diff(&path), companion.editor.close(edited));
+    assert_eq!(closed.unwrap(), edited);
+    assert_eq!((id, reason), (diff.id, CloseReason::ClosedByAgent));
+    companion.handle.resolve_diff(diff.id, Outcome::Rejected);
+    updates.next().await; // the first context
+    let more = timeout(Duration::from_millis(100), updates.next()).await;
+    assert!(more.is_err(), "C5.10: {more:?}");
+}
+
+#[tokio::test]
+async fn two_agents_with_one_path_each_get_their_own() {
+    let mut companion = TestCompanion::start();
+    let path = companion.path("same");
+    let (gemini, mut gemini_updates) = companion.connect(GEMINI).await;
+    let (qwen, mut qwen_updates) = companion.connect(QWEN).await;
+    let (opened, first) = tokio::join!(gemini.open_diff(&path, "g"), companion.editor.show());
+    opened.unwrap();
+    let (opened, second) = tokio::join!(qwen.open_diff(&path, "q"), companion.editor.show());
+    opened.unwrap();
+    assert_eq!((first.agent, second.agent), (GEMINI, QWEN));
+    companion.handle.resolve_diff(second.id, Outcome::Rejected);
+    companion.handle.resolve_diff(first.id, accepted("g"));
+    let update = next_outcome(&mut qwen_updates).await;
+    assert_eq!(update, Update::DiffRejected { path: path.clone() });
+    let update = next_outcome(&mut gemini_updates).await;
+    let content = "g".to_owned();
+    assert_eq!(update, Update::DiffAccepted { path, content });
+}
+
+#[tokio::test]
+async fn an_editor_that_refuses_or_drops_the_request_fails_the_call() {
+    let mut companion = TestCompanion::start();
+    let (client, _updates) = companion.connect(GEMINI).await;
+    let path = companion.path("new");
+    for (refuse, reason) in [(true, "no window"), (false, "the editor gave no answer")] {
+        let answer = async {
+            match companion.editor.next().await {
+                Asked::Open(_, shown) if refuse => shown.failed("no window"),
+                other => drop(other),
+            }
+            companion.editor.close("").await.1
+        };
+        let (opened, closed) = tokio::join!(client.open_diff(&path, "x"), answer);
+        assert_eq!(opened.unwrap_err().to_string(), reason);
+        assert_eq!(closed, CloseReason::NotShown);
+    }
+}
+
+#[tokio::test]
+async fn an_editor_that_does_not_answer_fails_the_call_after_ten_seconds() {
+    let mut companion = TestCompanion::start();
+    let (client, _updates) = companion.connect(GEMINI).await;
+    let path = companion.path("new");
+    let start = tokio::time::Instant::now();
+    let (opened, _held) = tokio::join!(client.open_diff(&path, "x"), companion.editor.next());
+    let error = opened.unwrap_err();
+    assert!(matches!(error, ClientError::Tool(_)), "{error:?}");
+    assert!(error.to_string().contains("10 seconds"), "{error}");
+    let took = start.elapsed();
+    assert!(
+        took >= Duration::from_secs(10) && took < Duration::from_secs(15),
+        "{took:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_views_of_an_agent_that_vanished_go_away_after_thirty_seconds() {
+    let mut companion = TestCompanion::start();
+    let (client, updates) = companion.connect(GEMINI).await;
+    let path = companion.path("new");
+    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+    opened.unwrap();
+    drop(updates);
+    drop(client);
+    tokio::time::sleep(Duration::from_secs(29)).await;
+    assert!(companion.editor.is_idle(), "closed too early");
+    let (id, reason) = companion.editor.close("").await;
+    assert_eq!((id, reason), (diff.id, CloseReason::AgentGone));
+}
+
+#[tokio::test]
+async fn commands_list_accept_and_reject() {
+    let mut companion = TestCompanion::start();
+    let (client, mut updates) = companion.connect(QWEN).await;
+    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let path = companion.path("new");
+    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+    opened.unwrap();
+    let pending = commands.diffs().await.unwrap();
+    assert_eq!(pending.len(), 1);
+    assert_eq!(
+        (pending[0].agent.as_str(), pending[0].proposed.as_str()),
+        ("qwen", "x")
+    );
+
+    let mut settle = Settle {
+        id: diff.id.0,
+        accept: true,
+        content: None,
+    };
+    let (settled, closed) =
+        tokio::join!(commands.settle(&settle), companion.editor.close("edited"));
+    settled.unwrap();
+    assert_eq!(closed, (diff.id, CloseReason::Settled));
+    let content = "edited".to_owned();
+    let expected = Update::DiffAccepted {
+        path: path.clone(),
+        content,
+    };
+    assert_eq!(next_outcome(&mut updates).await, expected);
+
+    let error = commands.settle(&settle).await.unwrap_err();
+    assert!(matches!(error, CommandError::Refused(_)), "{error:?}");
+
+    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+    opened.unwrap();
+    settle.id = diff.id.0;
+    settle.accept = false;
+    commands.settle(&settle).await.unwrap();
+    assert_eq!(companion.editor.close("").await.1, CloseReason::Settled);
+    let rejected = Update::DiffRejected { path };
+    assert_eq!(next_outcome(&mut updates).await, rejected);
+}
+
+#[tokio::test]
+async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
+    use crate::support::{Request, initialize};
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let in_session = |request: Request| request.header("Mcp-Session-Id", &session);
+    let path = companion.path("new");
+    let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+        {"name": "openDiff", "arguments": {"filePath": path, "newContent": "x"}}});
+    let open = in_session(companion.request("POST", &call.to_string())).send();
+    let (opened, diff) = tokio::join!(open, companion.editor.show());
+    assert_eq!(opened.status, 200, "{opened:?}");
+    companion.handle.resolve_diff(diff.id, accepted("late"));
+    for expected in [1, 0] {
+        let stream = in_session(companion.request("GET", ""));
+        let stream = stream.header("Content-Length", "0");
+        let text = stream.read_for(Duration::from_millis(300)).await;
+        assert_eq!(text.matches("ide/diffAccepted").count(), expected, "{text}");
+        assert_eq!(text.matches("ide/contextUpdate").count(), 1, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_stalls_holds_up_nobody() {
+    use crate::support::initialize;
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let stream = companion.request("GET", "");
+    let stream = stream
+        .header("Mcp-Session-Id", &session)
+        .header("Content-Length", "0");
+    let stalled = stream.open().await;
+    let path = companion.path("new");
+    let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+        {"name": "openDiff", "arguments": {"filePath": path, "newContent": "x"}}});
+    for _ in 0..3 {
+        let open = companion.request("POST", &call.to_string());
+        let open = open.header("Mcp-Session-Id", &session).send();
+        let (opened, diff) = tokio::join!(open, companion.editor.show());
+        assert_eq!(opened.status, 200, "{opened:?}");
+        let outcome = accepted(&"x".repeat(8 * 1024 * 1024));
+        companion.handle.resolve_diff(diff.id, outcome);
+    }
+    let (client, _updates) = companion.connect(QWEN).await;
+    let (opened, _) = tokio::join!(client.open_diff(&path, "q"), companion.editor.show());
+    opened.unwrap();
+    let start = std::time::Instant::now();
+    let running = companion.companion;
+    let stop = tokio::task::spawn_blocking(move || drop(running));
+    stop.await.unwrap();
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        start.elapsed()
+    );
+    drop(stalled);
+}

@@ -1,0 +1,125 @@
+//! From the first file to the last (C2, C6).
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pillion_agent::Update;
+use pillion_protocol::Dialect;
+
+use crate::support::{Asked, TestCompanion, next_outcome};
+
+#[tokio::test]
+async fn discovery_files_say_what_the_contract_wants() {
+    let companion = TestCompanion::start();
+    for dialect in Dialect::ALL {
+        let file = companion.discovery_file(dialect);
+        assert_eq!(file.port, companion.companion.port());
+        assert_eq!(
+            file.workspace_path,
+            companion.path("").trim_end_matches('/')
+        );
+        assert_eq!(file.ide_info.unwrap().display_name, "Test");
+        assert_eq!(file.ppid, Some(std::process::id()));
+    }
+    let tokens = Dialect::ALL.map(|dialect| companion.token(dialect).expose().to_owned());
+    assert_ne!(tokens[0], tokens[1], "each dialect has a token of its own");
+}
+
+#[tokio::test]
+async fn stopping_is_quick_with_streams_open_and_removes_every_file() {
+    let companion = TestCompanion::start();
+    let files = companion.companion.files().to_vec();
+    assert!(files.iter().all(|file| file.exists()));
+    let mut sessions = Vec::new();
+    for _ in 0..20 {
+        sessions.push(companion.connect(Dialect::GeminiCli).await);
+    }
+    let start = Instant::now();
+    let running = companion.companion;
+    tokio::task::spawn_blocking(move || drop(running))
+        .await
+        .unwrap();
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        start.elapsed()
+    );
+    assert!(files.iter().all(|file| !file.exists()), "C6.2");
+    for (_client, mut updates) in sessions {
+        while updates.next().await.is_some() {}
+    }
+}
+
+#[tokio::test]
+async fn stopping_rejects_what_is_pending() {
+    let mut companion = TestCompanion::start();
+    let (client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    let path = companion.path("new");
+    let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+    opened.unwrap();
+    companion.handle.stop();
+    let rejected = Update::DiffRejected { path };
+    assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
+    assert!(matches!(companion.editor.next().await, Asked::Stopped));
+}
+
+#[tokio::test]
+async fn deleted_files_are_put_back() {
+    let companion = TestCompanion::start();
+    let files = companion.companion.files().to_vec();
+    files.iter().for_each(|file| fs::remove_file(file).unwrap());
+    let start = Instant::now();
+    while !files.iter().all(|file| file.exists()) {
+        assert!(start.elapsed() < Duration::from_secs(10), "not put back");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn other_roots_are_published() {
+    let companion = TestCompanion::start();
+    let (one, two) = (companion.path("one"), companion.path("two"));
+    let roots = vec![one.clone().into(), two.clone().into()];
+    companion.handle.change_roots(roots);
+    let expected = format!("{one}:{two}");
+    let start = Instant::now();
+    while companion.discovery_file(Dialect::QwenCode).workspace_path != expected {
+        assert!(start.elapsed() < Duration::from_secs(5), "not rewritten");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_served_is_a_warning_and_the_others_are() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    fs::create_dir(folder.path().join("tmp")).unwrap();
+    fs::write(folder.path().join("tmp/gemini"), "in the way").unwrap();
+    let mut companion = TestCompanion::start_in(folder);
+    let status = companion.editor.status.recv().await.unwrap();
+    let warnings = status.warnings.join("\n");
+    assert!(warnings.contains("tmp/gemini"), "{warnings}");
+    assert!(
+        companion
+            .discovery_file(Dialect::QwenCode)
+            .auth_token
+            .is_some()
+    );
+}
+
+#[tokio::test]
+async fn two_companions_on_one_workspace_live_side_by_side() {
+    let first = TestCompanion::start();
+    let second = TestCompanion::start_in(Arc::clone(&first.folder));
+    assert_ne!(first.companion.port(), second.companion.port());
+    for companion in [&first, &second] {
+        companion.connect(Dialect::GeminiCli).await;
+    }
+    let files = first.companion.files().to_vec();
+    drop(second);
+    assert!(
+        files.iter().all(|file| file.exists()),
+        "the first one's stay"
+    );
+    first.connect(Dialect::GeminiCli).await;
+}

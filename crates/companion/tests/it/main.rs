@@ -1,0 +1,11 @@
+//! The companion over real sockets, with a stand-in for the editor.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod access;
+mod bad_input;
+mod context;
+mod diffs;
+mod lifecycle;
+mod protocol;
+mod support;

@@ -1,0 +1,308 @@
+//! A companion of the test's own: hermetic, with a stand-in editor that the test answers for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pillion_agent::{Client, Update, Updates};
+use pillion_companion::{
+    CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply, Status,
+};
+use pillion_discovery::{Environment, Selector, state};
+use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Longer than anything that is awaited here takes.
+pub const SOON: Duration = Duration::from_secs(5);
+
+pub struct TestCompanion {
+    pub companion: Companion,
+    pub handle: Handle,
+    pub editor: StandIn,
+    pub environment: Environment,
+    pub folder: Arc<TempDir>,
+}
+
+/// What the companion asks of its editor.
+#[derive(Debug)]
+pub enum Asked {
+    Open(Diff, Reply<()>),
+    Close(DiffId, CloseReason, Reply<String>),
+    Stopped,
+}
+
+/// The test's end of the stand-in editor.
+pub struct StandIn {
+    asked: mpsc::UnboundedReceiver<Asked>,
+    pub status: mpsc::UnboundedReceiver<Status>,
+}
+
+struct Forwarder {
+    asked: mpsc::UnboundedSender<Asked>,
+    status: mpsc::UnboundedSender<Status>,
+}
+
+impl Editor for Forwarder {
+    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
+        let _ = self.asked.send(Asked::Open(diff, shown));
+    }
+
+    fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
+        let _ = self.asked.send(Asked::Close(id, reason, closed));
+    }
+
+    fn status_changed(&mut self, status: Status) {
+        let _ = self.status.send(status);
+    }
+
+    fn stopped(&mut self) {
+        let _ = self.asked.send(Asked::Stopped);
+    }
+}
+
+impl StandIn {
+    pub async fn next(&mut self) -> Asked {
+        let asked = timeout(SOON, self.asked.recv()).await;
+        asked.expect("the editor is asked something").unwrap()
+    }
+
+    /// The next proposal, shown.
+    pub async fn show(&mut self) -> Diff {
+        match self.next().await {
+            Asked::Open(diff, shown) => {
+                shown.done(());
+                diff
+            }
+            other => panic!("expected an open_diff, not {other:?}"),
+        }
+    }
+
+    /// The next view to close, which holds `text`.
+    pub async fn close(&mut self, text: &str) -> (DiffId, CloseReason) {
+        match self.next().await {
+            Asked::Close(id, reason, closed) => {
+                closed.done(text.to_owned());
+                (id, reason)
+            }
+            other => panic!("expected a close_diff, not {other:?}"),
+        }
+    }
+
+    pub fn is_idle(&mut self) -> bool {
+        self.asked.try_recv().is_err()
+    }
+}
+
+impl TestCompanion {
+    pub fn start() -> Self {
+        Self::start_in(Arc::new(tempfile::tempdir().unwrap()))
+    }
+
+    /// Starts in a folder that the test prepared: `tmp`, `home` and `run` are made in it.
+    pub fn start_in(folder: Arc<TempDir>) -> Self {
+        let environment = environment(folder.path());
+        let (asked_sender, asked) = mpsc::unbounded_channel();
+        let (status_sender, status) = mpsc::unbounded_channel();
+        let options = Options {
+            environment: environment.clone(),
+            editor_pid: std::process::id(),
+            ide: IdeInfo::new("test", "Test"),
+            roots: vec![folder.path().canonicalize().unwrap()],
+        };
+        let forwarder = Forwarder {
+            asked: asked_sender,
+            status: status_sender,
+        };
+        let companion = Companion::start(options, forwarder).unwrap();
+        Self {
+            handle: companion.handle(),
+            companion,
+            editor: StandIn { asked, status },
+            environment,
+            folder,
+        }
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        let path = self.folder.path().canonicalize().unwrap().join(name);
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// A file on disk.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// What an agent finds.
+    pub fn discovery_file(&self, dialect: Dialect) -> DiscoveryFile {
+        let place = dialect.places()[0];
+        let directory = self.environment.directory(&place);
+        let name = place.name.of(std::process::id(), self.companion.port());
+        serde_json::from_slice(&fs::read(directory.join(name)).unwrap()).unwrap()
+    }
+
+    pub fn token(&self, dialect: Dialect) -> Token {
+        self.discovery_file(dialect).auth_token.unwrap()
+    }
+
+    pub fn control_token(&self) -> Token {
+        let running = state::list(&self.environment);
+        let selector = Selector::Port(self.companion.port());
+        state::choose(running, &selector).unwrap().control_token
+    }
+
+    pub async fn connect(&self, dialect: Dialect) -> (Client, Updates) {
+        let token = self.token(dialect);
+        Client::connect(self.companion.port(), token).await.unwrap()
+    }
+
+    /// A request to `/mcp` that would be served.
+    pub fn request(&self, method: &str, body: &str) -> Request {
+        let token = self.token(Dialect::GeminiCli);
+        Request {
+            port: self.companion.port(),
+            line: format!("{method} /mcp"),
+            headers: vec![
+                ("Host", format!("127.0.0.1:{}", self.companion.port())),
+                ("Authorization", format!("Bearer {}", token.expose())),
+                ("Accept", "application/json, text/event-stream".to_owned()),
+                ("Content-Type", "application/json".to_owned()),
+            ],
+            body: body.to_owned(),
+        }
+    }
+}
+
+pub fn environment(folder: &Path) -> Environment {
+    let make = |name: &str| -> PathBuf {
+        let path = folder.join(name);
+        let _ = fs::create_dir(&path);
+        path
+    };
+    Environment::from_pairs([
+        ("TMPDIR", make("tmp")),
+        ("HOME", make("home")),
+        ("XDG_RUNTIME_DIR", make("run")),
+    ])
+}
+
+/// An HTTP request as it goes over the wire, so that it can be as wrong as a test wants.
+pub struct Request {
+    pub port: u16,
+    pub line: String,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: String,
+}
+
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub text: String,
+}
+
+impl Request {
+    pub fn line(mut self, line: &str) -> Self {
+        self.line = line.to_owned();
+        self
+    }
+
+    /// Sets a header, or takes it away when `value` is empty.
+    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.retain(|(other, _)| *other != name);
+        if !value.is_empty() {
+            self.headers.push((name, value.to_owned()));
+        }
+        self
+    }
+
+    pub fn bearer(self, token: &Token) -> Self {
+        self.header("Authorization", &format!("Bearer {}", token.expose()))
+    }
+
+    pub async fn send(self) -> Response {
+        let length = self.body.len().to_string();
+        let request = self
+            .header("Content-Length", &length)
+            .header("Connection", "close");
+        request.send_as_is().await
+    }
+
+    /// Without a `Content-Length` of its own making.
+    pub async fn send_as_is(self) -> Response {
+        let mut stream = self.open().await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
+        Response {
+            status: status.unwrap_or_else(|| panic!("no HTTP answer: {answer:?}")),
+            text: answer,
+        }
+    }
+
+    /// What comes within a while.
+    pub async fn read_for(self, time: Duration) -> String {
+        let mut stream = self.open().await;
+        let mut text = Vec::new();
+        let _ = timeout(time, stream.read_to_end(&mut text)).await;
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// The connection, with the request sent.
+    pub async fn open(&self) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
+        let mut text = format!("{} HTTP/1.1\r\n", self.line);
+        for (name, value) in &self.headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str("\r\n");
+        // The server may answer and close before it has read everything.
+        let _ = stream.write_all(text.as_bytes()).await;
+        let _ = stream.write_all(self.body.as_bytes()).await;
+        stream
+    }
+}
+
+impl Response {
+    /// A header's value, by its lowercase name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.text.lines().find_map(|line| {
+            let (key, value) = line.split_once(": ")?;
+            key.eq_ignore_ascii_case(name).then_some(value)
+        })
+    }
+}
+
+pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":
+    {"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}"#;
+
+/// Opens a session by hand; its id.
+pub async fn initialize(companion: &TestCompanion) -> String {
+    let response = companion.request("POST", INITIALIZE).send().await;
+    assert_eq!(response.status, 200, "{response:?}");
+    response.header("mcp-session-id").unwrap().to_owned()
+}
+
+pub async fn next(updates: &mut Updates) -> Update {
+    let update = timeout(SOON, updates.next()).await;
+    update
+        .expect("an update comes")
+        .expect("the stream is open")
+}
+
+/// Skips the context that every stream starts with.
+pub async fn next_outcome(updates: &mut Updates) -> Update {
+    loop {
+        match next(updates).await {
+            Update::Context(_) => {}
+            outcome => return outcome,
+        }
+    }
+}

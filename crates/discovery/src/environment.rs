@@ -1,0 +1,335 @@
+//! The variables and directories that decide where agents look, as a snapshot.
+//!
+//! Tests build an [`Environment`] of their own; nothing else in this crate reads the process's.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+
+use pillion_protocol::dialect::{Base, Place};
+
+/// Every variable that matters here.
+const VARIABLES: [&str; 10] = [
+    "HOME",
+    "LOCALAPPDATA",
+    "QWEN_HOME",
+    "SystemRoot",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USERPROFILE",
+    "XDG_RUNTIME_DIR",
+    "windir",
+];
+
+/// What a process is told about its surroundings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<String, OsString>,
+    /// Where relative values start.
+    current_dir: PathBuf,
+    /// The account's home directory, which counts when no variable names one.
+    account_home: Option<PathBuf>,
+}
+
+impl Environment {
+    /// A snapshot of this process's environment.
+    pub fn current() -> Self {
+        let set = |name: &str| Some((name.to_owned(), std::env::var_os(name)?));
+        Self {
+            variables: VARIABLES.into_iter().filter_map(set).collect(),
+            current_dir: std::env::current_dir().unwrap_or_default(),
+            account_home: std::env::home_dir(),
+        }
+    }
+
+    /// An environment of just these variables. Relative values start at the root directory.
+    pub fn from_pairs<N, V>(pairs: impl IntoIterator<Item = (N, V)>) -> Self
+    where
+        N: Into<String>,
+        V: Into<OsString>,
+    {
+        Self {
+            variables: pairs
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+            current_dir: PathBuf::from("/"),
+            account_home: None,
+        }
+    }
+
+    /// The same environment with relative values starting at `directory`.
+    #[must_use]
+    pub fn with_current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.current_dir = directory.into();
+        self
+    }
+
+    /// What Node's `os.tmpdir()` returns in this environment (C2.2), to the byte.
+    pub fn tmpdir(&self) -> PathBuf {
+        let get = |name: &str| self.filled(name);
+        if cfg!(windows) {
+            windows_tmpdir(get)
+        } else {
+            unix_tmpdir(get)
+        }
+    }
+
+    /// The home directory as agents compute it: an empty variable means that there is none.
+    pub fn home(&self) -> Option<PathBuf> {
+        let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+        match self.variables.get(name) {
+            Some(home) => Some(PathBuf::from(home)).filter(|home| !home.as_os_str().is_empty()),
+            None => self.account_home.clone(),
+        }
+    }
+
+    /// Qwen Code's directory: `QWEN_HOME`, or `.qwen` in the home directory, or without a home in
+    /// [`tmpdir`](Self::tmpdir).
+    ///
+    /// As in Qwen Code 0.24: `~`, `~/…` and `~\…` start at the home directory, and a relative value
+    /// starts at the current directory. (Qwen Code means the agent's, which is ours only when both
+    /// were started in one place: a relative `QWEN_HOME` works there and nowhere else.)
+    pub fn qwen_home(&self) -> PathBuf {
+        let home = self.home();
+        let Some(value) = self.filled("QWEN_HOME") else {
+            let parent = home.unwrap_or_else(|| self.tmpdir());
+            return self.resolve(&parent.join(".qwen"));
+        };
+        match value.to_str().and_then(below_tilde) {
+            Some(segments) => {
+                let mut path = home.unwrap_or_default();
+                path.extend(segments);
+                self.resolve(&path)
+            }
+            None => self.resolve(Path::new(value)),
+        }
+    }
+
+    /// Where this user's companions keep their private state: the best place first. A companion
+    /// uses the first that it may use; whoever looks for companions looks in all.
+    ///
+    /// `$XDG_RUNTIME_DIR/pillion`, if that variable names a directory, and `tmpdir/pillion-UID`; on
+    /// Windows `%LOCALAPPDATA%\pillion` and `tmpdir\pillion`.
+    pub fn state_dirs(&self) -> Vec<PathBuf> {
+        #[cfg(unix)]
+        let fallback = format!("pillion-{}", rustix::process::geteuid().as_raw());
+        #[cfg(not(unix))]
+        let fallback = "pillion";
+        let variable = if cfg!(windows) {
+            "LOCALAPPDATA"
+        } else {
+            "XDG_RUNTIME_DIR"
+        };
+        let private = self
+            .filled(variable)
+            .map(Path::new)
+            .filter(|base| base.is_absolute() && base.is_dir())
+            .map(|base| base.join("pillion"));
+        let shared = self.resolve(&self.tmpdir()).join(fallback);
+        private.into_iter().chain([shared]).collect()
+    }
+
+    /// The directory that a place is relative to, absolute and without `.` and `..`.
+    pub fn base(&self, base: Base) -> PathBuf {
+        match base {
+            Base::TmpDir => self.resolve(&self.tmpdir()),
+            Base::QwenHome => self.qwen_home(),
+        }
+    }
+
+    /// The directory of a place's files.
+    pub fn directory(&self, place: &Place) -> PathBuf {
+        let mut path = self.base(place.base);
+        path.extend(place.folder);
+        path
+    }
+
+    /// The value of a variable. Agents take an empty one for unset.
+    fn filled(&self, name: &str) -> Option<&OsStr> {
+        let value = self.variables.get(name)?;
+        (!value.is_empty()).then_some(value)
+    }
+
+    /// `path` made absolute as Node does it: by its text, not asking the file system about links.
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let mut resolved = PathBuf::new();
+        for component in self.current_dir.join(path).components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    resolved.pop();
+                }
+                other => resolved.push(other),
+            }
+        }
+        resolved
+    }
+}
+
+/// The rule of Node's `os.tmpdir()` on Unix.
+fn unix_tmpdir<'a>(get: impl Fn(&str) -> Option<&'a OsStr>) -> PathBuf {
+    let path = ["TMPDIR", "TMP", "TEMP"]
+        .into_iter()
+        .find_map(get)
+        .unwrap_or(OsStr::new("/tmp"));
+    match path.to_str().and_then(|text| text.strip_suffix('/')) {
+        Some(cut) if !cut.is_empty() => PathBuf::from(cut),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// The rule of Node's `os.tmpdir()` on Windows. (Where Windows itself is named by no variable Node
+/// makes up a path; here it is the usual one.)
+fn windows_tmpdir<'a>(get: impl Fn(&str) -> Option<&'a OsStr>) -> PathBuf {
+    let path = ["TEMP", "TMP"].into_iter().find_map(&get);
+    let path = path.map(OsStr::to_owned).unwrap_or_else(|| {
+        let root = ["SystemRoot", "windir"].into_iter().find_map(&get);
+        let mut path = root.unwrap_or(OsStr::new(r"C:\Windows")).to_owned();
+        path.push(r"\temp");
+        path
+    });
+    match path.to_str().and_then(|text| text.strip_suffix('\\')) {
+        Some(cut) if !cut.is_empty() && !cut.ends_with(':') => PathBuf::from(cut),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// The segments behind a leading `~`, or nothing if it does not stand for the home directory.
+fn below_tilde(value: &str) -> Option<impl Iterator<Item = &str>> {
+    let rest = value.strip_prefix('~')?;
+    let is_home = rest.is_empty() || rest.starts_with(['/', '\\']);
+    is_home.then(|| {
+        rest.split(['/', '\\'])
+            .filter(|segment| !segment.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Get<'a> = &'a dyn Fn(&str) -> Option<&'static OsStr>;
+
+    fn tmpdir(
+        rule: fn(Get<'_>) -> PathBuf,
+        pairs: &'static [(&'static str, &'static str)],
+    ) -> String {
+        let get = |name: &str| {
+            let (_, value) = pairs.iter().find(|(other, _)| *other == name)?;
+            (!value.is_empty()).then(|| OsStr::new(*value))
+        };
+        rule(&get).into_os_string().into_string().unwrap()
+    }
+
+    #[test]
+    fn unix_takes_the_first_filled_variable_and_cuts_one_slash() {
+        for (pairs, expected) in [
+            (&[][..], "/tmp"),
+            (&[("TEMP", "/c"), ("TMP", "/b"), ("TMPDIR", "/a")], "/a"),
+            (&[("TEMP", "/c"), ("TMP", "/b"), ("TMPDIR", "")], "/b"),
+            (&[("TEMP", "/c/")], "/c"),
+            (&[("TMPDIR", "/a//")], "/a/"),
+            (&[("TMPDIR", "/")], "/"),
+            (&[("TMPDIR", "//")], "/"),
+            (&[("TMPDIR", "relative/")], "relative"),
+        ] {
+            assert_eq!(tmpdir(|get| unix_tmpdir(get), pairs), expected, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn windows_knows_no_tmpdir_and_keeps_the_root_of_a_drive() {
+        for (pairs, expected) in [
+            (
+                &[("TMPDIR", r"C:\x"), ("TMP", r"C:\b\"), ("TEMP", "")][..],
+                r"C:\b",
+            ),
+            (&[("TMP", r"C:\b"), ("TEMP", r"C:\a")], r"C:\a"),
+            (&[("TEMP", r"D:\")], r"D:\"),
+            (&[("TEMP", r"\")], r"\"),
+            (
+                &[("SystemRoot", r"C:\W"), ("windir", r"C:\V")],
+                r"C:\W\temp",
+            ),
+            (&[("windir", r"C:\V")], r"C:\V\temp"),
+            (&[], r"C:\Windows\temp"),
+        ] {
+            assert_eq!(
+                tmpdir(|get| windows_tmpdir(get), pairs),
+                expected,
+                "{pairs:?}"
+            );
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn qwen_home_is_resolved_as_qwen_code_resolves_it() {
+        for (qwen_home, expected) in [
+            ("", "/h/.qwen"),
+            ("/q", "/q"),
+            ("/q/", "/q"),
+            ("/a/./b/../q", "/a/q"),
+            ("~", "/h"),
+            ("~/q//r", "/h/q/r"),
+            (r"~\q\r", "/h/q/r"),
+            ("~user/q", "/w/~user/q"),
+            ("q", "/w/q"),
+            ("../../../q", "/q"),
+        ] {
+            let environment = Environment::from_pairs([("HOME", "/h"), ("QWEN_HOME", qwen_home)])
+                .with_current_dir("/w");
+            assert_eq!(
+                environment.qwen_home(),
+                Path::new(expected),
+                "{qwen_home:?}"
+            );
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn without_a_home_qwen_lives_in_the_temporary_directory() {
+        let environment = Environment::from_pairs([("HOME", ""), ("TMPDIR", "/t")]);
+        assert_eq!(environment.qwen_home(), Path::new("/t/.qwen"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn state_lives_in_the_runtime_directory_or_beside_the_discovery_files() {
+        let uid = rustix::process::geteuid().as_raw();
+        let shared = PathBuf::from(format!("/t/pillion-{uid}"));
+        let runtime = tempfile::tempdir().unwrap();
+        let private = runtime.path().join("pillion");
+        let missing = runtime.path().join("missing");
+        let state_dirs = |runtime: &Path| {
+            let pairs = [
+                ("TMPDIR", OsStr::new("/t/")),
+                ("XDG_RUNTIME_DIR", runtime.as_os_str()),
+            ];
+            Environment::from_pairs(pairs).state_dirs()
+        };
+        assert_eq!(state_dirs(runtime.path()), [private, shared.clone()]);
+        for unusable in [missing.as_path(), Path::new("relative"), Path::new("")] {
+            assert_eq!(
+                state_dirs(unusable),
+                std::slice::from_ref(&shared),
+                "{unusable:?}"
+            );
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_that_is_not_unicode_is_used_as_it_is() {
+        use std::os::unix::ffi::OsStrExt;
+        let raw = OsStr::from_bytes(b"/t\xff/");
+        let environment = Environment::from_pairs([("TMPDIR", raw)]);
+        assert_eq!(
+            environment.base(Base::TmpDir),
+            Path::new(OsStr::from_bytes(b"/t\xff"))
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! Files that hold secrets: readable by this user only, from the first byte on, and complete
+//! whenever somebody reads them.
+//!
+//! A [`Folder`] is a directory below a *base* such as the temporary directory. The base is taken
+//! as the system or the user set it up: it may be a symbolic link, and root's, and shared if it has
+//! the sticky bit. Below it nothing is trusted: a folder that is a link or another user's is
+//! refused, one that we create is 0700, one of ours that others could write to is tightened. Within
+//! a folder, a file is written under a name that nobody can guess and then renamed; a target that
+//! is a link, another user's, or no regular file is refused and left as it is.
+//!
+//! On Windows what lies in the user's profile inherits its access list, which lets in the user, the
+//! system and administrators; that is relied on, and owners are not compared.
+
+#[cfg(unix)]
+#[path = "private_file/unix.rs"]
+mod system;
+#[cfg(not(unix))]
+#[path = "private_file/windows.rs"]
+mod system;
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use system::Folder;
+
+/// Why a folder or file was not used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// What should be a folder, or a file, leads elsewhere.
+    #[error("{0:?} is a symbolic link")]
+    Link(PathBuf),
+    /// Somebody else decides what is in it.
+    #[error("{path:?} belongs to user id {uid}")]
+    Foreign {
+        /// The folder or file.
+        path: PathBuf,
+        /// Its owner.
+        uid: u32,
+    },
+    /// A file stands where a folder should be.
+    #[error("{0:?} is not a folder")]
+    NotAFolder(PathBuf),
+    /// A folder, device or pipe stands where a file should be.
+    #[error("{0:?} is not a regular file")]
+    NotAFile(PathBuf),
+    /// No file of ours is as long.
+    #[error("{path:?} is longer than {limit} bytes")]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The most that was to be read.
+        limit: u64,
+    },
+    /// The system refused.
+    #[error("cannot {action} {path:?}")]
+    Io {
+        /// What was tried: a verb.
+        action: &'static str,
+        /// With which folder or file.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl FileError {
+    pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::Io {
+            action,
+            path: path.to_owned(),
+            source: source.into(),
+        }
+    }
+
+    /// The folder or file that is in the way.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Link(path) | Self::NotAFolder(path) | Self::NotAFile(path) => path,
+            Self::Foreign { path, .. } | Self::TooLong { path, .. } | Self::Io { path, .. } => path,
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Link(_) | Self::NotAFolder(_) | Self::NotAFile(_) | Self::TooLong { .. } => {
+                "remove it, or move it away"
+            }
+            Self::Foreign { .. } => {
+                "have its owner remove it, or set TMPDIR to a directory of your own for editor and agent"
+            }
+            Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "free some space on that file system"
+                }
+                _ => {
+                    "make that directory writable for you, or set TMPDIR to one that is, for editor and agent"
+                }
+            },
+        }
+    }
+}
+
+/// How the names of files that are still being written start.
+const UNFINISHED: &str = ".pillion-";
+
+/// A name for a file that is still being written: it tells the writer's pid, and nobody can guess it.
+fn unfinished_name() -> io::Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let mut name = format!("{UNFINISHED}{}-", std::process::id());
+    for byte in random {
+        // Writing to a String cannot fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    Ok(name)
+}
+
+/// The writer of a file that is still being written.
+pub(crate) fn unfinished_writer(name: &str) -> Option<u32> {
+    let (pid, random) = name.strip_prefix(UNFINISHED)?.split_once('-')?;
+    let fits = random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit());
+    fits.then(|| pid.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_unfinished_file_tells_its_writer_and_is_new_each_time() {
+        let name = unfinished_name().unwrap();
+        assert_eq!(unfinished_writer(&name), Some(std::process::id()));
+        assert_ne!(name, unfinished_name().unwrap());
+        for other in [
+            ".pillion-",
+            ".pillion-7-ab",
+            "x.pillion-7-0",
+            ".pillion-x-y",
+            "",
+        ] {
+            assert_eq!(unfinished_writer(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_path_and_what_to_do() {
+        let path = Path::new("/t/gemini");
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        for error in [
+            FileError::Link(path.into()),
+            FileError::Foreign {
+                path: path.into(),
+                uid: 7,
+            },
+            FileError::NotAFolder(path.into()),
+            FileError::NotAFile(path.into()),
+            FileError::TooLong {
+                path: path.into(),
+                limit: 1,
+            },
+            FileError::io("write", path, full),
+        ] {
+            assert_eq!(error.path(), path);
+            assert!(error.to_string().contains("/t/gemini"), "{error}");
+            assert!(!error.hint().is_empty());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Private files by path, where the profile's access list keeps other users out.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::{FileError, unfinished_name};
+
+/// A directory, checked when it was opened.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The folder `parts` below `base`; what is missing is created.
+    ///
+    /// # Errors
+    /// When a part is a link or no folder, or when the system refuses.
+    pub fn create(base: &Path, parts: &[&str]) -> Result<Self, FileError> {
+        fs::create_dir_all(base).map_err(|error| FileError::io("create", base, error))?;
+        let mut path = base.to_owned();
+        for part in parts {
+            path.push(part);
+            match fs::create_dir(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(FileError::io("create", &path, error)),
+            }
+            check_folder(&path)?;
+        }
+        Ok(Self { path })
+    }
+
+    /// The folder `parts` below `base`, if it is there. Nothing is created.
+    ///
+    /// # Errors
+    /// As for [`create`](Self::create).
+    pub fn open(base: &Path, parts: &[&str]) -> Result<Option<Self>, FileError> {
+        if !base.exists() {
+            return Ok(None);
+        }
+        let mut path = base.to_owned();
+        for part in parts {
+            path.push(part);
+            match check_folder(&path) {
+                Ok(()) => {}
+                Err(FileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(Self { path }))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file `name`: at every moment it is absent, as it was, or complete.
+    ///
+    /// # Errors
+    /// When there is something under that name that may not be replaced, or when the system
+    /// refuses; then no part of the file is left.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        let path = self.path.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) => check_file(&metadata, &path)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(FileError::io("look at", &path, error)),
+        }
+        let create = || -> std::io::Result<(PathBuf, File)> {
+            let unfinished = self.path.join(unfinished_name()?);
+            let file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&unfinished)?;
+            Ok((unfinished, file))
+        };
+        let (unfinished, mut file) =
+            create().map_err(|error| FileError::io("create", &path, error))?;
+        let written = file.write_all(content);
+        // An open file cannot be renamed everywhere.
+        drop(file);
+        written
+            .and_then(|()| fs::rename(&unfinished, &path))
+            .map_err(|error| {
+                let _ = fs::remove_file(&unfinished);
+                FileError::io("write", &path, error)
+            })
+    }
+
+    /// The content of the file `name`, if it is there.
+    ///
+    /// # Errors
+    /// When it is a link, no regular file or longer than `limit` bytes, or when the system refuses.
+    pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let path = self.path.join(name);
+        let failed = |error| FileError::io("read", &path, error);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) => check_file(&metadata, &path)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        }
+        let mut content = Vec::new();
+        File::open(&path)
+            .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut content))
+            .map_err(failed)?;
+        if content.len() as u64 > limit {
+            return Err(FileError::TooLong { path, limit });
+        }
+        Ok(Some(content))
+    }
+
+    /// Removes the file `name`. One that is not there is fine.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove(&self, name: &str) -> Result<(), FileError> {
+        let path = self.path.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(FileError::io("remove", &path, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of all that is in it, as far as they are Unicode.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn names(&self) -> Result<Vec<String>, FileError> {
+        let failed = |error| FileError::io("list", &self.path, error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            names.extend(entry.map_err(failed)?.file_name().into_string());
+        }
+        Ok(names)
+    }
+}
+
+/// Junctions count as links here.
+fn check_folder(path: &Path) -> Result<(), FileError> {
+    let metadata =
+        fs::symlink_metadata(path).map_err(|error| FileError::io("look at", path, error))?;
+    if metadata.is_symlink() {
+        Err(FileError::Link(path.to_owned()))
+    } else if metadata.is_dir() {
+        Ok(())
+    } else {
+        Err(FileError::NotAFolder(path.to_owned()))
+    }
+}
+
+fn check_file(metadata: &Metadata, path: &Path) -> Result<(), FileError> {
+    if metadata.is_symlink() {
+        Err(FileError::Link(path.to_owned()))
+    } else if metadata.is_file() {
+        Ok(())
+    } else {
+        Err(FileError::NotAFile(path.to_owned()))
+    }
+}

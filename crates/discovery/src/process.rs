@@ -1,0 +1,90 @@
+//! The process tree: whose child a process is, and whether it lives.
+//!
+//! Agents look for a file under the pid of an ancestor of theirs (C2.3); which one differs from
+//! release to release, so a companion publishes under all of its editor's.
+
+#[cfg(target_os = "linux")]
+#[path = "process/linux.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "process/other.rs"]
+mod system;
+
+/// More than any real tree has. Each ancestor costs a handful of files.
+const MAX_ANCESTORS: usize = 64;
+
+/// The ancestors of `pid` above process 1, its parent first. None if there is no such process.
+pub fn ancestors(pid: u32) -> Vec<u32> {
+    let tree = system::Tree::new();
+    climb(pid, |child| tree.parent(child))
+}
+
+/// Whether `pid` is a process, anybody's. A zombie is none: it can neither listen nor write.
+pub fn is_alive(pid: u32) -> bool {
+    system::is_alive(pid)
+}
+
+/// Follows `parent_of` up to process 1. A parent that is met twice ends the way: where pids are
+/// used again, as on Windows, a dead parent's number can belong to a descendant.
+fn climb(pid: u32, parent_of: impl Fn(u32) -> Option<u32>) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut child = pid;
+    while found.len() < MAX_ANCESTORS {
+        match parent_of(child) {
+            Some(parent) if parent > 1 && parent != pid && !found.contains(&parent) => {
+                found.push(parent);
+                child = parent;
+            }
+            _ => break,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_ancestor_comes_first_and_process_1_not_at_all() {
+        let parents = |pid| match pid {
+            9 => Some(5),
+            5 => Some(3),
+            3 => Some(1),
+            _ => None,
+        };
+        assert_eq!(climb(9, parents), [5, 3]);
+        assert!(climb(3, parents).is_empty());
+        assert!(climb(77, parents).is_empty());
+    }
+
+    #[test]
+    fn a_cycle_ends() {
+        assert_eq!(climb(9, |pid| Some(if pid == 9 { 8 } else { 9 })), [8]);
+        assert!(climb(9, Some).is_empty());
+        assert_eq!(
+            climb(9, |pid| Some(if pid == 7 { 8 } else { pid - 1 })),
+            [8, 7]
+        );
+        assert_eq!(climb(9, |pid| Some(pid + 1)).len(), MAX_ANCESTORS);
+    }
+
+    #[test]
+    fn this_process_lives_and_has_its_parent_for_ancestor() {
+        assert!(is_alive(std::process::id()));
+        #[cfg(unix)]
+        {
+            let parent = std::os::unix::process::parent_id();
+            let first = ancestors(std::process::id()).first().copied();
+            assert_eq!(first, Some(parent).filter(|parent| *parent > 1));
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_no_process_are_dead_and_have_no_ancestors() {
+        for pid in [0, u32::MAX, i32::MAX as u32] {
+            assert!(!is_alive(pid), "{pid}");
+            assert!(ancestors(pid).is_empty(), "{pid}");
+        }
+    }
+}

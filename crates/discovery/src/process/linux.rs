@@ -1,0 +1,96 @@
+//! Processes by `/proc`.
+
+use std::fs;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+/// The process tree as `/proc` shows it at each question.
+pub(super) struct Tree;
+
+impl Tree {
+    pub(super) fn new() -> Self {
+        Self
+    }
+
+    pub(super) fn parent(&self, pid: u32) -> Option<u32> {
+        Stat::of(pid).map(|stat| stat.parent)
+    }
+}
+
+pub(super) fn is_alive(pid: u32) -> bool {
+    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return false;
+    };
+    match test_kill_process(id) {
+        // Where `/proc` hides other users' processes, the kernel's word has to do.
+        Ok(()) | Err(Errno::PERM) => Stat::of(pid).is_none_or(|stat| !stat.is_dead()),
+        Err(_) => false,
+    }
+}
+
+/// The fields of `/proc/PID/stat` that matter here.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    state: u8,
+    parent: u32,
+}
+
+impl Stat {
+    fn of(pid: u32) -> Option<Self> {
+        Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// `PID (NAME) STATE PARENT …`, where the name may hold anything, `) ` included.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let name_end = line.iter().rposition(|byte| *byte == b')')?;
+        let mut fields = line[name_end + 1..]
+            .split(u8::is_ascii_whitespace)
+            .filter(|field| !field.is_empty());
+        Some(Self {
+            state: *fields.next()?.first()?,
+            parent: std::str::from_utf8(fields.next()?).ok()?.parse().ok()?,
+        })
+    }
+
+    /// A zombie, or gone in this moment.
+    fn is_dead(&self) -> bool {
+        matches!(self.state, b'Z' | b'X' | b'x')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_may_hold_anything() {
+        for name in ["sh", "a) S 7 (b", ")", "", "two words", "new\nline"] {
+            let line = format!("12 ({name}) Z 34 12 12 0 -1 4194560\n");
+            let stat = Stat::parse(line.as_bytes());
+            assert_eq!(
+                stat,
+                Some(Stat {
+                    state: b'Z',
+                    parent: 34
+                }),
+                "{name:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_is_no_process() {
+        for line in [
+            "",
+            "12",
+            "12 (sh",
+            "12 (sh)",
+            "12 (sh) S",
+            "12 (sh) S x",
+            "12 (sh) S -1",
+        ] {
+            assert_eq!(Stat::parse(line.as_bytes()), None, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! How Pillion's own commands find a running companion: a private file per companion, with the
+//! token of its control endpoint, which no agent ever sees.
+
+mod choose;
+
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::{IdeInfo, Token};
+use serde::{Deserialize, Serialize};
+
+pub use self::choose::{ChooseError, Selector, choose};
+use crate::environment::Environment;
+use crate::liveness;
+use crate::private_file::{FileError, Folder};
+use crate::publication::MAX_FILE;
+
+/// What a companion tells Pillion's own commands.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompanionState {
+    /// The companion's process.
+    pub pid: u32,
+    /// Its loopback port.
+    pub port: u16,
+    /// What opens its control endpoint.
+    pub control_token: Token,
+    /// Its workspace roots.
+    pub roots: Vec<PathBuf>,
+    /// The editor that it serves.
+    pub ide: IdeInfo,
+    /// When it started, in Unix milliseconds.
+    pub started_at_ms: u64,
+}
+
+/// Why a companion cannot be found by Pillion's own commands.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// JSON cannot hold a root.
+    #[error("cannot write down workspace root {0:?}, which is not valid Unicode")]
+    NotUnicode(PathBuf),
+    /// No directory could be used; this is what was wrong with the last.
+    #[error("cannot keep this companion's state")]
+    File(#[source] FileError),
+}
+
+impl StateError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NotUnicode(_) => None,
+            Self::File(error) => Some(error.hint()),
+        }
+    }
+}
+
+/// The state file of a running companion. Dropping it removes the file.
+#[derive(Debug)]
+pub struct StateFile {
+    state: CompanionState,
+    /// The directory that could be used.
+    directory: PathBuf,
+    name: String,
+}
+
+impl StateFile {
+    /// Writes the state into the first directory of [`Environment::state_dirs`] that can be used.
+    ///
+    /// # Errors
+    /// When a root is not Unicode, or when no directory can be used.
+    pub fn publish(environment: &Environment, state: CompanionState) -> Result<Self, StateError> {
+        let content = content(&state)?;
+        let name = file_name(state.pid);
+        let mut failure = None;
+        for directory in environment.state_dirs() {
+            match write(&directory, &name, &content) {
+                Ok(()) => {
+                    return Ok(Self {
+                        state,
+                        directory,
+                        name,
+                    });
+                }
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(StateError::File(
+            failure.expect("there is always a directory to try"),
+        ))
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> PathBuf {
+        self.directory.join(&self.name)
+    }
+
+    /// Rewrites the file for other workspace roots.
+    ///
+    /// # Errors
+    /// As for [`publish`](Self::publish). Then the file stays as it was.
+    pub fn set_roots(&mut self, roots: Vec<PathBuf>) -> Result<(), StateError> {
+        let state = CompanionState {
+            roots,
+            ..self.state.clone()
+        };
+        write(&self.directory, &self.name, &content(&state)?).map_err(StateError::File)?;
+        self.state = state;
+        Ok(())
+    }
+
+    /// Puts the file back if a cleaner deleted it. Returns whether it had to.
+    ///
+    /// # Errors
+    /// As for [`publish`](Self::publish).
+    pub fn restore(&mut self) -> Result<bool, StateError> {
+        let wanted = content(&self.state)?;
+        if self.read().is_some_and(|found| found == wanted) {
+            return Ok(false);
+        }
+        write(&self.directory, &self.name, &wanted).map_err(StateError::File)?;
+        Ok(true)
+    }
+
+    fn read(&self) -> Option<Vec<u8>> {
+        open(&self.directory)?.read(&self.name, MAX_FILE).ok()?
+    }
+}
+
+impl Drop for StateFile {
+    fn drop(&mut self) {
+        let found = self.read().and_then(|content| parse(&self.name, &content));
+        let own = &self.state.control_token;
+        let is_ours =
+            found.is_some_and(|state| own.matches(state.control_token.expose().as_bytes()));
+        if let Some(folder) = open(&self.directory).filter(|_| is_ours) {
+            let _ = folder.remove(&self.name);
+        }
+    }
+}
+
+/// The companions of this user that run, in no particular order. A file that is another user's, a
+/// link, or not what it should be counts for nothing.
+pub fn list(environment: &Environment) -> Vec<CompanionState> {
+    let mut running: Vec<CompanionState> = Vec::new();
+    for directory in environment.state_dirs() {
+        let Some(folder) = open(&directory) else {
+            continue;
+        };
+        for name in folder.names().unwrap_or_default() {
+            let content = folder.read(&name, MAX_FILE).ok().flatten();
+            let Some(state) = content.and_then(|content| parse(&name, &content)) else {
+                continue;
+            };
+            let is_known = running.iter().any(|other| other.pid == state.pid);
+            if !is_known && !liveness::is_dead(state.pid, state.port) {
+                running.push(state);
+            }
+        }
+    }
+    running
+}
+
+/// The state in the file `name`, if that is what it is.
+pub(crate) fn parse(name: &str, content: &[u8]) -> Option<CompanionState> {
+    let pid = name.strip_suffix(".json")?.parse().ok()?;
+    let state: CompanionState = serde_json::from_slice(content).ok()?;
+    (state.pid == pid && file_name(pid) == name).then_some(state)
+}
+
+/// A state directory as a folder of ours below a base that is the system's.
+pub(crate) fn split(directory: &Path) -> Option<(&Path, &str)> {
+    Some((directory.parent()?, directory.file_name()?.to_str()?))
+}
+
+fn open(directory: &Path) -> Option<Folder> {
+    let (base, part) = split(directory)?;
+    Folder::open(base, &[part]).ok()?
+}
+
+fn write(directory: &Path, name: &str, content: &[u8]) -> Result<(), FileError> {
+    let Some((base, part)) = split(directory) else {
+        return Err(FileError::NotAFolder(directory.to_owned()));
+    };
+    Folder::create(base, &[part])?.write(name, content)
+}
+
+fn file_name(pid: u32) -> String {
+    format!("{pid}.json")
+}
+
+fn content(state: &CompanionState) -> Result<Vec<u8>, StateError> {
+    if let Some(root) = state.roots.iter().find(|root| root.to_str().is_none()) {
+        return Err(StateError::NotUnicode(root.clone()));
+    }
+    Ok(serde_json::to_vec(state).expect("strings, numbers and Unicode paths only"))
+}

@@ -1,0 +1,89 @@
+//! The secrets of one companion: each dialect has its own, so that a token says which agent
+//! presents it (C3.1).
+
+use pillion_protocol::{Dialect, Token};
+
+/// A companion's tokens, one for every dialect.
+#[derive(Debug, Clone)]
+pub struct Tokens([Token; Dialect::ALL.len()]);
+
+/// The system has no randomness to give.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot get random bytes from the system for a token")]
+pub struct RandomError(#[source] getrandom::Error);
+
+impl Tokens {
+    /// Fresh tokens that nobody can guess.
+    ///
+    /// # Errors
+    /// When the system's random source fails.
+    pub fn generate() -> Result<Self, RandomError> {
+        let [first, second] = Dialect::ALL.map(|_| random_token());
+        Ok(Self([first?, second?]))
+    }
+
+    /// Tokens of the caller's choice.
+    pub fn from_fn(token: impl FnMut(Dialect) -> Token) -> Self {
+        Self(Dialect::ALL.map(token))
+    }
+
+    /// The token that agents of `dialect` present.
+    pub fn get(&self, dialect: Dialect) -> &Token {
+        &self.0[index(dialect)]
+    }
+
+    /// Which agent presents `presented`, if any of ours does (C3.3). Every token is compared, each
+    /// in constant time.
+    pub fn dialect_of(&self, presented: &[u8]) -> Option<Dialect> {
+        Dialect::ALL.into_iter().fold(None, |found, dialect| {
+            let matches = self.get(dialect).matches(presented);
+            if matches { Some(dialect) } else { found }
+        })
+    }
+}
+
+/// A fresh token that nobody can guess.
+///
+/// # Errors
+/// When the system's random source fails.
+pub fn random_token() -> Result<Token, RandomError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(RandomError)?;
+    Ok(Token::from_random(bytes))
+}
+
+/// Where `Dialect::ALL` lists a dialect.
+fn index(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::GeminiCli => 0,
+        Dialect::QwenCode => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_names_its_agent_and_shows_nothing() {
+        let tokens = Tokens::generate().unwrap();
+        for (at, dialect) in Dialect::ALL.into_iter().enumerate() {
+            assert_eq!(index(dialect), at);
+            let secret = tokens.get(dialect).expose();
+            assert_eq!(tokens.dialect_of(secret.as_bytes()), Some(dialect));
+            assert!(!format!("{tokens:?}").contains(secret));
+        }
+        assert_eq!(tokens.dialect_of(b""), None);
+    }
+
+    #[test]
+    fn no_two_tokens_are_equal() {
+        let (one, other) = (Tokens::generate().unwrap(), Tokens::generate().unwrap());
+        let secrets =
+            |tokens: &Tokens| Dialect::ALL.map(|dialect| tokens.get(dialect).expose().to_owned());
+        let mut all = [secrets(&one), secrets(&other)].concat();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 2 * Dialect::ALL.len());
+    }
+}

@@ -1,0 +1,120 @@
+//! Full and read-only file systems: mounted for the test, in a mount namespace of its own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pillion_discovery::{CompanionState, Environment, Publication, StateFile};
+use pillion_protocol::{IdeInfo, Token};
+
+use crate::world::{Listener, World, again, announcement, is_root, warnings};
+
+#[test]
+fn a_full_disk_leaves_no_partial_file_and_is_named() {
+    run(
+        "full_disk::publishes_on_a_full_disk",
+        r#"mount -t tmpfs -o size=4m pillion-test "$TEST_DISK""#,
+    );
+}
+
+#[test]
+fn a_read_only_disk_is_named() {
+    run(
+        "full_disk::publishes_on_a_read_only_disk",
+        r#"mount -t tmpfs -o ro pillion-test "$TEST_DISK""#,
+    );
+}
+
+fn run(test: &str, mount: &str) {
+    if !is_root() {
+        return;
+    }
+    let world = World::new();
+    again(test, mount, &[("TEST_DISK", &world.path("tmp"))]);
+}
+
+/// The disk that the caller mounted. Nothing to do if this test is run by itself.
+fn disk() -> Option<(PathBuf, World, Environment)> {
+    let disk = PathBuf::from(std::env::var_os("TEST_DISK")?);
+    let world = World::new();
+    let environment =
+        Environment::from_pairs([("TMPDIR", disk.clone()), ("HOME", world.path("home"))]);
+    Some((disk, world, environment))
+}
+
+#[test]
+#[ignore = "run by a_full_disk_leaves_no_partial_file_and_is_named"]
+fn publishes_on_a_full_disk() {
+    let Some((disk, world, environment)) = disk() else {
+        return;
+    };
+    let listener = Listener::new();
+    let filler = disk.join("filler");
+    let error = fs::write(&filler, vec![b'x'; 8 << 20]).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+
+    let mut publication =
+        Publication::publish(&environment, announcement(listener.port())).unwrap();
+    assert_eq!(
+        world.files().len(),
+        1,
+        "the lock file in the home directory"
+    );
+    assert_eq!(
+        publication.warnings().len(),
+        3,
+        "{:?}",
+        warnings(&publication)
+    );
+    for warning in publication.warnings() {
+        assert!(warning.to_string().contains("free some space"), "{warning}");
+        assert!(warning.directory().starts_with(&disk), "{warning}");
+    }
+    let left: Vec<_> = fs::read_dir(&disk)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_type().unwrap().is_file())
+        .map(|entry| entry.file_name())
+        .collect();
+    assert_eq!(left, ["filler"]);
+    for folder in ["gemini/ide", "qwen/ide"] {
+        assert_eq!(
+            fs::read_dir(disk.join(folder)).unwrap().count(),
+            0,
+            "{folder}"
+        );
+    }
+    let state = CompanionState {
+        pid: std::process::id(),
+        port: listener.port(),
+        control_token: Token::from("secret".to_owned()),
+        roots: Vec::new(),
+        ide: IdeInfo::new("x", "X"),
+        started_at_ms: 0,
+    };
+    let error = StateFile::publish(&environment, state).unwrap_err();
+    assert!(error.hint().is_some_and(|hint| hint.contains("space")));
+
+    // Once there is room, what failed is made good.
+    fs::remove_file(&filler).unwrap();
+    assert!(!publication.restore().is_empty());
+    assert!(
+        publication.warnings().is_empty(),
+        "{:?}",
+        warnings(&publication)
+    );
+}
+
+#[test]
+#[ignore = "run by a_read_only_disk_is_named"]
+fn publishes_on_a_read_only_disk() {
+    let Some((disk, world, environment)) = disk() else {
+        return;
+    };
+    let publication = Publication::publish(&environment, announcement(1)).unwrap();
+    assert_eq!(world.files().len(), 1);
+    for warning in warnings(&publication) {
+        assert!(warning.contains(disk.to_str().unwrap()), "{warning}");
+        assert!(warning.contains("set TMPDIR"), "{warning}");
+    }
+    assert_eq!(publication.warnings().len(), 3);
+}

@@ -1,0 +1,15 @@
+//! Publishing, sweeping and finding, in directories of the test's own.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+#[cfg(target_os = "linux")]
+mod full_disk;
+mod modes;
+mod node;
+mod processes;
+mod publish;
+mod refused;
+mod restore;
+mod state;
+mod sweep;
+mod world;

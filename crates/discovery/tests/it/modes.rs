@@ -1,0 +1,96 @@
+//! That no moment shows a file to others, or half a file to anybody.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use pillion_discovery::private_file::Folder;
+use pillion_protocol::DiscoveryFile;
+
+use crate::world::{Listener, World, again, is_root, publish};
+
+#[test]
+fn every_moment_is_private_and_complete_whatever_the_umask() {
+    let test = "modes::watched_while_written";
+    for umask in ["000", "022", "077"] {
+        again(test, &format!("umask {umask}"), &[]);
+    }
+    // Closes the test's own directories to all but root.
+    if is_root() {
+        again(test, "umask 777", &[]);
+    }
+}
+
+/// Looks at every file as fast as it can while all are written again and again.
+#[test]
+#[ignore = "run by every_moment_is_private_and_complete_whatever_the_umask"]
+fn watched_while_written() {
+    let (world, listener) = (World::new(), Listener::new());
+    let done = AtomicBool::new(false);
+    let tmp = world.path("tmp");
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let (mut unfinished, mut finished) = (0, 0);
+            while !done.load(Ordering::Relaxed) {
+                for entry in fs::read_dir(&tmp).unwrap().flatten() {
+                    let Ok(metadata) = entry.path().symlink_metadata() else {
+                        continue;
+                    };
+                    let others = metadata.mode() & 0o077;
+                    assert_eq!(others, 0, "{:?} {:o}", entry.path(), metadata.mode());
+                    if !metadata.is_file() {
+                        continue;
+                    }
+                    if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                        unfinished += 1;
+                    } else if let Ok(content) = fs::read(entry.path()) {
+                        finished += 1;
+                        serde_json::from_slice::<DiscoveryFile>(&content).unwrap();
+                    }
+                }
+            }
+            (unfinished, finished)
+        });
+        let mut publication = publish(&world, listener.port());
+        for round in 0..100 {
+            publication
+                .set_roots(vec![format!("/round/{round}").into()])
+                .unwrap();
+        }
+        assert!(publication.warnings().is_empty());
+        done.store(true, Ordering::Relaxed);
+        let (unfinished, finished) = watcher.join().unwrap();
+        // Otherwise nothing was tested.
+        assert!(unfinished > 0 && finished > 0, "{unfinished} {finished}");
+    });
+}
+
+#[test]
+fn a_reader_sees_one_whole_file_or_another() {
+    let world = World::new();
+    let folder = Folder::create(&world.path("tmp"), &["a"]).unwrap();
+    let (short, long) = (vec![b'a'; 10], vec![b'b'; 1 << 20]);
+    folder.write("f", &short).unwrap();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for _ in 0..100 {
+                folder.write("f", &long).unwrap();
+                folder.write("f", &short).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let found = fs::read(world.path("tmp/a/f")).unwrap();
+            assert!(found == short || found == long, "{} bytes", found.len());
+        }
+    });
+    assert_eq!(
+        folder
+            .names()
+            .unwrap()
+            .iter()
+            .filter(|name| name.contains("pillion"))
+            .count(),
+        0
+    );
+}

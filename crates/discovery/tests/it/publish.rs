@@ -1,0 +1,215 @@
+//! What is written, where, and taken away again (C2, C6).
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use pillion_discovery::{Announcement, Environment, Publication};
+use pillion_protocol::Dialect;
+use pillion_protocol::discovery::RootError;
+
+use crate::world::{Listener, World, announcement, mode, pids, publish, read, warnings};
+
+/// Every name that a release reads, for every pid (C2.2, C2.3).
+fn expected(port: u16) -> BTreeSet<String> {
+    let per_pid = |pid: &u32| {
+        [
+            format!("tmp/gemini/ide/gemini-ide-server-{pid}-{port}.json"),
+            format!("tmp/gemini-ide-server-{pid}.json"),
+            format!("tmp/qwen/ide/qwen-code-ide-server-{pid}-{port}.json"),
+            format!("tmp/gemini/ide/qwen-code-ide-server-{pid}-{port}.json"),
+            format!("tmp/qwen-code-ide-server-{pid}.json"),
+        ]
+    };
+    let mut all: BTreeSet<_> = pids().iter().flat_map(per_pid).collect();
+    all.insert(format!("home/.qwen/ide/{port}.lock"));
+    all.insert(format!("tmp/qwen-code-ide-server-{port}.json"));
+    all
+}
+
+#[test]
+fn every_place_is_served_for_every_ancestor() {
+    let (world, listener) = (World::new(), Listener::new());
+    let publication = publish(&world, listener.port());
+    assert!(
+        warnings(&publication).is_empty(),
+        "{:?}",
+        warnings(&publication)
+    );
+    assert_eq!(world.files(), expected(listener.port()));
+    let files = publication.files();
+    let told: BTreeSet<_> = files.iter().map(|path| world.relative(path)).collect();
+    assert_eq!(told, expected(listener.port()));
+}
+
+#[test]
+fn a_file_says_what_the_contract_wants_and_each_agent_its_own_token() {
+    let (world, listener) = (World::new(), Listener::new());
+    let publication = publish(&world, listener.port());
+    for path in publication.files() {
+        let file = read(&path);
+        assert_eq!(file.port, listener.port());
+        assert_eq!(file.workspace_path, "/work/a:/work/b c");
+        assert_eq!(file.ide_info.unwrap().name, "neovim");
+        assert_eq!(file.ide_name.as_deref(), Some("Neovim"));
+        // Qwen Code deletes a lock file whose ppid is dead.
+        assert_eq!(file.ppid, Some(std::process::id()));
+        assert_eq!(file.pillion.unwrap().pid, std::process::id());
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let reader = if name.starts_with("gemini") {
+            Dialect::GeminiCli
+        } else {
+            Dialect::QwenCode
+        };
+        let token = file.auth_token.unwrap();
+        let tokens = &publication.announcement().tokens;
+        assert_eq!(
+            tokens.dialect_of(token.expose().as_bytes()),
+            Some(reader),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn files_are_0600_and_new_folders_0700() {
+    let (world, listener) = (World::new(), Listener::new());
+    let publication = publish(&world, listener.port());
+    for path in publication.files() {
+        assert_eq!(mode(&path), 0o600, "{path:?}");
+    }
+    for folder in [
+        "tmp/gemini",
+        "tmp/gemini/ide",
+        "tmp/qwen",
+        "tmp/qwen/ide",
+        "home/.qwen",
+        "home/.qwen/ide",
+    ] {
+        assert_eq!(mode(world.path(folder)), 0o700, "{folder}");
+    }
+}
+
+#[test]
+fn removing_and_dropping_take_every_file_away_and_leave_folders() {
+    let (world, listener) = (World::new(), Listener::new());
+    let publication = publish(&world, listener.port());
+    let files = publication.files();
+    assert_eq!(publication.remove().len(), files.len());
+    assert!(world.files().is_empty());
+    assert!(world.path("tmp/gemini/ide").is_dir());
+    drop(publish(&world, listener.port()));
+    assert!(world.files().is_empty());
+}
+
+#[test]
+fn new_roots_are_written_everywhere() {
+    let (world, listener) = (World::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    publication.set_roots(vec!["/elsewhere".into()]).unwrap();
+    assert_eq!(world.files(), expected(listener.port()));
+    for path in publication.files() {
+        assert_eq!(
+            (read(&path).workspace_path.as_str(), mode(&path)),
+            ("/elsewhere", 0o600)
+        );
+    }
+}
+
+#[test]
+fn roots_that_no_file_can_carry_are_refused_before_anything_is_written() {
+    let world = World::new();
+    let not_unicode = OsStr::from_bytes(b"/work/\xff");
+    for (root, is_expected) in [
+        (
+            OsStr::new("/work/a:b"),
+            (|error| matches!(error, RootError::HoldsSeparator(_))) as fn(&_) -> bool,
+        ),
+        (not_unicode, |error| {
+            matches!(error, RootError::NotUnicode(_))
+        }),
+        (OsStr::new("work"), |error| {
+            matches!(error, RootError::Relative(_))
+        }),
+    ] {
+        let announcement = Announcement {
+            roots: vec!["/fine".into(), root.into()],
+            ..announcement(1)
+        };
+        let error = Publication::publish(&world.environment(), announcement).unwrap_err();
+        assert!(is_expected(&error), "{error}");
+        assert!(world.files().is_empty());
+    }
+}
+
+#[test]
+fn refused_roots_leave_what_was_published() {
+    let (world, listener) = (World::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    publication.set_roots(vec!["/work/a:b".into()]).unwrap_err();
+    assert_eq!(publication.announcement().roots.len(), 2);
+    assert!(publication.restore().is_empty());
+    assert_eq!(
+        read(&publication.files()[0]).workspace_path,
+        "/work/a:/work/b c"
+    );
+}
+
+#[test]
+fn two_companions_of_one_parent_share_names_that_hold_no_port() {
+    let (world, one, other) = (World::new(), Listener::new(), Listener::new());
+    let first = publish(&world, one.port());
+    let mut second = publish(&world, other.port());
+    let shared = world.path(&format!(
+        "tmp/gemini-ide-server-{}.json",
+        std::process::id()
+    ));
+    assert_eq!(read(&shared).port, one.port());
+    assert!(warnings(&second).is_empty(), "{:?}", warnings(&second));
+    assert!(!second.files().contains(&shared));
+    let both: BTreeSet<_> = &expected(one.port()) | &expected(other.port());
+    assert_eq!(world.files(), both);
+
+    // Whoever stays takes the names of the one that goes.
+    drop((first, one));
+    let taken = second.restore();
+    assert!(taken.contains(&shared), "{taken:?}");
+    assert_eq!(read(&shared).port, other.port());
+    assert_eq!(world.files(), expected(other.port()));
+}
+
+#[test]
+fn a_successors_file_is_not_removed() {
+    let (world, one, other) = (World::new(), Listener::new(), Listener::new());
+    let first = publish(&world, one.port());
+    // The first companion's server is gone already: its names are free.
+    drop(one);
+    let second = publish(&world, other.port());
+    drop(first);
+    assert_eq!(world.files(), expected(other.port()));
+    assert_eq!(second.files().len(), expected(other.port()).len());
+}
+
+#[test]
+fn a_temporary_directory_that_is_a_link_is_followed() {
+    let (world, listener) = (World::new(), Listener::new());
+    std::os::unix::fs::symlink(world.path("tmp"), world.path("link")).unwrap();
+    let environment =
+        Environment::from_pairs([("TMPDIR", world.path("link")), ("HOME", world.path("home"))]);
+    let publication = Publication::publish(&environment, announcement(listener.port())).unwrap();
+    assert!(publication.warnings().is_empty());
+    fs::remove_file(world.path("link")).unwrap();
+    assert_eq!(world.files(), expected(listener.port()));
+}
+
+#[test]
+fn debug_shows_no_token() {
+    let (world, listener) = (World::new(), Listener::new());
+    let publication = publish(&world, listener.port());
+    let shown = format!("{publication:?} {:?}", publication.announcement());
+    for dialect in Dialect::ALL {
+        let token = publication.announcement().tokens.get(dialect);
+        assert!(!shown.contains(token.expose()));
+    }
+}

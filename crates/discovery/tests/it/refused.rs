@@ -1,0 +1,193 @@
+//! Places that are not ours: refused and named, while the others are served.
+
+use std::fs;
+use std::os::unix::fs::{chown, symlink};
+use std::path::Path;
+
+use pillion_discovery::{Environment, FileError, Publication};
+use pillion_protocol::Dialect;
+
+use crate::world::{Listener, World, announcement, is_root, publish, warnings};
+
+/// The user `nobody` of most systems; any but the test's own would do.
+const SOMEBODY_ELSE: u32 = 65534;
+
+/// Publishes, expects one warning with the error's path at `named`, and nothing in `untouched`.
+fn refuses(world: &World, named: &str, is_expected: fn(&FileError) -> bool) -> Publication {
+    let listener = Listener::new();
+    let publication = publish(world, listener.port());
+    let [warning] = publication.warnings() else {
+        panic!("{:?}", warnings(&publication));
+    };
+    assert_eq!(warning.error().path(), world.path(named));
+    assert!(is_expected(warning.error()), "{warning}");
+    assert!(warning.to_string().contains(named), "{warning}");
+    assert!(
+        world
+            .path(&format!("home/.qwen/ide/{}.lock", listener.port()))
+            .is_file()
+    );
+    publication
+}
+
+#[test]
+fn a_linked_folder_is_refused_and_nothing_is_written_through_it() {
+    for named in ["tmp/gemini", "tmp/gemini/ide"] {
+        let world = World::new();
+        let (place, elsewhere) = (world.path(named), world.path("elsewhere/ide"));
+        fs::create_dir_all(&elsewhere).unwrap();
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        symlink(world.path("elsewhere"), &place).unwrap();
+        let publication = refuses(&world, named, |error| matches!(error, FileError::Link(_)));
+        assert_eq!(publication.warnings()[0].agents(), Dialect::ALL);
+        let in_it = fs::read_dir(&elsewhere).unwrap().count();
+        assert_eq!(in_it, 0);
+        drop(publication);
+        assert!(place.is_symlink());
+    }
+}
+
+#[test]
+fn a_link_at_the_files_own_name_is_refused_and_stays() {
+    let world = World::new();
+    let named = format!("tmp/gemini-ide-server-{}.json", std::process::id());
+    fs::write(world.path("precious"), "precious").unwrap();
+    symlink(world.path("precious"), world.path(&named)).unwrap();
+    drop(refuses(&world, &named, |error| {
+        matches!(error, FileError::Link(_))
+    }));
+    assert!(world.path(&named).is_symlink());
+    assert_eq!(
+        fs::read_to_string(world.path("precious")).unwrap(),
+        "precious"
+    );
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused_too() {
+    let world = World::new();
+    let named = format!("tmp/gemini-ide-server-{}.json", std::process::id());
+    symlink(world.path("nowhere"), world.path(&named)).unwrap();
+    refuses(&world, &named, |error| matches!(error, FileError::Link(_)));
+    assert!(!world.path("nowhere").exists());
+}
+
+#[test]
+fn a_folder_at_the_files_own_name_is_refused() {
+    let world = World::new();
+    let named = format!("tmp/gemini-ide-server-{}.json", std::process::id());
+    fs::create_dir(world.path(&named)).unwrap();
+    refuses(&world, &named, |error| {
+        matches!(error, FileError::NotAFile(_))
+    });
+}
+
+#[test]
+fn a_file_where_a_folder_should_be_is_refused_and_stays() {
+    let world = World::new();
+    fs::write(world.path("tmp/qwen"), "mine").unwrap();
+    refuses(&world, "tmp/qwen", |error| {
+        matches!(error, FileError::NotAFolder(_))
+    });
+    assert_eq!(fs::read_to_string(world.path("tmp/qwen")).unwrap(), "mine");
+}
+
+#[test]
+fn another_users_folder_is_refused() {
+    if !is_root() {
+        return;
+    }
+    for named in ["tmp/gemini", "tmp/gemini/ide"] {
+        let world = World::new();
+        fs::create_dir_all(world.path("tmp/gemini/ide")).unwrap();
+        chown(world.path(named), Some(SOMEBODY_ELSE), None).unwrap();
+        refuses(&world, named, |error| {
+            matches!(
+                error,
+                FileError::Foreign {
+                    uid: SOMEBODY_ELSE,
+                    ..
+                }
+            )
+        });
+        assert_eq!(
+            fs::read_dir(world.path("tmp/gemini/ide")).unwrap().count(),
+            0
+        );
+    }
+}
+
+#[test]
+fn another_users_file_is_refused_and_stays() {
+    if !is_root() {
+        return;
+    }
+    let world = World::new();
+    let named = format!("tmp/gemini-ide-server-{}.json", std::process::id());
+    fs::write(world.path(&named), "theirs").unwrap();
+    chown(world.path(&named), Some(SOMEBODY_ELSE), None).unwrap();
+    drop(refuses(&world, &named, |error| {
+        matches!(error, FileError::Foreign { .. })
+    }));
+    assert_eq!(fs::read_to_string(world.path(&named)).unwrap(), "theirs");
+}
+
+#[test]
+fn another_users_temporary_directory_is_refused_unless_it_is_meant_to_be_shared() {
+    if !is_root() {
+        return;
+    }
+    let (world, listener) = (World::new(), Listener::new());
+    chown(world.path("tmp"), Some(SOMEBODY_ELSE), None).unwrap();
+    let publication = publish(&world, listener.port());
+    assert_eq!(
+        world.files().len(),
+        1,
+        "only the lock file in the home directory"
+    );
+    assert_eq!(publication.warnings().len(), 3, "one for each directory");
+    drop(publication);
+
+    rustix::fs::chmod(world.path("tmp"), rustix::fs::Mode::from_raw_mode(0o1777)).unwrap();
+    assert!(publish(&world, listener.port()).warnings().is_empty());
+}
+
+#[test]
+fn a_directory_that_nobody_can_write_to_is_named_and_the_others_are_served() {
+    let (world, listener) = (World::new(), Listener::new());
+    fs::write(world.path("file"), "").unwrap();
+    for (tmpdir, named) in [
+        (world.path("file/below"), "file/below"),
+        ("/proc/self".into(), "/proc/self"),
+    ] {
+        let environment =
+            Environment::from_pairs([("TMPDIR", tmpdir), ("HOME", world.path("home"))]);
+        let publication =
+            Publication::publish(&environment, announcement(listener.port())).unwrap();
+        let [lock] = &publication.files()[..] else {
+            panic!("{:?}", publication.files());
+        };
+        assert!(lock.starts_with(world.path("home/.qwen/ide")));
+        assert_eq!(
+            publication.warnings().len(),
+            3,
+            "{:?}",
+            warnings(&publication)
+        );
+        for warning in publication.warnings() {
+            assert!(warning.to_string().contains(named), "{warning}");
+            assert!(
+                warning.directory().starts_with(warning_base(named, &world)),
+                "{warning}"
+            );
+        }
+    }
+}
+
+fn warning_base(named: &str, world: &World) -> std::path::PathBuf {
+    if Path::new(named).is_absolute() {
+        named.into()
+    } else {
+        world.path(named)
+    }
+}

@@ -1,0 +1,91 @@
+//! Files that an agent or a cleaner deleted come back.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use pillion_protocol::DiscoveryFile;
+
+use crate::world::{Listener, World, dead_port, mode, publish, read, warnings};
+
+#[test]
+fn deleted_files_and_folders_come_back() {
+    let (world, listener) = (World::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    let before = world.files();
+    assert!(publication.restore().is_empty());
+    let lock = world.path(&format!("home/.qwen/ide/{}.lock", listener.port()));
+    fs::remove_file(&lock).unwrap();
+    assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+    assert_eq!((read(&lock).port, mode(&lock)), (listener.port(), 0o600));
+    fs::remove_dir_all(world.path("tmp")).unwrap();
+    publication.restore();
+    assert_eq!(world.files(), before);
+    assert_eq!(mode(world.path("tmp/gemini")), 0o700);
+}
+
+#[test]
+fn files_that_were_overwritten_come_back() {
+    let (world, listener) = (World::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    let lock = world.path(&format!("home/.qwen/ide/{}.lock", listener.port()));
+    for junk in ["", "{}", "[1]", &"x".repeat(100_000)] {
+        fs::write(&lock, junk).unwrap();
+        assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+    }
+    assert_eq!(read(&lock).port, listener.port());
+}
+
+#[test]
+fn a_dead_companions_file_is_replaced_and_a_living_ones_is_not() {
+    let (world, listener, other) = (World::new(), Listener::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    let shared = world.path(&format!(
+        "tmp/gemini-ide-server-{}.json",
+        std::process::id()
+    ));
+    let foreign = |port| DiscoveryFile {
+        port,
+        pillion: None,
+        ..read(&publication.files()[0])
+    };
+    let (living, dead) = (foreign(other.port()), foreign(dead_port()));
+    fs::write(&shared, serde_json::to_vec(&living).unwrap()).unwrap();
+    assert!(publication.restore().is_empty());
+    assert_eq!(read(&shared).port, other.port());
+    assert!(!publication.files().contains(&shared));
+    fs::write(&shared, serde_json::to_vec(&dead).unwrap()).unwrap();
+    assert_eq!(publication.restore(), std::slice::from_ref(&shared));
+    assert_eq!(read(&shared).port, listener.port());
+}
+
+#[test]
+fn what_failed_is_tried_again() {
+    let (world, listener) = (World::new(), Listener::new());
+    symlink(world.path("nowhere"), world.path("tmp/gemini")).unwrap();
+    let mut publication = publish(&world, listener.port());
+    assert_eq!(publication.warnings().len(), 1);
+    fs::remove_file(world.path("tmp/gemini")).unwrap();
+    assert!(!publication.restore().is_empty());
+    assert!(
+        publication.warnings().is_empty(),
+        "{:?}",
+        warnings(&publication)
+    );
+    assert!(world.path("tmp/gemini/ide").is_dir());
+}
+
+#[test]
+fn a_folder_that_became_a_link_is_not_written_or_removed_through() {
+    let (world, listener) = (World::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    fs::rename(world.path("tmp/gemini"), world.path("moved")).unwrap();
+    symlink(world.path("moved"), world.path("tmp/gemini")).unwrap();
+    let files = fs::read_dir(world.path("moved/ide")).unwrap().count();
+    publication.set_roots(vec!["/new".into()]).unwrap();
+    assert_eq!(publication.warnings().len(), 1);
+    drop(publication);
+    assert_eq!(
+        fs::read_dir(world.path("moved/ide")).unwrap().count(),
+        files
+    );
+}

@@ -1,0 +1,158 @@
+//! A world of its own for each test: directories, companions that listen, companions that died.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pillion_discovery::{Announcement, Environment, Publication, Tokens, process};
+use pillion_protocol::{DiscoveryFile, IdeInfo};
+use tempfile::TempDir;
+
+/// Temporary directory, home and runtime directory.
+pub struct World {
+    root: TempDir,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["tmp", "home", "run"] {
+            fs::create_dir(root.path().join(name)).unwrap();
+        }
+        Self { root }
+    }
+
+    pub fn path(&self, below: &str) -> PathBuf {
+        self.root.path().join(below)
+    }
+
+    pub fn environment(&self) -> Environment {
+        Environment::from_pairs([
+            ("TMPDIR", self.path("tmp")),
+            ("HOME", self.path("home")),
+            ("XDG_RUNTIME_DIR", self.path("run")),
+        ])
+    }
+
+    /// Every file in it, relative to it, without those that are in a folder that leads elsewhere.
+    pub fn files(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut folders = vec![self.root.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let entry = entry.unwrap();
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    found.insert(self.relative(&entry.path()));
+                }
+            }
+        }
+        found
+    }
+
+    pub fn relative(&self, path: &Path) -> String {
+        let below = path.strip_prefix(self.root.path()).unwrap();
+        below.to_str().unwrap().to_owned()
+    }
+}
+
+/// A port that somebody listens on, as long as this lives.
+pub struct Listener(TcpListener);
+
+impl Listener {
+    pub fn new() -> Self {
+        Self(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())
+    }
+
+    pub fn port(&self) -> u16 {
+        self.0.local_addr().unwrap().port()
+    }
+}
+
+/// A port that nobody listens on.
+pub fn dead_port() -> u16 {
+    Listener::new().port()
+}
+
+/// The pid of a process that is gone.
+pub fn dead_pid() -> u32 {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+/// What a companion on `port` announces whose editor is this test.
+pub fn announcement(port: u16) -> Announcement {
+    Announcement {
+        editor_pid: std::process::id(),
+        companion_pid: std::process::id(),
+        port,
+        roots: vec!["/work/a".into(), "/work/b c".into()],
+        ide: IdeInfo::new("neovim", "Neovim"),
+        tokens: Tokens::generate().unwrap(),
+    }
+}
+
+/// The editor's pid and its ancestors'.
+pub fn pids() -> Vec<u32> {
+    let own = std::process::id();
+    let pids = [vec![own], process::ancestors(own)].concat();
+    assert!(pids.len() > 1, "this test needs a parent process");
+    pids
+}
+
+pub fn publish(world: &World, port: u16) -> Publication {
+    Publication::publish(&world.environment(), announcement(port)).unwrap()
+}
+
+pub fn read(path: impl AsRef<Path>) -> DiscoveryFile {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+pub fn mode(path: impl AsRef<Path>) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+pub fn warnings(publication: &Publication) -> Vec<String> {
+    publication
+        .warnings()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+/// Whether this is root; says what is skipped otherwise.
+pub fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        eprintln!("skipped: only root can make another user's files, and mount");
+    }
+    is_root
+}
+
+/// Runs one test of this binary again, in a shell that first does `prelude`.
+pub fn again(test: &str, prelude: &str, variables: &[(&str, &Path)]) {
+    let script = format!("{prelude}\nexec \"$0\" --exact {test} --include-ignored --nocapture");
+    let mut shell = Command::new("sh");
+    if prelude.contains("mount ") {
+        // What is mounted there is mounted nowhere else, and gone afterwards.
+        shell = Command::new("unshare");
+        shell.args(["--mount", "sh"]);
+    }
+    let output = shell
+        .args(["-ec", &script])
+        .arg(std::env::current_exe().unwrap())
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{script}\n{out}\n{err}");
+    assert!(out.contains("1 passed"), "{script}\n{out}\n{err}");
+}

@@ -1,0 +1,71 @@
+//! What can be typed: the commands and the flags that they share.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{accept, completions, diffs, focus, man, reject, review, serve};
+
+/// The IDE companion of terminal coding agents, for every editor
+///
+/// Shows Gemini CLI and Qwen Code which files you work on, and lets you judge the changes that
+/// they propose. Without a command: the terminal review of the current folder.
+#[derive(Debug, Parser)]
+#[command(
+    name = "pillion",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true,
+    after_help = EXIT_CODES
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub review: review::Args,
+
+    /// Append a log to this file; it holds no tokens and no file contents
+    #[arg(long, value_name = "FILE", global = true)]
+    pub log: Option<PathBuf>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   done
+  1   refused or not found
+  2   wrong usage
+  3   no companion here
+  70  an internal error";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Review(review::Args),
+    Serve(serve::Args),
+    Focus(focus::Args),
+    Diffs(diffs::Args),
+    Accept(accept::Args),
+    Reject(reject::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Where a companion starts.
+#[derive(Debug, Args)]
+pub struct Roots {
+    /// A workspace folder; agents that run in or below it connect [default: the current folder]
+    #[arg(long = "workspace", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
+}
+
+/// Which running companion is meant.
+#[derive(Debug, Args)]
+pub struct Target {
+    /// The companion of this folder [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+
+    /// The companion on this port
+    #[arg(long, value_name = "N", conflicts_with = "workspace")]
+    pub port: Option<u16>,
+}

@@ -1,0 +1,29 @@
+//! The commands: one file each.
+
+pub mod accept;
+pub mod completions;
+pub mod diffs;
+pub mod focus;
+pub mod man;
+pub mod reject;
+pub mod review;
+pub mod serve;
+
+mod remote;
+
+use crate::cli::{Cli, Command};
+
+/// Runs what was typed.
+pub fn run(cli: Cli) -> anyhow::Result<()> {
+    match cli.command {
+        None => review::run(cli.review),
+        Some(Command::Review(args)) => review::run(args),
+        Some(Command::Serve(args)) => serve::run(args),
+        Some(Command::Focus(args)) => focus::run(args),
+        Some(Command::Diffs(args)) => diffs::run(args),
+        Some(Command::Accept(args)) => accept::run(args),
+        Some(Command::Reject(args)) => reject::run(args),
+        Some(Command::Completions(args)) => completions::run(args),
+        Some(Command::Man(args)) => man::run(args),
+    }
+}

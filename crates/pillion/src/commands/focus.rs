@@ -1,0 +1,125 @@
+//! `pillion focus`.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use pillion_protocol::{Cursor, File};
+
+use super::remote::Remote;
+use crate::cli::Target;
+use crate::clock::now_ms;
+use crate::failure::{Failure, Kind};
+
+/// Tell the companion which file is in focus
+///
+/// For scripts and key bindings of editors that have no plugin. Agents see the file as the active
+/// one, until another file is focused.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file, with the cursor's line and column from 1 if they are known
+    #[arg(value_name = "FILE[:LINE[:COLUMN]]")]
+    file: OsString,
+
+    /// The selected text (`-`: standard input)
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    selection: Option<String>,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let (path, cursor) = locate(&args.file)?;
+    let selected_text = args.selection.map(read_selection).transpose()?;
+    let path = path.into_os_string().into_string().map_err(|path| {
+        let path = path.display();
+        Failure::new(Kind::Refused, format!("{path} is not valid Unicode"))
+    })?;
+    let file = File {
+        cursor,
+        selected_text,
+        ..File::focused(path, now_ms())
+    };
+    Remote::find(&args.target)?.focus(&file)
+}
+
+/// The absolute path and the position. A name that holds colons wins over a position.
+fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Cursor>)> {
+    let whole = Path::new(argument);
+    let candidates = argument.to_str().map(split_position).unwrap_or_default();
+    let candidates = candidates
+        .into_iter()
+        .map(|(path, cursor)| (PathBuf::from(path), Some(cursor)));
+    let found = std::iter::once((whole.to_owned(), None))
+        .chain(candidates)
+        .find(|(path, _)| path.is_file());
+    let (path, cursor) = found.ok_or_else(|| {
+        let shown = argument.display();
+        let message = if whole.is_dir() {
+            format!("{shown} is a folder, not a file")
+        } else {
+            format!("there is no file {shown}")
+        };
+        Failure::new(Kind::Refused, message)
+            .hint("Agents are only told of files that exist on disk; save it first.")
+    })?;
+    let path = std::path::absolute(&path)
+        .with_context(|| format!("cannot make {} absolute", path.display()))?;
+    Ok((path, cursor))
+}
+
+/// The ways to read `a:1:2` as a path and a position.
+fn split_position(argument: &str) -> Vec<(&str, Cursor)> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
+    let mut ways = Vec::new();
+    if let Some((rest, last)) = argument.rsplit_once(':')
+        && let Some(last) = number(last)
+    {
+        if let Some((path, line)) = rest.rsplit_once(':')
+            && let Some(line) = number(line)
+        {
+            let character = last;
+            ways.push((path, Cursor { line, character }));
+        }
+        let cursor = Cursor {
+            line: last,
+            character: 1,
+        };
+        ways.push((rest, cursor));
+    }
+    ways
+}
+
+fn read_selection(selection: String) -> anyhow::Result<String> {
+    if selection != "-" {
+        return Ok(selection);
+    }
+    let mut text = String::new();
+    io::stdin()
+        .read_to_string(&mut text)
+        .context("cannot read the selection from standard input")?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_read_from_the_right() {
+        let ways = |argument: &'static str| -> Vec<_> {
+            split_position(argument)
+                .into_iter()
+                .map(|(path, cursor)| (path, cursor.line, cursor.character))
+                .collect()
+        };
+        assert_eq!(ways("a"), []);
+        assert_eq!(ways("a:7"), [("a", 7, 1)]);
+        assert_eq!(ways("a:7:3"), [("a", 7, 3), ("a:7", 3, 1)]);
+        assert_eq!(ways("a:b:3"), [("a:b", 3, 1)]);
+        assert_eq!(ways("a:0"), []);
+        assert_eq!(ways("a:-1"), []);
+    }
+}

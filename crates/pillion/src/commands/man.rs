@@ -1,0 +1,34 @@
+//! `pillion man`.
+
+use std::io;
+
+use clap::CommandFactory;
+
+use crate::cli::Cli;
+use crate::failure::{Failure, Kind};
+
+/// Print the manual page, or the one of a command
+///
+/// Read it with `pillion man | man -l -`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The command; without it, the page of pillion itself
+    command: Option<String>,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let mut cli = Cli::command();
+    cli.build();
+    let command = match &args.command {
+        None => cli,
+        Some(name) => {
+            let found = cli.find_subcommand(name).cloned();
+            found.ok_or_else(|| {
+                Failure::new(Kind::Usage, format!("there is no command {name:?}"))
+                    .hint("`pillion help` lists the commands.")
+            })?
+        }
+    };
+    clap_mangen::Man::new(command).render(&mut io::stdout())?;
+    Ok(())
+}

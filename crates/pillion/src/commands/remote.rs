@@ -1,0 +1,101 @@
+//! A running companion, as commands reach it.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::Context;
+use pillion_companion::control::{Client, ClientError, DiffSummary, Settle};
+use pillion_discovery::{Environment, Selector, state};
+use pillion_protocol::File;
+use tokio::runtime::Runtime;
+
+use crate::cli::Target;
+use crate::failure::{Failure, Kind};
+
+pub struct Remote {
+    client: Client,
+    runtime: Runtime,
+}
+
+impl Remote {
+    /// The companion that `target` means.
+    ///
+    /// # Errors
+    /// [`Kind::NoCompanion`] when none fits.
+    pub fn find(target: &Target) -> anyhow::Result<Self> {
+        let selector = match (&target.workspace, target.port) {
+            (_, Some(port)) => Selector::Port(port),
+            (Some(folder), None) => Selector::Folder(folder.clone()),
+            (None, None) => {
+                let current = std::env::current_dir().context("the current folder is gone")?;
+                Selector::Folder(current)
+            }
+        };
+        let running = state::list(&Environment::current());
+        let chosen = state::choose(running, &selector).map_err(|error| {
+            Failure::new(Kind::NoCompanion, error.to_string()).hint(
+                "Start one with `pillion` or `pillion serve` in that folder, or name one with \
+                 --workspace or --port.",
+            )
+        })?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .context("cannot start the runtime")?;
+        Ok(Self {
+            client: Client::new(chosen.port, chosen.control_token),
+            runtime,
+        })
+    }
+
+    pub fn diffs(&self) -> anyhow::Result<Vec<DiffSummary>> {
+        self.runtime.block_on(self.client.diffs()).map_err(failure)
+    }
+
+    pub fn settle(&self, settle: &Settle) -> anyhow::Result<()> {
+        let settled = self.runtime.block_on(self.client.settle(settle));
+        settled.map_err(failure)
+    }
+
+    pub fn focus(&self, file: &File) -> anyhow::Result<()> {
+        let focused = self.runtime.block_on(self.client.focus(file));
+        focused.map_err(failure)
+    }
+}
+
+/// The text of a file, or of standard input for `-`.
+///
+/// # Errors
+/// When it cannot be read, or is not UTF-8: agents could not be given it.
+pub fn read_text(path: &Path) -> anyhow::Result<String> {
+    let shown = path.display();
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    let cannot = || Failure::new(Kind::Refused, format!("cannot read {shown}"));
+    let bytes = bytes.with_context(cannot)?;
+    String::from_utf8(bytes).map_err(|_| {
+        let failure = Failure::new(Kind::Refused, format!("{shown} is not UTF-8"));
+        failure
+            .hint("Agents exchange text; convert the file first.")
+            .into()
+    })
+}
+
+fn failure(error: ClientError) -> anyhow::Error {
+    let kind = match error {
+        ClientError::Refused(_) => Kind::Refused,
+        ClientError::Unreachable { .. } | ClientError::Foreign { .. } => Kind::NoCompanion,
+    };
+    match error {
+        ClientError::Refused(reason) => Failure::new(kind, reason).into(),
+        other => {
+            let message = "the companion cannot be reached";
+            anyhow::Error::new(other).context(Failure::new(kind, message))
+        }
+    }
+}

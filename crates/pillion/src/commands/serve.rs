@@ -1,0 +1,77 @@
+//! `pillion serve`.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use anyhow::Context;
+use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Options, Reply, Status};
+use pillion_discovery::Environment;
+use pillion_protocol::IdeInfo;
+use serde_json::json;
+
+use crate::cli::Roots;
+use crate::workspace;
+
+/// Run a companion without a face, for scripts and containers
+///
+/// Prints one JSON line when agents can find it, `{"port", "pid", "files"}`, and runs until it
+/// gets a signal. Its diffs wait for `pillion accept` and `pillion reject`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    roots: Roots,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let options = Options {
+        environment: Environment::current(),
+        editor_pid: std::process::id(),
+        ide: IdeInfo::new("pillion", "Pillion"),
+        roots: workspace::roots(&args.roots.roots)?,
+    };
+    let companion =
+        Companion::start(options, Headless::default()).context("cannot start the companion")?;
+    let ready = json!({
+        "port": companion.port(),
+        "pid": std::process::id(),
+        "files": companion.files(),
+    });
+    let mut out = io::stdout().lock();
+    writeln!(out, "{ready}")
+        .and_then(|()| out.flush())
+        .context("cannot say that the companion is ready")?;
+    companion.wait();
+    Ok(())
+}
+
+/// A front end that shows nothing and keeps every proposal as it came.
+#[derive(Debug, Default)]
+struct Headless {
+    open: HashMap<DiffId, Arc<str>>,
+    warned: Vec<String>,
+}
+
+impl Editor for Headless {
+    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
+        self.open.insert(diff.id, diff.proposed);
+        shown.done(());
+    }
+
+    fn close_diff(&mut self, id: DiffId, _reason: CloseReason, closed: Reply<String>) {
+        match self.open.remove(&id) {
+            Some(text) => closed.done(text.to_string()),
+            None => closed.failed("no such diff"),
+        }
+    }
+
+    fn status_changed(&mut self, status: Status) {
+        for warning in status.warnings {
+            if !self.warned.contains(&warning) {
+                // Whoever started us may have closed standard error.
+                let _ = writeln!(io::stderr(), "Warning: {warning}");
+                self.warned.push(warning);
+            }
+        }
+    }
+}

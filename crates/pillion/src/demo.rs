@@ -1,0 +1,68 @@
+//! `pillion --demo`: an agent of our own that proposes a sample change through the real endpoint,
+//! so that a newcomer without an agent sees the whole way.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use anyhow::Context;
+use pillion_agent::{Client, Update};
+use pillion_protocol::{DiscoveryFile, Token};
+use tempfile::TempDir;
+
+const BEFORE: &str = include_str!("demo/before.py");
+const AFTER: &str = include_str!("demo/after.py");
+
+/// Starts the demo agent. It reads `discovery_file` as any agent does, and tells `notice` how it
+/// ended, in a sentence for people.
+pub fn start(
+    discovery_file: &Path,
+    notice: impl Fn(String) + Send + 'static,
+) -> anyhow::Result<()> {
+    let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
+        .with_context(|| format!("cannot read {}", discovery_file.display()))?;
+    let token = file.auth_token.context("the discovery file has no token")?;
+    let folder = tempfile::Builder::new()
+        .prefix("pillion-demo-")
+        .tempdir()
+        .context("cannot make a folder for the demo")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    thread::Builder::new()
+        .name("demo agent".to_owned())
+        .spawn(move || {
+            let told = runtime.block_on(propose(file.port, token, &folder));
+            notice(told.unwrap_or_else(|error| format!("The demo agent failed: {error:#}")));
+        })?;
+    Ok(())
+}
+
+async fn propose(port: u16, token: Token, folder: &TempDir) -> anyhow::Result<String> {
+    let path = folder.path().join("reading_list.py");
+    fs::write(&path, BEFORE)?;
+    let path = path.to_str().context("the demo's folder is not Unicode")?;
+    let (client, mut updates) = Client::connect(port, token).await?;
+    client.open_diff(path, AFTER).await?;
+    let told = loop {
+        match updates.next().await {
+            Some(Update::DiffAccepted { content, .. }) => {
+                // The agent writes, never the companion (C5.9).
+                fs::write(path, &content)?;
+                let edited = if content == AFTER {
+                    ""
+                } else {
+                    " as you left it"
+                };
+                break format!("Accepted: the demo agent wrote the text{edited}.");
+            }
+            Some(Update::DiffRejected { .. }) => {
+                break "Rejected: the demo agent wrote nothing.".to_owned();
+            }
+            Some(Update::Context(_)) => {}
+            None => break "The demo agent lost its connection.".to_owned(),
+        }
+    };
+    client.disconnect().await?;
+    Ok(told)
+}

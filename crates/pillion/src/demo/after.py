@@ -1,0 +1,32 @@
+"""Turns a reading list into a page."""
+
+import json
+from pathlib import Path
+
+
+def load(path):
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def render(books):
+    return "\n".join(f"- {book['title']} by {book['author']}" for book in books)
+
+
+def unread(books):
+    return [book for book in books if not book.get("read", False)]
+
+
+def summary(books):
+    total = len(books)
+    left = len(unread(books))
+    return f"{total} books, {left} to read"
+
+
+def main():
+    books = load("books.json")
+    print(summary(books))
+    print(render(unread(books)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+//! How a command fails: an exit code for each kind, and what to do about it.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::{fmt, io};
+
+/// What kind of failure it is; decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Refused, or not found.
+    Refused = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// No companion runs here.
+    NoCompanion = 3,
+    /// Our own fault, or the system's.
+    Internal = 70,
+}
+
+/// A failure with a kind and, where something can be done, a hint. Causes hang below it.
+#[derive(Debug)]
+pub struct Failure {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure of `kind`.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// What the user can do about it, as a sentence.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Prints an error, its causes and its hint; the exit code.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    let failure = error.downcast_ref::<Failure>();
+    // Standard error may be closed; there is nowhere else to say so.
+    let _ = write(&mut io::stderr().lock(), error, failure);
+    ExitCode::from(failure.map_or(Kind::Internal, |failure| failure.kind) as u8)
+}
+
+fn write(out: &mut impl Write, error: &anyhow::Error, failure: Option<&Failure>) -> io::Result<()> {
+    writeln!(out, "Error: {error}")?;
+    for cause in error.chain().skip(1) {
+        writeln!(out, "Cause: {cause}")?;
+    }
+    if let Some(hint) = failure.and_then(|failure| failure.hint.as_ref()) {
+        writeln!(out, "Hint: {hint}")?;
+    }
+    Ok(())
+}

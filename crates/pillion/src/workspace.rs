@@ -1,0 +1,46 @@
+//! The folders that a companion serves.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use pillion_protocol::discovery::join_roots;
+
+use crate::failure::{Failure, Kind};
+
+/// The real paths of `roots`, or of the current folder when there are none.
+///
+/// # Errors
+/// The first one that is not there, is no folder, or cannot be told to agents.
+pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let roots = real_paths(roots)?;
+    join_roots(&roots).map_err(|error| {
+        Failure::new(Kind::Refused, error.to_string())
+            .hint("Agents cannot be told of such a folder; rename it, or serve one above it.")
+    })?;
+    Ok(roots)
+}
+
+fn real_paths(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    if roots.is_empty() {
+        let current = std::env::current_dir().context(
+            Failure::new(Kind::Refused, "the current folder is gone")
+                .hint("Change to a folder that exists, or name one with --workspace."),
+        )?;
+        return Ok(vec![root(&current)?]);
+    }
+    roots.iter().map(|path| root(path)).collect()
+}
+
+fn root(path: &Path) -> anyhow::Result<PathBuf> {
+    let shown = path.display();
+    // Agents compare real paths (C2.7).
+    let real = path.canonicalize().with_context(|| {
+        Failure::new(Kind::Refused, format!("there is no workspace {shown}"))
+            .hint("--workspace takes a folder that exists.")
+    })?;
+    if !real.is_dir() {
+        let failure = Failure::new(Kind::Refused, format!("{shown} is not a folder"));
+        return Err(failure.hint("--workspace takes a folder.").into());
+    }
+    Ok(real)
+}

@@ -1,0 +1,162 @@
+//! A companion without a face (`pillion serve`), and the commands that steer any companion.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use pillion_testkit::Home;
+use serde_json::Value;
+
+/// The command under test.
+pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
+
+/// Long enough for anything that happens at once, with twenty megabytes on a busy machine.
+pub const SOON: Duration = Duration::from_secs(30);
+
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+
+/// A running `pillion serve` for the home's workspace. Killed on drop.
+#[derive(Debug)]
+pub struct Serve {
+    child: Child,
+    ready: Value,
+    /// Open for as long as it runs.
+    _stdin: ChildStdin,
+}
+
+/// A diff that waits for the reviewer.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    pub id: u64,
+    pub path: String,
+    pub proposed: String,
+}
+
+impl Serve {
+    /// Starts it and waits until agents can find it.
+    pub fn start(home: &Home) -> Serve {
+        let mut child = command(home, ["serve"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the command under test runs");
+        let stdin = child.stdin.take().expect("it is piped");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("it is piped"))
+            .read_line(&mut line)
+            .expect("it says when it is ready");
+        let ready = serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("expected a JSON line, not {line:?}: {error}"));
+        Serve {
+            child,
+            ready,
+            _stdin: stdin,
+        }
+    }
+
+    /// Where agents dial.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.ready["port"])
+    }
+
+    /// The token that Gemini CLI would use, from its discovery file.
+    pub fn token(&self) -> String {
+        let files = self.ready["files"].as_array().expect("it lists its files");
+        let file = files
+            .iter()
+            .filter_map(Value::as_str)
+            .find(|file| file.contains("gemini-ide-server-"))
+            .expect("Gemini CLI has a file");
+        let file = std::fs::read(file).expect("the file is there");
+        let file: Value = serde_json::from_slice(&file).expect("it holds JSON (C2.4)");
+        file["authToken"].as_str().expect("it has one").to_owned()
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        // It may have ended by itself; either way it is gone after the wait.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `pillion` with these arguments, in the home's workspace.
+pub fn command<S: AsRef<OsStr>>(home: &Home, args: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(PILLION);
+    command
+        .args(args)
+        .current_dir(home.workspace())
+        .env_clear()
+        .envs(home.env().iter());
+    command
+}
+
+/// Runs such a command to its end. What it printed.
+pub fn run<S: AsRef<OsStr>>(home: &Home, args: impl IntoIterator<Item = S>) -> Vec<u8> {
+    let mut command = command(home, args);
+    let output = command.output().expect("the command under test runs");
+    assert!(
+        output.status.success(),
+        "{command:?} failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output.stdout
+}
+
+/// The diffs that wait, as `pillion diffs` tells.
+pub fn pending(home: &Home) -> Vec<Pending> {
+    let listed: Value =
+        serde_json::from_slice(&run(home, ["diffs", "--json"])).expect("it prints JSON");
+    let text = |diff: &Value, name: &str| diff[name].as_str().expect("it is a text").to_owned();
+    let diffs = listed.as_array().expect("it prints an array").iter();
+    diffs
+        .map(|diff| Pending {
+            id: diff["id"].as_u64().expect("it is a number"),
+            path: text(diff, "path"),
+            proposed: text(diff, "proposed"),
+        })
+        .collect()
+}
+
+/// Waits until exactly one diff waits, for this path.
+pub fn wait_pending(home: &Home, path: &Path) -> Pending {
+    let diffs = wait_until("one pending diff", || {
+        let diffs = pending(home);
+        (diffs.len() == 1).then_some(diffs)
+    });
+    assert_eq!(Path::new(&diffs[0].path), path);
+    diffs[0].clone()
+}
+
+/// Waits until no diff waits.
+pub fn wait_none_pending(home: &Home) {
+    wait_until("no pending diff", || pending(home).is_empty().then_some(()));
+}
+
+/// `pillion accept ID`, with a text other than the one in the view if `content` is a file.
+pub fn accept(home: &Home, id: u64, content: Option<&Path>) {
+    let mut args = vec!["accept".to_owned(), id.to_string()];
+    if let Some(file) = content {
+        args.extend(["--content-file".to_owned(), file.display().to_string()]);
+    }
+    run(home, args);
+}
+
+/// Waits until `look` finds something; `what` says in words what.
+///
+/// # Panics
+/// When [`SOON`] has passed.
+pub fn wait_until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(started.elapsed() < SOON, "expected {what} within {SOON:?}");
+        sleep(LOOK_EVERY);
+    }
+}

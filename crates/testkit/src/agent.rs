@@ -1,0 +1,242 @@
+//! The real agents in a terminal: how each is started, what it shows, which keys it takes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::{Env, Home, Model, Npm, Pane, Size, Tmux};
+
+/// Long enough for Node to start on a busy machine of two cores.
+const START: Duration = Duration::from_secs(60);
+
+/// Long enough for anything that a started agent does at once.
+const SOON: Duration = Duration::from_secs(20);
+
+/// Agents take keys that come closer together than about 40 ms for a paste.
+const PASTE_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long an agent's client goes on trying to reach a companion that is gone. Each of these
+/// failures marks the agent as disconnected, even one that is connected to another by then.
+const OLD_CLIENT_GIVES_UP: Duration = Duration::from_secs(4);
+
+/// What both agents show in an empty input line.
+const READY: &str = "Type your message";
+
+/// What both agents ask above the choices for a proposed change.
+const QUESTION: &str = "Apply this change?";
+
+/// Which agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentKind {
+    /// Gemini CLI.
+    Gemini,
+    /// Qwen Code.
+    Qwen,
+}
+
+impl AgentKind {
+    /// Both.
+    pub const ALL: [AgentKind; 2] = [AgentKind::Gemini, AgentKind::Qwen];
+
+    /// The command's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            AgentKind::Gemini => "gemini",
+            AgentKind::Qwen => "qwen",
+        }
+    }
+
+    /// Its command line.
+    fn command(self, npm: &Npm) -> Vec<String> {
+        let command = npm.bin().join(self.name()).display().to_string();
+        match self {
+            AgentKind::Gemini => vec![command],
+            // Its own default approves by itself and shows no diff.
+            AgentKind::Qwen => vec![command, "--approval-mode".into(), "default".into()],
+        }
+    }
+
+    /// What makes it ask the stand-in model, with this Node.
+    fn env(self, base: Env, npm: &Npm, model: &Model) -> Env {
+        let mut env = base;
+        env.prepend_path(npm.bin());
+        match self {
+            AgentKind::Gemini => env
+                .with("GEMINI_API_KEY", "none")
+                .with("GOOGLE_GEMINI_BASE_URL", model.url())
+                // In a container it would dial another host than this one.
+                .with("REMOTE_CONTAINERS", "1"),
+            AgentKind::Qwen => env
+                .with("OPENAI_API_KEY", "none")
+                .with("OPENAI_BASE_URL", format!("{}/v1", model.url()))
+                .with("OPENAI_MODEL", "fake"),
+        }
+    }
+}
+
+/// A running agent.
+#[derive(Debug)]
+pub struct Agent {
+    kind: AgentKind,
+    pane: Pane,
+}
+
+impl Agent {
+    /// Starts it in `cwd` and waits until it takes input. In one tmux server one of each kind.
+    pub fn start(kind: AgentKind, tmux: &Tmux, home: &Home, model: &Model, cwd: &Path) -> Agent {
+        Agent::start_with(kind, tmux, home, model, cwd, &Env::default())
+    }
+
+    /// The same, with more environment variables, such as those that a companion gives its
+    /// editor's terminals.
+    pub fn start_with(
+        kind: AgentKind,
+        tmux: &Tmux,
+        home: &Home,
+        model: &Model,
+        cwd: &Path,
+        more: &Env,
+    ) -> Agent {
+        let npm = Npm::from_env();
+        let mut env = kind.env(home.env(), &npm, model);
+        for (name, value) in more.iter() {
+            env.set(name, value);
+        }
+        let size = Size::new(100, 40);
+        let pane = tmux.spawn(kind.name(), size, &env, cwd, &kind.command(&npm));
+        let agent = Agent { kind, pane };
+        agent.pane.wait_for(READY, START);
+        agent
+    }
+
+    /// Which it is.
+    pub fn kind(&self) -> AgentKind {
+        self.kind
+    }
+
+    /// Its terminal, for everything that this type does not name.
+    pub fn pane(&self) -> &Pane {
+        &self.pane
+    }
+
+    /// Sends a prompt, or a command that starts with `/`: one line, shorter than the screen is
+    /// wide. The screen is cleared before, so that what stands there afterwards is the answer.
+    pub fn prompt(&self, text: &str) {
+        self.submit(text);
+        self.pane.wait_until("the prompt taken", SOON, |screen| {
+            screen.contains(READY) || screen.contains(QUESTION)
+        });
+    }
+
+    /// Waits until it asks in its own window whether a change may be made.
+    pub fn wait_question(&self) -> String {
+        self.pane.wait_for(QUESTION, SOON)
+    }
+
+    /// Whether it asks that now.
+    pub fn asks(&self) -> bool {
+        self.pane.screen().contains(QUESTION)
+    }
+
+    /// Allows the change in the agent's own window, once.
+    pub fn allow(&self) {
+        self.answer("Enter");
+    }
+
+    /// Refuses it there, by the choice "No".
+    pub fn deny(&self) {
+        let screen = self.wait_question();
+        // Its number depends on what else is offered.
+        let number = screen.lines().find_map(|row| {
+            let (before, _) = row.split_once(". No, suggest changes")?;
+            before.split_whitespace().last()
+        });
+        let number = number.unwrap_or_else(|| panic!("expected the choice \"No\":\n{screen}"));
+        self.answer(number);
+    }
+
+    /// Refuses it there, with Esc.
+    pub fn cancel(&self) {
+        self.answer("Escape");
+    }
+
+    /// Waits until it says that the change to the file of this name was made.
+    pub fn wait_accepted(&self, file_name: &str) -> String {
+        self.wait_verdict(
+            file_name,
+            "accepted",
+            match self.kind {
+                AgentKind::Gemini => "✓  WriteFile",
+                AgentKind::Qwen => "✓ WriteFile",
+            },
+        )
+    }
+
+    /// Waits until it says that the change to the file of this name was refused.
+    pub fn wait_rejected(&self, file_name: &str) -> String {
+        self.wait_verdict(
+            file_name,
+            "rejected",
+            match self.kind {
+                AgentKind::Gemini => "-  WriteFile",
+                AgentKind::Qwen => "- WriteFile",
+            },
+        )
+    }
+
+    /// Waits until this stands on its screen.
+    pub fn wait_for(&self, text: &str) -> String {
+        self.pane.wait_for(text, SOON)
+    }
+
+    /// Asks `/ide status` and waits until the answer holds `expected`. The screen.
+    pub fn ide_status(&self, expected: &str) -> String {
+        self.prompt("/ide status");
+        self.pane.wait_for(expected, SOON)
+    }
+
+    /// Connects again, to whatever companion is there now, after the one that it had is gone, and
+    /// waits until it says that it has. Takes some seconds: see [`OLD_CLIENT_GIVES_UP`].
+    pub fn ide_enable(&self) {
+        std::thread::sleep(OLD_CLIENT_GIVES_UP);
+        self.prompt("/ide enable");
+        self.pane.wait_for("Connected to", SOON);
+    }
+
+    /// Leaves with `/quit`, and waits until it has left.
+    pub fn quit(self) {
+        self.submit("/quit");
+        self.pane.wait_exit(SOON);
+    }
+
+    /// Kills it and all its processes (SIGKILL), and waits until they are gone.
+    pub fn kill(self) {
+        self.pane.kill();
+    }
+
+    fn submit(&self, text: &str) {
+        self.pane.wait_for(READY, SOON);
+        self.pane.send_keys(["C-l"]);
+        self.pane.type_text(text);
+        let what = format!("{text:?} in the input line");
+        self.pane.wait_until(&what, SOON, |screen| {
+            screen.contains(text) && !screen.contains(READY)
+        });
+        // Enter right behind a key is taken for part of something pasted.
+        std::thread::sleep(PASTE_PAUSE);
+        self.pane.send_keys(["Enter"]);
+    }
+
+    fn answer(&self, key: &str) {
+        self.wait_question();
+        self.pane.send_keys([key]);
+        self.pane.wait_gone(QUESTION, SOON);
+    }
+
+    fn wait_verdict(&self, file_name: &str, verdict: &str, sign: &str) -> String {
+        let what = format!("the change to {file_name} {verdict}");
+        self.pane.wait_until(&what, SOON, |screen| {
+            let says = |row: &str| row.contains(sign) && row.contains(file_name);
+            screen.lines().any(says) && !screen.contains(QUESTION)
+        })
+    }
+}

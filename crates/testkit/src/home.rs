@@ -1,0 +1,134 @@
+//! A person's machine in a temporary folder: home, temporary folder, runtime folder, workspaces,
+//! and the settings that make the real agents start without questions.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::Env;
+
+/// A hermetic HOME, TMPDIR and XDG_RUNTIME_DIR with one workspace folder, gone on drop.
+#[derive(Debug)]
+pub struct Home {
+    root: TempDir,
+    /// `root` without symlinks: agents compare real paths.
+    real: PathBuf,
+}
+
+impl Home {
+    /// A fresh one, with the agents' settings files and an empty workspace named `project`.
+    pub fn new() -> Home {
+        let root = tempfile::Builder::new()
+            .prefix("pillion-home-")
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .expect("a temporary folder can be made");
+        let real = root.path().canonicalize().expect("it was just made");
+        let home = Home { root, real };
+        for folder in [home.home(), home.tmp(), home.runtime(), home.workspace()] {
+            private_folder(&folder);
+        }
+        home.write_settings();
+        home
+    }
+
+    /// HOME.
+    pub fn home(&self) -> PathBuf {
+        self.real.join("home")
+    }
+
+    /// TMPDIR.
+    pub fn tmp(&self) -> PathBuf {
+        self.real.join("tmp")
+    }
+
+    /// XDG_RUNTIME_DIR.
+    pub fn runtime(&self) -> PathBuf {
+        self.real.join("run")
+    }
+
+    /// The workspace folder.
+    pub fn workspace(&self) -> PathBuf {
+        self.real.join("project")
+    }
+
+    /// Another workspace folder, empty, made if it is not there.
+    pub fn other_workspace(&self, name: &str) -> PathBuf {
+        let folder = self.real.join(name);
+        if !folder.exists() {
+            private_folder(&folder);
+        }
+        folder
+    }
+
+    /// A file in the workspace with this text; its absolute path.
+    pub fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.workspace().join(name);
+        let parent = path.parent().expect("it lies in the workspace");
+        fs::create_dir_all(parent).expect("the workspace is ours");
+        fs::write(&path, text).expect("the workspace is ours");
+        path
+    }
+
+    /// The folder that holds all of the above.
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// What every process of this person has: the folders, a plain PATH, a UTF-8 locale.
+    pub fn env(&self) -> Env {
+        Env::default()
+            .with("HOME", self.home())
+            .with("TMPDIR", self.tmp())
+            .with("XDG_RUNTIME_DIR", self.runtime())
+            .with("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .with("LANG", "C.UTF-8")
+            .with("SHELL", "/bin/sh")
+    }
+
+    fn write_settings(&self) {
+        let shared = json!({
+            "ide": { "enabled": true, "hasSeenNudge": true },
+            "general": { "enableAutoUpdate": false },
+            "privacy": { "usageStatisticsEnabled": false },
+        });
+        let mut gemini = shared.clone();
+        gemini["security"] = json!({
+            "auth": { "selectedType": "gemini-api-key" },
+            "folderTrust": { "enabled": false },
+        });
+        let mut qwen = shared;
+        qwen["security"] = json!({
+            "auth": { "selectedType": "openai" },
+            "folderTrust": { "enabled": false },
+        });
+        // Both would ask the model things of their own after each turn.
+        qwen["ui"] = json!({ "enableFollowupSuggestions": false });
+        qwen["memory"] = json!({
+            "enableManagedAutoMemory": false,
+            "enableManagedAutoDream": false,
+        });
+        for (folder, settings) in [(".gemini", gemini), (".qwen", qwen)] {
+            let folder = self.home().join(folder);
+            private_folder(&folder);
+            fs::write(folder.join("settings.json"), settings.to_string())
+                .expect("the home is ours");
+        }
+    }
+}
+
+impl Default for Home {
+    fn default() -> Home {
+        Home::new()
+    }
+}
+
+fn private_folder(path: &Path) {
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .create(path)
+        .unwrap_or_else(|error| panic!("{} could not be made: {error}", path.display()));
+}

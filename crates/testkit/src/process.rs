@@ -1,0 +1,41 @@
+//! Ending processes for good: a process and everything under it.
+
+use std::collections::HashMap;
+use std::process::Command;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Sends SIGKILL to `root` and to every descendant that it has now, deepest last. Processes that
+/// are gone already are no error.
+pub fn kill_tree(root: u32) {
+    for pid in tree(root) {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            // The only failure that can happen to our own child is that it is gone.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+/// `root` and its descendants, parents before children, so that a parent cannot start another
+/// child after its children were listed and killed.
+fn tree(root: u32) -> Vec<u32> {
+    let listing = Command::new("ps")
+        .args(["-A", "-o", "pid=,ppid="])
+        .output()
+        .expect("`ps` must run (Debian: the package procps)");
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    for line in String::from_utf8_lossy(&listing.stdout).lines() {
+        let mut fields = line.split_whitespace().map(str::parse::<u32>);
+        if let (Some(Ok(pid)), Some(Ok(parent))) = (fields.next(), fields.next()) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(pid) = found.get(next) {
+        found.extend(children.remove(pid).unwrap_or_default());
+        next += 1;
+    }
+    found
+}

@@ -1,0 +1,327 @@
+//! A private terminal multiplexer: full-screen programs run in it, tests type into them and read
+//! their screens. Knows nothing about what runs inside.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::{Env, kill_tree};
+
+/// How often a screen is looked at while waiting for something on it.
+const LOOK_EVERY: Duration = Duration::from_millis(40);
+
+/// What programs inside are told that their terminal is; its description is part of `ncurses-base`.
+const TERM: &str = "screen-256color";
+
+/// A terminal's size, in character cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub width: u16,
+    /// Rows.
+    pub height: u16,
+}
+
+impl Size {
+    /// `width` columns by `height` rows.
+    pub const fn new(width: u16, height: u16) -> Size {
+        Size { width, height }
+    }
+}
+
+/// A tmux server of the test's own. Dies, with all that runs in it, when this and the last
+/// [`Pane`] are dropped, and also when the test process is killed.
+#[derive(Debug, Clone)]
+pub struct Tmux {
+    server: Arc<Server>,
+}
+
+/// One terminal with one program in it. The screen stays readable after the program has ended.
+#[derive(Debug, Clone)]
+pub struct Pane {
+    server: Arc<Server>,
+    name: String,
+}
+
+#[derive(Debug)]
+struct Server {
+    folder: TempDir,
+}
+
+impl Tmux {
+    /// Starts a server without the user's configuration, environment or status bar.
+    ///
+    /// # Panics
+    /// If tmux is not installed.
+    pub fn start() -> Tmux {
+        let folder = tempfile::Builder::new()
+            .prefix("pillion-tmux-")
+            .tempdir()
+            .expect("a temporary folder can be made");
+        let server = Server { folder };
+        // The keeper keeps the server alive between programs, and ends everything when this
+        // process is killed before it could drop anything. By session, since programs may ignore
+        // the hangup.
+        let keeper = format!(
+            "while kill -0 {test} 2>/dev/null; do sleep 1; done
+            for pid in $(tmux -S '{socket}' list-panes -a -F '#{{pane_pid}}'); do
+                [ $pid = $$ ] || pkill -KILL -s $pid
+            done
+            tmux -S '{socket}' kill-server",
+            test = std::process::id(),
+            socket = server.socket().display()
+        );
+        server.run(["new-session", "-d", "-s", "keeper", &keeper]);
+        for (option, value) in [
+            ("status", "off"),
+            ("remain-on-exit", "on"),
+            ("history-limit", "10000"),
+            ("default-terminal", TERM),
+        ] {
+            server.run(["set-option", "-g", option, value]);
+        }
+        // Otherwise Esc waits half a second for the rest of a key sequence.
+        server.run(["set-option", "-s", "escape-time", "0"]);
+        Tmux {
+            server: Arc::new(server),
+        }
+    }
+
+    /// Runs `command` (program and arguments, no shell) in a terminal of its own, in `cwd`, with
+    /// `env` and nothing else but TERM and tmux's own variables. `name` is unique in this server.
+    pub fn spawn<S: AsRef<OsStr>>(
+        &self,
+        name: &str,
+        size: Size,
+        env: &Env,
+        cwd: &Path,
+        command: &[S],
+    ) -> Pane {
+        let mut args: Vec<OsString> = ["new-session", "-d", "-s", name]
+            .map(OsString::from)
+            .to_vec();
+        args.extend(["-x".into(), size.width.to_string().into()]);
+        args.extend(["-y".into(), size.height.to_string().into()]);
+        args.extend(["-c".into(), cwd.into(), "--".into()]);
+        args.extend(["env".into(), "-i".into(), format!("TERM={TERM}").into()]);
+        for (name, value) in env.iter() {
+            let mut pair = name.to_owned();
+            pair.push("=");
+            pair.push(value);
+            args.push(pair);
+        }
+        args.extend(command.iter().map(|part| part.as_ref().to_owned()));
+        self.server.run(args.iter().map(|arg| plain(arg)));
+        Pane {
+            server: Arc::clone(&self.server),
+            name: name.to_owned(),
+        }
+    }
+}
+
+impl Pane {
+    /// Presses keys by tmux's names for them: `Enter`, `Escape`, `Tab`, `C-c`, `Down`, `a`.
+    pub fn send_keys<const N: usize>(&self, keys: [&str; N]) {
+        let target = self.target();
+        let command = ["send-keys", "-t", &target, "--"];
+        self.server.run(command.into_iter().chain(keys));
+    }
+
+    /// Types `text` as it is, key by key. A line break in it is Enter.
+    pub fn type_text(&self, text: &str) {
+        let target = self.target();
+        let text = plain(OsStr::new(text));
+        let args = ["send-keys", "-t", &target, "-l", "--"];
+        self.server
+            .run(args.iter().map(OsString::from).chain([text]));
+    }
+
+    /// The visible screen as text, one line per row, without trailing blanks.
+    pub fn screen(&self) -> String {
+        self.capture(&[])
+    }
+
+    /// The visible screen with the escape sequences of its colours and attributes.
+    pub fn screen_with_colours(&self) -> String {
+        self.capture(&["-e"])
+    }
+
+    /// What has scrolled out of the screen, and the screen.
+    pub fn scrollback(&self) -> String {
+        self.capture(&["-S", "-"])
+    }
+
+    /// Waits until `text` stands on the screen. The screen it stood on.
+    ///
+    /// # Panics
+    /// With the whole screen, when `timeout` has passed.
+    pub fn wait_for(&self, text: &str, timeout: Duration) -> String {
+        self.wait_until(&format!("{text:?} on the screen"), timeout, |screen| {
+            screen.contains(text)
+        })
+    }
+
+    /// Waits until `text` stands on the screen no more.
+    ///
+    /// # Panics
+    /// With the whole screen, when `timeout` has passed.
+    pub fn wait_gone(&self, text: &str, timeout: Duration) -> String {
+        self.wait_until(&format!("{text:?} gone"), timeout, |screen| {
+            !screen.contains(text)
+        })
+    }
+
+    /// Waits until `seen` is true of the screen; `what` says in words what it looks for.
+    ///
+    /// # Panics
+    /// With `what` and the whole screen, when `timeout` has passed.
+    pub fn wait_until(&self, what: &str, timeout: Duration, seen: impl Fn(&str) -> bool) -> String {
+        let started = Instant::now();
+        loop {
+            let screen = self.screen();
+            if seen(&screen) {
+                return screen;
+            }
+            assert!(
+                started.elapsed() < timeout,
+                "expected {what} within {timeout:?}; the screen of {:?}{}:\n{}",
+                self.name,
+                if self.is_running() {
+                    ""
+                } else {
+                    " (its program has ended)"
+                },
+                framed(&screen)
+            );
+            sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Waits until the program has ended. Its exit status; 0 if a signal ended it.
+    ///
+    /// # Panics
+    /// With the whole screen, when `timeout` has passed.
+    pub fn wait_exit(&self, timeout: Duration) -> i32 {
+        let started = Instant::now();
+        while self.is_running() {
+            assert!(
+                started.elapsed() < timeout,
+                "expected the program of {:?} to end within {timeout:?}; its screen:\n{}",
+                self.name,
+                framed(&self.screen())
+            );
+            sleep(LOOK_EVERY);
+        }
+        self.format("#{pane_dead_status}").parse().unwrap_or(0)
+    }
+
+    /// Whether the program runs.
+    pub fn is_running(&self) -> bool {
+        self.format("#{pane_dead}") != "1"
+    }
+
+    /// The program's process id.
+    pub fn pid(&self) -> u32 {
+        let pid = self.format("#{pane_pid}");
+        pid.parse().expect("tmux tells a pane's process id")
+    }
+
+    /// Kills the program and all that it started (SIGKILL), and waits until it is gone.
+    pub fn kill(&self) {
+        if self.is_running() {
+            kill_tree(self.pid());
+            self.wait_exit(Duration::from_secs(10));
+        }
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&self, size: Size) {
+        let (width, height) = (size.width.to_string(), size.height.to_string());
+        let target = self.target();
+        self.server
+            .run(["resize-window", "-t", &target, "-x", &width, "-y", &height]);
+    }
+
+    fn capture(&self, options: &[&str]) -> String {
+        let target = self.target();
+        let mut args = vec!["capture-pane", "-p", "-t", &target];
+        args.extend(options);
+        let screen = self.server.run(args);
+        let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
+        lines.join("\n")
+    }
+
+    fn format(&self, format: &str) -> String {
+        let target = self.target();
+        let answer = self
+            .server
+            .run(["display-message", "-p", "-t", &target, format]);
+        answer.trim().to_owned()
+    }
+
+    /// `=` makes tmux match the name whole; the colon says that it is a session's.
+    fn target(&self) -> String {
+        format!("={}:", self.name)
+    }
+}
+
+impl Server {
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("tmux")
+    }
+
+    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
+        let args: Vec<OsString> = args.into_iter().map(|a| a.as_ref().to_owned()).collect();
+        let output = self.output(&args);
+        assert!(
+            output.status.success(),
+            "tmux {args:?} failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn output(&self, args: &[OsString]) -> Output {
+        Command::new("tmux")
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .args(["-u", "-f", "/dev/null", "-S"])
+            .arg(self.socket())
+            .args(args)
+            .output()
+            .expect("tmux must be installed (Debian: the package tmux)")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // By process id and not by hangup alone: a program may ignore that, or sit in a child.
+        let panes = ["list-panes", "-a", "-F", "#{pane_dead} #{pane_pid}"].map(OsString::from);
+        let panes = String::from_utf8_lossy(&self.output(&panes).stdout).into_owned();
+        for pane in panes.lines() {
+            if let Some(pid) = pane.strip_prefix("0 ").and_then(|pid| pid.parse().ok()) {
+                kill_tree(pid);
+            }
+        }
+        self.output(&["kill-server".into()]);
+    }
+}
+
+/// tmux reads an argument's last `;` as the end of a command, unless a backslash stands before it.
+fn plain(arg: &OsStr) -> OsString {
+    match arg.to_str().and_then(|text| text.strip_suffix(';')) {
+        Some(rest) => format!("{rest}\\;").into(),
+        None => arg.to_owned(),
+    }
+}
+
+fn framed(screen: &str) -> String {
+    let rows: Vec<String> = screen.lines().map(|row| format!("  │ {row}")).collect();
+    rows.join("\n")
+}

@@ -1,0 +1,85 @@
+//! The harness itself: both agents start, take a prompt and show the stand-in model's answer.
+
+use std::time::Duration;
+
+use pillion_testkit::{Agent, AgentKind, Home, Model, Tmux, Turn};
+
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_shows_what_the_model_says() {
+    shows_what_the_model_says(AgentKind::Gemini);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_shows_what_the_model_says() {
+    shows_what_the_model_says(AgentKind::Qwen);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_proposes_and_obeys() {
+    proposes_and_obeys(AgentKind::Gemini);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_proposes_and_obeys() {
+    proposes_and_obeys(AgentKind::Qwen);
+}
+
+fn shows_what_the_model_says(kind: AgentKind) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    let agent = Agent::start(kind, &tmux, &home, &model, &home.workspace());
+    model.script([Turn::say("the pinned answer"), Turn::say("and another")]);
+    agent.prompt("say something");
+    agent.wait_for("the pinned answer");
+    agent.prompt("say something");
+    agent.wait_for("and another");
+    model.wait_for("with the prompt", SOON, |request| {
+        request.is_main && request.mentions("say something")
+    });
+    assert_eq!(model.turns_left(), 0);
+    agent.quit();
+}
+
+/// Without a companion the agent asks in its own window alone.
+fn proposes_and_obeys(kind: AgentKind) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    let agent = Agent::start(kind, &tmux, &home, &model, &home.workspace());
+    let path = home.workspace().join("allowed.txt");
+    model.script([Turn::write_file(&path, "new\n"), Turn::say("that is done")]);
+    agent.prompt("write it");
+    agent.allow();
+    agent.wait_accepted("allowed.txt");
+    agent.wait_for("that is done");
+    assert_eq!(
+        std::fs::read_to_string(&path).expect("it was written"),
+        "new\n"
+    );
+
+    let path = home.file("there.txt", "old\n");
+    model.script([
+        Turn::read_file(&path),
+        Turn::replace(&path, "old", "other"),
+        Turn::say("never said"),
+    ]);
+    agent.prompt("change it");
+    agent.wait_question();
+    agent.cancel();
+    model.clear();
+    for (name, refuse) in [
+        ("denied.txt", Agent::deny as fn(&Agent)),
+        ("cancelled.txt", Agent::cancel),
+    ] {
+        let path = home.workspace().join(name);
+        model.script([Turn::write_file(&path, "new\n")]);
+        agent.prompt("write another");
+        refuse(&agent);
+        agent.wait_rejected(name);
+        assert!(!path.exists(), "{name} was refused");
+    }
+    agent.kill();
+}

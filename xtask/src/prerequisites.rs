@@ -1,0 +1,102 @@
+//! What the tests with real parts need on the machine besides Rust and the npm packages, and how
+//! it gets there: on Debian, from its packages.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A program that tests run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Program {
+    /// Its command.
+    pub name: &'static str,
+    /// The Debian package that brings it.
+    pub package: &'static str,
+}
+
+const PROGRAMS: [Program; 4] = [
+    program("tmux", "tmux"),
+    // The agents look for the companion along their process ancestry, and read that with `ps`.
+    program("ps", "procps"),
+    // Only to install the pinned Node: Debian's own, version 18, is good enough for that.
+    program("node", "nodejs"),
+    program("npm", "npm"),
+];
+
+const fn program(name: &'static str, package: &'static str) -> Program {
+    Program { name, package }
+}
+
+/// Installs what is missing, where that may be done without a question: on Debian and its
+/// relatives, as root, or on a CI machine through sudo. What is still missing then.
+pub fn ensure() -> Vec<Program> {
+    let missing = missing();
+    if missing.is_empty() {
+        return missing;
+    }
+    let Some(apt) = Apt::usable() else {
+        return missing;
+    };
+    let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
+    // The lists may be there and good; if not, that shows at once.
+    if !apt.install(&packages) {
+        apt.run(&["update"]);
+        apt.install(&packages);
+    }
+    self::missing()
+}
+
+fn missing() -> Vec<Program> {
+    let is_missing = |program: &Program| !is_on_path(program.name);
+    PROGRAMS.into_iter().filter(is_missing).collect()
+}
+
+fn is_on_path(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+/// Debian's package manager, with the right to use it.
+struct Apt {
+    sudo: bool,
+}
+
+impl Apt {
+    fn usable() -> Option<Apt> {
+        if !Path::new("/etc/debian_version").exists() || !is_on_path("apt-get") {
+            return None;
+        }
+        if is_root() {
+            return Some(Apt { sudo: false });
+        }
+        // On a machine that is somebody's, nothing is installed behind their back.
+        (env::var_os("CI").is_some() && is_on_path("sudo")).then_some(Apt { sudo: true })
+    }
+
+    fn install(&self, packages: &[&str]) -> bool {
+        let arguments = ["install", "--yes", "--no-install-recommends"];
+        self.run(&[&arguments, packages].concat())
+    }
+
+    /// Whether it did as told; what it says goes to standard error.
+    fn run(&self, arguments: &[&str]) -> bool {
+        let words: &[&str] = if self.sudo {
+            &["sudo", "-n", "env"]
+        } else {
+            &["env"]
+        };
+        let mut command = Command::new(words[0]);
+        command
+            .args(&words[1..])
+            .args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(std::io::stderr());
+        command.status().is_ok_and(|status| status.success())
+    }
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
