@@ -30,13 +30,6 @@ pub enum NoTerminal {
     Dumb,
 }
 
-impl NoTerminal {
-    /// What to do about it.
-    pub fn hint(self) -> &'static str {
-        "`pillion serve` runs without one; `pillion diffs`, `accept` and `reject` settle its diffs"
-    }
-}
-
 struct TermName;
 
 impl std::fmt::Display for TermName {
