@@ -163,7 +163,7 @@ impl Bag {
         Self { words, total }
     }
 
-    /// How alike two lines are, from 40 to 100; 0 when they are less so.
+    /// How alike two lines are, from 55 to 100; 0 when they are less so.
     fn alike(&self, other: &Self) -> u32 {
         let common: u32 = self
             .words
@@ -171,6 +171,6 @@ impl Bag {
             .filter_map(|(word, weight)| other.words.get(word).map(|other| weight.min(other)))
             .sum();
         let percent = 200 * common / (self.total + other.total).max(1);
-        if percent >= 40 { percent } else { 0 }
+        if percent >= 55 { percent } else { 0 }
     }
 }
