@@ -50,7 +50,6 @@ impl Person {
         proposed: &str,
     ) {
         let path = PathBuf::from("/work/shop").join(name);
-        let target = Target::new(path.clone(), path.clone(), &self.app.settings.roots);
         let diff = Diff {
             id,
             agent,
@@ -59,7 +58,6 @@ impl Person {
         };
         let effects = self.happens(Event::Opened {
             diff,
-            target,
             original: original.map(Text::new),
             shown: Reply::new(|_| ()),
         });

@@ -95,6 +95,24 @@ fn comparing_with_another_original_keeps_what_would_be_accepted() {
     assert_eq!(proposal.text(), "A\nb\nc\nD\n");
 }
 
+#[test]
+fn a_long_text_of_few_different_lines_does_not_take_minutes() {
+    let text = |seed: u64| -> String {
+        let mut seed = seed;
+        let mut line = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            format!("{}\n", (seed >> 33) % 50)
+        };
+        (0..30_000).map(|_| line()).collect()
+    };
+    let (before, after) = (text(1), text(99));
+    let mut proposal = Proposal::new(Some(Text::new(before.as_str())), &after);
+    assert_eq!(proposal.hunks().len(), 1);
+    assert_eq!(proposal.text(), after);
+    proposal.toggle(0).unwrap();
+    assert_eq!(proposal.text(), before);
+}
+
 /// Texts that share lines, with every kind of line end.
 fn texts() -> impl Strategy<Value = (String, String)> {
     let line = prop_oneof![
