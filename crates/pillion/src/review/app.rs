@@ -269,8 +269,11 @@ impl App {
         if view.target.is_outside && !self.settings.roots.is_empty() {
             return Some("this file is outside the workspace".to_owned());
         }
-        let is_text = view.proposal.before().is_utf8();
-        (!is_text).then(|| "the file is not UTF-8: it is shown with � where it is not".to_owned())
+        if !view.proposal.before().is_utf8() {
+            return Some("the file is not UTF-8: it is shown with � where it is not".to_owned());
+        }
+        let note = "the file has CRLF, the proposal LF: line endings are not compared";
+        view.proposal.ignores_endings().then(|| note.to_owned())
     }
 
     /// How `view` is arranged.

@@ -230,6 +230,17 @@ fn accepting_nothing_asks_once_more() {
 }
 
 #[test]
+fn accepting_an_emptied_text_says_what_agents_do_with_it() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("new.txt", None, "b\n");
+    person.happens(Event::Edited(id, Edit::Text(String::new())));
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), []);
+    assert!(person.message().starts_with("agents take an empty text"));
+    assert_eq!(outcomes(person.press("a")), accepted(1, ""));
+}
+
+#[test]
 fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\n"), "b\n");
