@@ -1,4 +1,4 @@
-//! How a command fails: an exit code for each kind, and what to do about it.
+//! How a command fails or warns: an exit code for each kind, and what to do about it.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,6 +50,12 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// Prints a warning on standard error.
+pub fn warn(text: impl fmt::Display) {
+    // Whoever started us may have closed standard error.
+    let _ = writeln!(io::stderr(), "Warning: {text}");
+}
 
 /// Prints an error, its causes and its hint; the exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {

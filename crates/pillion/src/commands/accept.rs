@@ -6,6 +6,7 @@ use pillion_companion::control::Settle;
 
 use super::remote::{self, Remote};
 use crate::cli::Target;
+use crate::failure;
 
 /// Accept a pending diff
 ///
@@ -27,10 +28,14 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let content = args.content_file.as_deref().map(remote::read_text);
+    let content = content.transpose()?;
+    if content.as_deref() == Some("") {
+        failure::warn("agents take an empty text for none, and write the one that they proposed");
+    }
     let settle = Settle {
         id: args.id,
         accept: true,
-        content: content.transpose()?,
+        content,
     };
     Remote::find(&args.target)?.settle(&settle)
 }

@@ -11,7 +11,7 @@ use pillion_protocol::IdeInfo;
 use serde_json::json;
 
 use crate::cli::Roots;
-use crate::workspace;
+use crate::{failure, workspace};
 
 /// Run a companion without a face, for scripts and containers
 ///
@@ -68,8 +68,7 @@ impl Editor for Headless {
     fn status_changed(&mut self, status: Status) {
         for warning in status.warnings {
             if !self.warned.contains(&warning) {
-                // Whoever started us may have closed standard error.
-                let _ = writeln!(io::stderr(), "Warning: {warning}");
+                failure::warn(&warning);
                 self.warned.push(warning);
             }
         }
