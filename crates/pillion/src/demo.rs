@@ -15,7 +15,10 @@ const AFTER: &str = include_str!("demo/after.py");
 
 /// Starts the demo agent. It reads `discovery_file` as any agent does, and tells `notice` how it
 /// ended, in a sentence for people.
-pub fn start(discovery_file: &Path, notice: impl Fn(String) + Send + 'static) -> anyhow::Result<()> {
+pub fn start(
+    discovery_file: &Path,
+    notice: impl Fn(String) + Send + 'static,
+) -> anyhow::Result<()> {
     let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
         .with_context(|| format!("cannot read {}", discovery_file.display()))?;
     let token = file.auth_token.context("the discovery file has no token")?;
@@ -46,7 +49,11 @@ async fn propose(port: u16, token: Token, folder: &TempDir) -> anyhow::Result<St
             Some(Update::DiffAccepted { content, .. }) => {
                 // The agent writes, never the companion (C5.9).
                 fs::write(path, &content)?;
-                let edited = if content == AFTER { "" } else { " as you left it" };
+                let edited = if content == AFTER {
+                    ""
+                } else {
+                    " as you left it"
+                };
                 break format!("Accepted: the demo agent wrote the text{edited}.");
             }
             Some(Update::DiffRejected { .. }) => {

@@ -3,9 +3,11 @@
 mod cli;
 mod clock;
 mod commands;
+mod demo;
 mod failure;
 mod logging;
 mod memory;
+mod review;
 mod workspace;
 
 use std::process::ExitCode;

@@ -166,6 +166,11 @@ impl Dialect {
         self.row().places
     }
 
+    /// The variable that names a companion's port to an agent (C2.6).
+    pub fn port_variable(self) -> &'static str {
+        self.row().port_variable
+    }
+
     /// The variables that wire an agent's terminal to one companion (C2.6), with their values.
     pub fn environment(
         self,

@@ -1,14 +1,94 @@
-//! `pillion review`.
+//! `pillion` and `pillion review`.
+
+use anyhow::Context;
+use pillion_companion::{Companion, DiffId, Handle, Options};
+use pillion_discovery::{Environment, state};
+use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
 
 use crate::cli::Roots;
+use crate::failure::{Failure, Kind};
+use crate::review::{self, ThemeChoice};
+use crate::{demo, workspace};
 
-/// Review changes
+/// Review what agents propose, in this terminal (the default command)
+///
+/// Start `gemini` or `qwen` in another terminal, in the same folder. Its changes open here as diffs
+/// that you accept, reject, edit, or take apart hunk by hunk. `?` shows the keys.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     roots: Roots,
+
+    /// The colours
+    #[arg(long, value_enum, default_value_t)]
+    theme: ThemeChoice,
+
+    /// Do not show agents the files that you save
+    #[arg(long)]
+    no_watch: bool,
+
+    /// Propose a sample change, to see how it works without an agent
+    #[arg(long)]
+    demo: bool,
 }
 
-pub fn run(_args: Args) -> anyhow::Result<()> {
-    Ok(())
+pub fn run(args: Args) -> anyhow::Result<()> {
+    review::check().map_err(|error| {
+        Failure::new(Kind::Usage, error.to_string())
+            .hint("Without a terminal, run `pillion serve`, and answer with `pillion accept`.")
+    })?;
+    let roots = workspace::roots(&args.roots.roots)?;
+    let environment = Environment::current();
+    let (front, review) = review::channel();
+    if let Some(notice) = neighbours(&environment, &roots) {
+        front.notice(notice);
+    }
+    let options = Options {
+        environment,
+        editor_pid: std::process::id(),
+        ide: IdeInfo::new("pillion", "Pillion"),
+        roots: roots.clone(),
+    };
+    let companion =
+        Companion::start(options, front.clone()).context("cannot start the companion")?;
+    if args.demo {
+        let file = companion.files().first().context("no agent can find us")?;
+        demo::start(file, move |told| front.notice(told))?;
+    }
+    let options = review::Options {
+        roots,
+        theme: args.theme,
+        watch: !args.no_watch,
+        hints: hints(&companion),
+    };
+    review.run(companion.handle(), options)
+}
+
+impl review::Companion for Handle {
+    fn resolve_diff(&self, id: DiffId, outcome: Outcome) {
+        Self::resolve_diff(self, id, outcome);
+    }
+
+    fn focus(&self, file: File) {
+        Self::focus(self, file);
+    }
+}
+
+/// Whom else an agent in these folders may pick.
+fn neighbours(environment: &Environment, roots: &[std::path::PathBuf]) -> Option<String> {
+    let others = state::list(environment);
+    let other = others
+        .iter()
+        .find(|other| other.roots.iter().any(|root| roots.contains(root)))?;
+    let (name, pid) = (&other.ide.display_name, other.pid);
+    Some(format!(
+        "{name} (process {pid}) serves this folder too: an agent may connect to either"
+    ))
+}
+
+/// The shell lines that wire an agent which does not find the companion by itself.
+fn hints(companion: &Companion) -> Vec<String> {
+    let port = companion.port();
+    let lines = Dialect::ALL.map(|dialect| format!("export {}={port}", dialect.port_variable()));
+    lines.into()
 }

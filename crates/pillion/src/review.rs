@@ -1,0 +1,158 @@
+//! The terminal review: shows what agents propose and lets a person judge it, hunk by hunk.
+//!
+//! [`channel`] gives the two ends: a [`Front`] for the companion, and a [`Review`] that runs on the
+//! thread of the terminal. What the review knows is one state machine ([`app`]); around it are a
+//! thin loop ([`driver`]) and the modules that do I/O: [`source`], [`edit`], [`watch`], [`terminal`].
+
+mod app;
+mod driver;
+mod edit;
+mod geometry;
+mod proposal;
+mod rows;
+mod screen;
+mod source;
+mod syntax;
+mod terminal;
+mod text;
+mod view;
+mod visible;
+mod watch;
+mod words;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::mpsc;
+
+use pillion_companion::{CloseReason, Diff, DiffId, Editor, Reply, Status};
+use pillion_protocol::{File, Outcome};
+
+pub use terminal::check;
+
+/// What the review asks of its companion.
+pub trait Companion: Clone + Send + 'static {
+    /// Tells the agent what became of its proposal.
+    fn resolve_diff(&self, id: DiffId, outcome: Outcome);
+    /// One file was focused or saved.
+    fn focus(&self, file: File);
+}
+
+/// The colours to choose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ThemeChoice {
+    /// Whatever suits the terminal's background.
+    #[default]
+    Auto,
+    /// For a light background.
+    Light,
+    /// For a dark background.
+    Dark,
+}
+
+/// How to run the review.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The workspace folders, absolute, links followed.
+    pub roots: Vec<PathBuf>,
+    /// The colours.
+    pub theme: ThemeChoice,
+    /// Whether files that are saved in the workspace become the context.
+    pub watch: bool,
+    /// Shell lines that wire an agent which does not find the companion by itself.
+    pub hints: Vec<String>,
+}
+
+/// Everything that reaches the review's loop from other threads.
+#[derive(Debug)]
+enum Input {
+    Open(Diff, Reply<()>),
+    Close(DiffId, CloseReason, Reply<String>),
+    Status(Status),
+    Terminal(crossterm::event::Event),
+    TerminalLost(io::Error),
+    EditorEnded(io::Result<ExitStatus>),
+    Notice(String),
+    Interrupt,
+    Stop,
+}
+
+/// The review as the companion and signals reach it. Never blocks.
+#[derive(Debug, Clone)]
+pub struct Front {
+    inputs: mpsc::Sender<Input>,
+}
+
+impl Front {
+    /// Ends the review: pending diffs are rejected, the terminal is given back.
+    pub fn stop(&self) {
+        self.send(Input::Stop);
+    }
+
+    /// As [`Front::stop`], but not while the reviewer's editor runs: then Ctrl-C is for the editor.
+    pub fn interrupt(&self) {
+        self.send(Input::Interrupt);
+    }
+
+    /// Shows a sentence.
+    pub fn notice(&self, text: impl Into<String>) {
+        self.send(Input::Notice(text.into()));
+    }
+
+    fn send(&self, input: Input) {
+        // If the review is gone, dropping a reply says so.
+        let _ = self.inputs.send(input);
+    }
+}
+
+impl Editor for Front {
+    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
+        self.send(Input::Open(diff, shown));
+    }
+
+    fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
+        self.send(Input::Close(id, reason, closed));
+    }
+
+    fn status_changed(&mut self, status: Status) {
+        self.send(Input::Status(status));
+    }
+
+    /// The review decides: while the reviewer's editor runs, Ctrl-C is for the editor.
+    fn interrupted(&mut self) -> bool {
+        self.interrupt();
+        false
+    }
+
+    fn stopped(&mut self) {
+        self.stop();
+    }
+}
+
+/// A review that is yet to run.
+#[derive(Debug)]
+pub struct Review {
+    inputs: mpsc::Receiver<Input>,
+    sender: mpsc::Sender<Input>,
+}
+
+/// The two ends of a review.
+pub fn channel() -> (Front, Review) {
+    let (sender, inputs) = mpsc::channel();
+    let front = Front {
+        inputs: sender.clone(),
+    };
+    (front, Review { inputs, sender })
+}
+
+impl Review {
+    /// Runs until the reviewer leaves or [`Front::stop`] is called. Every pending diff has its
+    /// outcome then, and the terminal is as it was.
+    ///
+    /// # Errors
+    /// When there is no terminal ([`terminal::NoTerminal`]), or it is lost.
+    pub fn run(self, companion: impl Companion, options: Options) -> anyhow::Result<()> {
+        check()?;
+        driver::run(self.inputs, self.sender, companion, options)
+    }
+}

@@ -1,0 +1,495 @@
+//! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
+
+mod keys;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crossterm::event::KeyEvent;
+use pillion_companion::{CloseReason, Diff, DiffId, Reply, Status};
+use pillion_protocol::Outcome;
+use ratatui::layout::{Rect, Size};
+
+use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE};
+use crate::review::proposal::Proposal;
+use crate::review::rows::Layout;
+use crate::review::text::Text;
+use crate::review::view::{Disk, Port, Target, View};
+
+/// For so long after something else came under the reviewer's fingers, no key judges it.
+const GUARD: Duration = Duration::from_millis(400);
+
+/// How long a message stays.
+const MESSAGE: Duration = Duration::from_secs(6);
+
+/// Everything that happens to a review.
+#[derive(Debug)]
+pub enum Event {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// The terminal has another size.
+    Resized(Size),
+    /// An agent proposes a change, of a file that was read.
+    Opened {
+        /// The proposal.
+        diff: Diff,
+        /// Where the file really is.
+        target: Target,
+        /// Its text; `None` when it is not there yet.
+        original: Option<Text>,
+        /// Answered when the view can be seen.
+        shown: Reply<()>,
+    },
+    /// A view goes away.
+    Closed {
+        /// Which.
+        id: DiffId,
+        /// Why.
+        reason: CloseReason,
+        /// Answered with the text in the view.
+        closed: Reply<String>,
+    },
+    /// Agents or the context changed.
+    Status(Status),
+    /// The file of a pending diff changed on disk, or is as it was.
+    Disk(DiffId, Disk),
+    /// The file was read again, to compare with it.
+    Reread(DiffId, Result<Option<Text>, String>),
+    /// The reviewer's editor saved this text and still runs.
+    Saved(DiffId, String),
+    /// The reviewer's editor ended.
+    Edited(DiffId, Edit),
+    /// Something to tell.
+    Notice(String),
+    /// Time passed.
+    Tick,
+    /// The review is to end, now.
+    Stop,
+}
+
+/// What came out of the reviewer's editor.
+#[derive(Debug)]
+pub enum Edit {
+    /// The proposal as edited.
+    Text(String),
+    /// It was left unchanged.
+    Unchanged,
+    /// It cannot be used, and why.
+    Failed(String),
+}
+
+/// What is to be done outside of the state machine.
+#[derive(Debug)]
+pub enum Effect {
+    /// Tell the agent what became of its proposal.
+    Resolve(DiffId, Outcome),
+    /// Answer once the screen is drawn.
+    Shown(Reply<()>),
+    /// Answer with the text of a view that is gone.
+    Closed(Reply<String>, Result<String, String>),
+    /// Run the reviewer's editor on the text.
+    Edit {
+        /// The diff that it belongs to.
+        id: DiffId,
+        /// The file, for its name.
+        path: PathBuf,
+        /// What to edit.
+        text: String,
+    },
+    /// Put a text that would be lost into a private file, and say where.
+    Keep(PathBuf, String),
+    /// Read the file of this diff again.
+    Reread(DiffId, PathBuf),
+    /// Give the terminal back to the shell until it brings us back.
+    Suspend,
+    /// Leave.
+    Quit,
+}
+
+/// What covers the diff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlay {
+    /// The keys, scrolled by so many lines.
+    Help(u16),
+    /// Whether to leave although diffs are pending.
+    Quit,
+}
+
+/// A key that has to be pressed twice in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Armed {
+    Accept,
+    Reject,
+}
+
+/// How a message looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// For information.
+    Info,
+    /// Something is done.
+    Good,
+    /// Something needs care.
+    Warning,
+}
+
+/// A line about what just happened.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// The line.
+    pub text: String,
+    /// How it looks.
+    pub tone: Tone,
+    until: Instant,
+}
+
+/// What does not change while the review runs.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The workspace folders.
+    pub roots: Vec<PathBuf>,
+    /// Shell lines that wire an agent which does not find the companion by itself.
+    pub hints: Vec<String>,
+}
+
+/// The review.
+pub struct App {
+    /// What does not change.
+    pub settings: Settings,
+    /// What the companion last said.
+    pub status: Status,
+    /// The pending diffs, oldest first.
+    pub views: Vec<View>,
+    /// The one that is shown.
+    pub current: usize,
+    /// What covers it.
+    pub overlay: Option<Overlay>,
+    /// Whether the reviewer prefers one column.
+    pub unified: bool,
+    /// Whether long lines are wrapped.
+    pub wrap: bool,
+    /// The terminal's size.
+    pub size: Size,
+    message: Option<Message>,
+    armed: Option<Armed>,
+    guard: Option<Instant>,
+    editing: Option<DiffId>,
+}
+
+impl App {
+    /// A review without diffs.
+    pub fn new(settings: Settings, size: Size) -> Self {
+        Self {
+            settings,
+            status: Status::default(),
+            views: Vec::new(),
+            current: 0,
+            overlay: None,
+            unified: false,
+            wrap: false,
+            size,
+            message: None,
+            armed: None,
+            guard: None,
+            editing: None,
+        }
+    }
+
+    /// Takes in what happened and says what is to be done.
+    pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
+        let effects = match event {
+            Event::Key(key) => self.on_key(key, now),
+            Event::Resized(size) => {
+                self.size = size;
+                Vec::new()
+            }
+            Event::Opened {
+                diff,
+                target,
+                original,
+                shown,
+            } => {
+                self.open(&diff, target, original, now);
+                vec![Effect::Shown(shown)]
+            }
+            Event::Closed { id, reason, closed } => self.close(id, reason, closed, now),
+            Event::Status(status) => {
+                self.status = status;
+                Vec::new()
+            }
+            Event::Disk(id, disk) => {
+                if let Some(view) = self.view_mut(id) {
+                    view.disk = disk;
+                }
+                Vec::new()
+            }
+            Event::Reread(id, original) => self.compare(id, original, now),
+            Event::Saved(id, text) => {
+                if let Some(view) = self.view_mut(id) {
+                    view.proposal.edit(&text);
+                }
+                Vec::new()
+            }
+            Event::Edited(id, edit) => self.edited(id, edit, now),
+            Event::Notice(text) => {
+                self.say(Tone::Warning, text, now);
+                Vec::new()
+            }
+            Event::Tick => Vec::new(),
+            Event::Stop => self.quit(),
+        };
+        self.message.take_if(|message| message.until <= now);
+        self.guard.take_if(|guard| *guard <= now);
+        self.arrange();
+        effects
+    }
+
+    /// When something on the screen expires by itself.
+    pub fn expires(&self) -> Option<Instant> {
+        self.message.as_ref().map(|message| message.until)
+    }
+
+    /// The view that is shown.
+    pub fn view(&self) -> Option<&View> {
+        self.views.get(self.current)
+    }
+
+    /// The last message, while it lasts.
+    pub fn message(&self) -> Option<&Message> {
+        self.message.as_ref()
+    }
+
+    /// What to look out for in the current view, as one line.
+    pub fn note(&self) -> Option<String> {
+        let view = self.view()?;
+        let disk = match view.disk {
+            Disk::Same => None,
+            Disk::Changed => Some("changed on disk since this diff opened"),
+            Disk::Gone => Some("deleted on disk since this diff opened"),
+            Disk::Appeared => Some("appeared on disk since this diff opened"),
+        };
+        if let Some(what) = disk {
+            return Some(format!("{what} · o compares with the file as it is now"));
+        }
+        if let Some(alias) = &view.target.alias {
+            let outside = if view.target.is_outside {
+                ", outside the workspace"
+            } else {
+                ""
+            };
+            return Some(format!("{alias} is a link: this is the real file{outside}"));
+        }
+        if view.target.is_outside && !self.settings.roots.is_empty() {
+            return Some("outside the workspace".to_owned());
+        }
+        let is_text = view.proposal.before().is_utf8();
+        (!is_text).then(|| "the file is not UTF-8: it is shown with � where it is not".to_owned())
+    }
+
+    /// How `view` is arranged.
+    pub fn layout_of(&self, view: &View) -> Layout {
+        if self.unified || self.size.width < SIDE_BY_SIDE || view.is_one_sided() {
+            Layout::Unified
+        } else {
+            Layout::SideBySide
+        }
+    }
+
+    /// Where things stand on the screen.
+    pub fn geometry(&self) -> Geometry {
+        let area = Rect::new(0, 0, self.size.width, self.size.height);
+        Geometry::new(area, self.views.len() > 1, self.note().is_some())
+    }
+
+    /// The window through which the current diff is seen.
+    pub fn port(&self) -> Option<Port> {
+        let view = self.view()?;
+        let body = self.geometry().body;
+        let (left, right) = (view.proposal.before().len(), view.proposal.after().len());
+        Some(Port {
+            columns: Columns::new(self.layout_of(view), body.width, left, right),
+            height: usize::from(body.height).max(1),
+            wrap: self.wrap,
+        })
+    }
+
+    fn arrange(&mut self) {
+        let Some(layout) = self.view().map(|view| self.layout_of(view)) else {
+            return;
+        };
+        self.views[self.current].arrange(layout);
+        if let Some(port) = self.port() {
+            self.views[self.current].clamp(&port);
+        }
+    }
+
+    fn view_mut(&mut self, id: DiffId) -> Option<&mut View> {
+        self.views.iter_mut().find(|view| view.id == id)
+    }
+
+    fn say(&mut self, tone: Tone, text: impl Into<String>, now: Instant) {
+        self.message = Some(Message {
+            text: text.into(),
+            tone,
+            until: now + MESSAGE,
+        });
+    }
+
+    /// Something else is under the reviewer's fingers now, and not because of a key.
+    fn guard(&mut self, now: Instant) {
+        self.guard = Some(now + GUARD);
+        self.armed = None;
+    }
+
+    fn open(&mut self, diff: &Diff, target: Target, original: Option<Text>, now: Instant) {
+        let agent = diff.agent;
+        let is_shown = self.view().is_some_and(|view| view.id == diff.id);
+        if let Some(view) = self.view_mut(diff.id) {
+            view.proposal.replace(original, &diff.proposed);
+            view.disk = Disk::Same;
+            view.target = target;
+            let name = view.target.shown.clone();
+            let how = if is_shown {
+                "z brings the former back"
+            } else {
+                "in its tab"
+            };
+            let text = format!("{agent} has a newer proposal for {name} · {how}");
+            self.say(Tone::Warning, text, now);
+            if is_shown {
+                self.guard(now);
+            }
+            return;
+        }
+        let name = target.shown.clone();
+        let proposal = Proposal::new(original, &diff.proposed);
+        self.views.push(View::new(diff.id, agent, target, proposal));
+        if self.views.len() == 1 {
+            self.current = 0;
+            self.guard(now);
+            self.show_first_hunk();
+        } else {
+            self.say(
+                Tone::Info,
+                format!("{agent} proposes {name} · Tab shows it"),
+                now,
+            );
+        }
+    }
+
+    fn show_first_hunk(&mut self) {
+        self.arrange();
+        if let Some(port) = self.port() {
+            let view = &mut self.views[self.current];
+            let (hunk, top) = (view.hunk, view.top);
+            if top == Default::default() {
+                view.go_to_hunk(hunk, &port);
+            }
+        }
+    }
+
+    fn close(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let Some(at) = self.views.iter().position(|view| view.id == id) else {
+            return vec![Effect::Closed(
+                closed,
+                Err("there is no such view".to_owned()),
+            )];
+        };
+        let view = self.remove(at, now);
+        let (agent, name) = (view.agent, &view.target.shown);
+        let text = match reason {
+            CloseReason::ClosedByAgent => format!("{agent} closed {name}"),
+            CloseReason::AgentGone => format!("{agent} is gone, and {name} with it"),
+            CloseReason::Settled => format!("{name} was settled by a command"),
+            CloseReason::NotShown => format!("{name} could not be opened in time"),
+        };
+        self.say(Tone::Info, text, now);
+        let text = view.proposal.text();
+        let mut effects = Vec::new();
+        if view.proposal.is_edited() && reason != CloseReason::ClosedByAgent {
+            effects.push(Effect::Keep(view.target.path, text.clone()));
+        }
+        effects.push(Effect::Closed(closed, Ok(text)));
+        effects
+    }
+
+    /// Takes a view away. The one that is shown stays, if it is another.
+    fn remove(&mut self, at: usize, now: Instant) -> View {
+        let view = self.views.remove(at);
+        if at < self.current {
+            self.current -= 1;
+        } else if at == self.current {
+            self.current = self.current.min(self.views.len().saturating_sub(1));
+            if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
+                self.overlay = None;
+            }
+            self.guard(now);
+            self.show_first_hunk();
+        }
+        view
+    }
+
+    fn compare(
+        &mut self,
+        id: DiffId,
+        original: Result<Option<Text>, String>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        match original {
+            Err(reason) => self.say(Tone::Warning, reason, now),
+            Ok(original) => {
+                if let Some(view) = self.view_mut(id) {
+                    view.proposal.rebase(original);
+                    view.disk = Disk::Same;
+                    self.say(
+                        Tone::Info,
+                        "compared with the file as it is on disk now",
+                        now,
+                    );
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
+        self.editing = None;
+        self.guard(now);
+        match edit {
+            Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),
+            Edit::Failed(reason) => self.say(Tone::Warning, reason, now),
+            Edit::Text(text) => {
+                let Some(view) = self.view_mut(id) else {
+                    return Vec::new();
+                };
+                let is_changed = view.proposal.edit(&text);
+                let text = if is_changed {
+                    "your text is the proposal now · a accepts it, z takes it back"
+                } else {
+                    "the proposal is as it was"
+                };
+                self.say(Tone::Good, text, now);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Leaves, which rejects what is pending.
+    fn quit(&mut self) -> Vec<Effect> {
+        let pending = self.views.drain(..);
+        let mut effects: Vec<_> = pending
+            .map(|view| Effect::Resolve(view.id, Outcome::Rejected))
+            .collect();
+        effects.push(Effect::Quit);
+        effects
+    }
+}
+
+#[cfg(test)]
+pub mod tests;

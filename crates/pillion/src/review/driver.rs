@@ -1,0 +1,390 @@
+//! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossterm::event::Event as TerminalEvent;
+use crossterm::execute;
+use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
+use pillion_companion::{Diff, DiffId, Reply};
+use ratatui::layout::Size;
+use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
+
+use crate::review::app::{App, Edit, Effect, Event, Settings};
+use crate::review::edit;
+use crate::review::screen::{self, Depth, Theme};
+use crate::review::source::{self, Stamps};
+use crate::review::terminal::{Keys, Screen};
+use crate::review::{Companion, Input, Options, ThemeChoice, watch};
+
+/// How often the files of pending diffs are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long a terminal may take to say which background it has.
+const ASK: Duration = Duration::from_millis(200);
+
+/// Runs a review in the terminal.
+pub fn run(
+    inputs: Receiver<Input>,
+    sender: Sender<Input>,
+    companion: impl Companion,
+    options: Options,
+) -> anyhow::Result<()> {
+    let theme = theme(options.theme);
+    if options.watch {
+        let (focus, notice) = (companion.clone(), sender.clone());
+        watch::start(
+            options.roots.clone(),
+            move |file| focus.focus(file),
+            move |text| drop(notice.send(Input::Notice(text))),
+        );
+    }
+    let screen = Screen::new()?;
+    let size = screen.terminal.size().unwrap_or(Size::new(80, 24));
+    let settings = Settings {
+        roots: options.roots,
+        hints: options.hints,
+    };
+    let mut driver = Driver {
+        app: App::new(settings, size),
+        keys: Keys::start(sender.clone())?,
+        screen,
+        theme,
+        companion,
+        sender,
+        stamps: Stamps::default(),
+        editor: None,
+        unanswered: Vec::new(),
+        looked: Instant::now(),
+        is_over: false,
+        farewell: None,
+    };
+    let result = driver.run(&inputs);
+    let farewell = driver.farewell.take();
+    drop(driver);
+    if let Some(farewell) = farewell {
+        let _ = writeln!(io::stderr(), "{farewell}");
+    }
+    result
+}
+
+/// The reviewer's editor while it runs.
+struct Running {
+    id: DiffId,
+    session: edit::Session,
+    process: u32,
+}
+
+struct Driver<C> {
+    app: App,
+    keys: Keys,
+    screen: Screen,
+    theme: Theme,
+    companion: C,
+    sender: Sender<Input>,
+    stamps: Stamps,
+    editor: Option<Running>,
+    /// Diffs that are not on the screen yet.
+    unanswered: Vec<Reply<()>>,
+    looked: Instant,
+    is_over: bool,
+    farewell: Option<String>,
+}
+
+impl<C: Companion> Driver<C> {
+    fn run(&mut self, inputs: &Receiver<Input>) -> anyhow::Result<()> {
+        while !self.is_over {
+            let more = self.draw()?;
+            match self.next(inputs, more) {
+                Ok(input) => self.take_in(input)?,
+                Err(RecvTimeoutError::Timeout) => self.update(Event::Tick)?,
+                Err(RecvTimeoutError::Disconnected) => self.update(Event::Stop)?,
+            }
+            // Whatever came meanwhile is drawn at once.
+            while !self.is_over
+                && let Ok(input) = inputs.try_recv()
+            {
+                self.take_in(input)?;
+            }
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next input, as long as nothing is to be done without one.
+    fn next(&self, inputs: &Receiver<Input>, more: bool) -> Result<Input, RecvTimeoutError> {
+        if more {
+            return inputs.recv_timeout(Duration::ZERO);
+        }
+        let now = Instant::now();
+        let look = (!self.app.views.is_empty()).then(|| self.looked + LOOK);
+        let until = match (look, self.app.expires()) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(at), None) | (None, Some(at)) => at,
+            (None, None) => return inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        inputs.recv_timeout(until.saturating_duration_since(now))
+    }
+
+    /// Draws, unless the reviewer's editor has the terminal, and answers who waited for that.
+    fn draw(&mut self) -> io::Result<bool> {
+        let mut more = false;
+        if self.editor.is_none() {
+            execute!(io::stdout(), BeginSynchronizedUpdate)?;
+            let (app, theme) = (&mut self.app, &self.theme);
+            self.screen
+                .terminal
+                .draw(|frame| more = screen::draw(frame, app, theme))?;
+            execute!(io::stdout(), EndSynchronizedUpdate)?;
+        }
+        for shown in self.unanswered.drain(..) {
+            shown.done(());
+        }
+        Ok(more)
+    }
+
+    fn take_in(&mut self, input: Input) -> io::Result<()> {
+        match input {
+            Input::Open(diff, shown) => self.open(diff, shown),
+            Input::Close(id, reason, closed) => {
+                let running = self.editor.as_ref().filter(|editor| editor.id == id);
+                if let Some(text) = running.and_then(|editor| editor.session.saved()) {
+                    self.update(Event::Saved(id, text))?;
+                }
+                self.update(Event::Closed { id, reason, closed })
+            }
+            Input::Status(status) => self.update(Event::Status(status)),
+            Input::Terminal(event) => self.on_terminal(event),
+            Input::EditorEnded(status) => self.on_editor_end(status),
+            Input::Notice(text) => self.update(Event::Notice(text)),
+            Input::Interrupt if self.editor.is_some() => Ok(()),
+            Input::Interrupt | Input::Stop | Input::TerminalLost(_) => self.stop(),
+        }
+    }
+
+    fn open(&mut self, diff: Diff, shown: Reply<()>) -> io::Result<()> {
+        let original = match source::read(&diff.path) {
+            Ok(original) => original,
+            Err(reason) => {
+                shown.failed(reason);
+                return Ok(());
+            }
+        };
+        let target = source::target(&diff.path, &self.app.settings.roots);
+        self.stamps.insert(diff.id, &target.path, original.as_ref());
+        self.update(Event::Opened {
+            diff,
+            target,
+            original,
+            shown,
+        })
+    }
+
+    fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {
+        match event {
+            TerminalEvent::Key(key) => self.update(Event::Key(key))?,
+            TerminalEvent::Resize(width, height) => {
+                self.update(Event::Resized(Size::new(width, height)))?;
+            }
+            // Pasted text is no series of commands.
+            _ => {}
+        }
+        if self.editor.is_none() {
+            self.keys.go_on();
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, event: Event) -> io::Result<()> {
+        let effects = self.app.update(event, Instant::now());
+        for effect in effects {
+            self.perform(effect)?;
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Resolve(id, outcome) => self.companion.resolve_diff(id, outcome),
+            Effect::Shown(shown) => self.unanswered.push(shown),
+            Effect::Closed(closed, Ok(text)) => closed.done(text),
+            Effect::Closed(closed, Err(reason)) => closed.failed(reason),
+            Effect::Edit { id, path, text } => return self.edit(id, &path, text),
+            Effect::Keep(path, text) => {
+                let notice = match edit::keep(&path, &text) {
+                    Ok(file) => format!("your edited text is kept in {}", file.display()),
+                    Err(error) => format!("your edited text is lost: {error}"),
+                };
+                return self.update(Event::Notice(notice));
+            }
+            Effect::Reread(id, path) => {
+                let original = source::read(&path);
+                if let Ok(original) = &original {
+                    self.stamps.insert(id, &path, original.as_ref());
+                }
+                return self.update(Event::Reread(id, original));
+            }
+            Effect::Suspend => {
+                self.screen.suspend()?;
+                return self.resize();
+            }
+            Effect::Quit => self.is_over = true,
+        }
+        Ok(())
+    }
+
+    /// Starts the reviewer's editor. The loop goes on meanwhile, and answers agents.
+    fn edit(&mut self, id: DiffId, path: &Path, text: String) -> io::Result<()> {
+        let session = match edit::Session::new(path, text) {
+            Ok(session) => session,
+            Err(error) => {
+                let reason = format!("cannot write a copy to edit: {error}");
+                return self.update(Event::Edited(id, Edit::Failed(reason)));
+            }
+        };
+        self.screen.release();
+        let variable = std::env::var_os;
+        match session.start(variable("VISUAL"), variable("EDITOR")) {
+            Err(reason) => {
+                self.screen.take()?;
+                self.update(Event::Edited(id, Edit::Failed(reason)))
+            }
+            Ok(mut child) => {
+                let process = child.id();
+                let sender = self.sender.clone();
+                self.editor = Some(Running {
+                    id,
+                    session,
+                    process,
+                });
+                thread::Builder::new()
+                    .name("editor".to_owned())
+                    .spawn(move || {
+                        let _ = sender.send(Input::EditorEnded(child.wait()));
+                    })?;
+                Ok(())
+            }
+        }
+    }
+
+    fn on_editor_end(&mut self, status: io::Result<std::process::ExitStatus>) -> io::Result<()> {
+        let Some(Running { id, session, .. }) = self.editor.take() else {
+            return Ok(());
+        };
+        self.screen.take()?;
+        Keys::discard();
+        self.resize()?;
+        let is_pending = self.app.views.iter().any(|view| view.id == id);
+        let edit = if is_pending {
+            session.finish(status)
+        } else if session.saved().is_some() {
+            Edit::Failed(session.keep("the diff was closed while you edited"))
+        } else {
+            Edit::Failed("the diff was closed while you edited".to_owned())
+        };
+        self.update(Event::Edited(id, edit))?;
+        self.keys.go_on();
+        Ok(())
+    }
+
+    /// The terminal may have another size after something else had it.
+    fn resize(&mut self) -> io::Result<()> {
+        let size = self.screen.terminal.size()?;
+        self.update(Event::Resized(size))
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        if let Some(Running {
+            session, process, ..
+        }) = self.editor.take()
+        {
+            end(process);
+            if session.saved().is_some() {
+                self.farewell = Some(session.keep("the review ended while you edited"));
+            }
+        }
+        self.update(Event::Stop)
+    }
+
+    /// Looks at the files of pending diffs now and then.
+    fn look(&mut self) -> io::Result<()> {
+        if self.looked.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        let views = &self.app.views;
+        self.stamps
+            .retain(|id| views.iter().any(|view| view.id == id));
+        for (id, disk) in self.stamps.look() {
+            self.update(Event::Disk(id, disk))?;
+        }
+        Ok(())
+    }
+}
+
+/// Asks a process to end.
+fn end(process: u32) {
+    #[cfg(unix)]
+    if let Some(process) = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+    }
+    #[cfg(not(unix))]
+    let _ = process;
+}
+
+fn theme(choice: ThemeChoice) -> Theme {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let depth = depth(
+        &variable("NO_COLOR"),
+        &variable("COLORTERM"),
+        &variable("TERM"),
+    );
+    let is_dark = match choice {
+        ThemeChoice::Light => false,
+        ThemeChoice::Dark => true,
+        ThemeChoice::Auto if depth == Depth::None => true,
+        ThemeChoice::Auto => {
+            let mut options = QueryOptions::default();
+            options.timeout = ASK;
+            !matches!(theme_mode(options), Ok(ThemeMode::Light))
+        }
+    };
+    Theme::new(is_dark, depth)
+}
+
+/// How many colours the terminal has, as the environment says.
+fn depth(no_color: &str, colorterm: &str, term: &str) -> Depth {
+    if !no_color.is_empty() {
+        return Depth::None;
+    }
+    if matches!(colorterm, "truecolor" | "24bit") || term.ends_with("-direct") {
+        return Depth::True;
+    }
+    let is_basic = ["linux", "vt", "ansi", "cons", "xterm"].contains(&term)
+        || term.ends_with("-16color")
+        || term == "screen";
+    if is_basic {
+        Depth::Basic
+    } else {
+        Depth::Indexed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_says_how_many_colours_there_are() {
+        assert_eq!(depth("1", "truecolor", "xterm-256color"), Depth::None);
+        assert_eq!(depth("", "truecolor", "xterm"), Depth::True);
+        assert_eq!(depth("", "", "tmux-256color"), Depth::Indexed);
+        assert_eq!(depth("", "", "linux"), Depth::Basic);
+    }
+}

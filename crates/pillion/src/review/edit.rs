@@ -1,0 +1,189 @@
+//! The reviewer's own editor on a proposal: a private copy of the text, the command, and what comes
+//! back. Never writes the user's file.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+
+use tempfile::TempDir;
+
+use crate::review::app::Edit;
+
+/// A text that is being edited.
+#[derive(Debug)]
+pub struct Session {
+    folder: TempDir,
+    file: PathBuf,
+    text: String,
+}
+
+impl Session {
+    /// Puts `text` into a private file that is named like `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn new(path: &Path, text: String) -> io::Result<Self> {
+        let folder = private_folder()?;
+        let file = folder.path().join(file_name(path));
+        write_private(&file, &text)?;
+        Ok(Self { folder, file, text })
+    }
+
+    /// Starts the editor on it.
+    ///
+    /// # Errors
+    /// One sentence that says which command did not start.
+    pub fn start(
+        &self,
+        visual: Option<OsString>,
+        editor: Option<OsString>,
+    ) -> Result<Child, String> {
+        let words = command(visual, editor)?;
+        let (program, arguments) = words.split_first().ok_or("no editor is set")?;
+        Command::new(program)
+            .args(arguments)
+            .arg(&self.file)
+            .spawn()
+            .map_err(|error| format!("cannot start {program}: {error}"))
+    }
+
+    /// The text as it was last saved, if it is text and differs.
+    pub fn saved(&self) -> Option<String> {
+        match self.outcome() {
+            Edit::Text(text) => Some(text),
+            Edit::Unchanged | Edit::Failed(_) => None,
+        }
+    }
+
+    /// What came of it when the editor ended with `status`.
+    pub fn finish(self, status: io::Result<ExitStatus>) -> Edit {
+        let outcome = self.outcome();
+        let problem = match status {
+            Ok(status) if status.success() => None,
+            Ok(status) => Some(format!("the editor ended with {status}")),
+            Err(error) => Some(format!("the editor was lost: {error}")),
+        };
+        match (problem, outcome) {
+            (None, Edit::Failed(reason)) => Edit::Failed(self.keep(&reason)),
+            (None, outcome) => outcome,
+            (Some(problem), Edit::Unchanged) => {
+                Edit::Failed(format!("{problem}: the proposal is as it was"))
+            }
+            (Some(problem), _) => Edit::Failed(self.keep(&problem)),
+        }
+    }
+
+    /// Leaves the file where it is. Answers `reason` with the place of the file.
+    pub fn keep(self, reason: &str) -> String {
+        let _ = self.folder.keep();
+        format!("{reason}: your text is kept in {}", self.file.display())
+    }
+
+    fn outcome(&self) -> Edit {
+        let bytes = match fs::read(&self.file) {
+            Ok(bytes) => bytes,
+            Err(error) => return Edit::Failed(format!("cannot read the edited text: {error}")),
+        };
+        match String::from_utf8(bytes) {
+            Err(_) => Edit::Failed("the edited text is not UTF-8".to_owned()),
+            Ok(text) => {
+                let text = without_added_newline(&self.text, text);
+                if text == self.text {
+                    Edit::Unchanged
+                } else {
+                    Edit::Text(text)
+                }
+            }
+        }
+    }
+}
+
+/// Puts a text that would be lost into a private file. Answers the file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep(path: &Path, text: &str) -> io::Result<PathBuf> {
+    let folder = private_folder()?;
+    let file = folder.path().join(file_name(path));
+    write_private(&file, text)?;
+    let _ = folder.keep();
+    Ok(file)
+}
+
+/// Most editors end the last line when they save. If the text had no newline there and the last
+/// line is as it was, that newline is the editor's, not the reviewer's.
+fn without_added_newline(before: &str, mut after: String) -> String {
+    let last = |text: &str| text.rsplit('\n').next().unwrap_or_default().to_owned();
+    let ends_bare = !before.is_empty() && !before.ends_with('\n');
+    if ends_bare
+        && let Some(cut) = after.strip_suffix('\n')
+        && last(cut) == last(before)
+    {
+        after.truncate(cut.len());
+    } else if before.is_empty() && after == "\n" {
+        after.clear();
+    }
+    after
+}
+
+/// The command line of the reviewer's editor.
+fn command(visual: Option<OsString>, editor: Option<OsString>) -> Result<Vec<String>, String> {
+    for (name, value) in [("VISUAL", visual), ("EDITOR", editor)] {
+        let Some(value) = value else { continue };
+        let value = value
+            .into_string()
+            .map_err(|_| format!("${name} is not UTF-8"))?;
+        let words = shell_words::split(&value).map_err(|error| format!("${name}: {error}"))?;
+        if words.first().is_some_and(|word| !word.is_empty()) {
+            return Ok(words);
+        }
+    }
+    Ok(vec![
+        if cfg!(windows) { "notepad" } else { "vi" }.to_owned(),
+    ])
+}
+
+/// The name of the copy: that of the file, so that editors know its language. Names that tools read
+/// as their own settings (`.exrc`, `.dir-locals.el`) get something in front.
+fn file_name(path: &Path) -> OsString {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_plain = !name.is_empty()
+        && name.len() <= 200
+        && name
+            .chars()
+            .all(|char| char.is_alphanumeric() || "._-+ ()[]{}@,=~".contains(char));
+    if !is_plain {
+        return "proposal.txt".into();
+    }
+    if name.starts_with(['.', '-', '_']) {
+        return format!("proposal{name}").into();
+    }
+    name.into_owned().into()
+}
+
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("pillion-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir()
+}
+
+fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(file)?.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

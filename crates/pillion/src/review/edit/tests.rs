@@ -1,0 +1,103 @@
+//! The editor is a real command here, and never a shell.
+
+use super::*;
+
+fn outcome(before: &str, script: &str) -> Edit {
+    let session = Session::new(Path::new("/w/src/app.ts"), before.to_owned()).unwrap();
+    let editor = format!("sh -c '{script}' editor");
+    let mut child = session.start(None, Some(editor.into())).unwrap();
+    let status = child.wait();
+    session.finish(status)
+}
+
+fn text(edit: Edit) -> String {
+    match edit {
+        Edit::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed(edit: Edit) -> String {
+    match edit {
+        Edit::Failed(reason) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_edited_text_comes_back_byte_for_byte() {
+    let edited = outcome("a\r\nb", r#"printf "A\r\nb\0\n\n" > "$1""#);
+    assert_eq!(text(edited), "A\r\nb\0\n\n");
+    assert!(matches!(outcome("a", "true"), Edit::Unchanged));
+    assert_eq!(text(outcome("a\n", r#": > "$1""#)), "");
+}
+
+#[test]
+fn a_newline_that_the_editor_added_is_not_an_edit() {
+    assert!(matches!(outcome("a", r#"echo >> "$1""#), Edit::Unchanged));
+    assert!(matches!(outcome("", r#"echo >> "$1""#), Edit::Unchanged));
+    assert_eq!(text(outcome("a\nb", r#"printf "A\nb\n" > "$1""#)), "A\nb");
+    assert_eq!(text(outcome("a\nb", r#"printf "a\nB\n" > "$1""#)), "a\nB\n");
+    assert_eq!(text(outcome("a\n", r#"echo >> "$1""#)), "a\n\n");
+}
+
+#[test]
+fn an_editor_that_fails_changes_nothing_and_loses_nothing() {
+    let reason = failed(outcome("a", "exit 3"));
+    assert!(reason.ends_with("the proposal is as it was"), "{reason}");
+    let reason = failed(outcome("a", r#"echo b > "$1"; exit 3"#));
+    let (_, place) = reason.split_once("kept in ").unwrap();
+    assert_eq!(fs::read_to_string(place).unwrap(), "b\n");
+    fs::remove_dir_all(Path::new(place).parent().unwrap()).unwrap();
+}
+
+#[test]
+fn a_text_that_is_not_utf8_is_kept_aside() {
+    let reason = failed(outcome("a", r#"printf "\377" > "$1""#));
+    assert!(reason.starts_with("the edited text is not UTF-8: your text is kept in "));
+    let (_, place) = reason.split_once("kept in ").unwrap();
+    fs::remove_dir_all(Path::new(place).parent().unwrap()).unwrap();
+}
+
+#[test]
+fn the_command_is_visual_then_editor_then_vi() {
+    let words =
+        |visual: &str, editor: &str| command(Some(visual.into()), Some(editor.into())).unwrap();
+    assert_eq!(words("code --wait", "nano"), ["code", "--wait"]);
+    assert_eq!(words(" ", "'my editor' -n"), ["my editor", "-n"]);
+    assert_eq!(command(None, None).unwrap().len(), 1);
+    let error = command(Some("'".into()), None).unwrap_err();
+    assert!(error.starts_with("$VISUAL"), "{error}");
+    let session = Session::new(Path::new("/w/a"), String::new()).unwrap();
+    let error = session
+        .start(Some("no-such-editor-here".into()), None)
+        .unwrap_err();
+    assert!(
+        error.starts_with("cannot start no-such-editor-here: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_copy_is_named_like_the_file_unless_that_does_harm() {
+    let name = |path: &str| file_name(Path::new(path)).into_string().unwrap();
+    assert_eq!(name("/w/src/[id].tsx"), "[id].tsx");
+    assert_eq!(name("/w/漢字.rs"), "漢字.rs");
+    assert_eq!(name("/w/.exrc"), "proposal.exrc");
+    assert_eq!(name("/w/-c quit"), "proposal-c quit");
+    assert_eq!(name("/w/a\nb"), "proposal.txt");
+    assert_eq!(name("/w/%:p|!sh"), "proposal.txt");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_copy_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let session = Session::new(Path::new("/w/a.ts"), "secret".into()).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&session.file), 0o600);
+    assert_eq!(mode(session.folder.path()), 0o700);
+    let folder = session.folder.path().to_owned();
+    drop(session);
+    assert!(!folder.exists());
+}

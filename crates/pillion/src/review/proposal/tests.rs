@@ -1,0 +1,156 @@
+//! What must hold for every proposal, whatever the texts are.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn lines(proposal: &Proposal) -> Vec<(usize, usize)> {
+    let hunks = proposal.hunks().iter();
+    hunks
+        .map(|hunk| (hunk.before.start + 1, hunk.after.len()))
+        .collect()
+}
+
+#[test]
+fn a_hunk_that_is_out_leaves_the_original_lines() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\nd\ne\n")), "a\nB\nc\nd\nE\n");
+    assert_eq!(lines(&proposal), [(2, 1), (5, 1)]);
+    assert_eq!(proposal.toggle(0), Ok(true));
+    assert_eq!(proposal.text(), "a\nb\nc\nd\nE\n");
+    assert_eq!(
+        proposal.count(),
+        Count {
+            added: 1,
+            removed: 1,
+            hunks: 2,
+            out: 1
+        }
+    );
+    assert!(!proposal.is_nothing());
+    assert_eq!(proposal.toggle(1), Ok(true));
+    assert!(proposal.is_nothing());
+    assert_eq!(proposal.toggle(9), Ok(false));
+}
+
+#[test]
+fn a_new_file_is_one_hunk_and_out_it_is_empty() {
+    let mut proposal = Proposal::new(None, "a\nb");
+    assert!(proposal.is_new_file());
+    assert_eq!(proposal.hunks().len(), 1);
+    assert_eq!(proposal.toggle(0), Ok(true));
+    assert_eq!(proposal.text(), "");
+}
+
+#[test]
+fn lines_that_are_no_text_cannot_come_back_but_others_can() {
+    let mut proposal = Proposal::new(
+        Some(Text::new(b"a\xff\nb\nc\nd\n".to_vec())),
+        "A\nb\nc\nD\n",
+    );
+    assert_eq!(proposal.toggle(0), Err(NotText));
+    assert_eq!(proposal.toggle(1), Ok(true));
+    assert_eq!(proposal.text(), "A\nb\nc\nd\n");
+}
+
+#[test]
+fn every_change_can_be_taken_back_and_done_again() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\n")), "A\nb\nC\n");
+    assert_eq!(proposal.undo(), None);
+    proposal.toggle(0).unwrap();
+    assert!(proposal.edit("mine\n"));
+    assert!(!proposal.edit("mine\n"));
+    proposal.replace(Some(Text::new("a\nb\nc\n")), "newer\n");
+    assert_eq!(proposal.undo(), Some(Change::Proposed));
+    assert_eq!(proposal.text(), "mine\n");
+    assert_eq!(proposal.undo(), Some(Change::Edited));
+    assert_eq!(proposal.text(), "a\nb\nC\n");
+    assert_eq!(proposal.undo(), Some(Change::Toggled));
+    assert_eq!(proposal.text(), "A\nb\nC\n");
+    assert_eq!(proposal.redo(), Some(Change::Toggled));
+    assert_eq!(proposal.redo(), Some(Change::Edited));
+    assert_eq!(proposal.text(), "mine\n");
+}
+
+#[test]
+fn a_change_after_undo_loses_nothing() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\n")), "A\nb\nC\n");
+    proposal.edit("typed\n");
+    proposal.undo();
+    proposal.toggle(0).unwrap();
+    let mut texts = Vec::new();
+    while proposal.undo().is_some() {
+        texts.push(proposal.text());
+    }
+    assert!(texts.contains(&"typed\n".to_owned()), "{texts:?}");
+}
+
+#[test]
+fn comparing_with_another_original_keeps_what_would_be_accepted() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\nd\n")), "A\nb\nc\nD\n");
+    proposal.toggle(0).unwrap();
+    let text = proposal.text();
+    proposal.rebase(Some(Text::new("a\nb\nmore\nc\nd\n")));
+    assert_eq!(proposal.text(), text);
+    assert_eq!(proposal.undo(), Some(Change::Rebased));
+    assert_eq!(proposal.text(), "A\nb\nc\nD\n");
+}
+
+/// Texts that share lines, with every kind of line end.
+fn texts() -> impl Strategy<Value = (String, String)> {
+    let line = prop_oneof![
+        Just("a\n"),
+        Just("b\n"),
+        Just("\n"),
+        Just("  {\n"),
+        Just("  }\n"),
+        Just("c\r\n"),
+        Just("d\re\n"),
+        Just("\u{feff}x\n"),
+        Just("\u{2028}\n"),
+        Just("\0\n"),
+        Just("é\n"),
+    ];
+    let end = prop_oneof![Just(""), Just("end"), Just("\r"), Just("🦀")];
+    let text =
+        (prop::collection::vec(line, 0..20), end).prop_map(|(lines, end)| lines.concat() + end);
+    (text.clone(), text)
+}
+
+proptest! {
+    #[test]
+    fn all_in_is_the_proposal_and_all_out_the_original((before, after) in texts()) {
+        let mut proposal = Proposal::new(Some(Text::new(before.as_str())), &after);
+        prop_assert_eq!(proposal.text(), after.clone());
+        for hunk in 0..proposal.hunks().len() {
+            prop_assert_eq!(proposal.toggle(hunk), Ok(true));
+        }
+        prop_assert_eq!(proposal.text(), before);
+        while proposal.undo().is_some() {}
+        prop_assert_eq!(proposal.text(), after);
+    }
+
+    #[test]
+    fn any_two_texts_come_back(before: String, after: String) {
+        let mut proposal = Proposal::new(Some(Text::new(before.as_str())), &after);
+        prop_assert_eq!(proposal.text(), after);
+        for hunk in 0..proposal.hunks().len() {
+            prop_assert_eq!(proposal.toggle(hunk), Ok(true));
+        }
+        prop_assert_eq!(proposal.text(), before);
+    }
+
+    #[test]
+    fn toggling_any_hunks_twice_changes_nothing(
+        (before, after) in texts(),
+        picks in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let mut proposal = Proposal::new(Some(Text::new(before)), &after);
+        let count = proposal.hunks().len();
+        prop_assume!(count > 0);
+        let picks: Vec<_> = picks.iter().map(|pick| pick.index(count)).collect();
+        for hunk in picks.iter().chain(&picks) {
+            proposal.toggle(*hunk).unwrap();
+        }
+        prop_assert_eq!(proposal.text(), after);
+    }
+}

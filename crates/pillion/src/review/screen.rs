@@ -1,0 +1,61 @@
+//! Draws the review. Reads the state and never changes what it means.
+
+mod body;
+mod footer;
+mod header;
+mod line;
+mod pages;
+mod theme;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use ratatui::widgets::Widget;
+
+pub use theme::{Depth, Theme};
+
+use crate::review::app::{App, Overlay};
+use crate::review::geometry::SMALLEST;
+
+/// Draws everything. Answers whether there is more to draw that is still being worked out.
+pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> bool {
+    let area = frame.area();
+    let buffer = frame.buffer_mut();
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        pages::too_small(buffer, area, app, theme);
+        return false;
+    }
+    let geometry = app.geometry();
+    header::draw(buffer, &geometry, app, theme);
+    let mut more = false;
+    if app.views.is_empty() {
+        pages::welcome(buffer, area, app, theme);
+    } else {
+        more = body::draw(buffer, geometry.body, app, theme);
+    }
+    footer::draw(buffer, &geometry, app, theme);
+    match app.overlay {
+        Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
+        Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
+        None => {}
+    }
+    more
+}
+
+/// Puts a line at a place, cut at the edge.
+fn put(buffer: &mut Buffer, area: Rect, line: Line<'_>) {
+    let area = Rect { height: 1, ..area }.intersection(buffer.area);
+    line.render(area, buffer);
+}
+
+/// Fills a row with one character.
+fn fill(buffer: &mut Buffer, area: Rect, symbol: &str, style: Style) {
+    let area = area.intersection(buffer.area);
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            buffer[(x, y)].set_symbol(symbol).set_style(style);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Draws what is below the diff: the last message, where the view stands, and the keys.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::review::app::{App, Tone};
+use crate::review::geometry::Geometry;
+use crate::review::screen::theme::Theme;
+use crate::review::screen::{fill, put};
+use crate::review::visible::{self, width};
+
+/// Draws the lines below the diff.
+pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
+    status(buffer, geometry.status, app, theme);
+    keys(buffer, geometry.footer, app, theme);
+}
+
+fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    fill(buffer, area, "─", theme.missing);
+    let position = position(app);
+    let taken = if position.is_empty() {
+        0
+    } else {
+        width(&position) + 4
+    };
+    if !position.is_empty() {
+        let x = area
+            .right()
+            .saturating_sub(u16::try_from(taken).unwrap_or(0));
+        let right = Rect {
+            x,
+            width: area.right() - x,
+            ..area
+        };
+        put(
+            buffer,
+            right,
+            Line::styled(format!(" {position} "), theme.muted),
+        );
+    }
+    let warning = app.status.warnings.first();
+    let (text, style) = match (app.message(), warning) {
+        (Some(message), _) => {
+            let style = match message.tone {
+                Tone::Info => theme.strong,
+                Tone::Good => theme.good,
+                Tone::Warning => theme.warning,
+            };
+            (message.text.as_str(), style)
+        }
+        (None, Some(warning)) => (warning.as_str(), theme.warning),
+        (None, None) => return,
+    };
+    let room = usize::from(area.width).saturating_sub(taken + 5);
+    let text = visible::head(&visible::one_line(text), room);
+    let left = Rect {
+        x: area.x + 2,
+        width: u16::try_from(width(&text) + 2)
+            .unwrap_or(area.width)
+            .min(area.width - 2),
+        ..area
+    };
+    put(buffer, left, Line::styled(format!(" {text} "), style));
+}
+
+/// Where in the diff the view stands.
+fn position(app: &App) -> String {
+    let Some(view) = app.view() else {
+        return String::new();
+    };
+    let hunks = view.proposal.hunks().len();
+    let rows = view.rows().len();
+    let height = usize::from(app.geometry().body.height);
+    let place = if rows <= height && !app.wrap {
+        "all".to_owned()
+    } else if view.top == Default::default() {
+        "top".to_owned()
+    } else {
+        let percent = (view.top.row + height).min(rows) * 100 / rows.max(1);
+        format!("{percent}%")
+    };
+    let column = if view.x > 0 {
+        format!("col {} · ", view.x + 1)
+    } else {
+        String::new()
+    };
+    match hunks {
+        0 => format!("{column}{place}"),
+        hunks => format!("{column}hunk {}/{hunks} · {place}", view.hunk + 1),
+    }
+}
+
+fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let all = wanted(app);
+    let mut room = usize::from(area.width).saturating_sub(1);
+    let mut kept = vec![false; all.len()];
+    let mut order: Vec<_> = (0..all.len()).collect();
+    order.sort_by_key(|at| all[*at].2);
+    for at in order {
+        let (key, what, _) = all[at];
+        let taken = width(key) + width(what) + 3;
+        if taken <= room {
+            room -= taken;
+            kept[at] = true;
+        }
+    }
+    let mut spans = vec![Span::raw(" ")];
+    for ((key, what, _), _) in all.iter().zip(&kept).filter(|(_, kept)| **kept) {
+        spans.push(Span::styled(*key, theme.key));
+        spans.push(Span::raw(" "));
+        spans.push(Span::styled(*what, theme.muted));
+        spans.push(Span::raw("  "));
+    }
+    put(buffer, area, Line::from(spans));
+}
+
+/// Keys, what they do, and how soon they give way when there is no room.
+fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
+    let Some(view) = app.view() else {
+        return vec![("?", "help", 0), ("q", "quit", 0)];
+    };
+    let is_out = view
+        .proposal
+        .hunks()
+        .get(view.hunk)
+        .is_some_and(|hunk| hunk.out);
+    let mut keys = vec![
+        ("a", "accept", 0),
+        ("r", "reject", 0),
+        ("space", if is_out { "hunk back in" } else { "hunk out" }, 1),
+        ("n/p", "hunk", 2),
+        ("e", "edit", 2),
+        ("z", "undo", 5),
+    ];
+    if app.views.len() > 1 {
+        keys.push(("Tab", "next diff", 3));
+    }
+    keys.extend([
+        (
+            "u",
+            if app.unified {
+                "side by side"
+            } else {
+                "unified"
+            },
+            6,
+        ),
+        ("c", if view.unfold { "fold" } else { "unfold" }, 7),
+        ("w", if app.wrap { "cut lines" } else { "wrap" }, 8),
+        ("?", "help", 1),
+        ("q", "quit", 4),
+    ]);
+    keys
+}

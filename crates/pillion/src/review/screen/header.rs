@@ -1,0 +1,227 @@
+//! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::review::app::App;
+use crate::review::geometry::Geometry;
+use crate::review::screen::theme::Theme;
+use crate::review::screen::{fill, put};
+use crate::review::view::{Disk, View};
+use crate::review::visible::{self, width};
+
+/// Draws the lines above the diff.
+pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
+    workspace(buffer, geometry.header, app, theme);
+    if let Some(area) = geometry.tabs {
+        tabs(buffer, area, app, theme);
+    }
+    if let Some(view) = app.view() {
+        title(buffer, geometry.title, view, theme);
+    } else {
+        fill(buffer, geometry.title, "─", theme.missing);
+    }
+    if let (Some(area), Some(note)) = (geometry.note, app.note()) {
+        let note = visible::head(&format!(" ! {note}"), usize::from(area.width));
+        put(buffer, area, Line::styled(note, theme.warning));
+    }
+}
+
+fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let agents = agents(app, theme);
+    let agents_width: usize = agents.iter().map(|span| width(&span.content)).sum();
+    let room = usize::from(area.width).saturating_sub(agents_width + 2);
+    let name = visible::tail(&workspace_name(app), room.saturating_sub(10).max(8));
+    let mut left = vec![
+        Span::styled(" pillion ", theme.strong),
+        Span::raw(name.clone()),
+    ];
+    let context = context(app);
+    let context = visible::tail(&context, room.saturating_sub(9 + width(&name) + 3));
+    if width(&context) > 6 {
+        left.push(Span::styled(" · ", theme.muted));
+        left.push(Span::styled(context, theme.muted));
+    }
+    put(buffer, area, Line::from(left));
+    let x = area
+        .right()
+        .saturating_sub(u16::try_from(agents_width + 1).unwrap_or(u16::MAX));
+    let right = Rect {
+        x: x.max(area.x),
+        width: area.right() - x.max(area.x),
+        ..area
+    };
+    put(buffer, right, Line::from(agents));
+}
+
+fn workspace_name(app: &App) -> String {
+    let names = app.settings.roots.iter().map(|root| {
+        let name = root.file_name().unwrap_or(root.as_os_str());
+        visible::one_line(&name.to_string_lossy())
+    });
+    names.collect::<Vec<_>>().join(" + ")
+}
+
+fn agents(app: &App, theme: &Theme) -> Vec<Span<'static>> {
+    let agents = &app.status.agents;
+    if agents.is_empty() {
+        return vec![Span::styled("○ no agent connected", theme.muted)];
+    }
+    let mut spans = Vec::new();
+    let mut names: Vec<(String, usize)> = Vec::new();
+    for agent in agents {
+        match names
+            .iter_mut()
+            .find(|(name, _)| name == agent.display_name())
+        {
+            Some((_, count)) => *count += 1,
+            None => names.push((agent.display_name().to_owned(), 1)),
+        }
+    }
+    for (name, count) in names {
+        if !spans.is_empty() {
+            spans.push(Span::raw("  "));
+        }
+        spans.push(Span::styled("● ", theme.good));
+        spans.push(Span::raw(if count > 1 {
+            format!("{name} ×{count}")
+        } else {
+            name
+        }));
+    }
+    spans
+}
+
+/// What agents are told, in a few words.
+fn context(app: &App) -> String {
+    let context = &app.status.context;
+    let files = context.files().len();
+    let Some(file) = context.active_file() else {
+        return match files {
+            0 => "no files shared".to_owned(),
+            files => format!("shares {files} files"),
+        };
+    };
+    let path = std::path::Path::new(&file.path);
+    let roots = app.settings.roots.iter();
+    let within = roots.filter_map(|root| path.strip_prefix(root).ok()).next();
+    let name = visible::one_line(&within.unwrap_or(path).to_string_lossy());
+    let line = file
+        .cursor
+        .map_or_else(String::new, |cursor| format!(":{}", cursor.line));
+    let others = match files {
+        0 | 1 => String::new(),
+        files => format!(" +{}", files - 1),
+    };
+    format!("shares {name}{line}{others}")
+}
+
+fn tabs(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let names: Vec<_> = app
+        .views
+        .iter()
+        .enumerate()
+        .map(|(at, view)| tab(app, at, view))
+        .collect();
+    let room = usize::from(area.width).saturating_sub(2);
+    // As many tabs before the current one as leave room for it.
+    let mut first = app.current;
+    let mut taken = width(&names[app.current]) + 1;
+    while first > 0 && taken + width(&names[first - 1]) + 1 < room {
+        first -= 1;
+        taken += width(&names[first]) + 1;
+    }
+    let mut spans = vec![Span::styled(if first > 0 { "‹" } else { " " }, theme.muted)];
+    for (at, name) in names.into_iter().enumerate().skip(first) {
+        let style = if at == app.current {
+            theme
+                .current
+                .add_modifier(ratatui::style::Modifier::REVERSED)
+        } else {
+            theme.muted
+        };
+        spans.push(Span::styled(name, style));
+        spans.push(Span::raw(" "));
+    }
+    let line = Line::from(spans);
+    let is_cut = line.width() > usize::from(area.width);
+    put(buffer, area, line);
+    if is_cut {
+        buffer.set_string(area.right() - 1, area.y, "›", theme.muted);
+    }
+}
+
+fn tab(app: &App, at: usize, view: &View) -> String {
+    let base = view.target.shown.rsplit('/').next().unwrap_or_default();
+    let same_name = |other: &View| other.id != view.id && other.target.shown == view.target.shown;
+    let base = visible::tail(base, 24);
+    let agent = if app.views.iter().any(same_name) {
+        format!(" ({})", view.agent.name())
+    } else {
+        String::new()
+    };
+    format!(" {} {base}{agent} ", at + 1)
+}
+
+fn title(buffer: &mut Buffer, area: Rect, view: &View, theme: &Theme) {
+    let room = usize::from(area.width).saturating_sub(2);
+    let path_width = width(&view.target.shown);
+    let mut facts = facts(view, theme);
+    let width_of =
+        |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
+    let mut said = format!("{} proposes ", view.agent);
+    let wanted = path_width.min(24);
+    if width(&said) + wanted + width_of(&facts) > room {
+        said = format!("{}: ", view.agent);
+    }
+    while facts.len() > 1 && width(&said) + wanted + width_of(&facts) > room {
+        facts.remove(0);
+    }
+    let path_room = room.saturating_sub(width(&said) + width_of(&facts));
+    let mut spans = vec![
+        Span::raw(" "),
+        Span::styled(said, theme.agent),
+        Span::styled(
+            visible::tail(&view.target.shown, path_room.max(8)),
+            theme.strong,
+        ),
+    ];
+    for (text, style) in facts {
+        spans.push(Span::styled(" · ", theme.muted));
+        spans.push(Span::styled(text, style));
+    }
+    put(buffer, area, Line::from(spans));
+}
+
+/// What is to be said about a proposal, the least important first.
+fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
+    let mut facts = Vec::new();
+    let plain = Style::new();
+    let proposal = &view.proposal;
+    let count = proposal.count();
+    if proposal.after().is_crlf() {
+        facts.push(("CRLF".to_owned(), theme.muted));
+    }
+    if proposal.is_new_file() {
+        facts.push(("new file".to_owned(), theme.good));
+    } else if proposal.after().len() == 0 && count.hunks > 0 {
+        facts.push(("empties the file".to_owned(), theme.warning));
+    }
+    if proposal.is_edited() {
+        facts.push(("edited".to_owned(), theme.current));
+    }
+    let hunks = match (count.hunks, count.out) {
+        (0, _) => "no changes".to_owned(),
+        (1, 0) => "1 hunk".to_owned(),
+        (1, _) => "1 hunk, taken out".to_owned(),
+        (hunks, 0) => format!("{hunks} hunks"),
+        (hunks, out) => format!("{hunks} hunks, {out} taken out"),
+    };
+    if view.disk == Disk::Same || count.out > 0 {
+        facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
+    }
+    facts.push((format!("+{} −{}", count.added, count.removed), plain));
+    facts
+}

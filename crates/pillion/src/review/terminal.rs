@@ -1,0 +1,199 @@
+//! The terminal: taken over and given back, also after a panic; and the thread that reads its keys.
+
+use std::io::{self, IsTerminal, Stdout, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, mpsc};
+use std::thread;
+
+use crossterm::cursor::Show;
+use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use crate::review::Input;
+
+/// Why the review cannot run here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoTerminal {
+    /// Input or output is not a terminal.
+    #[error("the review needs a terminal")]
+    Redirected,
+    /// The terminal cannot place text.
+    #[error(
+        "the review needs a terminal that can place text, and TERM is {}",
+        TermName
+    )]
+    Dumb,
+}
+
+impl NoTerminal {
+    /// What to do about it.
+    pub fn hint(self) -> &'static str {
+        "`pillion serve` runs without one; `pillion diffs`, `accept` and `reject` settle its diffs"
+    }
+}
+
+struct TermName;
+
+impl std::fmt::Display for TermName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match std::env::var("TERM") {
+            Ok(name) if !name.is_empty() => f.write_str(&crate::review::visible::one_line(&name)),
+            _ => f.write_str("not set"),
+        }
+    }
+}
+
+/// Whether a review can run here.
+///
+/// # Errors
+/// Why not.
+pub fn check() -> Result<(), NoTerminal> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(NoTerminal::Redirected);
+    }
+    let is_dumb = match std::env::var("TERM") {
+        Ok(name) => name == "dumb" || name.is_empty(),
+        Err(_) => !cfg!(windows),
+    };
+    if is_dumb {
+        Err(NoTerminal::Dumb)
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether the terminal is ours at the moment.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The terminal, ours from `new` to drop.
+pub struct Screen {
+    /// What to draw on.
+    pub terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn new() -> io::Result<Self> {
+        restore_after_panic();
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let mut screen = Self { terminal };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    /// Takes the terminal over again after [`Screen::release`].
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn take(&mut self) -> io::Result<()> {
+        TAKEN.store(true, Ordering::SeqCst);
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        self.terminal.clear()
+    }
+
+    /// Gives the terminal back.
+    pub fn release(&mut self) {
+        restore();
+    }
+
+    /// Gives the terminal back to the shell and sleeps until the shell brings us back.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            self.release();
+            // The whole group, as the terminal itself would do it: `cargo run` sleeps with us.
+            rustix::process::kill_process_group(
+                rustix::process::getpgrp(),
+                rustix::process::Signal::TSTP,
+            )?;
+            self.take()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn restore() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // Nothing can be done about a terminal that is gone.
+        let mut out = io::stdout();
+        let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+        let _ = out.flush();
+    }
+}
+
+/// A panic on any thread would otherwise print into the alternate screen and leave it there.
+fn restore_after_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            restore();
+            report(panic);
+        }));
+    });
+}
+
+/// The keys. They are read one at a time, so that nothing reads from the terminal while the
+/// reviewer's editor has it.
+pub struct Keys {
+    go_on: mpsc::Sender<()>,
+}
+
+impl Keys {
+    /// Reads the first key, on a thread of its own.
+    ///
+    /// # Errors
+    /// When there can be no thread.
+    pub fn start(inputs: mpsc::Sender<Input>) -> io::Result<Self> {
+        let (go_on, wait) = mpsc::channel();
+        thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || {
+                loop {
+                    let input = match event::read() {
+                        Ok(event) => Input::Terminal(event),
+                        Err(error) => Input::TerminalLost(error),
+                    };
+                    let is_lost = matches!(input, Input::TerminalLost(_));
+                    if inputs.send(input).is_err() || is_lost || wait.recv().is_err() {
+                        return;
+                    }
+                }
+            })?;
+        Ok(Self { go_on })
+    }
+
+    /// Reads on. To be called once for every event that came.
+    pub fn go_on(&self) {
+        // The thread is gone only when the terminal is, which it has said.
+        let _ = self.go_on.send(());
+    }
+
+    /// Forgets what was typed and not yet read.
+    pub fn discard() {
+        while event::poll(std::time::Duration::ZERO).unwrap_or(false) {
+            if event::read().is_err() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A text as lines of bytes, kept exactly as it is. Knows nothing of diffs or screens.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A text that is split into lines at `\n` only: a lone `\r`, U+2028 or NUL is content like any
+/// other. Every line holds its own `\n`; only the last one may lack it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Text {
+    bytes: Vec<u8>,
+    /// Where each line begins, and at the end where the text ends.
+    starts: Vec<usize>,
+    is_utf8: bool,
+}
+
+impl Text {
+    /// Splits `bytes`, which need not be UTF-8.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        let mut starts = vec![0];
+        let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        starts.extend(ends.map(|(at, _)| at + 1));
+        if starts.last() != Some(&bytes.len()) {
+            starts.push(bytes.len());
+        }
+        let is_utf8 = std::str::from_utf8(&bytes).is_ok();
+        Self {
+            bytes,
+            starts,
+            is_utf8,
+        }
+    }
+
+    /// The whole text.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many lines there are: none in an empty text.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether all of it is UTF-8.
+    pub fn is_utf8(&self) -> bool {
+        self.is_utf8
+    }
+
+    /// The bytes of `lines`, which are cut to the lines that exist.
+    pub fn slice(&self, lines: Range<usize>) -> &[u8] {
+        let start = lines.start.min(self.len());
+        let end = lines.end.clamp(start, self.len());
+        &self.bytes[self.starts[start]..self.starts[end]]
+    }
+
+    /// One line with its `\n`; empty where there is none.
+    pub fn line(&self, index: usize) -> &[u8] {
+        self.slice(index..index.saturating_add(1))
+    }
+
+    /// One line with its `\n`, for showing: what is not UTF-8 reads `\u{fffd}`.
+    pub fn shown(&self, index: usize) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.line(index))
+    }
+
+    /// Whether every line ends in `\r\n`.
+    pub fn is_crlf(&self) -> bool {
+        self.len() > 0 && (0..self.len()).all(|line| self.line(line).ends_with(b"\r\n"))
+    }
+
+    /// Whether there is text and its last line lacks the `\n`.
+    pub fn lacks_final_newline(&self) -> bool {
+        self.bytes.last().is_some_and(|byte| *byte != b'\n')
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_end_at_newlines_only() {
+        let text = Text::new("\u{feff}a\r\nb\rc\u{2028}d\0\n\nlast");
+        let lines: Vec<_> = (0..text.len()).map(|line| text.shown(line)).collect();
+        assert_eq!(lines, ["\u{feff}a\r\n", "b\rc\u{2028}d\0\n", "\n", "last"]);
+        assert!(text.lacks_final_newline());
+        assert_eq!(Text::new("").len(), 0);
+        assert_eq!(Text::new("\n").len(), 1);
+        assert!(text.line(99).is_empty());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_replacements() {
+        let text = Text::new(b"a\xff\n".to_vec());
+        assert!(!text.is_utf8());
+        assert_eq!(text.shown(0), "a\u{fffd}\n");
+        assert_eq!(text.line(0), b"a\xff\n");
+    }
+
+    proptest! {
+        #[test]
+        fn the_lines_are_the_text(bytes: Vec<u8>) {
+            let text = Text::new(bytes.clone());
+            let lines: Vec<u8> = (0..text.len()).flat_map(|line| text.line(line).to_vec()).collect();
+            prop_assert_eq!(lines, bytes);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! One pending diff as the reviewer sees it: the proposal, and where in it the view stands.
+
+mod paint;
+mod scroll;
+
+use std::path::PathBuf;
+
+use pillion_companion::DiffId;
+use pillion_protocol::Dialect;
+
+pub use paint::Paint;
+pub use scroll::{Port, STRIDE, Top};
+
+use crate::review::proposal::Proposal;
+use crate::review::rows::{Layout, Rows};
+use crate::review::visible;
+
+/// Which of the two texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before.
+    Left,
+    /// After.
+    Right,
+}
+
+/// The file that a proposal would change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where it really is, links followed.
+    pub path: PathBuf,
+    /// How people read that: below the workspace if it is there.
+    pub shown: String,
+    /// The other path by which the agent calls it, when links are followed on the way.
+    pub alias: Option<String>,
+    /// Whether it is outside of every workspace folder.
+    pub is_outside: bool,
+}
+
+impl Target {
+    /// Names `path` for people, relative to the root that holds it. `real` is where it really is.
+    pub fn new(path: PathBuf, real: PathBuf, roots: &[PathBuf]) -> Self {
+        let name = |path: &PathBuf| {
+            let within = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+            visible::one_line(&within.unwrap_or(path).to_string_lossy())
+        };
+        let is_outside = !roots.iter().any(|root| real.starts_with(root));
+        let alias = (path != real).then(|| name(&path));
+        Self {
+            shown: name(&real),
+            alias: alias.filter(|alias| *alias != name(&real)),
+            path: real,
+            is_outside,
+        }
+    }
+}
+
+/// What became of the file on disk since the diff opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Disk {
+    /// It still has the text that the diff compares with.
+    #[default]
+    Same,
+    /// It has another text.
+    Changed,
+    /// It is gone.
+    Gone,
+    /// It appeared, where there was none.
+    Appeared,
+}
+
+/// A pending diff in the review.
+pub struct View {
+    /// The companion's number for it.
+    pub id: DiffId,
+    /// Who proposes it.
+    pub agent: Dialect,
+    /// The file.
+    pub target: Target,
+    /// The change.
+    pub proposal: Proposal,
+    /// The current hunk.
+    pub hunk: usize,
+    /// Where the visible part begins.
+    pub top: Top,
+    /// Columns that are scrolled off to the left.
+    pub x: usize,
+    /// Whether unchanged regions are shown in full.
+    pub unfold: bool,
+    /// What became of the file on disk.
+    pub disk: Disk,
+    /// Colours and line breaks that were worked out.
+    pub paint: Paint,
+    rows: Rows,
+    rows_for: (Layout, bool, u64),
+}
+
+impl View {
+    /// A view that stands at the first hunk.
+    pub fn new(id: DiffId, agent: Dialect, target: Target, proposal: Proposal) -> Self {
+        let rows = Rows::new(&proposal, Layout::Unified, false);
+        let rows_for = (Layout::Unified, false, proposal.generation());
+        Self {
+            paint: Paint::new(&target.path, &proposal),
+            id,
+            agent,
+            target,
+            proposal,
+            hunk: 0,
+            top: Top::default(),
+            x: 0,
+            unfold: false,
+            disk: Disk::Same,
+            rows,
+            rows_for,
+        }
+    }
+
+    /// The rows, as [`View::arrange`] worked them out.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Works the rows out again if the texts, the layout or the folding changed, and stays at the
+    /// same line of the text before.
+    pub fn arrange(&mut self, layout: Layout) {
+        let rows_for = (layout, self.unfold, self.proposal.generation());
+        if rows_for == self.rows_for {
+            return;
+        }
+        if rows_for.2 != self.rows_for.2 {
+            self.paint = Paint::new(&self.target.path, &self.proposal);
+        }
+        let line = self.line_at_top();
+        let offset = self.rows.of_hunk(self.hunk).start.checked_sub(self.top.row);
+        self.rows = Rows::new(&self.proposal, layout, self.unfold);
+        self.rows_for = rows_for;
+        self.hunk = self.hunk.min(self.proposal.hunks().len().saturating_sub(1));
+        let hunk = self.rows.of_hunk(self.hunk);
+        self.top = match offset {
+            // The current hunk stays where it is on the screen.
+            Some(offset) if !hunk.is_empty() && offset < 200 => Top {
+                row: hunk.start.saturating_sub(offset),
+                sub: 0,
+            },
+            _ => Top {
+                row: self.rows.of_line(line),
+                sub: 0,
+            },
+        };
+    }
+
+    /// Whether only one of the two texts has lines.
+    pub fn is_one_sided(&self) -> bool {
+        self.proposal.before().len() == 0 || self.proposal.after().len() == 0
+    }
+}

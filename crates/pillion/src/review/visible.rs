@@ -1,0 +1,341 @@
+//! Makes any text safe and honest to show: nothing that an agent writes reaches the terminal as a
+//! control sequence, and nothing in it stays invisible. Knows nothing of styles or screens.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns between tab stops.
+pub const TAB: usize = 4;
+
+/// More characters than this in one cluster are not drawn: no terminal would get them right.
+const MAX_CLUSTER: usize = 8;
+
+/// A position in a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Bytes before it.
+    pub byte: usize,
+    /// Columns before it.
+    pub column: usize,
+}
+
+/// What is drawn for one cluster of characters.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// Where it begins.
+    pub at: Place,
+    /// How many bytes of the line it stands for.
+    pub bytes: usize,
+    /// What to draw.
+    pub text: Cow<'a, str>,
+    /// How many columns that takes.
+    pub width: usize,
+    /// Whether it stands for something that cannot be drawn as it is.
+    pub replaced: bool,
+}
+
+/// The pieces of `line` from `start`, which must be where a piece begins.
+pub fn pieces(line: &str, start: Place) -> impl Iterator<Item = Piece<'_>> {
+    let mut at = start;
+    let rest = line.get(start.byte..).unwrap_or_default();
+    rest.graphemes(true).map(move |cluster| {
+        let piece = piece(cluster, at);
+        at.byte += cluster.len();
+        at.column += piece.width;
+        piece
+    })
+}
+
+/// All of `text` in one safe line, for names, paths and messages.
+pub fn one_line(text: &str) -> String {
+    let safe = pieces(text, Place::default()).map(|piece| match piece.text {
+        Cow::Borrowed(text) => text.to_owned(),
+        Cow::Owned(text) => text,
+    });
+    safe.collect()
+}
+
+/// How many columns `text` takes when drawn as it is.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The end of `text` in at most `max` columns, marked when something is cut off in front.
+pub fn tail(text: &str, max: usize) -> String {
+    if width(text) <= max {
+        return text.to_owned();
+    }
+    let mut kept = Vec::new();
+    let mut room = max.saturating_sub(1);
+    for cluster in text.graphemes(true).rev() {
+        match room.checked_sub(width(cluster)) {
+            Some(left) => room = left,
+            None => break,
+        }
+        kept.push(cluster);
+    }
+    kept.extend((max > 0).then_some("…"));
+    kept.into_iter().rev().collect()
+}
+
+/// The beginning of `text` in at most `max` columns, marked when something is cut off.
+pub fn head(text: &str, max: usize) -> String {
+    if width(text) <= max {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut room = max.saturating_sub(1);
+    for cluster in text.graphemes(true) {
+        match room.checked_sub(width(cluster)) {
+            Some(left) => room = left,
+            None => break,
+        }
+        kept.push_str(cluster);
+    }
+    kept.extend((max > 0).then_some('…'));
+    kept
+}
+
+/// Where each row begins when `line` is broken every `step` columns, never within a piece.
+pub fn breaks(line: &str, step: usize) -> Vec<Place> {
+    let step = step.max(1);
+    let mut rows = vec![Place::default()];
+    let mut row = Place::default();
+    let bytes = line.as_bytes();
+    loop {
+        // Printable ASCII is one column per byte. The byte after it must be so too, since it could
+        // otherwise join the last one into a cluster.
+        let next = row.byte + step;
+        if bytes.len() > next
+            && bytes[row.byte..=next]
+                .iter()
+                .all(|b| matches!(b, 0x20..=0x7e))
+        {
+            row = Place {
+                byte: next,
+                column: row.column + step,
+            };
+            rows.push(row);
+            continue;
+        }
+        let end = row.column + step;
+        let over =
+            |piece: &Piece<'_>| piece.at.column + piece.width > end && piece.at.byte > row.byte;
+        match pieces(line, row).find(over) {
+            Some(piece) => row = piece.at,
+            None => return rows,
+        }
+        rows.push(row);
+    }
+}
+
+fn piece(cluster: &str, at: Place) -> Piece<'_> {
+    let bytes = cluster.len();
+    let of = |text: Cow<'static, str>, replaced| Piece {
+        at,
+        bytes,
+        width: width(&text),
+        text,
+        replaced,
+    };
+    if let [0x20..=0x7e] = cluster.as_bytes() {
+        return Piece {
+            at,
+            bytes,
+            text: Cow::Borrowed(cluster),
+            width: 1,
+            replaced: false,
+        };
+    }
+    if cluster == "\t" {
+        let spaces = TAB - at.column % TAB;
+        return of(Cow::Owned(" ".repeat(spaces)), false);
+    }
+    if cluster.chars().count() > MAX_CLUSTER {
+        return of(Cow::Owned(many(cluster)), true);
+    }
+    let is_whole = |char| is_plain(char) && !is_joiner(char) && !is_skin_tone(char);
+    if cluster.chars().all(is_whole) && width(cluster) > 0 {
+        return Piece {
+            at,
+            bytes,
+            text: Cow::Borrowed(cluster),
+            width: width(cluster),
+            replaced: false,
+        };
+    }
+    let replaced = cluster.chars().any(|char| !is_plain(char));
+    of(Cow::Owned(parts(cluster)), replaced)
+}
+
+/// Emoji that are joined of several are drawn as their parts: terminals disagree on how wide the
+/// whole is, and then nothing after it stands where it should.
+fn parts(cluster: &str) -> String {
+    let mut text = String::new();
+    let is_emoji = cluster
+        .chars()
+        .any(|char| char.width() == Some(2) || char == '\u{fe0f}');
+    for char in cluster.chars() {
+        if is_joiner(char) && is_emoji && char != '\u{200c}' {
+            continue;
+        }
+        if !is_plain(char) || is_joiner(char) {
+            text.push_str(&stand_in(char));
+        } else if char.width() == Some(0) && text.is_empty() {
+            text.extend(['\u{25cc}', char]);
+        } else {
+            text.push(char);
+        }
+    }
+    if text.is_empty() {
+        text = cluster.chars().map(stand_in).collect();
+    }
+    text
+}
+
+/// A heap of combining characters: the first, and how many more there are.
+fn many(cluster: &str) -> String {
+    let mut chars = cluster.chars();
+    let first = chars.next().map_or_else(String::new, |char| {
+        if is_plain(char) && char.width() > Some(0) {
+            char.to_string()
+        } else {
+            stand_in(char)
+        }
+    });
+    format!("{first}⟨+{}⟩", chars.count())
+}
+
+/// Zero width joiner and non-joiner, and the choice of an emoji's look.
+fn is_joiner(char: char) -> bool {
+    matches!(char, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
+}
+
+fn is_skin_tone(char: char) -> bool {
+    matches!(char, '\u{1f3fb}'..='\u{1f3ff}')
+}
+
+/// Whether a terminal may get `char`: it neither controls anything nor hides.
+fn is_plain(char: char) -> bool {
+    !matches!(char,
+        '\0'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}' | '\u{1160}'
+        | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0d}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+fn stand_in(char: char) -> String {
+    match char {
+        // The Unicode block "Control Pictures" has one for each.
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(char))
+            .unwrap_or('\u{fffd}')
+            .to_string(),
+        '\u{7f}' => "␡".to_owned(),
+        '\u{feff}' => "⟨BOM⟩".to_owned(),
+        char => format!("⟨U+{:04X}⟩", u32::from(char)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_controls_a_terminal_is_shown_not_sent() {
+        assert_eq!(one_line("a\x1b[31mb\0\x07\x7f"), "a␛[31mb␀␇␡");
+        assert_eq!(one_line("\u{9b}31m"), "⟨U+009B⟩31m");
+        assert_eq!(one_line("x\u{202e}y\u{2066}"), "x⟨U+202E⟩y⟨U+2066⟩");
+        assert_eq!(one_line("\u{feff}a\u{200b}b"), "⟨BOM⟩a⟨U+200B⟩b");
+        assert_eq!(one_line("a\u{e0041}\u{fe01}"), "a⟨U+E0041⟩⟨U+FE01⟩");
+        assert_eq!(one_line("line\r\nnext\u{2028}"), "line␍␊next⟨U+2028⟩");
+    }
+
+    #[test]
+    fn wide_and_combining_characters_keep_their_width() {
+        let widths = |text| {
+            pieces(text, Place::default())
+                .map(|piece| piece.width)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(widths("a漢e\u{301}🦀"), [1, 2, 1, 2]);
+        assert_eq!(one_line("\u{301}x"), "\u{25cc}\u{301}x");
+        assert_eq!(one_line("👩\u{200d}🚀"), "👩🚀");
+        assert_eq!(one_line("❤\u{fe0f}"), "❤");
+        assert_eq!(one_line(&format!("a{}", "\u{301}".repeat(500))), "a⟨+500⟩");
+    }
+
+    #[test]
+    fn tabs_reach_the_next_stop() {
+        assert_eq!(one_line("\ta\tb"), "    a   b");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters_and_says_so() {
+        assert_eq!(tail("src/漢字.rs", 6), "…字.rs");
+        assert_eq!(head("漢字漢字", 5), "漢字…");
+        assert_eq!(head("abc", 3), "abc");
+        assert_eq!(tail("abc", 0), "");
+    }
+
+    #[test]
+    fn rows_break_between_pieces() {
+        let places = |text, step| {
+            breaks(text, step)
+                .into_iter()
+                .map(|place| (place.byte, place.column))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(places("", 4), [(0, 0)]);
+        assert_eq!(places("abcdefgh", 4), [(0, 0), (4, 4)]);
+        assert_eq!(places("a漢字", 4), [(0, 0), (4, 3)]);
+        assert_eq!(places("漢漢", 1), [(0, 0), (3, 2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_controls_comes_through(text: String) {
+            let shown = one_line(&text);
+            prop_assert!(shown.chars().all(|char| is_plain(char) && !char.is_control()));
+        }
+
+        #[test]
+        fn pieces_cover_the_line_and_widths_are_true(text: String) {
+            let mut at = Place::default();
+            for piece in pieces(&text, Place::default()) {
+                prop_assert_eq!(piece.at, at);
+                prop_assert_eq!(piece.width, width(&piece.text));
+                prop_assert!(piece.width > 0, "{:?}", piece);
+                at.byte += piece.bytes;
+                at.column += piece.width;
+            }
+            prop_assert_eq!(at.byte, text.len());
+        }
+
+        #[test]
+        fn every_break_is_where_a_piece_begins(text: String, step in 1_usize..20) {
+            let begins: Vec<_> = pieces(&text, Place::default()).map(|piece| piece.at).collect();
+            for place in breaks(&text, step) {
+                prop_assert!(begins.contains(&place) || place == Place::default());
+            }
+        }
+    }
+}
