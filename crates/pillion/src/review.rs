@@ -70,9 +70,10 @@ enum Input {
     Close(DiffId, CloseReason, Reply<String>),
     Status(Status),
     Terminal(crossterm::event::Event),
-    TerminalLost(io::Error),
+    TerminalLost,
     EditorEnded(io::Result<ExitStatus>),
     Notice(String),
+    Redraw,
     Interrupt,
     Stop,
 }

@@ -3,14 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use pillion_protocol::discovery::join_roots;
 
 use crate::failure::{Failure, Kind};
 
 /// The real paths of `roots`, or of the current folder when there are none.
 ///
 /// # Errors
-/// The first one that is not there or is no folder.
+/// The first one that is not there, is no folder, or cannot be told to agents.
 pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let roots = real_paths(roots)?;
+    join_roots(&roots).map_err(|error| {
+        Failure::new(Kind::Refused, error.to_string())
+            .hint("Agents cannot be told of such a folder; rename it, or serve one above it.")
+    })?;
+    Ok(roots)
+}
+
+fn real_paths(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     if roots.is_empty() {
         let current = std::env::current_dir().context(
             Failure::new(Kind::Refused, "the current folder is gone")

@@ -173,7 +173,6 @@ pub struct App {
     message: Option<Message>,
     armed: Option<Armed>,
     guard: Option<Instant>,
-    editing: Option<DiffId>,
 }
 
 impl App {
@@ -191,7 +190,6 @@ impl App {
             message: None,
             armed: None,
             guard: None,
-            editing: None,
         }
     }
 
@@ -269,7 +267,7 @@ impl App {
             Disk::Appeared => Some("appeared on disk since this diff opened"),
         };
         if let Some(what) = disk {
-            return Some(format!("{what} · o compares with the file as it is now"));
+            return Some(format!("{what} · o compares with it"));
         }
         if let Some(alias) = &view.target.alias {
             let outside = if view.target.is_outside {
@@ -459,7 +457,6 @@ impl App {
     }
 
     fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
-        self.editing = None;
         self.guard(now);
         match edit {
             Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),

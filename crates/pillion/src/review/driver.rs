@@ -18,7 +18,7 @@ use crate::review::edit;
 use crate::review::screen::{self, Depth, Theme};
 use crate::review::source::{self, Stamps};
 use crate::review::terminal::{Keys, Screen};
-use crate::review::{Companion, Input, Options, ThemeChoice, watch};
+use crate::review::{Companion, Input, Options, ThemeChoice, syntax, watch};
 
 /// How often the files of pending diffs are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -59,6 +59,7 @@ pub fn run(
         editor: None,
         unanswered: Vec::new(),
         looked: Instant::now(),
+        has_languages: false,
         is_over: false,
         farewell: None,
     };
@@ -90,6 +91,7 @@ struct Driver<C> {
     /// Diffs that are not on the screen yet.
     unanswered: Vec<Reply<()>>,
     looked: Instant,
+    has_languages: bool,
     is_over: bool,
     farewell: Option<String>,
 }
@@ -159,9 +161,10 @@ impl<C: Companion> Driver<C> {
             Input::Status(status) => self.update(Event::Status(status)),
             Input::Terminal(event) => self.on_terminal(event),
             Input::EditorEnded(status) => self.on_editor_end(status),
+            Input::Redraw => Ok(()),
             Input::Notice(text) => self.update(Event::Notice(text)),
             Input::Interrupt if self.editor.is_some() => Ok(()),
-            Input::Interrupt | Input::Stop | Input::TerminalLost(_) => self.stop(),
+            Input::Interrupt | Input::Stop | Input::TerminalLost => self.stop(),
         }
     }
 
@@ -173,6 +176,7 @@ impl<C: Companion> Driver<C> {
                 return Ok(());
             }
         };
+        self.load_languages()?;
         let target = source::target(&diff.path, &self.app.settings.roots);
         self.stamps.insert(diff.id, &target.path, original.as_ref());
         self.update(Event::Opened {
@@ -181,6 +185,20 @@ impl<C: Companion> Driver<C> {
             original,
             shown,
         })
+    }
+
+    /// Loads the languages for syntax colours when they are needed first, without waiting.
+    fn load_languages(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.has_languages, true) {
+            let sender = self.sender.clone();
+            thread::Builder::new()
+                .name("languages".to_owned())
+                .spawn(move || {
+                    syntax::load();
+                    let _ = sender.send(Input::Redraw);
+                })?;
+        }
+        Ok(())
     }
 
     fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {

@@ -10,6 +10,12 @@ pub const SIDE_BY_SIDE: u16 = 100;
 /// The smallest terminal that shows a diff.
 pub const SMALLEST: (u16, u16) = (40, 10);
 
+/// Columns for the mark of the current hunk.
+pub const MARK: usize = 2;
+
+/// Columns for the sign between a number and its line.
+pub const SIGN: usize = 3;
+
 /// The parts of the screen, from top to bottom.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry {
@@ -84,15 +90,15 @@ impl Columns {
         let width = usize::from(width);
         let (left_text, right_text) = match layout {
             Layout::Unified => {
-                let text = width.saturating_sub(1 + left_number + 1 + right_number + 3);
+                let text = width.saturating_sub(MARK + left_number + 1 + right_number + SIGN);
                 (text, text)
             }
             Layout::SideBySide => {
                 let left = (width - width.min(1)) / 2;
                 let right = width.saturating_sub(left + 1);
                 (
-                    left.saturating_sub(1 + left_number + 3),
-                    right.saturating_sub(right_number + 3),
+                    left.saturating_sub(MARK + left_number + SIGN),
+                    right.saturating_sub(right_number + SIGN),
                 )
             }
         };

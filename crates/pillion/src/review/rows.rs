@@ -116,6 +116,12 @@ impl Rows {
         self.len
     }
 
+    /// Whether anything is folded.
+    pub fn has_folds(&self) -> bool {
+        let mut kinds = self.segments.iter().map(|segment| &segment.kind);
+        kinds.any(|kind| matches!(kind, Kind::Fold { .. }))
+    }
+
     /// The rows of a hunk.
     pub fn of_hunk(&self, hunk: usize) -> Range<usize> {
         self.hunks.get(hunk).cloned().unwrap_or_default()

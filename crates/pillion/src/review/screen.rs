@@ -59,3 +59,6 @@ fn fill(buffer: &mut Buffer, area: Rect, symbol: &str, style: Style) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

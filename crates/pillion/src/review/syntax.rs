@@ -1,7 +1,7 @@
 //! Syntax colours: which part of a line is a keyword, a string, a comment. Works through a text from
 //! the top, a bit at a time, and only as far as somebody looks. Knows classes, not colours.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
@@ -46,15 +46,27 @@ pub struct Span {
 
 /// The colours of one text, as far as they are known.
 pub struct Colours {
-    progress: Option<(ParseState, ScopeStack)>,
+    progress: Progress,
     lines: Vec<Vec<Span>>,
+}
+
+enum Progress {
+    /// For a file of this path; the languages are not loaded yet.
+    Waiting(PathBuf),
+    /// At the end of the lines that are known.
+    At(Box<(ParseState, ScopeStack)>),
+    /// There are no colours for this text.
+    Never,
 }
 
 impl Colours {
     /// Colours for `text`, which is the content of the file `path`.
     pub fn new(path: &Path, text: &Text) -> Self {
-        let progress =
-            syntax_of(path, text).map(|syntax| (ParseState::new(syntax), ScopeStack::new()));
+        let progress = if text.bytes().len() > MAX_TEXT {
+            Progress::Never
+        } else {
+            Progress::Waiting(path.to_owned())
+        };
         Self {
             progress,
             lines: Vec::new(),
@@ -69,9 +81,21 @@ impl Colours {
     /// Works on until the colours of `line` are known or `budget` bytes were read, which are taken
     /// from it. Answers whether there is more to do.
     pub fn work(&mut self, text: &Text, line: usize, budget: &mut usize) -> bool {
-        let Some((state, stack)) = &mut self.progress else {
+        let Some(languages) = LANGUAGES.get() else {
             return false;
         };
+        if let Progress::Waiting(path) = &self.progress {
+            self.progress = match language_of(languages, path, text) {
+                Some(language) => {
+                    Progress::At(Box::new((ParseState::new(language), ScopeStack::new())))
+                }
+                None => Progress::Never,
+            };
+        }
+        let Progress::At(progress) = &mut self.progress else {
+            return false;
+        };
+        let (state, stack) = &mut **progress;
         while self.lines.len() <= line && self.lines.len() < text.len() {
             let shown = text.shown(self.lines.len());
             let Some(left) = budget.checked_sub(shown.len() + 1) else {
@@ -82,10 +106,10 @@ impl Colours {
                 self.lines.push(Vec::new());
                 continue;
             }
-            match spans(&shown, state, stack) {
+            match spans(languages, &shown, state, stack) {
                 Some(spans) => self.lines.push(spans),
                 None => {
-                    self.progress = None;
+                    self.progress = Progress::Never;
                     return false;
                 }
             }
@@ -94,25 +118,28 @@ impl Colours {
     }
 }
 
-fn syntaxes() -> &'static SyntaxSet {
-    static SYNTAXES: OnceLock<SyntaxSet> = OnceLock::new();
-    SYNTAXES.get_or_init(two_face::syntax::extra_newlines)
+static LANGUAGES: OnceLock<SyntaxSet> = OnceLock::new();
+
+/// Loads the languages, which takes a moment. Until then there are no colours.
+pub fn load() {
+    LANGUAGES.get_or_init(two_face::syntax::extra_newlines);
 }
 
-fn syntax_of(path: &Path, text: &Text) -> Option<&'static SyntaxReference> {
-    if text.bytes().len() > MAX_TEXT {
-        return None;
-    }
+fn language_of<'a>(set: &'a SyntaxSet, path: &Path, text: &Text) -> Option<&'a SyntaxReference> {
     let name = path.file_name()?.to_str()?;
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let set = syntaxes();
     set.find_syntax_by_extension(name)
         .or_else(|| set.find_syntax_by_extension(extension?))
         .or_else(|| set.find_syntax_by_first_line(&text.shown(0)))
         .filter(|syntax| syntax.name != "Plain Text")
 }
 
-fn spans(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Vec<Span>> {
+fn spans(
+    languages: &SyntaxSet,
+    line: &str,
+    state: &mut ParseState,
+    stack: &mut ScopeStack,
+) -> Option<Vec<Span>> {
     let mut spans: Vec<Span> = Vec::new();
     let mut push = |end: usize, class: Class| {
         let start = spans.last().map_or(0, |span| span.end);
@@ -124,7 +151,7 @@ fn spans(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<V
             _ => spans.push(Span { end, class }),
         }
     };
-    for (at, operation) in state.parse_line(line, syntaxes()).ok()? {
+    for (at, operation) in state.parse_line(line, languages).ok()? {
         push(at, class(stack.as_slice()));
         stack.apply(&operation).ok()?;
     }
@@ -195,6 +222,7 @@ mod tests {
     use super::*;
 
     fn coloured(path: &str, text: &str) -> Vec<(String, Class)> {
+        load();
         let text = Text::new(text);
         let mut colours = Colours::new(Path::new(path), &text);
         assert!(!colours.work(&text, text.len(), &mut usize::MAX.clone()));
@@ -211,6 +239,11 @@ mod tests {
             }
         }
         parts
+    }
+
+    fn is_known(name: &str) -> bool {
+        let languages = LANGUAGES.get().unwrap();
+        language_of(languages, Path::new(name), &Text::new("")).is_some()
     }
 
     #[test]
@@ -234,16 +267,14 @@ mod tests {
             "Dockerfile",
             "Makefile",
         ] {
-            assert!(
-                syntax_of(Path::new(name), &Text::new("")).is_some(),
-                "{name}"
-            );
+            assert!(is_known(name), "{name}");
         }
-        assert!(syntax_of(Path::new("a.txt"), &Text::new("")).is_none());
+        assert!(!is_known("a.txt"));
     }
 
     #[test]
     fn work_stops_at_its_budget_and_goes_on_later() {
+        load();
         let text = Text::new("let a = 1;\n".repeat(10));
         let mut colours = Colours::new(Path::new("a.rs"), &text);
         assert!(colours.work(&text, 9, &mut 40));
@@ -256,7 +287,10 @@ mod tests {
     #[test]
     fn huge_texts_and_lines_have_no_colours() {
         let text = Text::new("let a = 1;\n".repeat(200_000));
-        assert!(Colours::new(Path::new("a.rs"), &text).progress.is_none());
+        load();
+        let mut colours = Colours::new(Path::new("a.rs"), &text);
+        assert!(!colours.work(&text, 1, &mut 9_000));
+        assert!(colours.line(0).is_empty());
         let text = Text::new(format!("let a = \"{}\";\nlet b = 1;\n", "x".repeat(3_000)));
         let mut colours = Colours::new(Path::new("a.rs"), &text);
         colours.work(&text, 1, &mut 9_000);

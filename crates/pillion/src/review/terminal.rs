@@ -171,9 +171,9 @@ impl Keys {
                 loop {
                     let input = match event::read() {
                         Ok(event) => Input::Terminal(event),
-                        Err(error) => Input::TerminalLost(error),
+                        Err(_) => Input::TerminalLost,
                     };
-                    let is_lost = matches!(input, Input::TerminalLost(_));
+                    let is_lost = matches!(input, Input::TerminalLost);
                     if inputs.send(input).is_err() || is_lost || wait.recv().is_err() {
                         return;
                     }

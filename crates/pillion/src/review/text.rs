@@ -67,11 +67,6 @@ impl Text {
     pub fn is_crlf(&self) -> bool {
         self.len() > 0 && (0..self.len()).all(|line| self.line(line).ends_with(b"\r\n"))
     }
-
-    /// Whether there is text and its last line lacks the `\n`.
-    pub fn lacks_final_newline(&self) -> bool {
-        self.bytes.last().is_some_and(|byte| *byte != b'\n')
-    }
 }
 
 impl Default for Text {
@@ -91,7 +86,6 @@ mod tests {
         let text = Text::new("\u{feff}a\r\nb\rc\u{2028}d\0\n\nlast");
         let lines: Vec<_> = (0..text.len()).map(|line| text.shown(line)).collect();
         assert_eq!(lines, ["\u{feff}a\r\n", "b\rc\u{2028}d\0\n", "\n", "last"]);
-        assert!(text.lacks_final_newline());
         assert_eq!(Text::new("").len(), 0);
         assert_eq!(Text::new("\n").len(), 1);
         assert!(text.line(99).is_empty());

@@ -12,6 +12,9 @@ use crate::review::view::{Disk, Port, View};
 /// How far "to the very right" is, in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
 
+/// The help has no more lines than this to scroll.
+const HELP: u16 = 24;
+
 impl App {
     pub(super) fn on_key(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
         if key.kind == KeyEventKind::Release {
@@ -52,7 +55,7 @@ impl App {
             (Some(Overlay::Quit), KeyCode::Char('y')) => return self.quit(),
             (Some(Overlay::Quit), KeyCode::Char('n' | 'q') | KeyCode::Esc) => self.overlay = None,
             (Some(Overlay::Help(lines)), KeyCode::Down | KeyCode::Char('j')) => {
-                self.overlay = Some(Overlay::Help(lines.saturating_add(1)));
+                self.overlay = Some(Overlay::Help(lines.saturating_add(1).min(HELP)));
             }
             (Some(Overlay::Help(lines)), KeyCode::Up | KeyCode::Char('k')) => {
                 self.overlay = Some(Overlay::Help(lines.saturating_sub(1)));
@@ -133,8 +136,8 @@ impl App {
             (KeyCode::PageUp, _) | (KeyCode::Char('b'), true) => view.scroll(-page, port),
             (KeyCode::Char('d'), true) => view.scroll(page / 2, port),
             (KeyCode::Char('u'), true) => view.scroll(-(page / 2), port),
-            (KeyCode::Home | KeyCode::Char('g'), _) => view.to_start(port),
-            (KeyCode::End | KeyCode::Char('G'), _) => view.to_end(port),
+            (KeyCode::Home | KeyCode::Char('g'), _) => view.go_to_start(port),
+            (KeyCode::End | KeyCode::Char('G'), _) => view.go_to_end(port),
             (KeyCode::Right | KeyCode::Char('l'), false) => view.scroll_sideways(1, port),
             (KeyCode::Left | KeyCode::Char('h'), false) => view.scroll_sideways(-1, port),
             (KeyCode::Char('0'), false) => view.x = 0,
@@ -207,7 +210,7 @@ impl App {
         } else {
             match view.proposal.toggle(hunk) {
                 Err(_) => {
-                    let text = "the old lines are not UTF-8: this hunk cannot be taken out";
+                    let text = "the old lines are not UTF-8: this hunk stays";
                     self.say(Tone::Warning, text, now);
                 }
                 Ok(_) if view.proposal.is_nothing() => {
@@ -220,9 +223,8 @@ impl App {
         Vec::new()
     }
 
-    fn edit(&mut self) -> Vec<Effect> {
+    fn edit(&self) -> Vec<Effect> {
         let view = &self.views[self.current];
-        self.editing = Some(view.id);
         vec![Effect::Edit {
             id: view.id,
             path: view.target.path.clone(),

@@ -1,1 +1,337 @@
-//! x
+//! The review as a person with a keyboard meets it, without terminal and files.
+
+use std::sync::mpsc;
+
+use crossterm::event::{KeyCode, KeyModifiers};
+use pillion_protocol::Dialect;
+
+use super::*;
+
+/// A review with a clock that the test sets.
+pub struct Person {
+    pub app: App,
+    pub now: Instant,
+    next: u64,
+}
+
+impl Person {
+    pub fn new(width: u16, height: u16) -> Self {
+        let settings = Settings {
+            roots: vec![PathBuf::from("/work/shop")],
+            hints: vec!["export GEMINI_CLI_IDE_SERVER_PORT=41234".to_owned()],
+        };
+        Self {
+            app: App::new(settings, Size::new(width, height)),
+            now: Instant::now(),
+            next: 1,
+        }
+    }
+
+    /// An agent proposes a change, and the reviewer has had a look.
+    pub fn open(&mut self, name: &str, original: Option<&str>, proposed: &str) -> DiffId {
+        let id = self.open_now(name, original, proposed);
+        self.wait(1_000);
+        id
+    }
+
+    pub fn open_now(&mut self, name: &str, original: Option<&str>, proposed: &str) -> DiffId {
+        let id = DiffId(self.next);
+        self.next += 1;
+        self.propose(id, Dialect::GeminiCli, name, original, proposed);
+        id
+    }
+
+    pub fn propose(
+        &mut self,
+        id: DiffId,
+        agent: Dialect,
+        name: &str,
+        original: Option<&str>,
+        proposed: &str,
+    ) {
+        let path = PathBuf::from("/work/shop").join(name);
+        let target = Target::new(path.clone(), path.clone(), &self.app.settings.roots);
+        let diff = Diff {
+            id,
+            agent,
+            path,
+            proposed: proposed.into(),
+        };
+        let effects = self.happens(Event::Opened {
+            diff,
+            target,
+            original: original.map(Text::new),
+            shown: Reply::new(|_| ()),
+        });
+        assert!(matches!(effects[..], [Effect::Shown(_)]));
+    }
+
+    pub fn happens(&mut self, event: Event) -> Vec<Effect> {
+        self.app.update(event, self.now)
+    }
+
+    pub fn wait(&mut self, ms: u64) {
+        self.now += Duration::from_millis(ms);
+        self.happens(Event::Tick);
+    }
+
+    pub fn press(&mut self, keys: &str) -> Vec<Effect> {
+        let keys = keys.chars().map(KeyCode::Char).collect::<Vec<_>>();
+        keys.into_iter().flat_map(|key| self.key(key)).collect()
+    }
+
+    pub fn key(&mut self, code: KeyCode) -> Vec<Effect> {
+        self.happens(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+    }
+
+    fn close(&mut self, id: DiffId) -> Result<String, String> {
+        let (send, answer) = mpsc::channel();
+        let closed = Reply::new(move |result| send.send(result).unwrap());
+        let reason = CloseReason::ClosedByAgent;
+        for effect in self.happens(Event::Closed { id, reason, closed }) {
+            match effect {
+                Effect::Closed(closed, Ok(text)) => closed.done(text),
+                Effect::Closed(closed, Err(reason)) => closed.failed(reason),
+                other => panic!("{other:?}"),
+            }
+        }
+        answer.recv().unwrap()
+    }
+
+    fn shown(&self) -> DiffId {
+        self.app.view().unwrap().id
+    }
+
+    fn message(&self) -> &str {
+        self.app.message().map_or("", |message| &message.text)
+    }
+}
+
+fn outcomes(effects: Vec<Effect>) -> Vec<(u64, Outcome)> {
+    let outcome = |effect| match effect {
+        Effect::Resolve(id, outcome) => Some((id.0, outcome)),
+        _ => None,
+    };
+    effects.into_iter().filter_map(outcome).collect()
+}
+
+fn accepted(id: u64, content: &str) -> Vec<(u64, Outcome)> {
+    let content = content.to_owned();
+    vec![(id, Outcome::Accepted { content })]
+}
+
+fn rejected(id: u64) -> Vec<(u64, Outcome)> {
+    vec![(id, Outcome::Rejected)]
+}
+
+fn quits(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Quit))
+}
+
+#[test]
+fn accepting_sends_the_text_as_it_stands() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("1\n2\n3\n"), "one\n2\nthree");
+    person.press("n ");
+    assert_eq!(person.app.view().unwrap().proposal.count().out, 1);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "one\n2\n3\n"));
+    assert!(person.app.views.is_empty());
+    assert_eq!(outcomes(person.press("a")), []);
+    assert_eq!(person.message(), "accepted a.txt with 1 of 2 hunks");
+}
+
+#[test]
+fn a_new_diff_does_not_take_the_place_of_the_one_being_viewed() {
+    let mut person = Person::new(80, 24);
+    let first = person.open("a.txt", None, "a\n");
+    person.open_now("b.txt", None, "b\n");
+    assert_eq!(person.shown(), first);
+    assert_eq!(person.message(), "Gemini CLI proposes b.txt · Tab shows it");
+    assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
+}
+
+#[test]
+fn a_key_meant_for_a_view_that_vanished_does_not_hit_the_next() {
+    let mut person = Person::new(80, 24);
+    let first = person.open("a.txt", None, "a\n");
+    person.open("b.txt", None, "b\n");
+    assert_eq!(person.close(first).as_deref(), Ok("a\n"));
+    assert_eq!(outcomes(person.press("ar ")), []);
+    person.wait(500);
+    assert_eq!(outcomes(person.press("r")), rejected(2));
+}
+
+#[test]
+fn two_accepts_in_a_row_do_not_hit_two_diffs() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", None, "a\n");
+    person.open("b.txt", None, "b\n");
+    assert_eq!(outcomes(person.press("aa")), accepted(1, "a\n"));
+}
+
+#[test]
+fn a_view_elsewhere_in_the_list_goes_without_moving_the_one_that_is_shown() {
+    let mut person = Person::new(80, 24);
+    let first = person.open("a.txt", None, "a\n");
+    let second = person.open("b.txt", None, "b\n");
+    person.key(KeyCode::Tab);
+    assert_eq!(person.shown(), second);
+    person.close(first).unwrap();
+    assert_eq!(person.shown(), second);
+    assert_eq!(outcomes(person.press("a")), accepted(2, "b\n"));
+}
+
+#[test]
+fn closing_answers_with_the_edited_text_and_only_once() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    assert!(matches!(&person.press("e")[..], [Effect::Edit { text, .. }] if text == "b\n"));
+    person.happens(Event::Saved(id, "half\n".into()));
+    assert_eq!(person.close(id).as_deref(), Ok("half\n"));
+    assert!(person.close(id).is_err());
+    // The editor ends later: its text has no diff any more, and the driver keeps it.
+    assert_eq!(
+        outcomes(person.happens(Event::Edited(id, Edit::Text("x".into())))),
+        []
+    );
+}
+
+#[test]
+fn an_edit_is_accepted_and_can_be_taken_back() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.press("e");
+    person.happens(Event::Edited(id, Edit::Text("mine".into())));
+    // What was typed while the editor closed is not a judgement.
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(500);
+    person.press("z");
+    assert_eq!(person.app.view().unwrap().proposal.text(), "b\n");
+    person.press("Z");
+    assert_eq!(outcomes(person.press("a")), accepted(1, "mine"));
+}
+
+#[test]
+fn edits_are_not_rejected_by_a_slip() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.happens(Event::Edited(id, Edit::Text("mine".into())));
+    person.wait(500);
+    assert_eq!(outcomes(person.press("r")), []);
+    assert_eq!(outcomes(person.press("nr")), []);
+    assert_eq!(outcomes(person.press("r")), rejected(1));
+}
+
+#[test]
+fn accepting_nothing_asks_once_more() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    assert_eq!(outcomes(person.press(" a")), []);
+    assert!(person.message().starts_with("nothing left"));
+    assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
+}
+
+#[test]
+fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.happens(Event::Disk(id, Disk::Changed));
+    assert_eq!(outcomes(person.press("a")), []);
+    assert!(matches!(&person.press("o")[..], [Effect::Reread(..)]));
+    person.happens(Event::Reread(id, Ok(Some(Text::new("c\n")))));
+    assert_eq!(person.app.note(), None);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
+}
+
+#[test]
+fn a_newer_proposal_is_not_judged_unseen() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+    assert_eq!(person.app.views.len(), 1);
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "c\n"));
+}
+
+#[test]
+fn quitting_asks_when_diffs_are_pending_and_rejects_them() {
+    let mut person = Person::new(80, 24);
+    assert!(quits(&person.press("q")));
+    person.open("a.txt", None, "a\n");
+    person.open("b.txt", None, "b\n");
+    assert!(!quits(&person.press("q")));
+    assert_eq!(outcomes(person.press("a")), []);
+    assert!(!quits(&person.press("n")));
+    assert_eq!(person.app.overlay, None);
+    person.press("q");
+    let effects = person.press("y");
+    assert!(quits(&effects));
+    let both = [(1, Outcome::Rejected), (2, Outcome::Rejected)];
+    assert_eq!(outcomes(effects), both);
+}
+
+#[test]
+fn being_stopped_rejects_without_asking() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", None, "a\n");
+    let effects = person.happens(Event::Stop);
+    assert!(quits(&effects));
+    assert_eq!(outcomes(effects), rejected(1));
+}
+
+#[test]
+fn hunks_are_walked_and_scrolling_takes_the_current_hunk_along() {
+    let mut person = Person::new(80, 15);
+    let before: String = (0..200).map(|line| format!("{line}\n")).collect();
+    let after = before
+        .replace("\n50\n", "\nfifty\n")
+        .replace("\n150\n", "\nx\n");
+    person.open("a.txt", Some(&before), &after);
+    let hunk = |person: &Person| person.app.view().unwrap().hunk;
+    person.press("c");
+    person.press("n");
+    assert_eq!(hunk(&person), 1);
+    person.press("p");
+    assert_eq!(hunk(&person), 0);
+    person.press("G");
+    // No hunk is visible here: the key looks for the hunk, it does not change what nobody sees.
+    person.press(" ");
+    assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
+    person.press(" ");
+    assert_eq!(person.app.view().unwrap().proposal.count().out, 1);
+    for _ in 0..100 {
+        person.press("j");
+    }
+    assert_eq!(hunk(&person), 1);
+}
+
+#[test]
+fn any_keys_in_any_order_do_no_harm() {
+    let mut person = Person::new(60, 15);
+    let long = format!("{}\n", "x漢\t".repeat(5_000));
+    let codes = "npjkhlgG0$uwc?z Z1239o\t";
+    let mut seed = 7_u64;
+    for round in 0..40 {
+        person.open("a.txt", Some("a\nb\nc\n"), &format!("{long}b\n{long}"));
+        person.open("b.txt", None, "");
+        person.open("c.txt", Some("same\n"), "same\n");
+        for _ in 0..200 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = usize::try_from(seed >> 33).unwrap() % codes.len();
+            person.press(&codes[at..=at]);
+            person.key(
+                [
+                    KeyCode::Tab,
+                    KeyCode::PageDown,
+                    KeyCode::PageUp,
+                    KeyCode::End,
+                ][at % 4],
+            );
+            person.key(KeyCode::Esc);
+        }
+        let size = Size::new(20 + round * 5, 3 + round);
+        person.happens(Event::Resized(size));
+        person.happens(Event::Resized(Size::new(60 + round * 3, 15)));
+    }
+}

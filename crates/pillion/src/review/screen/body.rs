@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 
 use crate::review::app::App;
+use crate::review::geometry::{MARK, SIGN};
 use crate::review::rows::{Layout, Row};
 use crate::review::screen::line::{TextLine, Window};
 use crate::review::screen::theme::{Change, Theme};
@@ -183,7 +184,7 @@ impl Painter<'_> {
 
     fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize) {
         let text = format!("⋯ {lines} unchanged lines");
-        let indent = self.port.columns.left_number + 4;
+        let indent = MARK + self.port.columns.left_number + SIGN;
         let area = indented(area, indent);
         buffer.set_stringn(
             area.x,
@@ -202,12 +203,12 @@ impl Painter<'_> {
         sub: usize,
     ) {
         let columns = self.port.columns;
-        let left_width = narrow(1 + columns.left_number + 3 + columns.left_text);
+        let left_width = narrow(MARK + columns.left_number + SIGN + columns.left_text);
         let left = Rect {
-            x: area.x + 1,
-            width: left_width.min(area.width) - 1,
+            width: left_width.min(area.width),
             ..area
         };
+        let left = indented(left, MARK);
         let right = indented(area, usize::from(left_width) + 1);
         buffer.set_string(area.x + left_width, area.y, "│", self.theme.missing);
         let [left_cell, right_cell] = cells;
@@ -243,7 +244,7 @@ impl Painter<'_> {
         let left = shown(numbers.0, columns.left_number);
         let right = shown(numbers.1, columns.right_number);
         let numbers = format!("{left} {right}");
-        let area = indented(area, 1);
+        let area = indented(area, MARK);
         let style = self.number_style(cell);
         buffer.set_stringn(area.x, area.y, &numbers, usize::from(area.width), style);
         self.text(buffer, indented(area, numbers.len()), cell, sub);
@@ -271,7 +272,7 @@ impl Painter<'_> {
             };
             buffer.set_stringn(area.x + 1, area.y, sign, 1, style);
         }
-        let area = indented(area, 3);
+        let area = indented(area, SIGN);
         let view = &mut *self.view;
         let text = match cell.side {
             Side::Left => view.proposal.before(),
@@ -304,9 +305,10 @@ impl Painter<'_> {
             }
         };
         let is_live = cell.change.is_some() && !cell.is_out;
+        let is_struck = cell.is_out && cell.side == Side::Right;
         let line = TextLine {
             text: &shown,
-            base,
+            base: if is_struck { self.theme.struck } else { base },
             spans: if cell.is_out {
                 &[]
             } else {
@@ -327,8 +329,7 @@ impl Painter<'_> {
     fn base(&self, cell: &Cell) -> Style {
         match cell.change {
             None => Style::new(),
-            Some(_) if cell.is_out && cell.side == Side::Right => self.theme.struck,
-            Some(_) if cell.is_out => self.theme.out.remove_modifier(Modifier::CROSSED_OUT),
+            Some(_) if cell.is_out => self.theme.out,
             Some(change) => change.line,
         }
     }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::review::app::{App, Tone};
-use crate::review::geometry::Geometry;
+use crate::review::geometry::{Geometry, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, put};
 use crate::review::visible::{self, width};
@@ -72,23 +72,20 @@ fn position(app: &App) -> String {
     let hunks = view.proposal.hunks().len();
     let rows = view.rows().len();
     let height = usize::from(app.geometry().body.height);
-    let place = if rows <= height && !app.wrap {
-        "all".to_owned()
-    } else if view.top == Default::default() {
-        "top".to_owned()
+    let mut parts = Vec::new();
+    if view.x > 0 {
+        parts.push(format!("column {}", view.x + 1));
+    }
+    if hunks > 0 {
+        parts.push(format!("hunk {}/{hunks}", view.hunk + 1));
+    }
+    if view.top == Default::default() {
+        parts.extend((rows > height).then(|| "top".to_owned()));
     } else {
         let percent = (view.top.row + height).min(rows) * 100 / rows.max(1);
-        format!("{percent}%")
-    };
-    let column = if view.x > 0 {
-        format!("col {} · ", view.x + 1)
-    } else {
-        String::new()
-    };
-    match hunks {
-        0 => format!("{column}{place}"),
-        hunks => format!("{column}hunk {}/{hunks} · {place}", view.hunk + 1),
+        parts.push(format!("{percent}%"));
     }
+    parts.join(" · ")
 }
 
 fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
@@ -136,8 +133,8 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     if app.views.len() > 1 {
         keys.push(("Tab", "next diff", 3));
     }
-    keys.extend([
-        (
+    if !view.is_one_sided() && app.size.width >= SIDE_BY_SIDE {
+        keys.push((
             "u",
             if app.unified {
                 "side by side"
@@ -145,11 +142,15 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
                 "unified"
             },
             6,
-        ),
-        ("c", if view.unfold { "fold" } else { "unfold" }, 7),
+        ));
+    }
+    if view.unfold || view.rows().has_folds() {
+        keys.push(("c", if view.unfold { "fold" } else { "unfold" }, 7));
+    }
+    keys.extend([
         ("w", if app.wrap { "cut lines" } else { "wrap" }, 8),
         ("?", "help", 1),
-        ("q", "quit", 4),
+        ("q", "quit", 3),
     ]);
     keys
 }

@@ -9,7 +9,7 @@ use crate::review::app::App;
 use crate::review::geometry::Geometry;
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, put};
-use crate::review::view::{Disk, View};
+use crate::review::view::View;
 use crate::review::visible::{self, width};
 
 /// Draws the lines above the diff.
@@ -39,7 +39,10 @@ fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         Span::raw(name.clone()),
     ];
     let context = context(app);
-    let context = visible::tail(&context, room.saturating_sub(9 + width(&name) + 3));
+    let context_room = room.saturating_sub(9 + width(&name) + 3);
+    let bare = context.strip_prefix("shares ").unwrap_or(&context);
+    let is_roomy = width(&context) <= context_room;
+    let context = visible::tail(if is_roomy { &context } else { bare }, context_room);
     if width(&context) > 6 {
         left.push(Span::styled(" · ", theme.muted));
         left.push(Span::styled(context, theme.muted));
@@ -219,9 +222,7 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
         (hunks, 0) => format!("{hunks} hunks"),
         (hunks, out) => format!("{hunks} hunks, {out} taken out"),
     };
-    if view.disk == Disk::Same || count.out > 0 {
-        facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
-    }
+    facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
     facts.push((format!("+{} −{}", count.added, count.removed), plain));
     facts
 }

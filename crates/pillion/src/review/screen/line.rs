@@ -50,7 +50,6 @@ impl TextLine<'_> {
 
     /// Draws into one row.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect, window: &Window, theme: &Theme) {
-        buffer.set_style(area, self.base);
         let content = Self::content(self.text);
         let trailing = content.trim_end_matches([' ', '\t']).len();
         let width = usize::from(area.width);

@@ -137,7 +137,7 @@ const LIGHT: Palette = Palette {
     classes: [
         ((105, 112, 122), 242, Color::DarkGray),
         ((10, 105, 100), 23, Color::Cyan),
-        ((155, 75, 0), 94, Color::Magenta),
+        ((140, 66, 0), 94, Color::Magenta),
         ((115, 50, 175), 91, Color::Magenta),
         ((20, 80, 180), 25, Color::Blue),
         ((125, 90, 0), 94, Color::Cyan),

@@ -106,13 +106,13 @@ impl View {
     }
 
     /// Goes to the very top.
-    pub fn to_start(&mut self, port: &Port) {
+    pub fn go_to_start(&mut self, port: &Port) {
         self.top = Top::default();
         self.follow(port);
     }
 
     /// Goes to the very end.
-    pub fn to_end(&mut self, port: &Port) {
+    pub fn go_to_end(&mut self, port: &Port) {
         self.top = self.last_top(port);
         self.follow(port);
     }

@@ -1,0 +1,164 @@
+//! `focus`, `diffs`, `accept`, `reject`: what they do, and how they fail.
+
+use std::ffi::OsStr;
+
+use pillion_agent::Update;
+use pillion_protocol::Cursor;
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_diff_is_listed_printed_and_accepted() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let mut agent = serve.connect();
+    agent.propose("/tmp/new\u{1b}[31m.txt", "one\r\ntwo");
+    let table = sandbox.run(["diffs"]).expect(0).stdout;
+    assert_eq!(
+        table,
+        "DIFF  AGENT     PATH\n   1  gemini    /tmp/new\\u{1b}[31m.txt\n"
+    );
+    let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+    assert_eq!(
+        serde_json::from_str::<Value>(&listed).unwrap(),
+        json!([{"id": 1, "agent": "gemini", "path": "/tmp/new\u{1b}[31m.txt",
+            "proposed": "one\r\ntwo"}])
+    );
+    assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, "one\r\ntwo");
+    assert_eq!(sandbox.run(["accept", "1"]).expect(0).stdout, "");
+    let path = "/tmp/new\u{1b}[31m.txt".to_owned();
+    let content = "one\r\ntwo".to_owned();
+    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+    assert_eq!(
+        sandbox.run(["diffs"]).expect(0).stdout,
+        "no diffs are pending\n"
+    );
+}
+
+#[test]
+fn a_diff_is_rejected_or_accepted_with_another_text() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let mut agent = serve.connect();
+    let path = "/tmp/new.txt".to_owned();
+    agent.propose(&path, "x");
+    sandbox.run(["reject", "1"]).expect(0);
+    let outcome = Update::DiffRejected { path: path.clone() };
+    assert_eq!(agent.outcome(), outcome);
+    agent.propose(&path, "x");
+    let args = ["accept", "2", "--content-file", "-"];
+    sandbox
+        .run_with_input(args, "\u{feff}y\r".as_bytes())
+        .expect(0);
+    let content = "\u{feff}y\r".to_owned();
+    let outcome = Update::DiffAccepted {
+        path: path.clone(),
+        content,
+    };
+    assert_eq!(agent.outcome(), outcome);
+    agent.propose(&path, "x");
+    let file = sandbox.home.file("other", "z");
+    let file = file.to_str().unwrap();
+    sandbox
+        .run(["accept", "3", "--content-file", file])
+        .expect(0);
+    let content = "z".to_owned();
+    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+}
+
+#[test]
+fn a_focused_file_reaches_the_agent() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let mut agent = serve.connect();
+    let file = sandbox.home.file("a:7.rs", "text");
+    let expected = file.to_str().unwrap();
+    let mut focused = |args: &[&str], input: &str| {
+        sandbox.run_with_input(args, input.as_bytes()).expect(0);
+        let update = agent.next(|update| match update {
+            Update::Context(context) => context.active_file().is_some(),
+            _ => false,
+        });
+        let Update::Context(context) = update else {
+            unreachable!()
+        };
+        let active = context.active_file().unwrap();
+        assert_eq!(active.path, expected);
+        (active.cursor, active.selected_text.clone())
+    };
+    let at = |line, character| Some(Cursor { line, character });
+    assert_eq!(focused(&["focus", "a:7.rs"], ""), (None, None));
+    assert_eq!(focused(&["focus", "a:7.rs:2"], ""), (at(2, 1), None));
+    let selection = ["focus", "a:7.rs:3:4", "--selection", "-x"];
+    let expected = (at(3, 4), Some("-x".to_owned()));
+    assert_eq!(focused(&selection, ""), expected);
+    let selection = ["focus", "a:7.rs:3:5", "--selection", "-"];
+    let expected = (at(3, 5), Some("é\n".to_owned()));
+    assert_eq!(focused(&selection, "é\n"), expected);
+}
+
+#[test]
+fn errors_say_what_and_what_to_do() {
+    let sandbox = Sandbox::new();
+    let workspace = sandbox.home.workspace();
+    let no_companion = "no companion";
+    sandbox
+        .run(["diffs"])
+        .expect_error(3, no_companion, "pillion serve");
+    sandbox
+        .run(["diffs", "--port", "9"])
+        .expect_error(3, no_companion, "--port");
+
+    let _serve = sandbox.serve::<&str>([]);
+    sandbox
+        .run(["focus", "none.rs"])
+        .expect_error(1, "no file none.rs", "save it first");
+    sandbox
+        .run(["focus", "."])
+        .expect_error(1, ". is a folder", "exist on disk");
+    sandbox
+        .run(["diffs", "7"])
+        .expect_error(1, "no diff 7 is pending", "pillion diffs");
+    let ran = sandbox.run(["accept", "7"]).expect(1);
+    assert_eq!(ran.stderr, "Error: no diff 7 is pending\n");
+    sandbox.run(["reject", "seven"]).expect(2);
+    sandbox.run(["accept"]).expect(2);
+    sandbox.run(["no-such-command"]).expect(2);
+    let latin = sandbox.home.file("latin", b"\xe9");
+    let latin = latin.to_str().unwrap();
+    let args = ["accept", "1", "--content-file", latin];
+    sandbox.run(args).expect_error(1, "is not UTF-8", "convert");
+    let args = ["accept", "1", "--content-file", "none"];
+    let ran = sandbox.run(args).expect(1);
+    assert!(ran.stderr.contains("cannot read none"), "{}", ran.stderr);
+
+    let outside = sandbox.run_in("/".as_ref(), ["diffs"]).expect(3);
+    let shown = workspace.to_str().unwrap();
+    assert!(outside.stderr.contains(shown), "{}", outside.stderr);
+    sandbox
+        .run_in("/".as_ref(), ["diffs", "--workspace", shown])
+        .expect(0);
+}
+
+#[test]
+fn a_companion_is_chosen_by_folder_or_port() {
+    let sandbox = Sandbox::new();
+    let inner = sandbox.home.workspace().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    let outer_serve = sandbox.serve::<&str>([]);
+    let inner_serve = sandbox.serve([OsStr::new("--workspace"), inner.as_os_str()]);
+    inner_serve.connect().propose("/tmp/inner", "x");
+    let is_inner = |out: &str| out.contains("/tmp/inner");
+    let below = inner.join("below");
+    std::fs::create_dir(&below).unwrap();
+    assert!(is_inner(
+        &sandbox.run_in(&below, ["diffs"]).expect(0).stdout
+    ));
+    assert!(!is_inner(&sandbox.run(["diffs"]).expect(0).stdout));
+    let port = inner_serve.port().to_string();
+    assert!(is_inner(
+        &sandbox.run(["diffs", "--port", &port]).expect(0).stdout
+    ));
+    drop(outer_serve);
+}

@@ -1,0 +1,9 @@
+//! The command line, as a script meets it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod commands;
+mod files;
+mod reference;
+mod sandbox;
+mod serve;

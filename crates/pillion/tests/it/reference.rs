@@ -1,0 +1,92 @@
+//! The documentation of the command line is checked against the command.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::sandbox::Sandbox;
+
+const COMMANDS: [&str; 8] = [
+    "review",
+    "serve",
+    "focus",
+    "diffs",
+    "accept",
+    "reject",
+    "completions",
+    "man",
+];
+
+/// `docs/cli.md` holds every help text. `UPDATE_DOCS=1 cargo test -p pillion reference` writes it.
+#[test]
+fn the_reference_is_what_help_prints() {
+    let sandbox = Sandbox::new();
+    let mut reference =
+        "# Command line\n\nWhat `--help` prints; a test keeps this page true.\n".to_owned();
+    let mut section = |args: &[&str]| {
+        let help = sandbox.run([args, &["--help"]].concat()).expect(0).stdout;
+        let title = ["pillion"].iter().chain(args).copied().collect::<Vec<_>>();
+        write!(
+            reference,
+            "\n## {}\n\n```text\n{}\n```\n",
+            title.join(" "),
+            help.trim_end()
+        )
+        .unwrap();
+    };
+    section(&[]);
+    for command in COMMANDS {
+        section(&[command]);
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &reference).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(written, reference, "docs/cli.md is not what --help prints");
+}
+
+#[test]
+fn every_command_is_in_the_help_and_in_the_reference() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.run(["--help"]).expect(0).stdout;
+    let listed: Vec<_> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert_eq!(listed, COMMANDS);
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = sandbox.run(["completions", shell]).expect(0).stdout;
+        assert!(script.contains("content-file"), "{shell}");
+    }
+    let script = sandbox.run(["completions", "bash"]).expect(0).stdout;
+    let checked = std::process::Command::new("bash")
+        .args(["-n", "-c", &script])
+        .output();
+    assert!(checked.unwrap().status.success());
+    let page = sandbox.run(["man"]).expect(0).stdout;
+    let has = |text: &str| page.contains(text);
+    assert!(has(".TH pillion") && has("Exit codes"), "{page}");
+    let page = sandbox.run(["man", "accept"]).expect(0).stdout;
+    assert!(page.contains("content\\-file"), "{page}");
+    sandbox
+        .run(["man", "none"])
+        .expect_error(2, "there is no command", "pillion help");
+}
+
+#[test]
+fn the_version_is_printed() {
+    let ran = Sandbox::new().run(["--version"]).expect(0);
+    assert_eq!(
+        ran.stdout,
+        format!("pillion {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}

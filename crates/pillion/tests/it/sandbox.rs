@@ -1,0 +1,229 @@
+//! Runs the command in a hermetic home, and shows everything when an expectation fails.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pillion_agent::{Client, Update, Updates};
+use pillion_protocol::{DiscoveryFile, Token};
+use pillion_testkit::Home;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+pub struct Sandbox {
+    pub home: Home,
+}
+
+/// What a command printed, and how it ended.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    shown: String,
+}
+
+/// A running `pillion serve`.
+pub struct Serve {
+    pub child: Child,
+    pub ready: Value,
+}
+
+/// A connected agent.
+pub struct TestAgent {
+    runtime: Runtime,
+    client: Client,
+    updates: Updates,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        Self { home: Home::new() }
+    }
+
+    /// The command, in the workspace unless the test says otherwise.
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pillion"));
+        command
+            .args(args)
+            .env_clear()
+            .envs(self.home.env().iter())
+            .current_dir(self.home.workspace())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        ran(&mut self.command(args), b"")
+    }
+
+    pub fn run_in<S: AsRef<OsStr>>(&self, folder: &Path, args: impl IntoIterator<Item = S>) -> Ran {
+        ran(self.command(args).current_dir(folder), b"")
+    }
+
+    pub fn run_with_input<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        input: &[u8],
+    ) -> Ran {
+        ran(&mut self.command(args), input)
+    }
+
+    pub fn serve<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Serve {
+        let serve = [OsStr::new("serve").to_owned()];
+        let args = args.into_iter().map(|arg| arg.as_ref().to_owned());
+        let mut child = self
+            .command(serve.into_iter().chain(args))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+        Serve { child, ready }
+    }
+}
+
+fn ran(command: &mut Command, input: &[u8]) -> Ran {
+    let shown = format!("{command:?}");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that does not read its input closes it.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        shown,
+    }
+}
+
+impl Ran {
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.report());
+        self
+    }
+
+    /// Expects an error that says `error` and a hint that says `hint`.
+    #[track_caller]
+    pub fn expect_error(self, code: i32, error: &str, hint: &str) -> Self {
+        let ran = self.expect(code);
+        let line = |start: &str| ran.stderr.lines().find(|line| line.starts_with(start));
+        let (message, advice) = (line("Error: "), line("Hint: "));
+        assert!(
+            message.is_some_and(|text| text.contains(error)),
+            "{}",
+            ran.report()
+        );
+        assert!(
+            advice.is_some_and(|text| text.contains(hint)),
+            "{}",
+            ran.report()
+        );
+        ran
+    }
+
+    fn report(&self) -> String {
+        format!(
+            "{}\n--- exit code {:?}\n--- stdout\n{}\n--- stderr\n{}",
+            self.shown, self.code, self.stdout, self.stderr
+        )
+    }
+}
+
+impl Serve {
+    pub fn files(&self) -> Vec<PathBuf> {
+        let files = self.ready["files"].as_array().unwrap();
+        files
+            .iter()
+            .map(|file| file.as_str().unwrap().into())
+            .collect()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.ready["port"].as_u64().unwrap().try_into().unwrap()
+    }
+
+    /// The token of the first discovery file, which is Gemini CLI's.
+    pub fn token(&self) -> Token {
+        let file = std::fs::read(&self.files()[0]).unwrap();
+        let file: DiscoveryFile = serde_json::from_slice(&file).unwrap();
+        file.auth_token.unwrap()
+    }
+
+    pub fn connect(&self) -> TestAgent {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let (client, updates) = runtime
+            .block_on(Client::connect(self.port(), self.token()))
+            .unwrap();
+        TestAgent {
+            runtime,
+            client,
+            updates,
+        }
+    }
+
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args(["-s", name, &pid]).status();
+        assert!(status.unwrap().success());
+    }
+
+    /// Waits for its end; the exit code, or nothing if a signal killed it.
+    pub fn ended(&mut self) -> Option<i32> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(start.elapsed() < Duration::from_secs(5), "it still runs");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl TestAgent {
+    pub fn propose(&self, path: &str, content: &str) {
+        let opened = self.client.open_diff(path, content);
+        self.runtime.block_on(opened).unwrap();
+    }
+
+    /// The next update that is not a context.
+    pub fn outcome(&mut self) -> Update {
+        self.next(|update| !matches!(update, Update::Context(_)))
+    }
+
+    pub fn next(&mut self, wanted: impl Fn(&Update) -> bool) -> Update {
+        self.runtime.block_on(async {
+            let next = async {
+                loop {
+                    let update = self.updates.next().await.expect("the stream is open");
+                    if wanted(&update) {
+                        return update;
+                    }
+                }
+            };
+            let next = tokio::time::timeout(Duration::from_secs(10), next).await;
+            next.expect("an update comes")
+        })
+    }
+}
