@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own chores. One file per chore; this one reads what was typed.
 
 mod npm;
+mod picture;
 mod prerequisites;
 mod test;
 
@@ -15,11 +16,13 @@ use clap::Parser;
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Chore {
     Test(test::Args),
+    Picture(picture::Args),
 }
 
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Test(args) => test::run(&args),
+        Chore::Picture(args) => picture::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -58,9 +58,12 @@ async fn stopping_rejects_what_is_pending() {
     let path = companion.path("new");
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
+    let files = companion.companion.files().to_vec();
     companion.handle.stop();
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
+    let is_gone = files.iter().all(|file| !file.exists());
+    assert!(is_gone, "files go before anything else (C6.2)");
     assert!(matches!(companion.editor.next().await, Asked::Stopped));
 }
 

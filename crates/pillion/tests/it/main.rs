@@ -4,6 +4,7 @@
 
 mod commands;
 mod files;
+mod readme;
 mod reference;
 mod sandbox;
 mod serve;

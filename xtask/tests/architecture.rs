@@ -1,0 +1,151 @@
+//! The boundaries that `docs/architecture.md` promises, checked against the sources.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A Rust file below the repository's root.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The text without the unit tests at its end.
+    fn code(&self) -> &str {
+        self.text.split("\nmod tests {").next().unwrap_or_default()
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for folder in ["crates", "xtask"] {
+        collect(&root.join(folder), &mut files);
+    }
+    assert!(files.len() > 50, "the sources were found");
+    files
+        .into_iter()
+        .map(|path| Source {
+            text: fs::read_to_string(&path).unwrap(),
+            path: path
+                .strip_prefix(root)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .replace('\\', "/"),
+        })
+        .collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && name != "target" && name != "node_modules" {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Fails for every file below `below` that says one of `words`, unless its path starts with one of
+/// `except`.
+fn forbid(below: &str, words: &[&str], except: &[&str]) {
+    let mut offenders = Vec::new();
+    for source in sources() {
+        let is_excepted = except.iter().any(|start| source.path.starts_with(start));
+        if !source.path.starts_with(below) || is_excepted {
+            continue;
+        }
+        for (number, line) in source.code().lines().enumerate() {
+            let code = line.trim_start();
+            if !code.starts_with("//") && words.iter().any(|word| code.contains(word)) {
+                offenders.push(format!("{}:{}: {code}", source.path, number + 1));
+            }
+        }
+    }
+    assert!(offenders.is_empty(), "{}", offenders.join("\n"));
+}
+
+#[test]
+fn protocol_does_no_io_and_has_no_clock() {
+    let words = [
+        "std::fs",
+        "std::net",
+        "std::io",
+        "std::env",
+        "Instant",
+        "SystemTime",
+        "tokio",
+    ];
+    forbid("crates/protocol/src", &words, &[]);
+}
+
+#[test]
+fn state_machines_know_no_sockets_and_no_clock() {
+    let words = [
+        "tokio",
+        "std::fs",
+        "Instant::now(",
+        "SystemTime",
+        "rmcp",
+        "axum",
+    ];
+    for machine in ["context.rs", "diffs/steps.rs", "diffs.rs", "sessions.rs"] {
+        let path = format!("crates/companion/src/{machine}");
+        let source = sources().into_iter().find(|source| source.path == path);
+        let source = source.unwrap();
+        let code = source.code();
+        for word in words {
+            assert!(!code.contains(word), "{path} says {word}");
+        }
+    }
+}
+
+#[test]
+fn one_module_knows_the_mcp_sdk() {
+    forbid("crates", &["rmcp"], &["crates/companion/src/mcp"]);
+}
+
+#[test]
+fn http_stays_at_the_edges() {
+    let edges = [
+        "crates/companion/src/endpoint",
+        "crates/companion/src/mcp",
+        "crates/companion/src/control/client.rs",
+        "crates/agent/src",
+        "crates/testkit",
+    ];
+    forbid("crates", &["axum::", "hyper::", "http::"], &edges);
+}
+
+#[test]
+fn the_companion_knows_no_terminal_and_no_editor() {
+    let words = ["ratatui", "crossterm", "neovim", "nvim"];
+    forbid("crates/companion/src", &words, &[]);
+}
+
+#[test]
+fn the_companion_writes_no_files() {
+    // Its own go through `pillion_discovery`.
+    let words = [
+        "fs::write",
+        "File::create",
+        "OpenOptions",
+        "fs::remove",
+        "fs::rename",
+    ];
+    forbid("crates/companion/src", &words, &[]);
+}
+
+#[test]
+fn every_file_says_what_it_owns_and_stays_small() {
+    for Source { path, text } in sources() {
+        assert!(text.starts_with("//!"), "{path} does not start with //!");
+        let lines = text.lines().count();
+        assert!(lines <= 500, "{path} has {lines} lines");
+    }
+}
