@@ -1,6 +1,8 @@
 //! Whether a file that an agent wants to change can be shown (C5.1). Looks at the disk, and never
 //! writes (C5.9).
 
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -45,26 +47,46 @@ fn check_readable(path: &Path) -> io::Result<()> {
     File::open(path)?.read(&mut byte).map(drop)
 }
 
-/// Where the path really leads, as far as it exists.
+/// Where the path really leads, also where it is not there yet: through links whose end is missing,
+/// and out of folders that are missing.
 fn real_path(path: &Path) -> PathBuf {
-    let mut missing = Vec::new();
-    let mut existing = path;
-    loop {
-        if let Ok(real) = existing.canonicalize() {
-            return missing
-                .iter()
-                .rev()
-                .fold(real, |path, name| path.join(name));
+    let path = without_links(path);
+    for existing in path.ancestors() {
+        let Ok(real) = existing.canonicalize() else {
+            continue;
+        };
+        return match path.strip_prefix(existing) {
+            Ok(missing) if missing.as_os_str().is_empty() => real,
+            Ok(missing) => real.join(missing),
+            Err(_) => path,
+        };
+    }
+    path
+}
+
+/// The path with every link followed and every `..` applied.
+fn without_links(path: &Path) -> PathBuf {
+    // As many as Linux follows.
+    let mut links = 40;
+    let mut real = PathBuf::new();
+    let mut rest: VecDeque<OsString> = path.iter().map(OsStr::to_owned).collect();
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            real.pop();
+            continue;
         }
-        match (existing.parent(), existing.file_name()) {
-            (Some(parent), Some(name)) => {
-                missing.push(name);
-                existing = parent;
+        let next = real.join(&part);
+        match next.read_link() {
+            Ok(link) if links > 0 => {
+                links -= 1;
+                for part in link.iter().rev() {
+                    rest.push_front(part.to_owned());
+                }
             }
-            // `..` below a folder that is not there: nothing more can be known.
-            _ => return path.to_owned(),
+            _ => real = next,
         }
     }
+    real
 }
 
 #[cfg(all(test, unix))]
@@ -107,5 +129,24 @@ mod tests {
         assert_eq!(resolved("new/file"), real.join("new/file"));
         assert_eq!(resolved("link/../other"), real.join("other"));
         assert_eq!(resolved("link/new\nfile"), real.join("real/new\nfile"));
+    }
+
+    #[test]
+    fn what_is_missing_hides_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, real.join(name)).unwrap();
+        };
+        link("../outside", "dangling");
+        link("/nowhere/file", "absolute");
+        link("dangling", "twice");
+        let resolved = |path: &str| real_path(&real.join(path));
+        let outside = real.with_file_name("outside");
+        assert_eq!(resolved("dangling"), outside);
+        assert_eq!(resolved("twice"), outside);
+        assert_eq!(resolved("absolute"), Path::new("/nowhere/file"));
+        assert_eq!(resolved("missing/../../outside"), outside);
+        assert_eq!(resolved("missing/./file"), real.join("missing/file"));
     }
 }

@@ -2,7 +2,7 @@
 //! so that a newcomer without an agent sees the whole way.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Context;
@@ -10,37 +10,57 @@ use pillion_agent::{Client, Update};
 use pillion_protocol::{DiscoveryFile, Token};
 use tempfile::TempDir;
 
+const NAME: &str = "reading_list.py";
 const BEFORE: &str = include_str!("demo/before.py");
 const AFTER: &str = include_str!("demo/after.py");
 
-/// Starts the demo agent. It reads `discovery_file` as any agent does, and tells `notice` how it
-/// ended, in a sentence for people.
-pub fn start(
-    discovery_file: &Path,
-    notice: impl Fn(String) + Send + 'static,
-) -> anyhow::Result<()> {
-    let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
-        .with_context(|| format!("cannot read {}", discovery_file.display()))?;
-    let token = file.auth_token.context("the discovery file has no token")?;
-    let folder = tempfile::Builder::new()
-        .prefix("pillion-demo-")
-        .tempdir()
-        .context("cannot make a folder for the demo")?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    thread::Builder::new()
-        .name("demo agent".to_owned())
-        .spawn(move || {
-            let told = runtime.block_on(propose(file.port, token, &folder));
-            notice(told.unwrap_or_else(|error| format!("The demo agent failed: {error:#}")));
-        })?;
-    Ok(())
+/// The demo agent before it starts, with a folder of its own that is gone when it ends.
+#[derive(Debug)]
+pub struct Demo {
+    folder: TempDir,
+}
+
+impl Demo {
+    /// A demo with its sample file.
+    pub fn prepare() -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("pillion-demo-")
+            .tempdir()
+            .context("cannot make a folder for the demo")?;
+        fs::write(folder.path().join(NAME), BEFORE)?;
+        Ok(Self { folder })
+    }
+
+    /// Where the sample file is.
+    pub fn root(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.folder.path().canonicalize()?)
+    }
+
+    /// Lets the agent go. It reads `discovery_file` as any agent does, and tells `notice` how it
+    /// ended, in a sentence for people.
+    pub fn start(
+        self,
+        discovery_file: &Path,
+        notice: impl Fn(String) + Send + 'static,
+    ) -> anyhow::Result<()> {
+        let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
+            .with_context(|| format!("cannot read {}", discovery_file.display()))?;
+        let token = file.auth_token.context("the discovery file has no token")?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        thread::Builder::new()
+            .name("demo agent".to_owned())
+            .spawn(move || {
+                let told = runtime.block_on(propose(file.port, token, &self.folder));
+                notice(told.unwrap_or_else(|error| format!("the demo agent failed: {error:#}")));
+            })?;
+        Ok(())
+    }
 }
 
 async fn propose(port: u16, token: Token, folder: &TempDir) -> anyhow::Result<String> {
-    let path = folder.path().join("reading_list.py");
-    fs::write(&path, BEFORE)?;
+    let path = folder.path().join(NAME);
     let path = path.to_str().context("the demo's folder is not Unicode")?;
     let (client, mut updates) = Client::connect(port, token).await?;
     client.open_diff(path, AFTER).await?;

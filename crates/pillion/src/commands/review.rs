@@ -6,9 +6,10 @@ use pillion_discovery::{Environment, state};
 use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
 
 use crate::cli::Roots;
+use crate::demo::Demo;
 use crate::failure::{Failure, Kind};
 use crate::review::{self, ThemeChoice};
-use crate::{demo, workspace};
+use crate::workspace;
 
 /// Review what agents propose, in this terminal (the default command)
 ///
@@ -37,7 +38,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Failure::new(Kind::Usage, error.to_string())
             .hint("Without a terminal, run `pillion serve`, and answer with `pillion accept`.")
     })?;
-    let roots = workspace::roots(&args.roots.roots)?;
+    let mut roots = workspace::roots(&args.roots.roots)?;
+    let demo = args.demo.then(Demo::prepare).transpose()?;
+    if let Some(demo) = &demo {
+        roots.push(demo.root()?);
+    }
     let environment = Environment::current();
     let (front, review) = review::channel();
     if let Some(notice) = neighbours(&environment, &roots) {
@@ -51,9 +56,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let companion =
         Companion::start(options, front.clone()).context("cannot start the companion")?;
-    if args.demo {
+    if let Some(demo) = demo {
         let file = companion.files().first().context("no agent can find us")?;
-        demo::start(file, move |told| front.notice(told))?;
+        demo.start(file, move |told| front.notice(told))?;
     }
     let options = review::Options {
         roots,

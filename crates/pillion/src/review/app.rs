@@ -33,8 +33,6 @@ pub enum Event {
     Opened {
         /// The proposal.
         diff: Diff,
-        /// Where the file really is.
-        target: Target,
         /// Its text; `None` when it is not there yet.
         original: Option<Text>,
         /// Answered when the view can be seen.
@@ -203,11 +201,10 @@ impl App {
             }
             Event::Opened {
                 diff,
-                target,
                 original,
                 shown,
             } => {
-                self.open(&diff, target, original, now);
+                self.open(&diff, original, now);
                 vec![Effect::Shown(shown)]
             }
             Event::Closed { id, reason, closed } => self.close(id, reason, closed, now),
@@ -269,19 +266,14 @@ impl App {
         if let Some(what) = disk {
             return Some(format!("{what} · o compares with it"));
         }
-        if let Some(alias) = &view.target.alias {
-            let outside = if view.target.is_outside {
-                ", outside the workspace"
-            } else {
-                ""
-            };
-            return Some(format!("{alias} is a link: this is the real file{outside}"));
-        }
         if view.target.is_outside && !self.settings.roots.is_empty() {
-            return Some("outside the workspace".to_owned());
+            return Some("this file is outside the workspace".to_owned());
         }
-        let is_text = view.proposal.before().is_utf8();
-        (!is_text).then(|| "the file is not UTF-8: it is shown with � where it is not".to_owned())
+        if !view.proposal.before().is_utf8() {
+            return Some("the file is not UTF-8: it is shown with � where it is not".to_owned());
+        }
+        let note = "the file has CRLF, the proposal LF: line endings are not compared";
+        view.proposal.ignores_endings().then(|| note.to_owned())
     }
 
     /// How `view` is arranged.
@@ -339,7 +331,8 @@ impl App {
         self.armed = None;
     }
 
-    fn open(&mut self, diff: &Diff, target: Target, original: Option<Text>, now: Instant) {
+    fn open(&mut self, diff: &Diff, original: Option<Text>, now: Instant) {
+        let target = Target::new(diff.path.clone(), &self.settings.roots);
         let agent = diff.agent;
         let is_shown = self.view().is_some_and(|view| view.id == diff.id);
         if let Some(view) = self.view_mut(diff.id) {

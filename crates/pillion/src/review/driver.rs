@@ -23,6 +23,9 @@ use crate::review::{Companion, Input, Options, ThemeChoice, syntax, watch};
 /// How often the files of pending diffs are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long the reviewer's editor may take to end when the review has to.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// How long a terminal may take to say which background it has.
 const ASK: Duration = Duration::from_millis(200);
 
@@ -64,6 +67,7 @@ pub fn run(
         farewell: None,
     };
     let result = driver.run(&inputs);
+    driver.await_editor(&inputs);
     let farewell = driver.farewell.take();
     drop(driver);
     if let Some(farewell) = farewell {
@@ -177,11 +181,9 @@ impl<C: Companion> Driver<C> {
             }
         };
         self.load_languages()?;
-        let target = source::target(&diff.path, &self.app.settings.roots);
-        self.stamps.insert(diff.id, &target.path, original.as_ref());
+        self.stamps.insert(diff.id, &diff.path, original.as_ref());
         self.update(Event::Opened {
             diff,
-            target,
             original,
             shown,
         })
@@ -299,9 +301,9 @@ impl<C: Companion> Driver<C> {
         let edit = if is_pending {
             session.finish(status)
         } else if session.saved().is_some() {
-            Edit::Failed(session.keep("the diff was closed while you edited"))
+            Edit::Failed(session.keep("the diff was closed meanwhile"))
         } else {
-            Edit::Failed("the diff was closed while you edited".to_owned())
+            Edit::Failed("the diff was closed meanwhile".to_owned())
         };
         self.update(Event::Edited(id, edit))?;
         self.keys.go_on();
@@ -315,16 +317,28 @@ impl<C: Companion> Driver<C> {
     }
 
     fn stop(&mut self) -> io::Result<()> {
-        if let Some(Running {
-            session, process, ..
-        }) = self.editor.take()
-        {
-            end(process);
-            if session.saved().is_some() {
-                self.farewell = Some(session.keep("the review ended while you edited"));
-            }
+        if let Some(editor) = &self.editor {
+            end(editor.process);
         }
         self.update(Event::Stop)
+    }
+
+    /// Lets the reviewer's editor give the terminal back, and keeps what was saved in it.
+    fn await_editor(&mut self, inputs: &Receiver<Input>) {
+        let Some(Running { session, .. }) = self.editor.take() else {
+            return;
+        };
+        let deadline = Instant::now() + PATIENCE;
+        while let Ok(input) =
+            inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            if matches!(input, Input::EditorEnded(_)) {
+                break;
+            }
+        }
+        if session.saved().is_some() {
+            self.farewell = Some(session.keep("the review ended while you edited"));
+        }
     }
 
     /// Looks at the files of pending diffs now and then.

@@ -16,6 +16,9 @@ pub const MARK: usize = 2;
 /// Columns for the sign between a number and its line.
 pub const SIGN: usize = 3;
 
+/// Columns between the two sides.
+pub const DIVIDER: usize = 2;
+
 /// The parts of the screen, from top to bottom.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry {
@@ -94,8 +97,8 @@ impl Columns {
                 (text, text)
             }
             Layout::SideBySide => {
-                let left = (width - width.min(1)) / 2;
-                let right = width.saturating_sub(left + 1);
+                let left = width.saturating_sub(DIVIDER) / 2;
+                let right = width.saturating_sub(left + DIVIDER);
                 (
                     left.saturating_sub(MARK + left_number + SIGN),
                     right.saturating_sub(right_number + SIGN),

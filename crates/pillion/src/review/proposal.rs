@@ -1,6 +1,7 @@
 //! One proposed change: the text before, the text after, the hunks between them, and everything
 //! that the reviewer did to it. No I/O, no drawing.
 
+mod endings;
 mod hunks;
 
 use std::fmt;
@@ -17,6 +18,10 @@ pub struct Proposal {
     original: Option<Arc<Text>>,
     /// What stands for the file before when there is none.
     before: Arc<Text>,
+    /// The agent's own text, without the reviewer's changes, has something in it.
+    is_filled: bool,
+    /// The line endings of the two texts are not compared.
+    ignores_endings: bool,
     now: State,
     undo: Vec<State>,
     redo: Vec<State>,
@@ -78,12 +83,15 @@ pub struct Count {
 impl Proposal {
     /// A proposal as it came; `original` is `None` when the file is not there yet.
     pub fn new(original: Option<Text>, proposed: &str) -> Self {
+        let (original, ignores_endings) = endings::comparable(original, proposed);
         let original = original.map(Arc::new);
         let before = original.clone().unwrap_or_default();
         let now = State::new(&before, Text::new(proposed), Change::Proposed);
         Self {
             original,
             before,
+            is_filled: !proposed.is_empty(),
+            ignores_endings,
             now,
             undo: Vec::new(),
             redo: Vec::new(),
@@ -124,6 +132,16 @@ impl Proposal {
     /// Whether every change is taken out, so that accepting would change nothing.
     pub fn is_nothing(&self) -> bool {
         !self.hunks().is_empty() && self.hunks().iter().all(|hunk| hunk.out)
+    }
+
+    /// Whether the reviewer left nothing of a text that the agent proposed.
+    pub fn is_emptied(&self) -> bool {
+        self.is_filled && self.text().is_empty()
+    }
+
+    /// Whether the file has CRLF and the proposal LF, so that line endings are not compared.
+    pub fn ignores_endings(&self) -> bool {
+        self.ignores_endings
     }
 
     /// Whether the text after is no longer the agent's own.
@@ -179,7 +197,8 @@ impl Proposal {
 
     /// The agent proposes another text for the same file.
     pub fn replace(&mut self, original: Option<Text>, proposed: &str) {
-        self.compare_with(original);
+        self.is_filled = !proposed.is_empty();
+        self.compare_with(original, proposed);
         let next = State::new(&self.before, Text::new(proposed), Change::Proposed);
         if next.proposed != self.now.proposed || *next.hunks != *self.now.hunks {
             self.go_to(next);
@@ -190,7 +209,7 @@ impl Proposal {
     pub fn rebase(&mut self, original: Option<Text>) {
         let text = self.text();
         let had_hunks_out = self.hunks().iter().any(|hunk| hunk.out);
-        self.compare_with(original);
+        self.compare_with(original, &text);
         if had_hunks_out {
             let mut next = State::new(&self.before, Text::new(text), Change::Rebased);
             next.edited = true;
@@ -231,7 +250,9 @@ impl Proposal {
     }
 
     /// Exchanges the text before, everywhere in the history.
-    fn compare_with(&mut self, original: Option<Text>) {
+    fn compare_with(&mut self, original: Option<Text>, proposed: &str) {
+        let (original, ignores_endings) = endings::comparable(original, proposed);
+        self.ignores_endings = ignores_endings;
         if self.original.as_deref() == original.as_ref() {
             return;
         }

@@ -14,6 +14,9 @@ const CONTEXT: usize = 3;
 /// Fewer lines than this are not worth a fold.
 const MIN_FOLD: usize = 3;
 
+/// In bigger proposals than this the later hunks are lined up from the top.
+const MAX_COMPARISONS: usize = 200_000;
+
 /// How the two texts are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
@@ -55,6 +58,8 @@ pub struct Rows {
     /// The row where each hunk begins.
     hunks: Vec<Range<usize>>,
     len: usize,
+    /// How many pairs of lines may still be compared to line them up.
+    comparisons: usize,
 }
 
 #[derive(Debug)]
@@ -96,6 +101,7 @@ impl Rows {
             segments: Vec::new(),
             hunks: Vec::new(),
             len: 0,
+            comparisons: MAX_COMPARISONS,
         };
         let unfold = unfold || proposal.hunks().is_empty();
         let (mut left, mut right) = (0, 0);
@@ -225,7 +231,8 @@ impl Rows {
     }
 
     fn push_hunk(&mut self, proposal: &Proposal, index: usize, hunk: &Hunk, layout: Layout) {
-        let pairs = Pairs::new(proposal.before(), proposal.after(), hunk);
+        let comparisons = &mut self.comparisons;
+        let pairs = Pairs::new(proposal.before(), proposal.after(), hunk, comparisons);
         let start = self.len;
         match layout {
             Layout::SideBySide => {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use pillion_companion::DiffId;
 
 use crate::review::text::Text;
-use crate::review::view::{Disk, Target};
+use crate::review::view::Disk;
 
 /// Bigger files are not read.
 const MAX_FILE: u64 = 512 << 20;
@@ -41,32 +41,6 @@ pub fn read(path: &Path) -> Result<Option<Text>, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error)),
     }
-}
-
-/// Finds out which file `path` really is.
-pub fn target(path: &Path, roots: &[PathBuf]) -> Target {
-    let mut missing = Vec::new();
-    let mut there = path;
-    let real = loop {
-        if let Ok(real) = fs::canonicalize(there) {
-            break missing
-                .iter()
-                .rev()
-                .fold(real, |real, name| real.join(name));
-        }
-        // A part that is not there yet cannot lead elsewhere, except for a link to nowhere.
-        let (Some(parent), Some(name)) = (there.parent(), there.file_name()) else {
-            break path.to_owned();
-        };
-        match fs::read_link(there) {
-            Ok(link) => {
-                missing.push(link.into_os_string());
-            }
-            Err(_) => missing.push(name.to_owned()),
-        }
-        there = parent;
-    };
-    Target::new(path.to_owned(), real, roots)
 }
 
 /// Watches the files of pending diffs for other texts, by looking at them now and then.
@@ -179,32 +153,6 @@ mod tests {
         fs::write(&file, "x").unwrap();
         let error = read(&file.join("below")).unwrap_err();
         assert!(error.starts_with("cannot read "), "{error}");
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn the_real_file_behind_links_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap().join("work");
-        let outside = root.with_file_name("outside");
-        fs::create_dir_all(&root).unwrap();
-        fs::create_dir_all(&outside).unwrap();
-        std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
-        let roots = [root.clone()];
-        let plain = target(&root.join("new/deep.txt"), &roots);
-        assert_eq!(
-            (plain.shown.as_str(), plain.is_outside),
-            ("new/deep.txt", false)
-        );
-        assert_eq!(plain.alias, None);
-        let linked = target(&root.join("link/a.txt"), &roots);
-        assert_eq!(linked.path, outside.join("a.txt"));
-        assert_eq!(linked.alias.as_deref(), Some("link/a.txt"));
-        assert!(linked.is_outside);
-        fs::write(outside.join("passwd"), "").unwrap();
-        let dots = target(&root.join("../outside/passwd"), &roots);
-        assert!(dots.is_outside);
-        assert_eq!(dots.path, outside.join("passwd"));
     }
 
     #[test]

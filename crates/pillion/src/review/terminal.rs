@@ -30,13 +30,6 @@ pub enum NoTerminal {
     Dumb,
 }
 
-impl NoTerminal {
-    /// What to do about it.
-    pub fn hint(self) -> &'static str {
-        "`pillion serve` runs without one; `pillion diffs`, `accept` and `reject` settle its diffs"
-    }
-}
-
 struct TermName;
 
 impl std::fmt::Display for TermName {
@@ -74,6 +67,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 pub struct Screen {
     /// What to draw on.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
+    modes: Modes,
 }
 
 impl Screen {
@@ -84,7 +78,10 @@ impl Screen {
     pub fn new() -> io::Result<Self> {
         restore_after_panic();
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        let mut screen = Self { terminal };
+        let mut screen = Self {
+            terminal,
+            modes: Modes::now(),
+        };
         screen.take()?;
         Ok(screen)
     }
@@ -94,6 +91,7 @@ impl Screen {
     /// # Errors
     /// When the terminal refuses.
     pub fn take(&mut self) -> io::Result<()> {
+        self.modes.restore();
         TAKEN.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
@@ -127,6 +125,31 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         restore();
+        self.modes.restore();
+    }
+}
+
+/// The terminal's modes as they were at first. An editor that is killed leaves its own behind.
+struct Modes {
+    #[cfg(unix)]
+    modes: Option<rustix::termios::Termios>,
+}
+
+impl Modes {
+    fn now() -> Self {
+        Self {
+            #[cfg(unix)]
+            modes: rustix::termios::tcgetattr(io::stdin()).ok(),
+        }
+    }
+
+    fn restore(&self) {
+        #[cfg(unix)]
+        if let Some(modes) = &self.modes {
+            let now = rustix::termios::OptionalActions::Now;
+            // Nothing can be done about a terminal that is gone.
+            let _ = rustix::termios::tcsetattr(io::stdin(), now, modes);
+        }
     }
 }
 

@@ -7,10 +7,17 @@ use std::ops::Range;
 /// other. Every line holds its own `\n`; only the last one may lack it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Text {
-    bytes: Vec<u8>,
+    content: Content,
     /// Where each line begins, and at the end where the text ends.
     starts: Vec<usize>,
-    is_utf8: bool,
+    is_crlf: bool,
+}
+
+/// The bytes. Text is known to be text, so that showing a line of it costs nothing.
+#[derive(Debug, PartialEq, Eq)]
+enum Content {
+    Utf8(String),
+    Other(Vec<u8>),
 }
 
 impl Text {
@@ -23,17 +30,25 @@ impl Text {
         if starts.last() != Some(&bytes.len()) {
             starts.push(bytes.len());
         }
-        let is_utf8 = std::str::from_utf8(&bytes).is_ok();
+        let ends = |line: &[usize]| bytes[line[0]..line[1]].ends_with(b"\r\n");
+        let is_crlf = starts.len() > 1 && starts.windows(2).all(ends);
+        let content = match String::from_utf8(bytes) {
+            Ok(text) => Content::Utf8(text),
+            Err(error) => Content::Other(error.into_bytes()),
+        };
         Self {
-            bytes,
+            content,
             starts,
-            is_utf8,
+            is_crlf,
         }
     }
 
     /// The whole text.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        match &self.content {
+            Content::Utf8(text) => text.as_bytes(),
+            Content::Other(bytes) => bytes,
+        }
     }
 
     /// How many lines there are: none in an empty text.
@@ -43,14 +58,12 @@ impl Text {
 
     /// Whether all of it is UTF-8.
     pub fn is_utf8(&self) -> bool {
-        self.is_utf8
+        matches!(self.content, Content::Utf8(_))
     }
 
     /// The bytes of `lines`, which are cut to the lines that exist.
     pub fn slice(&self, lines: Range<usize>) -> &[u8] {
-        let start = lines.start.min(self.len());
-        let end = lines.end.clamp(start, self.len());
-        &self.bytes[self.starts[start]..self.starts[end]]
+        &self.bytes()[self.range(lines)]
     }
 
     /// One line with its `\n`; empty where there is none.
@@ -60,12 +73,24 @@ impl Text {
 
     /// One line with its `\n`, for showing: what is not UTF-8 reads `\u{fffd}`.
     pub fn shown(&self, index: usize) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.line(index))
+        match &self.content {
+            Content::Utf8(text) => text[self.range(index..index.saturating_add(1))].into(),
+            Content::Other(_) => String::from_utf8_lossy(self.line(index)),
+        }
     }
 
     /// Whether every line ends in `\r\n`.
     pub fn is_crlf(&self) -> bool {
-        self.len() > 0 && (0..self.len()).all(|line| self.line(line).ends_with(b"\r\n"))
+        self.is_crlf
+    }
+}
+
+impl Text {
+    /// The bytes of `lines`, as positions.
+    fn range(&self, lines: Range<usize>) -> Range<usize> {
+        let start = lines.start.min(self.len());
+        let end = lines.end.clamp(start, self.len());
+        self.starts[start]..self.starts[end]
     }
 }
 

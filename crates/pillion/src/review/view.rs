@@ -27,30 +27,22 @@ pub enum Side {
 /// The file that a proposal would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Where it really is, links followed.
+    /// Where it really is: the companion follows links.
     pub path: PathBuf,
     /// How people read that: below the workspace if it is there.
     pub shown: String,
-    /// The other path by which the agent calls it, when links are followed on the way.
-    pub alias: Option<String>,
     /// Whether it is outside of every workspace folder.
     pub is_outside: bool,
 }
 
 impl Target {
-    /// Names `path` for people, relative to the root that holds it. `real` is where it really is.
-    pub fn new(path: PathBuf, real: PathBuf, roots: &[PathBuf]) -> Self {
-        let name = |path: &PathBuf| {
-            let within = roots.iter().find_map(|root| path.strip_prefix(root).ok());
-            visible::one_line(&within.unwrap_or(path).to_string_lossy())
-        };
-        let is_outside = !roots.iter().any(|root| real.starts_with(root));
-        let alias = (path != real).then(|| name(&path));
+    /// Names `path` for people, relative to the root that holds it.
+    pub fn new(path: PathBuf, roots: &[PathBuf]) -> Self {
+        let within = roots.iter().find_map(|root| path.strip_prefix(root).ok());
         Self {
-            shown: name(&real),
-            alias: alias.filter(|alias| *alias != name(&real)),
-            path: real,
-            is_outside,
+            shown: visible::one_line(&within.unwrap_or(&path).to_string_lossy()),
+            is_outside: within.is_none(),
+            path,
         }
     }
 }

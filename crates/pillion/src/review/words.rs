@@ -47,8 +47,9 @@ pub fn changed(left: &str, right: &str) -> Option<(Ranges, Ranges)> {
         })
         .map(|(_, word)| word.len())
         .sum();
-    let all = left.trim().len().max(right.trim().len());
-    if common * 10 < all * 3 {
+    let (left_len, right_len) = (left.trim().len(), right.trim().len());
+    let (shorter, longer) = (left_len.min(right_len), left_len.max(right_len));
+    if common * 10 < longer * 3 || common * 10 < shorter * 6 {
         return None;
     }
     let hunks: Vec<_> = diff.hunks().collect();

@@ -50,7 +50,6 @@ impl Person {
         proposed: &str,
     ) {
         let path = PathBuf::from("/work/shop").join(name);
-        let target = Target::new(path.clone(), path.clone(), &self.app.settings.roots);
         let diff = Diff {
             id,
             agent,
@@ -59,7 +58,6 @@ impl Person {
         };
         let effects = self.happens(Event::Opened {
             diff,
-            target,
             original: original.map(Text::new),
             shown: Reply::new(|_| ()),
         });
@@ -229,6 +227,17 @@ fn accepting_nothing_asks_once_more() {
     assert_eq!(outcomes(person.press(" a")), []);
     assert!(person.message().starts_with("nothing left"));
     assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
+}
+
+#[test]
+fn accepting_an_emptied_text_says_what_agents_do_with_it() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("new.txt", None, "b\n");
+    person.happens(Event::Edited(id, Edit::Text(String::new())));
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), []);
+    assert!(person.message().starts_with("agents take an empty text"));
+    assert_eq!(outcomes(person.press("a")), accepted(1, ""));
 }
 
 #[test]

@@ -2,9 +2,16 @@
 
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, InternedInput};
+use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
 use crate::review::text::Text;
+
+/// Texts that differ over more lines than this get the quicker algorithm.
+const MANY_LINES: usize = 40_000;
+
+/// If among so many lines each stands more often than this, finding out which copy became which
+/// would take minutes: the whole stretch is one hunk then.
+const MANY_COPIES: usize = 16;
 
 /// One change: these lines before become those lines after.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +30,21 @@ pub fn between(before: &Text, after: &Text) -> Vec<Hunk> {
         return Vec::new();
     }
     let input = InternedInput::new(before.bytes(), after.bytes());
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    let whole = |start: usize, end: usize| Hunk {
+        before: start..before.len() - end,
+        after: start..after.len() - end,
+        out: false,
+    };
+    let (start, end) = same_ends(&input.before, &input.after);
+    let lines = before.len() + after.len() - 2 * (start + end);
+    let algorithm = if lines <= MANY_LINES {
+        Algorithm::Histogram
+    } else if distinct(&input) >= lines / MANY_COPIES {
+        Algorithm::Myers
+    } else {
+        return vec![whole(start, end)];
+    };
+    let mut diff = Diff::compute(algorithm, &input);
     diff.postprocess_lines(&input);
     let hunks: Vec<_> = diff
         .hunks()
@@ -36,12 +57,22 @@ pub fn between(before: &Text, after: &Text) -> Vec<Hunk> {
     if is_sound(before, after, &hunks) {
         hunks
     } else {
-        vec![Hunk {
-            before: 0..before.len(),
-            after: 0..after.len(),
-            out: false,
-        }]
+        vec![whole(0, 0)]
     }
+}
+
+/// How many lines are the same at the start, and how many of the others at the end.
+fn same_ends(before: &[Token], after: &[Token]) -> (usize, usize) {
+    let same = |(a, b): &(&Token, &Token)| a == b;
+    let start = before.iter().zip(after).take_while(same).count();
+    let (before, after) = (&before[start..], &after[start..]);
+    let end = before.iter().rev().zip(after.iter().rev());
+    (start, end.take_while(same).count())
+}
+
+/// How many different lines there are.
+fn distinct(input: &InternedInput<&[u8]>) -> usize {
+    input.interner.num_tokens() as usize
 }
 
 /// Whether everything between the hunks is the same on both sides. What is accepted is put together

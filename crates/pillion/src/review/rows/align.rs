@@ -25,12 +25,17 @@ pub struct Pairs {
 type Beside = (Option<usize>, Option<usize>);
 
 impl Pairs {
-    /// Lines up `hunk`.
-    pub fn new(before: &Text, after: &Text, hunk: &Hunk) -> Self {
+    /// Lines up `hunk`, with at most so many comparisons, which are taken from the number.
+    pub fn new(before: &Text, after: &Text, hunk: &Hunk, comparisons: &mut usize) -> Self {
         let (removed, added) = (hunk.before.len(), hunk.after.len());
         let worth_it = removed > 0 && added > 0 && (removed, added) != (1, 1);
-        let rows =
-            (worth_it && removed * added <= MAX_PAIRS).then(|| rows(before, after, hunk).into());
+        let needed = removed.saturating_mul(added);
+        let rows = if worth_it && needed <= MAX_PAIRS.min(*comparisons) {
+            *comparisons -= needed;
+            Some(rows(before, after, hunk).into())
+        } else {
+            None
+        };
         Self {
             before: hunk.before.clone(),
             after: hunk.after.clone(),
@@ -158,7 +163,7 @@ impl Bag {
         Self { words, total }
     }
 
-    /// How alike two lines are, from 40 to 100; 0 when they are less so.
+    /// How alike two lines are, from 55 to 100; 0 when they are less so.
     fn alike(&self, other: &Self) -> u32 {
         let common: u32 = self
             .words
@@ -166,6 +171,6 @@ impl Bag {
             .filter_map(|(word, weight)| other.words.get(word).map(|other| weight.min(other)))
             .sum();
         let percent = 200 * common / (self.total + other.total).max(1);
-        if percent >= 40 { percent } else { 0 }
+        if percent >= 55 { percent } else { 0 }
     }
 }

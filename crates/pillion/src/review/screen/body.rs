@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::review::app::App;
-use crate::review::geometry::{MARK, SIGN};
+use crate::review::geometry::{DIVIDER, MARK, SIGN};
 use crate::review::rows::{Layout, Row};
 use crate::review::screen::line::{TextLine, Window};
 use crate::review::screen::theme::{Change, Theme};
@@ -209,7 +209,7 @@ impl Painter<'_> {
             ..area
         };
         let left = indented(left, MARK);
-        let right = indented(area, usize::from(left_width) + 1);
+        let right = indented(area, usize::from(left_width) + DIVIDER);
         buffer.set_string(area.x + left_width, area.y, "│", self.theme.missing);
         let [left_cell, right_cell] = cells;
         for (area, cell, digits) in [

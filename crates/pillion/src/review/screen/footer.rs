@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::review::app::{App, Tone};
@@ -18,16 +19,14 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
 
 fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     fill(buffer, area, "─", theme.missing);
+    let message = message(app, theme);
+    let room = usize::from(area.width).saturating_sub(5);
     let position = position(app);
-    let taken = if position.is_empty() {
-        0
-    } else {
-        width(&position) + 4
-    };
-    if !position.is_empty() {
-        let x = area
-            .right()
-            .saturating_sub(u16::try_from(taken).unwrap_or(0));
+    let needed = message.as_ref().map_or(0, |(text, _)| width(text) + 3);
+    // A message may say where a text is kept: it is worth more than the position.
+    let taken = width(&position) + 4;
+    if !position.is_empty() && needed + taken <= room {
+        let x = area.right() - u16::try_from(taken).unwrap_or(0).min(area.width);
         let right = Rect {
             x,
             width: area.right() - x,
@@ -39,9 +38,21 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             Line::styled(format!(" {position} "), theme.muted),
         );
     }
-    let warning = app.status.warnings.first();
-    let (text, style) = match (app.message(), warning) {
-        (Some(message), _) => {
+    if let Some((text, style)) = message {
+        let text = format!(" {} ", visible::head(&text, room));
+        let left = Rect {
+            x: area.x + 2,
+            width: area.width.saturating_sub(2),
+            ..area
+        };
+        put(buffer, left, Line::styled(text, style));
+    }
+}
+
+/// The last message, or else what does not work.
+fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
+    let (text, style) = match app.message() {
+        Some(message) => {
             let style = match message.tone {
                 Tone::Info => theme.strong,
                 Tone::Good => theme.good,
@@ -49,19 +60,9 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             };
             (message.text.as_str(), style)
         }
-        (None, Some(warning)) => (warning.as_str(), theme.warning),
-        (None, None) => return,
+        None => (app.status.warnings.first()?.as_str(), theme.warning),
     };
-    let room = usize::from(area.width).saturating_sub(taken + 5);
-    let text = visible::head(&visible::one_line(text), room);
-    let left = Rect {
-        x: area.x + 2,
-        width: u16::try_from(width(&text) + 2)
-            .unwrap_or(area.width)
-            .min(area.width - 2),
-        ..area
-    };
-    put(buffer, left, Line::styled(format!(" {text} "), style));
+    Some((visible::one_line(text), style))
 }
 
 /// Where in the diff the view stands.

@@ -221,7 +221,7 @@ impl Theme {
             stand_in: none.add_modifier(Modifier::REVERSED),
             out: none.add_modifier(Modifier::DIM),
             struck: none.add_modifier(Modifier::DIM | Modifier::CROSSED_OUT),
-            missing: none,
+            missing: none.add_modifier(Modifier::DIM),
             fold: none.add_modifier(Modifier::DIM),
             added: change,
             removed: change,

@@ -39,7 +39,7 @@ impl Paint {
 
     /// Works on the colours down to these lines. Answers whether there is more to do.
     pub fn work(&mut self, proposal: &Proposal, left: usize, right: usize) -> bool {
-        let mut budget = 48 * 1024;
+        let mut budget = 16 * 1024;
         let more = self.right.work(proposal.after(), right, &mut budget);
         self.left.work(proposal.before(), left, &mut budget) || more
     }
