@@ -195,7 +195,8 @@ impl Agent {
     }
 
     /// Connects again, to whatever companion is there now, after the one that it had is gone, and
-    /// waits until it says that it has. Takes some seconds: see [`OLD_CLIENT_GIVES_UP`].
+    /// waits until it says that it has. Takes some seconds: it is asked only when its client for the
+    /// old one has given up.
     pub fn ide_enable(&self) {
         std::thread::sleep(OLD_CLIENT_GIVES_UP);
         self.prompt("/ide enable");

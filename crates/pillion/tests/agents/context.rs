@@ -1,0 +1,88 @@
+//! What a person works on reaches the agents, and goes into their next prompt (C4).
+
+use std::fs;
+
+use pillion_testkit::{AgentKind, Env, Home, ModelRequest, Turn};
+
+use crate::companion::{SOON, run};
+use crate::review::Scene;
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_shows_the_file_in_focus() {
+    let scene = Scene::new(AgentKind::Gemini);
+    let focused = scene.home.file("focused.txt", "one\ntwo\n");
+    let argument = focused.display().to_string();
+    run(&scene.home, ["focus", &argument]);
+    scene.review.pane().wait_for("shares focused.txt", SOON);
+    let screen = scene.agent.ide_status("- focused.txt (active)");
+    assert!(screen.contains("🟢 Connected to Pillion"), "{screen}");
+
+    // Without an editor, the file saved last is the one that is worked on.
+    fs::write(scene.home.workspace().join("saved.txt"), "three\n").expect("the home is ours");
+    scene.review.pane().wait_for("shares saved.txt", SOON);
+    let screen = scene.agent.ide_status("- saved.txt (active)");
+    let newest = screen.rsplit("Connected to").next().unwrap_or_default();
+    assert!(newest.contains("- focused.txt\n"), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_tells_its_model_what_changed() {
+    tells_its_model_what_changed(AgentKind::Gemini);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_tells_its_model_what_changed() {
+    tells_its_model_what_changed(AgentKind::Qwen);
+}
+
+/// The first prompt carries the whole context, the next what changed since.
+fn tells_its_model_what_changed(kind: AgentKind) {
+    let home = Home::new();
+    let files = ["first.txt", "second.txt"].map(|name| home.file(name, "text\n"));
+    let scene = Scene::with(kind, home, &Env::default());
+    for (file, line, selected) in [
+        (&files[0], 4711, "the first words"),
+        (&files[1], 815, "the second words"),
+        (&files[1], 1234, "the third words"),
+    ] {
+        let path = file.display().to_string();
+        let place = format!("{path}:{line}:7");
+        run(&scene.home, ["focus", &place, "--selection", selected]);
+        let header = format!(".txt:{line}");
+        scene.review.pane().wait_for(&header, SOON);
+        let (prompt, answer) = (format!("look at {line}"), format!("I saw {line}"));
+        scene.model.script([Turn::say(&answer)]);
+        scene.agent.prompt(&prompt);
+        scene.agent.wait_for(&answer);
+        let request = asked(&scene, &prompt);
+        let told = told(&request);
+        let cursor = match kind {
+            AgentKind::Gemini => format!(r#""line":{line},"character":7"#),
+            AgentKind::Qwen => format!("line{line},character7"),
+        };
+        for expected in [path, cursor, selected.to_owned()] {
+            let is_told = told.contains(&expected.replace(' ', ""));
+            assert!(is_told, "{kind:?} does not tell of {expected:?}: {told}");
+        }
+    }
+}
+
+/// The request that carried the prompt first.
+fn asked(scene: &Scene, prompt: &str) -> ModelRequest {
+    scene.model.wait_for("with the prompt", SOON, |request| {
+        request.is_main && request.mentions(prompt)
+    })
+}
+
+/// What stands before the prompt in the message that carries it, without line breaks, blanks, and
+/// the backslashes of JSON in JSON.
+fn told(request: &ModelRequest) -> String {
+    let body = &request.body;
+    let messages = [&body["contents"], &body["messages"]].into_iter();
+    let last = messages.filter_map(|all| all.as_array()?.last()).next();
+    let message = last.map(ToString::to_string).unwrap_or_default();
+    message.replace("\\n", "").replace(['\\', ' '], "")
+}

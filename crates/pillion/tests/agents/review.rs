@@ -1,0 +1,177 @@
+//! The terminal review in a real terminal, as a person works with it: its screen and its keys.
+
+use std::time::{Duration, Instant};
+
+use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Pane, Size, Tmux};
+
+use crate::companion::{PILLION, SOON};
+
+/// Nothing is pending, with an agent connected.
+const IDLE: &str = "Nothing to review right now.";
+
+/// Nothing is pending, with no agent.
+const WELCOME: &str = "Waiting for an agent.";
+
+/// What the review answers to a key that came right after something else appeared under it.
+const TOO_EARLY: &str = "have a look first";
+
+/// A running `pillion review`.
+#[derive(Debug)]
+pub struct Review {
+    pane: Pane,
+}
+
+impl Review {
+    /// Starts it for the home's workspace and waits until it is there.
+    pub fn start(tmux: &Tmux, home: &Home) -> Review {
+        Review::start_with(tmux, home, "review", &Env::default())
+    }
+
+    /// The same, in a terminal of that name, with more environment variables.
+    pub fn start_with(tmux: &Tmux, home: &Home, name: &str, more: &Env) -> Review {
+        let mut env = home.env();
+        for (name, value) in more.iter() {
+            env.set(name, value);
+        }
+        let size = Size::new(120, 40);
+        let command = [PILLION, "review"];
+        let pane = tmux.spawn(name, size, &env, &home.workspace(), &command);
+        pane.wait_for(WELCOME, SOON);
+        Review { pane }
+    }
+
+    /// Its terminal, for everything that this type does not name.
+    pub fn pane(&self) -> &Pane {
+        &self.pane
+    }
+
+    /// Waits until its header shows that this agent is connected.
+    pub fn wait_connected(&self, kind: AgentKind) {
+        self.pane
+            .wait_for(&format!("● {}", display_name(kind)), SOON);
+    }
+
+    /// Waits until it shows this agent's proposal for the file of this name.
+    pub fn wait_view(&self, kind: AgentKind, file_name: &str) -> String {
+        self.pane.wait_for(&title(kind, file_name), SOON)
+    }
+
+    /// Waits until nothing is pending, while the agent is still connected.
+    pub fn wait_idle(&self) -> String {
+        self.pane.wait_for(IDLE, SOON)
+    }
+
+    /// Accepts what is shown.
+    pub fn accept(&self, file_name: &str) {
+        self.press("a", &format!("accepted {file_name}"));
+    }
+
+    /// Rejects it.
+    pub fn reject(&self, file_name: &str) {
+        self.press("r", &format!("rejected {file_name}"));
+    }
+
+    /// Takes the current hunk out of the proposal.
+    pub fn take_hunk_out(&self) {
+        self.press("Space", "hunk back in");
+    }
+
+    /// Edits the proposal in `$EDITOR`, which must be one that ends by itself.
+    pub fn edit(&self) {
+        self.press("e", "· edited");
+    }
+
+    /// Presses `key` until this stands on the screen: it wants a person to have seen what a key is
+    /// pressed for, and says so when the key came too early.
+    pub fn press(&self, key: &str, expected: &str) -> String {
+        let until = Instant::now() + SOON;
+        loop {
+            self.pane.wait_gone(TOO_EARLY, SOON);
+            self.pane.send_keys([key]);
+            let left = until.saturating_duration_since(Instant::now());
+            let what = format!("{expected:?} after {key:?}");
+            let screen = self.pane.wait_until(&what, left.max(LEAST), |screen| {
+                screen.contains(expected) || screen.contains(TOO_EARLY)
+            });
+            if screen.contains(expected) {
+                return screen;
+            }
+        }
+    }
+
+    /// Kills it (SIGKILL): it can clean nothing up.
+    pub fn kill(self) {
+        self.pane.kill();
+    }
+}
+
+const LEAST: Duration = Duration::from_secs(1);
+
+/// A review with one agent that is connected to it.
+#[derive(Debug)]
+pub struct Scene {
+    pub agent: Agent,
+    pub review: Review,
+    pub model: Model,
+    // After those that run in it.
+    pub tmux: Tmux,
+    // Last: the others have files in it.
+    pub home: Home,
+}
+
+impl Scene {
+    /// In a fresh home.
+    pub fn new(kind: AgentKind) -> Scene {
+        Scene::with(kind, Home::new(), &Env::default())
+    }
+
+    /// In this home, with more environment variables for the review.
+    pub fn with(kind: AgentKind, home: Home, more: &Env) -> Scene {
+        let (tmux, model) = (Tmux::start(), Model::start());
+        let review = Review::start_with(&tmux, &home, "review", more);
+        let agent = Agent::start(kind, &tmux, &home, &model, &home.workspace());
+        review.wait_connected(kind);
+        Scene {
+            agent,
+            review,
+            model,
+            tmux,
+            home,
+        }
+    }
+
+    pub fn kind(&self) -> AgentKind {
+        self.agent.kind()
+    }
+
+    /// Waits until the review shows the agent's proposal, and the agent asks in its own window.
+    pub fn wait_view(&self, file_name: &str) {
+        self.review.wait_view(self.kind(), file_name);
+        self.agent.wait_question();
+    }
+}
+
+/// How the review names an agent.
+pub fn display_name(kind: AgentKind) -> &'static str {
+    match kind {
+        AgentKind::Gemini => "Gemini CLI",
+        AgentKind::Qwen => "Qwen Code",
+    }
+}
+
+/// What stands above a proposal.
+pub fn title(kind: AgentKind, file_name: &str) -> String {
+    format!("{} proposes {file_name}", display_name(kind))
+}
+
+/// An editor that replaces `old` by `new` in the file that it is given, and ends: the value of
+/// EDITOR. Both are plain words.
+pub fn editor(home: &Home, old: &str, new: &str) -> Env {
+    use std::os::unix::fs::PermissionsExt;
+    let script = home.root().join("editor");
+    let text = format!("#!/bin/sh\nexec sed -i 's/{old}/{new}/' \"$1\"\n");
+    std::fs::write(&script, text).expect("the folder is ours");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))
+        .expect("the file is ours");
+    Env::default().with("EDITOR", script)
+}
