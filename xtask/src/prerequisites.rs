@@ -38,11 +38,11 @@ pub fn ensure() -> Vec<Program> {
         return missing;
     };
     let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
-    // The lists may be there and good; if not, that shows at once.
-    if !apt.install(&packages) {
+    if !apt.knows(&packages) {
         apt.run(&["update"]);
-        apt.install(&packages);
     }
+    let install = ["install", "--yes", "--no-install-recommends"];
+    apt.run(&[&install, &packages[..]].concat());
     self::missing()
 }
 
@@ -73,26 +73,32 @@ impl Apt {
         (env::var_os("CI").is_some() && is_on_path("sudo")).then_some(Apt { sudo: true })
     }
 
-    fn install(&self, packages: &[&str]) -> bool {
-        let arguments = ["install", "--yes", "--no-install-recommends"];
-        self.run(&[&arguments, packages].concat())
+    /// Whether its lists are there and hold these packages. A fresh container has none.
+    fn knows(&self, packages: &[&str]) -> bool {
+        let mut command = self.command(&["install", "--simulate"]);
+        command.args(packages).stderr(Stdio::null());
+        command.output().is_ok_and(|output| output.status.success())
     }
 
-    /// Whether it did as told; what it says goes to standard error.
-    fn run(&self, arguments: &[&str]) -> bool {
-        let words: &[&str] = if self.sudo {
-            &["sudo", "-n", "env"]
+    /// Does it; what it says, and why it fails, goes to standard error.
+    fn run(&self, arguments: &[&str]) {
+        // What is missing afterwards is looked at, and named.
+        let _ = self.command(arguments).stdout(std::io::stderr()).status();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = if self.sudo {
+            let mut sudo = Command::new("sudo");
+            sudo.args(["-n", "env"]);
+            sudo
         } else {
-            &["env"]
+            Command::new("env")
         };
-        let mut command = Command::new(words[0]);
         command
-            .args(&words[1..])
             .args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"])
             .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(std::io::stderr());
-        command.status().is_ok_and(|status| status.success())
+            .stdin(Stdio::null());
+        command
     }
 }
 
