@@ -53,8 +53,28 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
         "npm install failed in {}: {status}",
         folder.display()
     );
+    put_node_on_path(&folder.join("node_modules"))?;
     fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(folder)
+}
+
+/// Puts the pinned Node among the packages' commands. Npm 9 (Debian's) loses that link again: the
+/// packages for other platforms, which it takes back, have a command of the same name.
+fn put_node_on_path(modules: &Path) -> Result<()> {
+    let link = modules.join(".bin/node");
+    if link.exists() {
+        return Ok(());
+    }
+    let packages = fs::read_dir(modules)
+        .with_context(|| format!("npm has installed nothing in {}", modules.display()))?;
+    let node = packages
+        .flatten()
+        .filter(|package| package.file_name().as_encoded_bytes().starts_with(b"node-"))
+        .map(|package| package.path().join("bin/node"))
+        .find(|node| node.is_file())
+        .context("there is no Node for this platform among the npm packages")?;
+    fs::hard_link(&node, &link)
+        .with_context(|| format!("cannot link {} to {}", link.display(), node.display()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
