@@ -19,6 +19,9 @@ const MAX_FOLDERS: usize = 4_096;
 /// A save is several events; so long after the last one it counts.
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
+/// A file in a folder that has just come up was saved if it is not older than this.
+const JUST_NOW: Duration = Duration::from_secs(2);
+
 /// More files than this at once are a checkout or a build, not a person.
 const MAX_BURST: usize = 10;
 
@@ -106,6 +109,9 @@ fn collect(events: &Receiver<notify::Result<Event>>, folders: &mut Folders, focu
 
 /// The files that were written, and new folders to watch.
 fn saved_in(event: Event, folders: &mut Folders) -> Vec<PathBuf> {
+    if let EventKind::Remove(_) = event.kind {
+        event.paths.iter().for_each(|path| folders.forget(path));
+    }
     let is_write = matches!(
         event.kind,
         EventKind::Create(_)
@@ -123,6 +129,9 @@ fn saved_in(event: Event, folders: &mut Folders) -> Vec<PathBuf> {
         if path.is_dir() {
             // A folder that cannot be watched is one whose files are not noticed, no more.
             let _ = folders.add(&path);
+            // What was written into it before it was watched.
+            let early = recent_files(&path);
+            saved.extend(early.filter(|file| !is_made_by_an_editor(file) && !folders.ignore(file)));
         } else {
             saved.push(path);
         }
@@ -165,9 +174,14 @@ impl Folders {
         Ok(())
     }
 
+    /// A folder that is gone is watched no more, also when it comes again.
+    fn forget(&mut self, path: &Path) {
+        self.watched.retain(|watched| !watched.starts_with(path));
+    }
+
     fn ignore(&mut self, path: &Path) -> bool {
         if !path.exists() {
-            self.watched.remove(path);
+            self.forget(path);
         }
         let rules = self
             .rules
@@ -175,6 +189,22 @@ impl Folders {
             .find(|rules| path.starts_with(&rules.root));
         rules.is_none_or(|rules| rules.ignore(path))
     }
+}
+
+/// The files below `folder` that were written just now.
+fn recent_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_recent = |metadata: std::fs::Metadata| {
+        let age = metadata.modified().ok()?.elapsed().ok()?;
+        Some(age < JUST_NOW)
+    };
+    WalkBuilder::new(folder)
+        .require_git(false)
+        .follow_links(false)
+        .build()
+        .flatten()
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .filter(move |entry| entry.metadata().ok().and_then(is_recent).unwrap_or(false))
+        .map(ignore::DirEntry::into_path)
 }
 
 /// What is ignored below one root.

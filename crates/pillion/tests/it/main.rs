@@ -6,5 +6,6 @@ mod commands;
 mod files;
 mod readme;
 mod reference;
+mod review;
 mod sandbox;
 mod serve;

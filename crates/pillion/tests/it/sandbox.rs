@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_agent::{Client, Update, Updates};
+use pillion_discovery::{Environment, state};
 use pillion_protocol::{DiscoveryFile, Token};
 use pillion_testkit::Home;
 use serde_json::Value;
@@ -68,6 +69,17 @@ impl Sandbox {
         input: &[u8],
     ) -> Ran {
         ran(&mut self.command(args), input)
+    }
+
+    /// The process of the one companion that runs here.
+    pub fn running_pid(&self) -> u32 {
+        let environment = Environment::from_pairs([
+            ("TMPDIR", self.home.tmp()),
+            ("XDG_RUNTIME_DIR", self.home.runtime()),
+        ]);
+        let running = state::list(&environment);
+        assert_eq!(running.len(), 1, "{running:?}");
+        running[0].pid
     }
 
     pub fn serve<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Serve {
@@ -155,24 +167,11 @@ impl Serve {
 
     /// The token of the first discovery file, which is Gemini CLI's.
     pub fn token(&self) -> Token {
-        let file = std::fs::read(&self.files()[0]).unwrap();
-        let file: DiscoveryFile = serde_json::from_slice(&file).unwrap();
-        file.auth_token.unwrap()
+        discovery_file(&self.files()[0]).auth_token.unwrap()
     }
 
     pub fn connect(&self) -> TestAgent {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let (client, updates) = runtime
-            .block_on(Client::connect(self.port(), self.token()))
-            .unwrap();
-        TestAgent {
-            runtime,
-            client,
-            updates,
-        }
+        TestAgent::connect(&self.files()[0])
     }
 
     pub fn signal(&self, name: &str) {
@@ -201,7 +200,27 @@ impl Drop for Serve {
     }
 }
 
+pub fn discovery_file(path: &Path) -> DiscoveryFile {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
 impl TestAgent {
+    /// Connects to the companion of a discovery file.
+    pub fn connect(path: &Path) -> Self {
+        let file = discovery_file(path);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let connected = Client::connect(file.port, file.auth_token.unwrap());
+        let (client, updates) = runtime.block_on(connected).unwrap();
+        Self {
+            runtime,
+            client,
+            updates,
+        }
+    }
+
     pub fn propose(&self, path: &str, content: &str) {
         let opened = self.client.open_diff(path, content);
         self.runtime.block_on(opened).unwrap();

@@ -1,0 +1,240 @@
+//! The review in a real terminal, with an agent of the test's own.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pillion_agent::Update;
+use pillion_testkit::{Env, Pane, Size, Tmux};
+
+use crate::sandbox::{Sandbox, TestAgent};
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// Longer than a diff that has just come up ignores decisions.
+const LOOK: Duration = Duration::from_millis(600);
+
+const WELCOME: &str = "Waiting for an agent.";
+
+struct Review {
+    sandbox: Sandbox,
+    pane: Pane,
+    _tmux: Tmux,
+}
+
+impl Review {
+    fn start(size: Size, args: &str, more: &Env) -> Self {
+        let sandbox = Sandbox::new();
+        let mut env = sandbox.home.env();
+        for (name, value) in more.iter() {
+            env.set(name, value);
+        }
+        let tmux = Tmux::start();
+        // The shell tells afterwards how the terminal was left.
+        let script = format!(
+            "{} review {args}; echo \"exit code $?\"; stty -a; sleep 100",
+            env!("CARGO_BIN_EXE_pillion")
+        );
+        let command = ["sh", "-c", &script];
+        let pane = tmux.spawn("review", size, &env, &sandbox.home.workspace(), &command);
+        Self {
+            sandbox,
+            pane,
+            _tmux: tmux,
+        }
+    }
+
+    fn usual() -> Self {
+        let review = Self::start(Size::new(110, 30), "", &Env::default());
+        review.pane.wait_for(WELCOME, SOON);
+        review
+    }
+
+    fn connect(&self) -> TestAgent {
+        let folder = self.sandbox.home.tmp().join("gemini/ide");
+        let files = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let is_gemini = |path: &PathBuf| path.to_str().unwrap().contains("gemini-ide-server");
+        TestAgent::connect(&files.into_iter().find(is_gemini).unwrap())
+    }
+
+    /// Presses a key once the diff that is shown takes decisions.
+    fn decide(&self, key: &str) {
+        std::thread::sleep(LOOK);
+        self.pane.send_keys([key]);
+    }
+
+    /// The terminal is as it was before.
+    fn expect_end(&self) -> String {
+        let screen = self.pane.wait_for("exit code 0", SOON);
+        self.pane.wait_for(" icanon ", SOON);
+        self.pane.wait_for(" echo ", SOON);
+        screen
+    }
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn the_demo_shows_the_whole_way() {
+    let review = Review::start(Size::new(110, 30), "--demo", &Env::default());
+    review
+        .pane
+        .wait_for("Gemini CLI proposes reading_list.py", SOON);
+    review.decide("a");
+    review.pane.wait_for("the demo agent wrote the text", SOON);
+    review.pane.send_keys(["q"]);
+    review.expect_end();
+    let left = fs::read_dir(review.sandbox.home.tmp()).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    let is_demo = |name: &std::ffi::OsString| name.to_string_lossy().contains("demo");
+    assert!(!left.iter().any(is_demo), "{left:?}");
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn small_and_growing_terminals_are_filled() {
+    let review = Review::start(Size::new(60, 15), "--demo", &Env::default());
+    review.pane.wait_for("hunk 1/5", SOON);
+    review.pane.resize(Size::new(140, 40));
+    review.pane.wait_for("│", SOON);
+    review.pane.resize(Size::new(30, 5));
+    review.pane.wait_for("small", SOON);
+    review.pane.resize(Size::new(60, 15));
+    review.pane.wait_for("hunk 1/5", SOON);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn no_color_means_no_colour() {
+    let colours = |more: &Env| {
+        let review = Review::start(Size::new(110, 30), "--demo --theme dark", more);
+        review.pane.wait_for("hunk 1/5", SOON);
+        review.pane.screen_with_colours()
+    };
+    let is_coloured = |screen: &str| {
+        let codes = screen.split("\u{1b}[").skip(1);
+        let mut parts = codes.flat_map(|code| code.split('m').next().unwrap_or("").split(';'));
+        parts.any(|part| matches!(part.parse(), Ok(30..=38 | 40..=48 | 90..=107)))
+    };
+    assert!(is_coloured(&colours(&Env::default())));
+    let screen = colours(&Env::default().with("NO_COLOR", "1"));
+    assert!(!is_coloured(&screen), "{screen:?}");
+    assert!(screen.contains("+ "), "{screen}");
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn quitting_asks_and_then_rejects() {
+    let review = Review::usual();
+    let mut agent = review.connect();
+    agent.propose("/tmp/new.txt", "new\n");
+    review.pane.wait_for("proposes", SOON);
+    review.decide("q");
+    review.pane.wait_for("reject", SOON);
+    review.pane.send_keys(["y"]);
+    assert!(
+        matches!(agent.outcome(), Update::DiffRejected { .. }),
+        "C5.7"
+    );
+    review.expect_end();
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_signal_gives_the_terminal_back_and_rejects() {
+    let review = Review::usual();
+    let mut agent = review.connect();
+    agent.propose("/tmp/new.txt", "new\n");
+    review.pane.wait_for("proposes", SOON);
+    let pid = review.sandbox.running_pid();
+    let kill = std::process::Command::new("kill")
+        .arg(pid.to_string())
+        .status();
+    assert!(kill.unwrap().success());
+    assert!(
+        matches!(agent.outcome(), Update::DiffRejected { .. }),
+        "C5.7"
+    );
+    review.expect_end();
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_command_accepts_what_the_reviewer_edited() {
+    let editor = "sh -c 'printf edited > \"$0\"'";
+    let env = Env::default().with("EDITOR", editor);
+    let review = Review::start(Size::new(110, 30), "", &env);
+    review.pane.wait_for(WELCOME, SOON);
+    let mut agent = review.connect();
+    let path = "/tmp/new.txt".to_owned();
+    agent.propose(&path, "new\n");
+    review.pane.wait_for("proposes", SOON);
+    review.decide("e");
+    review.pane.wait_for("edited", SOON);
+    review.sandbox.run(["accept", "1"]).expect(0);
+    let content = "edited".to_owned();
+    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+    review.pane.wait_for("Nothing to review", SOON);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_file_that_changes_on_disk_is_shown_as_such() {
+    let review = Review::usual();
+    let file = review.sandbox.home.file("a.txt", "old\n");
+    let agent = review.connect();
+    agent.propose(file.to_str().unwrap(), "new\n");
+    review.pane.wait_for("proposes a.txt", SOON);
+    fs::write(&file, "other\n").unwrap();
+    review.pane.wait_for("changed on disk", SOON);
+    review.decide("o");
+    review.pane.wait_for("other", SOON);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn no_byte_of_a_proposal_reaches_the_terminal_raw() {
+    let review = Review::usual();
+    let agent = review.connect();
+    let text = "\u{1b}]0;taken over\u{7}\u{1b}[2J\u{9b}31m\u{202e}evil\0\n";
+    agent.propose("/tmp/a\u{1b}[31m\nb.txt", text);
+    let screen = review.pane.wait_for("evil", SOON);
+    assert!(
+        screen.contains("proposes"),
+        "the screen was not cleared\n{screen}"
+    );
+    let raw = review.pane.screen_with_colours();
+    for character in ['\u{7}', '\u{9b}', '\u{202e}', '\0'] {
+        assert!(!raw.contains(character), "{character:?}\n{raw:?}");
+    }
+    assert!(screen.contains('␛'), "{screen}");
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_saved_file_is_shared_and_a_neighbour_is_named() {
+    let review = Review::usual();
+    let mut agent = review.connect();
+    let file = review.sandbox.home.file("src/saved.rs", "fn main() {}\n");
+    let start = Instant::now();
+    let update = agent.next(|update| match update {
+        Update::Context(context) => context.active_file().is_some(),
+        _ => false,
+    });
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let Update::Context(context) = update else {
+        unreachable!()
+    };
+    assert_eq!(context.active_file().unwrap().path, file.to_str().unwrap());
+    review.pane.wait_for("src/saved.rs", SOON);
+
+    let other = review._tmux.spawn(
+        "other",
+        Size::new(110, 30),
+        &review.sandbox.home.env(),
+        &review.sandbox.home.workspace(),
+        &[env!("CARGO_BIN_EXE_pillion")],
+    );
+    other.wait_for("serves this folder too", SOON);
+}
