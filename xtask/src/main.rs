@@ -1,5 +1,6 @@
 //! `cargo xtask`: the project's own chores. One file per chore; this one reads what was typed.
 
+mod bench;
 mod npm;
 mod picture;
 mod prerequisites;
@@ -16,12 +17,17 @@ use clap::Parser;
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Chore {
     Test(test::Args),
+    Bench(bench::Args),
+    #[command(hide = true)]
+    BenchFloor(bench::floor::Args),
     Picture(picture::Args),
 }
 
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Test(args) => test::run(&args),
+        Chore::Bench(args) => bench::run(&args),
+        Chore::BenchFloor(args) => bench::floor::run(&args),
         Chore::Picture(args) => picture::run(&args),
     };
     match done {

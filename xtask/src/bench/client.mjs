@@ -1,0 +1,199 @@
+// The benchmark's client, the same for every server: Node's fetch, as the real agents use it.
+//
+// In, one JSON object per line, answered by one line each:
+//   {"do":"start","targets":[{"name":N,"url":U,"close":U,"token":T,"focus":{"url":U,"token":T}}],
+//    "file":P,"texts":{"1024":TEXT,…}}
+//   A target that is "silent" answers to "focus" and sends no context; "close" is where closeDiff
+//   goes, if not to "url".
+//   {"do":"sessions","count":N}             each target then has N sessions with open streams
+//   {"do":"diffs","size":N,"rounds":N}      -> {"NAME":{"open":[MS,…],"close":[MS,…]},…}
+//   {"do":"context","rounds":N}             -> {"NAME":[MS,…],…}: until the last session has it
+//   {"do":"burst","name":N,"changes":N}     -> {"received":N,"ms":MS}
+import { createInterface } from 'node:readline';
+
+const PROTOCOL = '2025-11-25';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** One agent's session: its headers, and what its event stream brought. */
+class Session {
+  updates = 0;
+  line = 0;
+  #abort = new AbortController();
+
+  static async open(target) {
+    const session = new Session();
+    session.target = target;
+    session.headers = {
+      ...JSON_TYPE,
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${target.token}`,
+    };
+    const params = { protocolVersion: PROTOCOL, capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
+    const { response } = await session.post(target.url, { id: 0, method: 'initialize', params });
+    session.headers['mcp-session-id'] = response.headers.get('mcp-session-id');
+    session.headers['mcp-protocol-version'] = PROTOCOL;
+    await session.post(target.url, { method: 'notifications/initialized' });
+    await session.#listen();
+    return session;
+  }
+
+  /** Sends a message and reads the whole answer. */
+  async post(url, message) {
+    const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+    const response = await fetch(url, { method: 'POST', headers: this.headers, body });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${this.target.name} answered ${response.status}: ${text}`);
+    return { response, text };
+  }
+
+  async #listen() {
+    const { accept, ...rest } = this.headers;
+    const headers = { ...rest, accept: 'text/event-stream' };
+    const response = await fetch(this.target.url, { headers, signal: this.#abort.signal });
+    if (!response.ok) throw new Error(`${this.target.name} refused a stream: ${response.status}`);
+    this.#read(response.body).catch((error) => {
+      if (!this.#abort.signal.aborted) throw error;
+    });
+  }
+
+  async #read(body) {
+    let rest = '';
+    for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+      const events = (rest + piece).split('\n\n');
+      rest = events.pop();
+      for (const event of events) this.#heard(event);
+    }
+  }
+
+  #heard(event) {
+    if (!event.includes('ide/contextUpdate')) return;
+    const data = event.slice(event.indexOf('{'));
+    const [file] = JSON.parse(data).params.workspaceState?.openFiles ?? [];
+    this.updates += 1;
+    this.line = file?.cursor?.line ?? 0;
+    this.target.heard?.();
+  }
+
+  close() {
+    this.#abort.abort();
+  }
+}
+
+let targets = [];
+let texts = {};
+let file = '';
+let lastId = 0;
+let lastLine = 1;
+
+/** One tool call, timed from the arguments to the last byte of the answer. */
+async function call(session, url, name, args) {
+  const start = performance.now();
+  const { text } = await session.post(url, { id: ++lastId, method: 'tools/call', params: { name, arguments: args } });
+  const took = performance.now() - start;
+  if (!text.includes('"result"') || text.includes('"isError":true')) {
+    throw new Error(`${session.target.name} failed at ${name}: ${text.slice(0, 300)}`);
+  }
+  return { took, text };
+}
+
+/** The text that an answer to closeDiff holds. */
+function closedText(answer) {
+  const { result } = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
+  return JSON.parse(result.content[0].text).content;
+}
+
+/** Tells a target of a cursor line that it has not heard of. */
+async function focus(target, line) {
+  const { url, token } = target.focus;
+  const headers = { ...JSON_TYPE, authorization: `Bearer ${token}` };
+  const cursor = { line, character: 1 };
+  const body = JSON.stringify({ path: file, timestamp: Date.now(), isActive: true, cursor });
+  const response = await fetch(url, { method: 'POST', headers, body });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`${target.name} refused a context: ${response.status}`);
+}
+
+/** Settles when every session of the target was told of the line; fails after ten seconds. */
+function everySessionAt(target, line) {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`${target.name} did not send line ${line}`)), 10_000);
+    target.heard = () => {
+      if (!target.sessions.every((session) => session.line === line)) return;
+      clearTimeout(late);
+      target.heard = undefined;
+      resolve();
+    };
+    target.heard();
+  });
+}
+
+/** The targets in another order in every round, so that none always comes after the same one. */
+function inTurn(list, round) {
+  const order = list.map((_, at) => list[(at + round) % list.length]);
+  return round % 2 ? order.reverse() : order;
+}
+
+const commands = {
+  async start(command) {
+    ({ targets, texts, file } = command);
+    for (const target of targets) target.sessions = [];
+  },
+  async sessions({ count }) {
+    for (const { sessions } of targets) {
+      for (const session of sessions.splice(count)) session.close();
+    }
+    for (const target of targets) {
+      while (target.sessions.length < count) target.sessions.push(await Session.open(target));
+    }
+  },
+  async diffs({ size, rounds }) {
+    const newContent = texts[size];
+    const took = Object.fromEntries(targets.map(({ name }) => [name, { open: [], close: [] }]));
+    const warmUp = Math.ceil(rounds / 10);
+    for (let round = -warmUp; round < rounds; round += 1) {
+      for (const target of inTurn(targets, round + warmUp)) {
+        const [session] = target.sessions;
+        const open = await call(session, target.url, 'openDiff', { filePath: file, newContent });
+        const url = target.close ? target.close + size : target.url;
+        const close = await call(session, url, 'closeDiff', { filePath: file, suppressNotification: true });
+        if (round === 0 && closedText(close.text) !== newContent) throw new Error(`${target.name} lost the text`);
+        if (round < 0) continue;
+        took[target.name].open.push(open.took);
+        took[target.name].close.push(close.took);
+      }
+    }
+    return took;
+  },
+  async context({ rounds }) {
+    const able = targets.filter((target) => !target.silent);
+    const took = Object.fromEntries(able.map(({ name }) => [name, []]));
+    for (let round = -2; round < rounds; round += 1) {
+      for (const target of inTurn(able, round + 2)) {
+        const line = ++lastLine;
+        const start = performance.now();
+        const all = everySessionAt(target, line);
+        await focus(target, line);
+        await all;
+        if (round >= 0) took[target.name].push(performance.now() - start);
+      }
+    }
+    return took;
+  },
+  async burst({ name, changes }) {
+    const target = targets.find((target) => target.name === name);
+    const [session] = target.sessions;
+    const before = session.updates;
+    const start = performance.now();
+    for (let left = changes; left > 0; left -= 1) await focus(target, ++lastLine);
+    const ms = performance.now() - start;
+    if (!target.silent) await everySessionAt(target, lastLine);
+    return { received: session.updates - before, ms };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const command = JSON.parse(line);
+  const answer = await commands[command.do](command);
+  process.stdout.write(`${JSON.stringify(answer ?? {})}\n`);
+}
+process.exit(0);

@@ -1,0 +1,25 @@
+//! What the system says of a process: its memory, and the time that it had a processor. Linux
+//! alone says it this way; elsewhere nothing is known.
+
+use std::fs;
+use std::time::Duration;
+
+/// Resident memory, in bytes.
+pub fn resident(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// The time that the threads that it has now spent on a processor, to the nanosecond.
+pub fn processor_time(pid: u32) -> Option<Duration> {
+    let mut total = 0;
+    for task in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        let statistics = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        total += statistics.split(' ').next()?.parse::<u64>().ok()?;
+    }
+    Some(Duration::from_nanos(total))
+}

@@ -1,0 +1,161 @@
+//! The table, what was to be reached, and both as JSON.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::figures::{self, DEBOUNCE_MS, Figure};
+use super::text::SIZES;
+
+/// Something to reach: at most `limit`.
+struct Target {
+    what: String,
+    unit: &'static str,
+    limit: f64,
+    value: Option<f64>,
+}
+
+/// The report for people.
+pub fn markdown(figures: &[Figure], idle: Duration) -> String {
+    let mut out = String::from(
+        "| | unit | pillion | floor | reference | pillion ÷ floor |\n\
+         | --- | --- | ---: | ---: | ---: | ---: |\n",
+    );
+    for figure in figures {
+        let [pillion, floor, reference] = figure.values.map(cell);
+        let ratio = cell(figure.ratio());
+        let Figure { name, unit, .. } = figure;
+        out += &format!("| {name} | {unit} | {pillion} | {floor} | {reference} | {ratio} |\n");
+    }
+    out += &format!(
+        "\nFloor: axum, which reads the body and answers what it always answers. Reference: the \
+         official MCP SDK for TypeScript with express. The client is Node's fetch for all three, \
+         timed from JSON.stringify to the last byte of the answer; they take turns in one run. \
+         From context times, the {DEBOUNCE_MS} ms are taken off that a change waits for the next \
+         one. The reference's binary is Node alone.\n\n\
+         | to reach | at most | pillion | |\n\
+         | --- | ---: | ---: | --- |\n",
+    );
+    for target in targets(figures, idle) {
+        let reached = match target.is_reached() {
+            Some(true) => "reached",
+            Some(false) => "NOT reached",
+            None => "not measured here",
+        };
+        let (what, unit, value) = (&target.what, target.unit, cell(target.value));
+        let limit = cell(Some(target.limit));
+        out += &format!("| {what} | {limit} {unit} | {value} | {reached} |\n");
+    }
+    out
+}
+
+/// The report for programs.
+pub fn json(figures: &[Figure], idle: Duration) -> Value {
+    let targets = targets(figures, idle);
+    let targets = targets.iter().map(|target| {
+        json!({"what": target.what, "unit": target.unit, "limit": target.limit,
+            "value": target.value, "isReached": target.is_reached()})
+    });
+    let targets: Vec<_> = targets.collect();
+    let figures = figures.iter().map(|Figure { name, unit, values }| {
+        let [pillion, floor, reference] = values;
+        json!({"name": name, "unit": unit,
+            "pillion": pillion, "floor": floor, "reference": reference})
+    });
+    let figures: Vec<_> = figures.collect();
+    json!({"figures": figures, "targets": targets})
+}
+
+impl Target {
+    fn is_reached(&self) -> Option<bool> {
+        self.value.map(|value| value <= self.limit)
+    }
+}
+
+/// What was to be reached.
+fn targets(figures: &[Figure], idle: Duration) -> Vec<Target> {
+    let find = |name: &str| figures.iter().find(|figure| figure.name == name);
+    let mut targets: Vec<_> = SIZES
+        .into_iter()
+        .map(|size| {
+            let name = figures::diff_name("openDiff", size, "p50");
+            Target {
+                value: find(&name).and_then(Figure::ratio),
+                what: name,
+                unit: "× floor",
+                limit: if size < 1 << 20 { 1.15 } else { 1.5 },
+            }
+        })
+        .collect();
+    let absolute = [
+        (figures::READY.to_owned(), "ms", 10.0),
+        (figures::MEMORY_IDLE.to_owned(), "MB", 8.0),
+        (figures::context_name(100, "p50"), "ms", 20.0),
+        // What the kernel's own accounting of processes can tell from nothing: one tick.
+        (figures::idle_name(idle), "ms", 10.0),
+    ];
+    targets.extend(absolute.map(|(name, unit, limit)| Target {
+        value: find(&name).and_then(|figure| figure.values[0]),
+        what: name,
+        unit,
+        limit,
+    }));
+    targets
+}
+
+/// Three digits are what a second run would confirm at best.
+fn cell(value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        Some(value) if value == 0.0 || value.abs() >= 100.0 => format!("{value:.0}"),
+        Some(value) if value.abs() >= 10.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(name: String, pillion: f64) -> Figure {
+        let values = [Some(pillion), Some(2.0), None];
+        Figure {
+            name,
+            unit: "ms",
+            values,
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_shown_as_missing() {
+        let table = markdown(&[figure("row".to_owned(), 1.234)], Duration::ZERO);
+        assert!(
+            table.contains("| row | ms | 1.23 | 2.00 | – | 0.62 |"),
+            "{table}"
+        );
+        assert!(table.contains("not measured here"), "{table}");
+    }
+
+    #[test]
+    fn targets_find_their_figures() {
+        let idle = Duration::from_secs(60);
+        let names = SIZES.map(|size| figures::diff_name("openDiff", size, "p50"));
+        let others = [
+            figures::READY.to_owned(),
+            figures::MEMORY_IDLE.to_owned(),
+            figures::context_name(100, "p50"),
+            figures::idle_name(idle),
+        ];
+        let figures: Vec<_> = names
+            .into_iter()
+            .chain(others)
+            .map(|name| figure(name, 2.4))
+            .collect();
+        let reached = targets(&figures, idle);
+        let reached: Vec<_> = reached.iter().map(Target::is_reached).collect();
+        // 1.2 times the floor is too much up to 100 KB.
+        let no = [Some(false); 3];
+        assert_eq!(reached[..3], no);
+        assert_eq!(reached[3..], [Some(true); 5]);
+    }
+}

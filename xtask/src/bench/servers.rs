@@ -1,0 +1,211 @@
+//! The three servers that are compared, each a process of its own in a home of its own.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::{Value, json};
+
+/// How long a server may take to start.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const TOKEN: &str = "benchmark";
+
+/// Who is compared: pillion with the least that is possible and with what is usual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Pillion,
+    Floor,
+    Reference,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Pillion, Self::Floor, Self::Reference];
+
+    /// Its name in tables and for the client.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pillion => "pillion",
+            Self::Floor => "floor",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+/// The programs to compare, and a folder for what they write.
+#[derive(Debug)]
+pub struct Programs {
+    pub pillion: PathBuf,
+    pub floor: PathBuf,
+    pub node: PathBuf,
+    /// The reference's source, beside the packages that it imports.
+    pub reference: PathBuf,
+    pub scratch: PathBuf,
+}
+
+/// A running server. Dropping it kills the process.
+#[derive(Debug)]
+pub struct Server {
+    pub kind: Kind,
+    /// From before the process was made until it said that it listens.
+    pub ready: Duration,
+    child: Child,
+    target: Value,
+}
+
+impl Programs {
+    /// The program whose size counts.
+    pub fn executable(&self, kind: Kind) -> &Path {
+        match kind {
+            Kind::Pillion => &self.pillion,
+            Kind::Floor => &self.floor,
+            Kind::Reference => &self.node,
+        }
+    }
+
+    /// The workspace, and a file in it.
+    pub fn workspace(&self) -> (PathBuf, PathBuf) {
+        let workspace = self.scratch.join("workspace");
+        let file = workspace.join("settings.ts");
+        (workspace, file)
+    }
+
+    /// Makes the folders that the servers are told of.
+    pub fn prepare(&self) -> Result<()> {
+        let (workspace, file) = self.workspace();
+        for folder in [&workspace, &self.home(), &self.runtime()] {
+            fs::create_dir_all(folder).context("cannot make the folders of a benchmark")?;
+        }
+        fs::write(file, "export {};\n").context("cannot write a file to change")
+    }
+
+    /// Starts a server and waits until it listens.
+    pub fn start(&self, kind: Kind) -> Result<Server> {
+        let mut command = self.command(kind);
+        let start = Instant::now();
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("{} did not start", kind.name()))?;
+        let line = first_line(&mut child);
+        let ready = start.elapsed();
+        let mut server = Server {
+            kind,
+            ready,
+            child,
+            target: Value::Null,
+        };
+        let said = line.with_context(|| format!("{} did not get ready", kind.name()))?;
+        server.target = self.target(&server, &said)?;
+        Ok(server)
+    }
+
+    fn command(&self, kind: Kind) -> Command {
+        let mut command = Command::new(self.executable(kind));
+        match kind {
+            Kind::Pillion => command.arg("serve"),
+            Kind::Floor => command.arg("bench-floor"),
+            Kind::Reference => command.arg(&self.reference),
+        };
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("TMPDIR", self.home())
+            .env("XDG_RUNTIME_DIR", self.runtime())
+            .env("TOKEN", TOKEN)
+            .current_dir(self.workspace().0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        if kind == Kind::Floor {
+            // As pillion sets it for itself: no page faults for every large request.
+            for name in ["MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"] {
+                command.env(name, (16 * 1024 * 1024).to_string());
+            }
+        }
+        command
+    }
+
+    /// What the client needs to know to call a server that printed `said`.
+    fn target(&self, server: &Server, said: &Value) -> Result<Value> {
+        let port = &said["port"];
+        let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
+        let (token, control) = match server.kind {
+            Kind::Pillion => {
+                let discovery = said["files"][0].as_str().context("no discovery file")?;
+                let state = self
+                    .runtime()
+                    .join(format!("pillion/{}.json", server.pid()));
+                (
+                    field(Path::new(discovery), "authToken")?,
+                    field(&state, "controlToken")?,
+                )
+            }
+            _ => (TOKEN.to_owned(), TOKEN.to_owned()),
+        };
+        let is_floor = server.kind == Kind::Floor;
+        Ok(json!({
+            "name": server.kind.name(),
+            "url": url("/mcp"),
+            "close": is_floor.then(|| url("/close/")),
+            "token": token,
+            "focus": {"url": url("/control/focus"), "token": control},
+            "silent": is_floor,
+        }))
+    }
+
+    fn home(&self) -> PathBuf {
+        self.scratch.join("home")
+    }
+
+    fn runtime(&self) -> PathBuf {
+        self.scratch.join("run")
+    }
+}
+
+impl Server {
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How the client reaches it.
+    pub fn target(&self) -> &Value {
+        &self.target
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Either fails only when it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The JSON that a process prints first.
+fn first_line(child: &mut Child) -> Result<Value> {
+    let out = child.stdout.take().context("no pipe to read from")?;
+    let (sender, line) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(out).read_line(&mut line);
+        let _ = sender.send(read.map(|_| line));
+    });
+    let line = line
+        .recv_timeout(PATIENCE)
+        .map_err(|_| anyhow!("it printed nothing for {PATIENCE:?}"))??;
+    serde_json::from_str(&line).with_context(|| format!("it printed {line:?}"))
+}
+
+/// A text in a JSON file.
+fn field(path: &Path, name: &str) -> Result<String> {
+    let content = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let content: Value = serde_json::from_slice(&content)?;
+    let value = content[name].as_str();
+    value
+        .map(str::to_owned)
+        .with_context(|| format!("no {name}"))
+}
