@@ -1,17 +1,18 @@
 //! Finding the hunks between two texts: line by line, with lines placed where people expect them.
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
+use similar::{DiffTag, capture_diff_slices_deadline};
 
 use crate::review::text::Text;
 
-/// Texts that differ over more lines than this get the quicker algorithm.
+/// Texts that differ over more lines than this are compared against the clock.
 const MANY_LINES: usize = 40_000;
 
-/// If among so many lines each stands more often than this, finding out which copy became which
-/// would take minutes: the whole stretch is one hunk then.
-const MANY_COPIES: usize = 16;
+/// How long such a comparison may take. What is not compared by then is one hunk.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One change: these lines before become those lines after.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,34 +31,62 @@ pub fn between(before: &Text, after: &Text) -> Vec<Hunk> {
         return Vec::new();
     }
     let input = InternedInput::new(before.bytes(), after.bytes());
-    let whole = |start: usize, end: usize| Hunk {
-        before: start..before.len() - end,
-        after: start..after.len() - end,
-        out: false,
-    };
     let (start, end) = same_ends(&input.before, &input.after);
     let lines = before.len() + after.len() - 2 * (start + end);
-    let algorithm = if lines <= MANY_LINES {
-        Algorithm::Histogram
-    } else if distinct(&input) >= lines / MANY_COPIES {
-        Algorithm::Myers
+    let hunks = if lines <= MANY_LINES {
+        beautiful(&input)
     } else {
-        return vec![whole(start, end)];
+        quick(&input, start, end)
     };
-    let mut diff = Diff::compute(algorithm, &input);
-    diff.postprocess_lines(&input);
-    let hunks: Vec<_> = diff
-        .hunks()
-        .map(|hunk| Hunk {
-            before: hunk.before.start as usize..hunk.before.end as usize,
-            after: hunk.after.start as usize..hunk.after.end as usize,
-            out: false,
-        })
-        .collect();
     if is_sound(before, after, &hunks) {
         hunks
     } else {
-        vec![whole(0, 0)]
+        vec![hunk(0..before.len(), 0..after.len())]
+    }
+}
+
+/// Hunks where people expect them.
+fn beautiful(input: &InternedInput<&[u8]>) -> Vec<Hunk> {
+    let mut diff = Diff::compute(Algorithm::Histogram, input);
+    diff.postprocess_lines(input);
+    let range = |range: Range<u32>| range.start as usize..range.end as usize;
+    diff.hunks()
+        .map(|found| hunk(range(found.before), range(found.after)))
+        .collect()
+}
+
+/// Hunks in bounded time; the lines that are the same at both ends need no comparison.
+fn quick(input: &InternedInput<&[u8]>, start: usize, end: usize) -> Vec<Hunk> {
+    let before = &input.before[start..input.before.len() - end];
+    let after = &input.after[start..input.after.len() - end];
+    let deadline = Some(Instant::now() + PATIENCE);
+    let changes = capture_diff_slices_deadline(similar::Algorithm::Myers, before, after, deadline);
+    let shift = |range: Range<usize>| range.start + start..range.end + start;
+    let mut hunks: Vec<Hunk> = Vec::new();
+    for change in changes {
+        if change.tag() == DiffTag::Equal {
+            continue;
+        }
+        let next = hunk(shift(change.old_range()), shift(change.new_range()));
+        match hunks.last_mut() {
+            // A removal and an addition in one place are one change.
+            Some(last)
+                if last.before.end == next.before.start && last.after.end == next.after.start =>
+            {
+                last.before.end = next.before.end;
+                last.after.end = next.after.end;
+            }
+            _ => hunks.push(next),
+        }
+    }
+    hunks
+}
+
+fn hunk(before: Range<usize>, after: Range<usize>) -> Hunk {
+    Hunk {
+        before,
+        after,
+        out: false,
     }
 }
 
@@ -70,20 +99,11 @@ fn same_ends(before: &[Token], after: &[Token]) -> (usize, usize) {
     (start, end.take_while(same).count())
 }
 
-/// How many different lines there are.
-fn distinct(input: &InternedInput<&[u8]>) -> usize {
-    input.interner.num_tokens() as usize
-}
-
 /// Whether everything between the hunks is the same on both sides. What is accepted is put together
 /// from these pieces, so that this is made sure of rather than believed.
 fn is_sound(before: &Text, after: &Text, hunks: &[Hunk]) -> bool {
     let (mut left, mut right) = (0, 0);
-    let end = Hunk {
-        before: before.len()..before.len(),
-        after: after.len()..after.len(),
-        out: false,
-    };
+    let end = hunk(before.len()..before.len(), after.len()..after.len());
     for hunk in hunks.iter().chain([&end]) {
         if before.slice(left..hunk.before.start) != after.slice(right..hunk.after.start) {
             return false;

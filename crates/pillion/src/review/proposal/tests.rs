@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::review::rows::{Layout, Rows};
 
 fn lines(proposal: &Proposal) -> Vec<(usize, usize)> {
     let hunks = proposal.hunks().iter();
@@ -95,22 +96,29 @@ fn comparing_with_another_original_keeps_what_would_be_accepted() {
     assert_eq!(proposal.text(), "A\nb\nc\nD\n");
 }
 
-#[test]
-fn a_long_text_of_few_different_lines_does_not_take_minutes() {
-    let text = |seed: u64| -> String {
-        let mut seed = seed;
-        let mut line = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            format!("{}\n", (seed >> 33) % 50)
-        };
-        (0..30_000).map(|_| line()).collect()
+/// Lines with numbers below `different`, in an order that depends on the seed.
+fn long_text(mut seed: u64, different: u64) -> String {
+    let mut line = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        format!("{}\n", (seed >> 33) % different)
     };
-    let (before, after) = (text(1), text(99));
-    let mut proposal = Proposal::new(Some(Text::new(before.as_str())), &after);
-    assert_eq!(proposal.hunks().len(), 1);
-    assert_eq!(proposal.text(), after);
-    proposal.toggle(0).unwrap();
-    assert_eq!(proposal.text(), before);
+    (0..200_000).map(|_| line()).collect()
+}
+
+#[test]
+fn long_texts_in_another_order_do_not_take_minutes() {
+    for different in [5, 50, 100_000] {
+        let (before, after) = (long_text(1, different), long_text(99, different));
+        let mut proposal = Proposal::new(Some(Text::new(before.as_str())), &after);
+        assert_eq!(proposal.text(), after);
+        for hunk in 0..proposal.hunks().len().min(100) {
+            proposal.toggle(hunk).unwrap();
+        }
+        while proposal.undo().is_some() {}
+        assert_eq!(proposal.text(), after);
+        let rows = Rows::new(&proposal, Layout::SideBySide, false);
+        assert!(!rows.of_hunk(0).is_empty());
+    }
 }
 
 /// Texts that share lines, with every kind of line end.
