@@ -142,9 +142,13 @@ impl Handle {
         self.send(Event::FileFocused(file));
     }
 
-    /// The reviewer decided about a diff.
-    pub fn resolve_diff(&self, id: DiffId, outcome: Outcome) {
-        self.send(Event::Resolved { id, outcome });
+    /// The reviewer decided about a diff, as it was shown with this revision.
+    pub fn resolve_diff(&self, id: DiffId, revision: u32, outcome: Outcome) {
+        self.send(Event::Resolved {
+            id,
+            revision,
+            outcome,
+        });
     }
 
     /// The editor's workspace roots changed (C2.5).

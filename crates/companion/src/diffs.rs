@@ -37,7 +37,7 @@ struct Entry<C> {
     file_path: String,
     proposed: Arc<str>,
     /// Counts the proposals that were put into this view.
-    attempt: u32,
+    revision: u32,
     state: State<C>,
 }
 
@@ -47,20 +47,17 @@ enum State<C> {
     Opening { caller: C, deadline: Instant },
     /// It is shown; the reviewer decides.
     Pending,
-    /// The editor was asked for the text in the view, and to close it.
-    Closing {
-        closer: Closer<C>,
-        deadline: Instant,
-    },
+    /// The agent closes it: it gets the text in the view and no outcome (C5.10).
+    AgentCloses { caller: C, deadline: Instant },
+    /// A command accepts what stands in the view: the agent gets that text as the outcome.
+    CommandAccepts { waiting: Option<Waiting<C>> },
 }
 
-/// Who asked for a view to be closed.
+/// A command that waits for the editor. When its time is up the text is still welcome.
 #[derive(Debug)]
-enum Closer<C> {
-    /// The agent, which gets the text and no outcome (C5.10).
-    Agent(C),
-    /// Somebody who accepts what stands in the view.
-    Command(C),
+struct Waiting<C> {
+    caller: C,
+    deadline: Instant,
 }
 
 /// A proposal as an agent makes it.
@@ -87,8 +84,8 @@ pub(crate) enum Answer {
 /// What the loop is to do.
 #[derive(Debug)]
 pub(crate) enum Action<C> {
-    /// Ask the editor to show a proposal; it answers with [`Diffs::shown`] and this attempt.
-    Show { diff: Diff, attempt: u32 },
+    /// Ask the editor to show a proposal; it answers with [`Diffs::shown`].
+    Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
     Close { id: DiffId, reason: CloseReason },
     /// Answer whoever waits.
@@ -127,7 +124,7 @@ impl<C> Diffs<C> {
     pub(crate) fn pending(&self) -> impl Iterator<Item = PendingDiff> {
         self.entries
             .iter()
-            .filter(|(_, entry)| matches!(entry.state, State::Pending))
+            .filter(|(_, entry)| entry.state.is_pending())
             .map(|(id, entry)| PendingDiff {
                 id: *id,
                 agent: entry.agent,
@@ -148,8 +145,14 @@ impl<C> Diffs<C> {
 impl<C> State<C> {
     fn deadline(&self) -> Option<Instant> {
         match self {
-            Self::Opening { deadline, .. } | Self::Closing { deadline, .. } => Some(*deadline),
+            Self::Opening { deadline, .. } | Self::AgentCloses { deadline, .. } => Some(*deadline),
+            Self::CommandAccepts { waiting } => waiting.as_ref().map(|waiting| waiting.deadline),
             Self::Pending => None,
         }
+    }
+
+    /// Whether a decision is awaited, by the reviewer or by a command.
+    fn is_pending(&self) -> bool {
+        matches!(self, Self::Pending | Self::CommandAccepts { waiting: None })
     }
 }

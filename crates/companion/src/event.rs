@@ -46,7 +46,7 @@ pub(crate) enum Event {
     /// The editor shows a proposal, or cannot.
     Shown {
         id: DiffId,
-        attempt: u32,
+        revision: u32,
         result: Result<(), String>,
     },
     /// The editor closed a view that it was asked to close, and this stood in it.
@@ -55,7 +55,11 @@ pub(crate) enum Event {
         text: Result<String, String>,
     },
     /// The reviewer decided.
-    Resolved { id: DiffId, outcome: Outcome },
+    Resolved {
+        id: DiffId,
+        revision: u32,
+        outcome: Outcome,
+    },
     /// The editor's list of open files, or what is focused in it, changed.
     ContextReported {
         files: Vec<File>,

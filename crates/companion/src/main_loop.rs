@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use crate::context::Context;
 use crate::control::Command;
 use crate::diffs::{Action, Diffs, Proposal};
-use crate::editor::{Editor, Reply, Status};
+use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
 use crate::mcp::Mcp;
 use crate::outbox::Outbox;
@@ -28,7 +28,7 @@ use crate::target;
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// How long the last outcomes may take to reach their agents when the companion stops.
-const FAREWELL: Duration = Duration::from_millis(300);
+const FAREWELL: Duration = Duration::from_millis(600);
 
 pub(crate) struct MainLoop {
     editor: Box<dyn Editor>,
@@ -124,18 +124,22 @@ impl MainLoop {
             } => self.tool_called(&session, &tool, arguments, caller, now),
             Event::Shown {
                 id,
-                attempt,
+                revision,
                 result,
             } => {
-                let actions = self.diffs.shown(id, attempt, result);
+                let actions = self.diffs.shown(id, revision, result);
                 self.perform(actions);
             }
             Event::Closed { id, text } => {
                 let actions = self.diffs.closed(id, text);
                 self.perform(actions);
             }
-            Event::Resolved { id, outcome } => {
-                let actions = self.diffs.resolved(id, outcome);
+            Event::Resolved {
+                id,
+                revision,
+                outcome,
+            } => {
+                let actions = self.diffs.resolved(id, revision, outcome);
                 self.perform(actions);
             }
             Event::ContextReported { files, is_trusted } => {
@@ -270,13 +274,14 @@ impl MainLoop {
     fn perform(&mut self, actions: Vec<Action<Caller>>) {
         for action in actions {
             match action {
-                Action::Show { diff, attempt } => {
-                    tracing::info!(id = %diff.id, path = ?diff.path, attempt, "diff opened");
-                    let (events, id) = (self.events.clone(), diff.id);
+                Action::Show(diff) => {
+                    let Diff { id, revision, .. } = diff;
+                    tracing::info!(%id, revision, path = ?diff.path, "diff opened");
+                    let events = self.events.clone();
                     let shown = Reply::new(move |result| {
                         let _ = events.send(Event::Shown {
                             id,
-                            attempt,
+                            revision,
                             result,
                         });
                     });

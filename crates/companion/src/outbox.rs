@@ -26,9 +26,12 @@ pub(crate) struct Outbox {
 struct Queue {
     context: Option<Arc<IdeContext>>,
     outcomes: VecDeque<(String, Outcome)>,
+    /// The stream that took an outcome and has not asked for more since: it is not written yet.
+    writing: Option<u64>,
     /// Open streams, oldest first. Only the newest takes.
     streams: Vec<u64>,
     last_stream: u64,
+    is_closed: bool,
 }
 
 /// An open event stream's end of the outbox. Dropping it closes the stream.
@@ -65,9 +68,16 @@ impl Outbox {
         last
     }
 
-    /// Whether every outcome was handed to a stream.
+    /// Whether every outcome was written to a stream.
     pub(crate) fn is_delivered(&self) -> bool {
-        self.lock().outcomes.is_empty()
+        let queue = self.lock();
+        queue.outcomes.is_empty() && queue.writing.is_none()
+    }
+
+    /// Ends every stream: the session is over.
+    pub(crate) fn close(&self) {
+        self.lock().is_closed = true;
+        self.changed.send_replace(());
     }
 
     /// Opens a stream, which takes over from the ones that are open.
@@ -90,12 +100,15 @@ impl Outbox {
 }
 
 impl Stream {
-    /// The next thing to push, as soon as there is one.
-    pub(crate) async fn next(&mut self) -> Push {
+    /// The next thing to push, as soon as there is one; nothing when the session is over.
+    pub(crate) async fn next(&mut self) -> Option<Push> {
         loop {
             self.changed.borrow_and_update();
             if let Some(push) = self.take() {
-                return push;
+                return Some(push);
+            }
+            if self.outbox.lock().is_closed {
+                return None;
             }
             // The sender lives in the outbox that this stream holds.
             let _ = self.changed.changed().await;
@@ -104,6 +117,7 @@ impl Stream {
 
     fn take(&self) -> Option<Push> {
         let mut queue = self.outbox.lock();
+        queue.writing.take_if(|stream| *stream == self.number);
         if queue.streams.last() != Some(&self.number) {
             return None;
         }
@@ -111,14 +125,17 @@ impl Stream {
             return Some(Push::Context(context));
         }
         let (file_path, outcome) = queue.outcomes.pop_front()?;
+        queue.writing = Some(self.number);
         Some(Push::Outcome { file_path, outcome })
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let number = self.number;
-        self.outbox.lock().streams.retain(|open| *open != number);
+        let mut queue = self.outbox.lock();
+        queue.streams.retain(|open| *open != self.number);
+        queue.writing.take_if(|stream| *stream == self.number);
+        drop(queue);
         self.outbox.changed.send_replace(());
     }
 }
@@ -127,11 +144,11 @@ impl Drop for Stream {
 mod tests {
     use super::*;
 
-    fn rejected(path: &str) -> Push {
-        Push::Outcome {
+    fn rejected(path: &str) -> Option<Push> {
+        Some(Push::Outcome {
             file_path: path.into(),
             outcome: Outcome::Rejected,
-        }
+        })
     }
 
     #[tokio::test]
@@ -143,7 +160,7 @@ mod tests {
         outbox.push_context(Arc::default());
         outbox.push_context(Arc::clone(&newest));
         let mut stream = outbox.stream();
-        assert_eq!(stream.next().await, Push::Context(newest));
+        assert_eq!(stream.next().await, Some(Push::Context(newest)));
         assert_eq!(stream.take(), None);
     }
 
@@ -156,7 +173,10 @@ mod tests {
         assert_eq!(first.next().await, rejected("/a"));
         assert!(!outbox.is_delivered());
         drop(first);
-        assert_eq!(outbox.stream().next().await, rejected("/b"));
+        let mut second = outbox.stream();
+        assert_eq!(second.next().await, rejected("/b"));
+        assert!(!outbox.is_delivered(), "it may still be written");
+        assert_eq!(second.take(), None);
         assert!(outbox.is_delivered());
         assert_eq!(outbox.stream().take(), None);
     }
@@ -186,6 +206,16 @@ mod tests {
             Some(Outcome::Accepted { .. })
         ));
         assert_eq!(outbox.withdraw("/a"), None);
-        assert_eq!(outbox.stream().take(), Some(rejected("/b")));
+        assert_eq!(outbox.stream().take(), rejected("/b"));
+    }
+
+    #[tokio::test]
+    async fn streams_end_with_their_session_after_what_waited() {
+        let outbox = Arc::new(Outbox::default());
+        let mut stream = outbox.stream();
+        outbox.push_outcome("/a".into(), Outcome::Rejected);
+        outbox.close();
+        assert_eq!(stream.next().await, rejected("/a"));
+        assert_eq!(stream.next().await, None);
     }
 }

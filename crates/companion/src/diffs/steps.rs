@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pillion_protocol::Outcome;
 
-use super::{Action, Answer, Closer, Diffs, EDITOR_PATIENCE, Entry, Proposal, State};
+use super::{Action, Answer, Diffs, EDITOR_PATIENCE, Entry, Proposal, State, Waiting};
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::sessions::SessionId;
 
@@ -17,28 +17,21 @@ impl<C> Diffs<C> {
     /// place of the one before, in the same view.
     pub(crate) fn open(&mut self, proposal: Proposal, caller: C, now: Instant) -> Vec<Action<C>> {
         let mut actions = Vec::new();
-        let state = State::Opening {
-            caller,
-            deadline: now + EDITOR_PATIENCE,
-        };
         let id = self
             .find(&proposal.session, &proposal.file_path)
             .unwrap_or_else(|| {
                 self.last_id += 1;
                 DiffId(self.last_id)
             });
-        let attempt = match self.entries.remove(&id) {
-            Some(former) => {
-                if let State::Opening { caller, .. } = former.state {
-                    let answer = Err("a newer proposal for this file took its place".to_owned());
-                    actions.push(Action::Answer { caller, answer });
-                }
-                former.attempt + 1
-            }
-            None => 1,
-        };
+        let mut revision = 1;
+        if let Some(former) = self.entries.remove(&id) {
+            revision = former.revision + 1;
+            let why = "a newer proposal for this file took its place";
+            actions.extend(former.state.give_up(why));
+        }
         let diff = Diff {
             id,
+            revision,
             agent: proposal.agent,
             path: proposal.path,
             proposed: Arc::clone(&proposal.proposed),
@@ -48,11 +41,14 @@ impl<C> Diffs<C> {
             agent: proposal.agent,
             file_path: proposal.file_path,
             proposed: proposal.proposed,
-            attempt,
-            state,
+            revision,
+            state: State::Opening {
+                caller,
+                deadline: now + EDITOR_PATIENCE,
+            },
         };
         self.entries.insert(id, entry);
-        actions.push(Action::Show { diff, attempt });
+        actions.push(Action::Show(diff));
         actions
     }
 
@@ -60,31 +56,51 @@ impl<C> Diffs<C> {
     pub(crate) fn shown(
         &mut self,
         id: DiffId,
-        attempt: u32,
+        revision: u32,
         result: Result<(), String>,
     ) -> Vec<Action<C>> {
-        let Some(entry) = self.entries.get_mut(&id) else {
-            return Vec::new();
-        };
-        // The answer to an earlier proposal, which has been answered for long.
-        if entry.attempt != attempt {
-            return Vec::new();
-        }
-        match result {
-            Ok(()) => entry.answer_opened().into_iter().collect(),
-            Err(reason) => self.fail_to_open(id, reason),
+        match (self.current(id, revision), result) {
+            (None, _) => Vec::new(),
+            (Some(entry), Ok(())) => entry.answer_opened().into_iter().collect(),
+            // Nothing stays behind of a proposal that is not shown, not even the view that it was
+            // to replace.
+            (Some(_), Err(reason)) => self.abandon(id, CloseReason::NotShown, &reason),
         }
     }
 
-    /// The reviewer decided.
-    pub(crate) fn resolved(&mut self, id: DiffId, outcome: Outcome) -> Vec<Action<C>> {
-        // The agent may have closed the view just before: then no outcome is sent (C5.10).
-        match self.entries.get_mut(&id) {
-            Some(entry) if !matches!(entry.state, State::Closing { .. }) => {
-                let opened = entry.answer_opened();
-                opened.into_iter().chain(self.notify(id, outcome)).collect()
+    /// The reviewer decided about a proposal. What was decided about one that was replaced
+    /// meanwhile does not count for its successor.
+    pub(crate) fn resolved(
+        &mut self,
+        id: DiffId,
+        revision: u32,
+        outcome: Outcome,
+    ) -> Vec<Action<C>> {
+        let Some(entry) = self.current(id, revision) else {
+            return Vec::new();
+        };
+        let opened = entry.answer_opened();
+        match (mem::replace(&mut entry.state, State::Pending), outcome) {
+            // Both decided at once. The agent gets what the reviewer accepted in its answer, for no
+            // outcome may follow (C5.10).
+            (State::AgentCloses { caller, .. }, Outcome::Accepted { content }) => {
+                self.entries.remove(&id);
+                let answer = Ok(Answer::Closed(content));
+                vec![Action::Answer { caller, answer }]
             }
-            _ => Vec::new(),
+            // Editors may call it a rejection that the view which they were asked to close is gone.
+            (closes @ State::AgentCloses { .. }, Outcome::Rejected) => {
+                entry.state = closes;
+                Vec::new()
+            }
+            (State::CommandAccepts { waiting }, outcome) => {
+                let answer = waiting.map(|waiting| Action::Answer {
+                    caller: waiting.caller,
+                    answer: Ok(Answer::Settled),
+                });
+                self.notify(id, outcome).into_iter().chain(answer).collect()
+            }
+            (_, outcome) => opened.into_iter().chain(self.notify(id, outcome)).collect(),
         }
     }
 
@@ -98,45 +114,48 @@ impl<C> Diffs<C> {
         caller: C,
         now: Instant,
     ) -> Vec<Action<C>> {
-        let Some(id) = self.find(session, file_path) else {
-            let answer = match undelivered {
-                Some(Outcome::Accepted { content }) => Ok(Answer::Closed(content)),
-                Some(Outcome::Rejected) => Err(format!("the diff of {file_path} was rejected")),
-                None => Err(format!("no diff of {file_path} is open")),
-            };
+        let found = self.find(session, file_path);
+        let Some((id, entry)) = found.and_then(|id| Some((id, self.entries.get_mut(&id)?))) else {
+            let answer = closed_answer(file_path, undelivered);
             return vec![Action::Answer { caller, answer }];
         };
-        self.ask_to_close(id, Closer::Agent(caller), CloseReason::ClosedByAgent, now)
+        let deadline = now + EDITOR_PATIENCE;
+        let former = mem::replace(&mut entry.state, State::AgentCloses { caller, deadline });
+        // The editor was asked to close the view already: its answer goes to the agent now.
+        let is_asked = matches!(former, State::CommandAccepts { .. });
+        let given_up = former.give_up("the agent closed the diff");
+        let reason = CloseReason::ClosedByAgent;
+        let close = (!is_asked).then_some(Action::Close { id, reason });
+        given_up.into_iter().chain(close).collect()
     }
 
     /// The editor closed a view that it was asked to close.
     pub(crate) fn closed(&mut self, id: DiffId, text: Result<String, String>) -> Vec<Action<C>> {
-        let closer = match self.entries.get_mut(&id) {
-            Some(entry) => match mem::replace(&mut entry.state, State::Pending) {
-                State::Closing { closer, .. } => closer,
-                other => {
-                    entry.state = other;
-                    return Vec::new();
-                }
-            },
-            None => return Vec::new(),
+        let Some(entry) = self.entries.get_mut(&id) else {
+            return Vec::new();
         };
-        match (closer, text) {
-            (Closer::Agent(caller), text) => {
+        match (mem::replace(&mut entry.state, State::Pending), text) {
+            (State::AgentCloses { caller, .. }, text) => {
                 self.entries.remove(&id);
                 let answer = text.map(Answer::Closed);
                 vec![Action::Answer { caller, answer }]
             }
-            (Closer::Command(caller), Ok(content)) => {
-                let mut actions = self.notify(id, Outcome::Accepted { content });
-                let answer = Ok(Answer::Settled);
-                actions.push(Action::Answer { caller, answer });
-                actions
+            (State::CommandAccepts { waiting }, text) => {
+                let (answer, outcome) = match text {
+                    Ok(content) => (Ok(Answer::Settled), Some(Outcome::Accepted { content })),
+                    // Nobody decided anything: the diff goes on waiting.
+                    Err(reason) => (Err(reason), None),
+                };
+                let told = outcome.and_then(|outcome| self.notify(id, outcome));
+                let answered = waiting.map(|waiting| Action::Answer {
+                    caller: waiting.caller,
+                    answer,
+                });
+                told.into_iter().chain(answered).collect()
             }
-            // Nobody decided anything: the diff goes on waiting.
-            (Closer::Command(caller), Err(reason)) => {
-                let answer = Err(reason);
-                vec![Action::Answer { caller, answer }]
+            (other, _) => {
+                entry.state = other;
+                Vec::new()
             }
         }
     }
@@ -150,24 +169,31 @@ impl<C> Diffs<C> {
         caller: C,
         now: Instant,
     ) -> Vec<Action<C>> {
-        let pending = self.entries.get(&id).map(|entry| &entry.state);
-        if !matches!(pending, Some(State::Pending)) {
+        let pending = self.entries.get_mut(&id);
+        let Some(entry) = pending.filter(|entry| entry.state.is_pending()) else {
             let answer = Err(format!("no diff {id} is pending"));
             return vec![Action::Answer { caller, answer }];
-        }
+        };
         let reason = CloseReason::Settled;
         let outcome = match decision {
             Decision::Accept => {
-                return self.ask_to_close(id, Closer::Command(caller), reason, now);
+                let deadline = now + EDITOR_PATIENCE;
+                let waiting = Some(Waiting { caller, deadline });
+                entry.state = State::CommandAccepts { waiting };
+                return vec![Action::Close { id, reason }];
             }
             Decision::AcceptAs(content) => Outcome::Accepted { content },
             Decision::Reject => Outcome::Rejected,
         };
-        let mut actions = self.notify(id, outcome);
-        actions.push(Action::Close { id, reason });
         let answer = Ok(Answer::Settled);
-        actions.push(Action::Answer { caller, answer });
-        actions
+        let settled = [
+            Action::Close { id, reason },
+            Action::Answer { caller, answer },
+        ];
+        self.notify(id, outcome)
+            .into_iter()
+            .chain(settled)
+            .collect()
     }
 
     /// The session is gone for good: its views go away.
@@ -182,32 +208,40 @@ impl<C> Diffs<C> {
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<Action<C>> {
         let late = self.ids(|entry| entry.state.deadline().is_some_and(|at| at <= now));
         late.into_iter()
-            .flat_map(|id| match self.entries.get(&id).map(|entry| &entry.state) {
-                Some(State::Opening { .. }) => self.fail_to_open(id, NO_ANSWER.to_owned()),
-                _ => self.closed(id, Err(NO_ANSWER.to_owned())),
-            })
+            .flat_map(|id| self.expire_one(id))
             .collect()
     }
 
-    /// The companion stops: whatever is pending counts as rejected (C5.7).
+    /// The companion stops: whatever is undecided counts as rejected (C5.7).
     pub(crate) fn stop(&mut self) -> Vec<Action<C>> {
+        let why = "the companion stops";
         let ids = self.ids(|_| true);
         ids.into_iter()
-            .flat_map(|id| match self.entries.get(&id).map(|entry| &entry.state) {
-                Some(State::Pending) => self.notify(id, Outcome::Rejected),
-                _ => self.abandon(id, CloseReason::Settled, "the companion stops"),
+            .flat_map(|id| {
+                let entry = self.entries.get_mut(&id);
+                let is_undecided = entry.is_some_and(|entry| {
+                    matches!(entry.state, State::Pending | State::CommandAccepts { .. })
+                });
+                if !is_undecided {
+                    return self.abandon(id, CloseReason::Settled, why);
+                }
+                let state = self.entries.get_mut(&id).map(|entry| &mut entry.state);
+                let state = state.map(|state| mem::replace(state, State::Pending));
+                let given_up = state.and_then(|state| state.give_up(why));
+                let told = self.notify(id, Outcome::Rejected);
+                told.into_iter().chain(given_up).collect()
             })
             .collect()
     }
 
-    /// The open diff of a session for a path. One that is being closed is open no more.
+    /// The open diff of a session for a path. One that the agent is closing is open no more.
     fn find(&self, session: &SessionId, file_path: &str) -> Option<DiffId> {
         self.entries
             .iter()
             .find(|(_, entry)| {
                 entry.session == *session
                     && entry.file_path == file_path
-                    && !matches!(entry.state, State::Closing { .. })
+                    && !matches!(entry.state, State::AgentCloses { .. })
             })
             .map(|(id, _)| *id)
     }
@@ -220,29 +254,31 @@ impl<C> Diffs<C> {
             .collect()
     }
 
-    fn ask_to_close(
-        &mut self,
-        id: DiffId,
-        closer: Closer<C>,
-        reason: CloseReason,
-        now: Instant,
-    ) -> Vec<Action<C>> {
-        let mut actions = Vec::new();
-        if let Some(entry) = self.entries.get_mut(&id) {
-            let deadline = now + EDITOR_PATIENCE;
-            let former = mem::replace(&mut entry.state, State::Closing { closer, deadline });
-            if let State::Opening { caller, .. } = former {
-                let answer = Err("the diff was closed before it was shown".to_owned());
-                actions.push(Action::Answer { caller, answer });
-            }
-            actions.push(Action::Close { id, reason });
-        }
-        actions
+    /// The entry, if this revision is its newest.
+    fn current(&mut self, id: DiffId, revision: u32) -> Option<&mut Entry<C>> {
+        let entry = self.entries.get_mut(&id);
+        entry.filter(|entry| entry.revision == revision)
     }
 
-    /// A proposal that is not shown leaves no view behind, not even the one it was to replace.
-    fn fail_to_open(&mut self, id: DiffId, reason: String) -> Vec<Action<C>> {
-        self.abandon(id, CloseReason::NotShown, &reason)
+    fn expire_one(&mut self, id: DiffId) -> Vec<Action<C>> {
+        let Some(entry) = self.entries.get_mut(&id) else {
+            return Vec::new();
+        };
+        match &mut entry.state {
+            State::Opening { .. } => self.abandon(id, CloseReason::NotShown, NO_ANSWER),
+            // The text may still come, and is what somebody accepted.
+            State::CommandAccepts { waiting } => waiting
+                .take()
+                .map(|waiting| Action::Answer {
+                    caller: waiting.caller,
+                    answer: Err(NO_ANSWER.to_owned()),
+                })
+                .into_iter()
+                .collect(),
+            State::AgentCloses { .. } | State::Pending => {
+                self.closed(id, Err(NO_ANSWER.to_owned()))
+            }
+        }
     }
 
     /// Drops a diff without an outcome.
@@ -250,31 +286,29 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.remove(&id) else {
             return Vec::new();
         };
-        let caller = match entry.state {
-            State::Opening { caller, .. } => Some(caller),
-            State::Closing { closer, .. } => match closer {
-                Closer::Agent(caller) | Closer::Command(caller) => Some(caller),
-            },
-            State::Pending => None,
-        };
-        let mut actions = vec![Action::Close { id, reason }];
-        actions.extend(caller.map(|caller| Action::Answer {
-            caller,
-            answer: Err(why.to_owned()),
-        }));
-        actions
+        let close = Action::Close { id, reason };
+        [close]
+            .into_iter()
+            .chain(entry.state.give_up(why))
+            .collect()
     }
 
-    fn notify(&mut self, id: DiffId, outcome: Outcome) -> Vec<Action<C>> {
-        let entry = self.entries.remove(&id);
-        entry
-            .map(|entry| Action::Notify {
-                session: entry.session,
-                file_path: entry.file_path,
-                outcome,
-            })
-            .into_iter()
-            .collect()
+    fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
+        let entry = self.entries.remove(&id)?;
+        Some(Action::Notify {
+            session: entry.session,
+            file_path: entry.file_path,
+            outcome,
+        })
+    }
+}
+
+/// The answer to a `closeDiff` for a path on which the reviewer has decided, or nobody.
+fn closed_answer(file_path: &str, decided: Option<Outcome>) -> Result<Answer, String> {
+    match decided {
+        Some(Outcome::Accepted { content }) => Ok(Answer::Closed(content)),
+        Some(Outcome::Rejected) => Err(format!("the diff of {file_path} was rejected")),
+        None => Err(format!("no diff of {file_path} is open")),
     }
 }
 
@@ -284,6 +318,19 @@ pub(crate) enum Decision {
     Accept,
     AcceptAs(String),
     Reject,
+}
+
+impl<C> State<C> {
+    /// The answer to whoever waits in this state, if what they wait for will not happen.
+    fn give_up(self, why: &str) -> Option<Action<C>> {
+        let caller = match self {
+            Self::Opening { caller, .. } | Self::AgentCloses { caller, .. } => caller,
+            Self::CommandAccepts { waiting } => waiting?.caller,
+            Self::Pending => return None,
+        };
+        let answer = Err(why.to_owned());
+        Some(Action::Answer { caller, answer })
+    }
 }
 
 impl<C> Entry<C> {

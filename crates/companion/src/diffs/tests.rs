@@ -31,8 +31,8 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
     actions
         .into_iter()
         .map(|action| match action {
-            Action::Show { diff, attempt } => {
-                format!("show {} #{attempt} {:?}", diff.id, diff.proposed)
+            Action::Show(diff) => {
+                format!("show {} #{} {:?}", diff.id, diff.revision, diff.proposed)
             }
             Action::Close { id, reason } => format!("close {id} {reason:?}"),
             Action::Answer { caller, answer } => match answer {
@@ -70,10 +70,10 @@ fn open_diff_is_answered_when_the_view_is_open_and_not_before() {
 fn an_outcome_goes_to_the_owner_once() {
     let mut diffs = pending();
     assert_eq!(
-        lines(diffs.resolved(DiffId(1), accepted("edited"))),
+        lines(diffs.resolved(DiffId(1), 1, accepted("edited"))),
         [r#"notify s /a Accepted { content: "edited" }"#]
     );
-    assert!(diffs.resolved(DiffId(1), Outcome::Rejected).is_empty());
+    assert!(diffs.resolved(DiffId(1), 1, Outcome::Rejected).is_empty());
     assert_eq!(diffs.pending().count(), 0);
 }
 
@@ -82,7 +82,7 @@ fn a_reviewer_who_is_faster_than_the_answer_is_heard() {
     let mut diffs = Machine::default();
     diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
     assert_eq!(
-        lines(diffs.resolved(DiffId(1), Outcome::Rejected)),
+        lines(diffs.resolved(DiffId(1), 1, Outcome::Rejected)),
         ["open: Opened", "notify s /a Rejected"]
     );
     assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty());
@@ -96,7 +96,7 @@ fn two_agents_with_one_path_each_get_their_own() {
     diffs.shown(DiffId(1), 1, Ok(()));
     diffs.shown(DiffId(2), 1, Ok(()));
     assert_eq!(
-        lines(diffs.resolved(DiffId(2), Outcome::Rejected)),
+        lines(diffs.resolved(DiffId(2), 1, Outcome::Rejected)),
         ["notify q /a Rejected"]
     );
     let close = diffs.close(&"g".into(), "/a", None, "close", now);
@@ -162,7 +162,7 @@ fn close_diff_answers_with_the_text_in_the_view_and_sends_no_outcome() {
     let (mut diffs, now) = (pending(), Instant::now());
     let close = diffs.close(&"s".into(), "/a", None, "close", now);
     assert_eq!(lines(close), ["close 1 ClosedByAgent"]);
-    let late = diffs.resolved(DiffId(1), Outcome::Rejected);
+    let late = diffs.resolved(DiffId(1), 1, Outcome::Rejected);
     assert!(late.is_empty(), "C5.10");
     assert_eq!(
         lines(diffs.closed(DiffId(1), Ok("edited".into()))),
@@ -179,7 +179,7 @@ fn close_diff_before_the_view_is_open_answers_both_calls() {
     assert_eq!(
         lines(diffs.close(&"s".into(), "/a", None, "close", now)),
         [
-            "open: error: the diff was closed before it was shown",
+            "open: error: the agent closed the diff",
             "close 1 ClosedByAgent"
         ]
     );
@@ -232,7 +232,7 @@ fn a_command_accepts_what_stands_in_the_view() {
 }
 
 #[test]
-fn a_command_that_the_editor_does_not_answer_leaves_the_diff_pending() {
+fn a_command_that_the_editor_answers_late_is_told_so_and_still_counts() {
     let (mut diffs, now) = (pending(), Instant::now());
     diffs.settle(DiffId(1), Decision::Accept, "command", now);
     assert_eq!(diffs.pending().count(), 0);
@@ -241,6 +241,94 @@ fn a_command_that_the_editor_does_not_answer_leaves_the_diff_pending() {
         ["command: error: the editor did not answer within 10 seconds"]
     );
     assert_eq!(diffs.pending().count(), 1);
+    assert_eq!(diffs.due(), None);
+    assert_eq!(
+        lines(diffs.closed(DiffId(1), Ok("late".into()))),
+        [r#"notify s /a Accepted { content: "late" }"#]
+    );
+}
+
+#[test]
+fn a_command_that_the_editor_refuses_leaves_the_diff_pending() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    assert_eq!(
+        lines(diffs.closed(DiffId(1), Err("no".into()))),
+        ["command: error: no"]
+    );
+    assert_eq!(diffs.pending().count(), 1);
+}
+
+#[test]
+fn a_decision_on_a_replaced_proposal_does_not_settle_the_new_one() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.open(proposal("s", "/a", "newer"), "again", now);
+    assert!(diffs.resolved(DiffId(1), 1, accepted("old")).is_empty());
+    assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
+    assert_eq!(
+        lines(diffs.resolved(DiffId(1), 2, Outcome::Rejected)),
+        ["notify s /a Rejected"]
+    );
+}
+
+#[test]
+fn a_reviewer_who_decides_while_a_command_accepts_is_heard() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    assert_eq!(
+        lines(diffs.resolved(DiffId(1), 1, accepted("mine"))),
+        [
+            r#"notify s /a Accepted { content: "mine" }"#,
+            "command: Settled"
+        ]
+    );
+    assert!(
+        diffs
+            .closed(DiffId(1), Err("no such view".into()))
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_reviewer_who_decides_while_the_agent_closes_is_heard_in_the_answer() {
+    let now = Instant::now();
+    let mut diffs = pending();
+    diffs.close(&"s".into(), "/a", None, "close", now);
+    assert_eq!(
+        lines(diffs.resolved(DiffId(1), 1, accepted("mine"))),
+        [r#"close: Closed("mine")"#]
+    );
+    let late = diffs.closed(DiffId(1), Err("no such view".into()));
+    assert!(late.is_empty());
+}
+
+#[test]
+fn an_agent_that_closes_while_a_command_accepts_gets_the_text() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    assert_eq!(
+        lines(diffs.close(&"s".into(), "/a", None, "close", now)),
+        ["command: error: the agent closed the diff"]
+    );
+    assert_eq!(
+        lines(diffs.closed(DiffId(1), Ok("edited".into()))),
+        [r#"close: Closed("edited")"#]
+    );
+}
+
+#[test]
+fn a_proposal_that_comes_while_a_command_accepts_the_one_before_is_not_settled_by_it() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.settle(DiffId(1), Decision::Accept, "command", now);
+    assert_eq!(
+        lines(diffs.open(proposal("s", "/a", "newer"), "again", now)),
+        [
+            "command: error: a newer proposal for this file took its place",
+            r#"show 1 #2 "newer""#
+        ]
+    );
+    assert!(diffs.closed(DiffId(1), Ok("old".into())).is_empty());
+    assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
 }
 
 #[test]
@@ -286,13 +374,15 @@ fn the_views_of_an_agent_that_is_gone_go_away() {
 }
 
 #[test]
-fn stopping_rejects_what_is_pending_and_answers_who_waits() {
+fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
     let (mut diffs, now) = (pending(), Instant::now());
+    diffs.settle(DiffId(1), Decision::Accept, "command", now);
     diffs.open(proposal("s", "/b", "b"), "open", now);
     assert_eq!(
         lines(diffs.stop()),
         [
             "notify s /a Rejected",
+            "command: error: the companion stops",
             "close 2 Settled",
             "open: error: the companion stops"
         ]

@@ -26,7 +26,7 @@ use crate::sessions::SessionId;
 
 #[derive(Debug)]
 pub(super) struct PushSessions {
-    inner: LocalSessionManager,
+    inner: Arc<LocalSessionManager>,
     known: Mutex<HashMap<SessionId, Known>>,
     events: Events,
 }
@@ -42,7 +42,7 @@ impl PushSessions {
         let mut inner = LocalSessionManager::default();
         inner.session_config = session_config();
         Self {
-            inner,
+            inner: Arc::new(inner),
             known: Mutex::default(),
             events,
         }
@@ -83,7 +83,7 @@ impl PushSessions {
         let session = Arc::clone(id);
         self.tell(Event::StreamOpened { session });
         Ok(stream::unfold(open, |mut open| async move {
-            let push = open.stream.next().await;
+            let push = open.stream.next().await?;
             Some((ServerSseMessage::from_message(notification(push)), open))
         }))
     }
@@ -103,6 +103,25 @@ impl Drop for OpenStream {
     }
 }
 
+/// A handshake under way. A client that goes away meanwhile leaves a session that nobody knows, and
+/// that the SDK would keep for ever.
+struct Unfinished<'a> {
+    inner: &'a Arc<LocalSessionManager>,
+    id: Option<SessionId>,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        let inner = Arc::clone(self.inner);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _ = inner.close_session(&id).await;
+            });
+        }
+    }
+}
+
 impl SessionManager for PushSessions {
     type Error = LocalSessionManagerError;
     type Transport = WorkerTransport<LocalSessionWorker>;
@@ -116,6 +135,10 @@ impl SessionManager for PushSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        let mut unfinished = Unfinished {
+            inner: &self.inner,
+            id: Some(Arc::clone(id)),
+        };
         let agent = origin_of(&message).map(|origin| origin.agent);
         let answer = self.inner.initialize_session(id, message).await?;
         if let Some(agent) = agent {
@@ -131,6 +154,7 @@ impl SessionManager for PushSessions {
                 outbox,
             });
         }
+        unfinished.id = None;
         Ok(answer)
     }
 
@@ -140,7 +164,8 @@ impl SessionManager for PushSessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
         let known = self.known().remove(id);
-        if known.is_some() {
+        if let Some(known) = known {
+            known.outbox.close();
             let session = Arc::clone(id);
             self.tell(Event::SessionClosed { session });
         }
@@ -216,4 +241,29 @@ fn notification(push: Push) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::notification(ServerNotification::CustomNotification(
         CustomNotification::new(method, params),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handshake_that_is_given_up_leaves_no_session() {
+        let (events, _inbox) = mpsc::unbounded_channel();
+        let sessions = PushSessions::new(events);
+        let (id, _transport) = sessions.create_session().await.unwrap();
+        let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
+            "protocolVersion":"2025-06-18","capabilities":{},
+            "clientInfo":{"name":"t","version":"0"}}}"#;
+        let message = serde_json::from_str(initialize).unwrap();
+        let handshake = sessions.initialize_session(&id, message);
+        // Nobody answers it; the client goes away.
+        let given_up = tokio::time::timeout(Duration::from_millis(10), handshake).await;
+        assert!(given_up.is_err());
+        while sessions.has_session(&id).await.unwrap() {
+            tokio::task::yield_now().await;
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Who may come in (C3.3), and with what.
 
+use std::time::{Duration, Instant};
+
 use pillion_protocol::{Dialect, Token};
 
 use crate::support::{INITIALIZE, TestCompanion, initialize};
@@ -109,4 +111,27 @@ async fn an_agent_cannot_command_and_a_command_is_no_agent() {
     }
     let response = companion.request("POST", INITIALIZE).bearer(&control);
     assert_eq!(response.send().await.status, 401);
+}
+
+#[tokio::test]
+async fn the_event_stream_ends_with_its_session() {
+    let companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let request = |method| {
+        companion
+            .request(method, "")
+            .header("Mcp-Session-Id", &session)
+    };
+    let stream = request("GET").header("Connection", "close");
+    let stream = stream.header("Content-Length", "0");
+    let reading = stream.read_for(Duration::from_secs(5));
+    let start = Instant::now();
+    let ending = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        request("DELETE").send().await
+    };
+    let (text, deleted) = tokio::join!(reading, ending);
+    assert_eq!(deleted.status, 202, "{deleted:?}");
+    assert!(text.contains("ide/contextUpdate"), "it was open: {text:?}");
+    assert!(start.elapsed() < Duration::from_secs(5), "it did not end");
 }
