@@ -1,6 +1,7 @@
 //! The commands' client.
 
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
@@ -13,6 +14,9 @@ use serde::Serialize;
 use tokio::net::TcpStream;
 
 use super::{DiffSummary, Settle};
+
+/// How long an answer may take; the editor alone may take 10 s.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Talks to the companion on one port of this machine.
 #[derive(Debug, Clone)]
@@ -32,6 +36,12 @@ pub enum ClientError {
         /// What went wrong.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Somebody listens, but does not answer.
+    #[error("the companion on port {port} did not answer within {PATIENCE:?}")]
+    Silent {
+        /// The port that was dialled.
+        port: u16,
     },
     /// The companion said no, and why.
     #[error("{0}")]
@@ -86,6 +96,16 @@ impl Client {
     }
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Bytes, ClientError> {
+        let answer = tokio::time::timeout(PATIENCE, self.exchange(method, path, body)).await;
+        answer.unwrap_or(Err(ClientError::Silent { port: self.port }))
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+    ) -> Result<Bytes, ClientError> {
         let request = Request::builder()
             .method(method)
             .uri(path)

@@ -84,12 +84,14 @@ async fn other_roots_are_published() {
     let companion = TestCompanion::start();
     let (one, two) = (companion.path("one"), companion.path("two"));
     let roots = vec![one.clone().into(), two.clone().into()];
-    companion.handle.change_roots(roots);
-    let expected = format!("{one}:{two}");
-    let start = Instant::now();
-    while companion.discovery_file(Dialect::QwenCode).workspace_path != expected {
-        assert!(start.elapsed() < Duration::from_secs(5), "not rewritten");
-        tokio::time::sleep(Duration::from_millis(10)).await;
+    // An editor without a folder has no workspace: agents then find nobody who fits.
+    for (roots, expected) in [(roots, format!("{one}:{two}")), (Vec::new(), String::new())] {
+        companion.handle.change_roots(roots);
+        let start = Instant::now();
+        while companion.discovery_file(Dialect::QwenCode).workspace_path != expected {
+            assert!(start.elapsed() < Duration::from_secs(5), "not rewritten");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use anyhow::Context;
 use pillion_companion::control::{Client, ClientError, DiffSummary, Settle};
 use pillion_discovery::{Environment, Selector, state};
 use pillion_protocol::File;
+use pillion_protocol::diff::MAX_CONTENT;
 use tokio::runtime::Runtime;
 
 use crate::cli::Target;
@@ -40,7 +41,7 @@ impl Remote {
             )
         })?;
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
+            .enable_all()
             .build()
             .context("cannot start the runtime")?;
         Ok(Self {
@@ -78,6 +79,11 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
     };
     let cannot = || Failure::new(Kind::Refused, format!("cannot read {shown}"));
     let bytes = bytes.with_context(cannot)?;
+    if bytes.len() > MAX_CONTENT {
+        let size = bytes.len();
+        let message = format!("{shown} has {size} bytes; at most {MAX_CONTENT} can be accepted");
+        return Err(Failure::new(Kind::Refused, message).into());
+    }
     String::from_utf8(bytes).map_err(|_| {
         let failure = Failure::new(Kind::Refused, format!("{shown} is not UTF-8"));
         failure
@@ -89,10 +95,15 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
 fn failure(error: ClientError) -> anyhow::Error {
     let kind = match error {
         ClientError::Refused(_) => Kind::Refused,
+        ClientError::Silent { .. } => Kind::Internal,
         ClientError::Unreachable { .. } | ClientError::Foreign { .. } => Kind::NoCompanion,
     };
+    let message = error.to_string();
     match error {
         ClientError::Refused(reason) => Failure::new(kind, reason).into(),
+        ClientError::Silent { .. } => Failure::new(kind, message)
+            .hint("Was it suspended with Ctrl-Z? `fg` in its terminal lets it go on.")
+            .into(),
         other => {
             let message = "the companion cannot be reached";
             anyhow::Error::new(other).context(Failure::new(kind, message))
