@@ -95,11 +95,15 @@ async fn serve_agent(State(shared): State<Shared>, request: Request) -> Result<R
     let mut bytes = axum::body::Bytes::new();
     if parts.method == Method::POST {
         bytes = body::read(&parts.headers, body).await?;
-        if is_json(&parts.headers) {
-            let message = Message::parse(&bytes)?;
-            if let Some((arguments, envelope)) = message.lift_arguments() {
-                origin.arguments = Some(Arc::new(arguments));
-                bytes = envelope;
+        if is_json(&parts.headers)
+            && let Some(call) = Message::parse(&bytes)?.into_call()
+        {
+            match shared.mcp.call(&parts.headers, call) {
+                Ok(response) => return Ok(response),
+                Err(call) => {
+                    bytes = call.envelope();
+                    origin.arguments = Some(Arc::new(call.arguments));
+                }
             }
         }
     }

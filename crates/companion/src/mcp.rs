@@ -5,14 +5,15 @@
 //! and streams, and to own the push stream, which agents need without event ids, priming events
 //! and replays.
 
+mod calls;
 mod handler;
 mod push_sessions;
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use axum::http::{Request, Response};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Request, Response};
 use http_body_util::Full;
 use http_body_util::combinators::BoxBody;
 use pillion_protocol::Dialect;
@@ -22,6 +23,7 @@ use rmcp::transport::streamable_http_server::{
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::calls::Call;
 use self::handler::Handler;
 use self::push_sessions::PushSessions;
 use crate::event::Events;
@@ -35,6 +37,7 @@ pub(crate) const SESSION_HEADER: &str = "mcp-session-id";
 pub(crate) struct Mcp {
     service: StreamableHttpService<Handler, PushSessions>,
     sessions: Arc<PushSessions>,
+    events: Events,
     stop: CancellationToken,
 }
 
@@ -43,8 +46,7 @@ pub(crate) struct Mcp {
 pub(crate) struct Origin {
     /// Whose token the request bears.
     pub(crate) agent: Dialect,
-    /// The arguments of a tool call, lifted out of the body because they hold a whole file, which
-    /// the SDK would copy several times.
+    /// The arguments of a tool call, which do not pass through the SDK.
     pub(crate) arguments: Option<Arc<Map<String, Value>>>,
 }
 
@@ -58,12 +60,13 @@ impl Mcp {
             .with_max_request_body_bytes(usize::MAX)
             .with_sse_retry(None)
             .with_cancellation_token(stop.clone());
-        let handler = Handler::new(events);
+        let handler = Handler::new(events.clone());
         let factory = move || Ok(handler.clone());
         let service = StreamableHttpService::new(factory, Arc::clone(&sessions), config);
         Self {
             service,
             sessions,
+            events,
             stop,
         }
     }
@@ -71,6 +74,16 @@ impl Mcp {
     /// Whose session this is.
     pub(crate) fn agent_of(&self, session: &str) -> Option<Dialect> {
         self.sessions.agent_of(session)
+    }
+
+    /// Answers a tool call of a known session, unless only the SDK can.
+    ///
+    /// The SDK finds out what a message is by trying one type after the other, and hands it from
+    /// task to task: more work than all the rest of a call.
+    pub(crate) fn call(&self, headers: &HeaderMap, call: Call) -> Result<Response<Body>, Call> {
+        let call = call.plain(headers)?;
+        self.sessions.heard(call.session());
+        Ok(call.answer(self.events.clone()))
     }
 
     /// Answers one request.

@@ -50,6 +50,9 @@ fn check_readable(path: &Path) -> io::Result<()> {
 /// Where the path really leads, also where it is not there yet: through links whose end is missing,
 /// and out of folders that are missing.
 fn real_path(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
     let path = without_links(path);
     for existing in path.ancestors() {
         let Ok(real) = existing.canonicalize() else {

@@ -1,13 +1,13 @@
-//! A JSON-RPC message as the endpoint needs to know it: whether it is one, and the arguments of a
-//! tool call.
+//! A JSON-RPC message as the endpoint needs to know it: whether it is one, and whether it is a tool
+//! call.
 
-use axum::body::Bytes;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::error::Category;
-use serde_json::{Map, Value};
 
 use super::refusal::{INVALID_REQUEST, PARSE_ERROR, Refusal};
+use crate::mcp::Call;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Message {
@@ -17,15 +17,6 @@ pub(super) struct Message {
     params: Option<Value>,
     result: Option<IgnoredAny>,
     error: Option<IgnoredAny>,
-}
-
-/// What is left of a tool call when its arguments are taken out.
-#[derive(Serialize)]
-struct Envelope<'a> {
-    jsonrpc: &'a str,
-    id: &'a Value,
-    method: &'a str,
-    params: &'a Map<String, Value>,
 }
 
 impl Message {
@@ -59,8 +50,8 @@ impl Message {
         Ok(message)
     }
 
-    /// The arguments of a tool call, and the message without them.
-    pub(super) fn lift_arguments(self) -> Option<(Map<String, Value>, Bytes)> {
+    /// The tool call that it is.
+    pub(super) fn into_call(self) -> Option<Call> {
         let (Some(method), Some(id), Some(Value::Object(mut params))) =
             (self.method, self.id, self.params)
         else {
@@ -72,14 +63,11 @@ impl Message {
         let Some(Value::Object(arguments)) = params.remove("arguments") else {
             return None;
         };
-        let envelope = Envelope {
-            jsonrpc: "2.0",
-            id: &id,
-            method: &method,
-            params: &params,
-        };
-        let envelope = serde_json::to_vec(&envelope).ok()?;
-        Some((arguments, envelope.into()))
+        Some(Call {
+            id,
+            params,
+            arguments,
+        })
     }
 }
 
@@ -124,9 +112,9 @@ mod tests {
         let call = json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call",
             "params": {"name": "n", "arguments": {"a": 1}, "_meta": {"progressToken": 2}}});
         let message = Message::parse(call.to_string().as_bytes());
-        let (arguments, envelope) = message.unwrap().lift_arguments().unwrap();
-        assert_eq!(Value::Object(arguments), json!({"a": 1}));
-        let envelope: Value = serde_json::from_slice(&envelope).unwrap();
+        let call = message.unwrap().into_call().unwrap();
+        let envelope: Value = serde_json::from_slice(&call.envelope()).unwrap();
+        assert_eq!(Value::Object(call.arguments), json!({"a": 1}));
         assert_eq!(
             envelope,
             json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call",
@@ -142,7 +130,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":5}}"#,
         ] {
             let message = Message::parse(other.as_bytes()).unwrap();
-            assert!(message.lift_arguments().is_none(), "{other}");
+            assert!(message.into_call().is_none(), "{other}");
         }
     }
 }

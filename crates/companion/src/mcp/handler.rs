@@ -4,24 +4,22 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use pillion_protocol::diff::{ClosedContent, TOOLS};
+use pillion_protocol::diff::TOOLS;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, ErrorData, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
-use tokio::sync::oneshot;
 
-use super::{Origin, SESSION_HEADER};
-use crate::diffs::Answer;
-use crate::event::{Event, Events};
+use super::{Origin, SESSION_HEADER, calls};
+use crate::event::Events;
 
 /// The newest revision that has sessions and an event stream; newer ones know neither.
-const NEWEST: ProtocolVersion = ProtocolVersion::V_2025_11_25;
+pub(super) const NEWEST: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
@@ -42,35 +40,6 @@ impl Handler {
             events,
             tools: Arc::from(tools),
         }
-    }
-
-    /// Hands a tool call to the loop and waits for its answer.
-    async fn call(
-        &self,
-        tool: String,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Result<Answer, String>, ErrorData> {
-        let parts = context.extensions.get::<Parts>();
-        let session = parts
-            .and_then(|parts| parts.headers.get(SESSION_HEADER))
-            .and_then(|id| id.to_str().ok())
-            .ok_or_else(|| {
-                ErrorData::invalid_request("a tool call needs a session: initialize first", None)
-            })?;
-        let arguments = parts
-            .and_then(|parts| parts.extensions.get::<Origin>())
-            .and_then(|origin| origin.arguments.clone())
-            .map(Arc::unwrap_or_clone);
-        let (caller, answer) = oneshot::channel();
-        let event = Event::ToolCalled {
-            session: session.into(),
-            tool,
-            arguments: arguments.unwrap_or_default(),
-            caller,
-        };
-        let stopping = |_| ErrorData::internal_error("the companion is stopping", None);
-        self.events.send(event).map_err(|_| stopping(()))?;
-        answer.await.map_err(|_| stopping(()))
     }
 }
 
@@ -106,16 +75,20 @@ impl ServerHandler for Handler {
             let message = format!("unknown tool {:?}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let result = match self.call(request.name.into_owned(), &context).await? {
-            Ok(Answer::Opened | Answer::Settled) => CallToolResult::success(Vec::new()),
-            Ok(Answer::Closed(content)) => {
-                let text = serde_json::to_string(&ClosedContent { content })
-                    .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-                CallToolResult::success(vec![ContentBlock::text(text)])
-            }
-            Err(reason) => CallToolResult::error(vec![ContentBlock::text(reason)]),
-        };
-        Ok(result.into())
+        let parts = context.extensions.get::<Parts>();
+        let session = parts
+            .and_then(|parts| parts.headers.get(SESSION_HEADER))
+            .and_then(|id| id.to_str().ok())
+            .ok_or_else(|| {
+                ErrorData::invalid_request("a tool call needs a session: initialize first", None)
+            })?;
+        let arguments = parts
+            .and_then(|parts| parts.extensions.get::<Origin>())
+            .and_then(|origin| origin.arguments.clone())
+            .map(Arc::unwrap_or_clone)
+            .unwrap_or_default();
+        let answer = calls::call(&self.events, session.into(), &request.name, arguments);
+        Ok(answer.await?.into())
     }
 
     // What was not declared does not exist; the SDK would answer with empty lists.

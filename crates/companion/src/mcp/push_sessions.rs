@@ -52,6 +52,12 @@ impl PushSessions {
         self.known().get(session).map(|known| known.agent)
     }
 
+    /// The session sent a request.
+    pub(super) fn heard(&self, session: &SessionId) {
+        let session = Arc::clone(session);
+        self.tell(Event::RequestArrived { session });
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<SessionId, Known>> {
         // Every operation on the map is a single one.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
@@ -177,8 +183,7 @@ impl SessionManager for PushSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let session = Arc::clone(id);
-        self.tell(Event::RequestArrived { session });
+        self.heard(id);
         let stream = self.inner.create_stream(id, message).await?;
         // An id on an answer makes agents reconnect after every call.
         Ok(stream.map(|mut message| {

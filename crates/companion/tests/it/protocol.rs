@@ -1,6 +1,6 @@
 //! MCP itself: the handshake, the tools, and what old and new clients send.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{INITIALIZE, TestCompanion, initialize};
 
@@ -59,4 +59,83 @@ async fn answers_carry_no_event_id_and_no_priming_event() {
     let response = request.header("Mcp-Session-Id", &session).send().await;
     assert!(!response.text.contains("\nid:"), "{response:?}");
     assert_eq!(response.text.matches("data:").count(), 1, "{response:?}");
+}
+
+#[tokio::test]
+async fn a_call_reads_the_same_whether_the_sdk_answers_it_or_not() {
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let file = companion.file("a", "x");
+    let call = |id: Value, tool: &str, path: &str| {
+        let arguments = json!({"filePath": path, "newContent": "y\r\n\u{2028}"});
+        let params = json!({"name": tool, "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    // To agents they mean the same, but the second is one that only the SDK understands.
+    let accepts = [
+        "application/json, text/event-stream",
+        "application/json;q=1, text/event-stream;q=1",
+    ];
+    let calls = [
+        call(json!(1), "openDiff", "relative"),
+        call(json!("two"), "openDiff", &file),
+        call(json!(3), "closeDiff", &file),
+        call(json!(4), "closeDiff", &file),
+        call(json!(5), "eraseDisk", &file),
+    ];
+    let mut answers: [Vec<String>; 2] = Default::default();
+    for (accept, answers) in accepts.into_iter().zip(&mut answers) {
+        for body in &calls {
+            let request = companion.request("POST", body).header("Accept", accept);
+            let response = request.header("Mcp-Session-Id", &session).send();
+            let response = if body.contains("two") {
+                tokio::join!(response, companion.editor.show()).0
+            } else if body.contains(":3,") {
+                tokio::join!(response, companion.editor.close("edited \"\u{1F600}\"")).0
+            } else {
+                response.await
+            };
+            let lines = response
+                .text
+                .lines()
+                .filter(|line| !line.starts_with("date:"));
+            answers.push(lines.collect::<Vec<_>>().join("\n"));
+        }
+    }
+    let [direct, by_sdk] = answers;
+    assert_eq!(direct, by_sdk);
+    assert!(
+        direct[1].contains(r#""id":"two","result":{"content":[],"#),
+        "{direct:?}"
+    );
+    assert!(direct[4].contains("unknown tool"), "{direct:?}");
+}
+
+#[tokio::test]
+async fn calls_in_no_session_or_no_known_revision_are_refused() {
+    let companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "closeDiff", "arguments": {"filePath": "/a"}}});
+    let request = || companion.request("POST", &body.to_string());
+    let response = request().send().await;
+    assert_ne!(response.status, 200, "no session: {response:?}");
+    for (header, value) in [
+        ("Mcp-Protocol-Version", "1999-01-01"),
+        ("Accept", "application/json"),
+        ("Content-Type", "text/plain"),
+    ] {
+        let request = request().header("Mcp-Session-Id", &session);
+        let response = request.header(header, value).send().await;
+        assert!(
+            (400..500).contains(&response.status),
+            "{header}: {response:?}"
+        );
+    }
+    let request = request().header("Mcp-Session-Id", &session);
+    let response = request
+        .header("Mcp-Protocol-Version", "2025-06-18")
+        .send()
+        .await;
+    assert_eq!(response.status, 200, "{response:?}");
 }
