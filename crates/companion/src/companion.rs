@@ -142,8 +142,8 @@ impl Handle {
         self.send(Event::FileFocused(file));
     }
 
-    /// The reviewer decided about a diff.
-    pub fn resolve_diff(&self, id: DiffId, outcome: Outcome) {
+    /// The reviewer decided about a diff, as its proposal of this revision stood.
+    pub fn resolve_diff(&self, id: DiffId, _revision: u32, outcome: Outcome) {
         self.send(Event::Resolved { id, outcome });
     }
 

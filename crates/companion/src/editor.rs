@@ -22,6 +22,8 @@ pub struct Diff {
     /// Its number. An [`Editor::open_diff`] with the number of a view that is open puts the new
     /// proposal into that view.
     pub id: DiffId,
+    /// Counts the proposals that were put into this view, from 1.
+    pub revision: u32,
     /// Whose proposal it is.
     pub agent: Dialect,
     /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.

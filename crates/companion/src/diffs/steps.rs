@@ -39,6 +39,7 @@ impl<C> Diffs<C> {
         };
         let diff = Diff {
             id,
+            revision: attempt,
             agent: proposal.agent,
             path: proposal.path,
             proposed: Arc::clone(&proposal.proposed),

@@ -109,7 +109,9 @@ async fn strange_paths_are_shown_where_they_lead_and_echoed_as_they_came() {
         opened.unwrap();
         assert_eq!(diff.path.to_str(), Some(shown.as_str()));
         let rejected = pillion_protocol::Outcome::Rejected;
-        companion.handle.resolve_diff(diff.id, rejected);
+        companion
+            .handle
+            .resolve_diff(diff.id, diff.revision, rejected);
         let outcome = crate::support::next_outcome(&mut updates).await;
         assert_eq!(
             outcome,

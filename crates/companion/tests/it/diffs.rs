@@ -54,8 +54,12 @@ async fn what_the_reviewer_accepts_arrives_byte_for_byte_and_once() {
         let (opened, diff) = tokio::join!(client.open_diff(&path, text), companion.editor.show());
         opened.unwrap();
         assert_eq!(&*diff.proposed, text);
-        companion.handle.resolve_diff(diff.id, accepted(text));
-        companion.handle.resolve_diff(diff.id, Outcome::Rejected);
+        companion
+            .handle
+            .resolve_diff(diff.id, diff.revision, accepted(text));
+        companion
+            .handle
+            .resolve_diff(diff.id, diff.revision, Outcome::Rejected);
         let update = next_outcome(&mut updates).await;
         let content = text.to_owned();
         let path = path.clone();
@@ -77,7 +81,9 @@ async fn close_diff_returns_the_edited_text_and_no_outcome_follows() {
         tokio::join!(client.close_diff(&path), companion.editor.close(edited));
     assert_eq!(closed.unwrap(), edited);
     assert_eq!((id, reason), (diff.id, CloseReason::ClosedByAgent));
-    companion.handle.resolve_diff(diff.id, Outcome::Rejected);
+    companion
+        .handle
+        .resolve_diff(diff.id, diff.revision, Outcome::Rejected);
     updates.next().await; // the first context
     let more = timeout(Duration::from_millis(100), updates.next()).await;
     assert!(more.is_err(), "C5.10: {more:?}");
@@ -94,8 +100,12 @@ async fn two_agents_with_one_path_each_get_their_own() {
     let (opened, second) = tokio::join!(qwen.open_diff(&path, "q"), companion.editor.show());
     opened.unwrap();
     assert_eq!((first.agent, second.agent), (GEMINI, QWEN));
-    companion.handle.resolve_diff(second.id, Outcome::Rejected);
-    companion.handle.resolve_diff(first.id, accepted("g"));
+    companion
+        .handle
+        .resolve_diff(second.id, second.revision, Outcome::Rejected);
+    companion
+        .handle
+        .resolve_diff(first.id, first.revision, accepted("g"));
     let update = next_outcome(&mut qwen_updates).await;
     assert_eq!(update, Update::DiffRejected { path: path.clone() });
     let update = next_outcome(&mut gemini_updates).await;
@@ -210,7 +220,9 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
     let open = in_session(companion.request("POST", &call.to_string())).send();
     let (opened, diff) = tokio::join!(open, companion.editor.show());
     assert_eq!(opened.status, 200, "{opened:?}");
-    companion.handle.resolve_diff(diff.id, accepted("late"));
+    companion
+        .handle
+        .resolve_diff(diff.id, diff.revision, accepted("late"));
     for expected in [1, 0] {
         let stream = in_session(companion.request("GET", ""));
         let stream = stream.header("Content-Length", "0");
@@ -239,7 +251,9 @@ async fn a_reader_that_stalls_holds_up_nobody() {
         let (opened, diff) = tokio::join!(open, companion.editor.show());
         assert_eq!(opened.status, 200, "{opened:?}");
         let outcome = accepted(&"x".repeat(8 * 1024 * 1024));
-        companion.handle.resolve_diff(diff.id, outcome);
+        companion
+            .handle
+            .resolve_diff(diff.id, diff.revision, outcome);
     }
     let (client, _updates) = companion.connect(QWEN).await;
     let (opened, _) = tokio::join!(client.open_diff(&path, "q"), companion.editor.show());
