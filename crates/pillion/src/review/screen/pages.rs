@@ -7,7 +7,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Padding, Paragraph, Widget, Wra
 
 use crate::review::app::App;
 use crate::review::screen::theme::Theme;
-use crate::review::visible;
+use crate::visible;
 
 /// What each key does.
 const KEYS: [(&str, &str); 22] = [

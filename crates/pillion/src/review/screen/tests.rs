@@ -63,7 +63,7 @@ fn text(buffer: &Buffer) -> String {
         while x < buffer.area.width {
             let symbol = buffer[(x, y)].symbol();
             line.push_str(symbol);
-            x += u16::try_from(crate::review::visible::width(symbol).max(1)).unwrap();
+            x += u16::try_from(crate::visible::width(symbol).max(1)).unwrap();
         }
         text.push_str(line.trim_end());
         text.push('\n');
