@@ -1,6 +1,6 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -13,6 +13,7 @@ use pillion_companion::{Diff, DiffId, Reply};
 use ratatui::layout::Size;
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
+use crate::failure;
 use crate::review::app::{App, Edit, Effect, Event, Settings};
 use crate::review::edit;
 use crate::review::screen::{self, Depth, Theme};
@@ -71,7 +72,7 @@ pub fn run(
     let farewell = driver.farewell.take();
     drop(driver);
     if let Some(farewell) = farewell {
-        let _ = writeln!(io::stderr(), "{farewell}");
+        failure::tell(farewell);
     }
     result
 }

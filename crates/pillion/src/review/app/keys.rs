@@ -13,7 +13,7 @@ use crate::review::view::{Disk, Port, View};
 const FAR: isize = isize::MAX;
 
 /// The help has no more lines than this to scroll.
-const HELP: u16 = 24;
+const HELP: u16 = 30;
 
 impl App {
     pub(super) fn on_key(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
