@@ -40,8 +40,11 @@ pub enum CloseReason {
     ClosedByAgent,
     /// The agent went away for good.
     AgentGone,
-    /// Somebody accepted or rejected it with a command.
+    /// Somebody accepted with a command what stands in the view.
     Settled,
+    /// Somebody rejected it with a command, or accepted another text: what stands in the view is
+    /// not used.
+    Overruled,
     /// The view could not be opened, or not in time; the agent was told so.
     NotShown,
 }

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{fmt, io};
 
+use crate::visible;
+
 /// What kind of failure it is; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -53,8 +55,14 @@ impl std::error::Error for Failure {}
 
 /// Prints a warning on standard error.
 pub fn warn(text: impl fmt::Display) {
+    tell(format_args!("Warning: {text}"));
+}
+
+/// Prints a line on standard error. It may hold paths and what agents wrote: none of that may
+/// control the terminal.
+pub fn tell(text: impl fmt::Display) {
     // Whoever started us may have closed standard error.
-    let _ = writeln!(io::stderr(), "Warning: {text}");
+    let _ = write_line(&mut io::stderr(), text);
 }
 
 /// Prints an error, its causes and its hint; the exit code.
@@ -66,12 +74,31 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 fn write(out: &mut impl Write, error: &anyhow::Error, failure: Option<&Failure>) -> io::Result<()> {
-    writeln!(out, "Error: {error}")?;
+    write_line(out, format_args!("Error: {error}"))?;
     for cause in error.chain().skip(1) {
-        writeln!(out, "Cause: {cause}")?;
+        write_line(out, format_args!("Cause: {cause}"))?;
     }
     if let Some(hint) = failure.and_then(|failure| failure.hint.as_ref()) {
-        writeln!(out, "Hint: {hint}")?;
+        write_line(out, format_args!("Hint: {hint}"))?;
     }
     Ok(())
+}
+
+fn write_line(out: &mut impl Write, text: impl fmt::Display) -> io::Result<()> {
+    writeln!(out, "{}", visible::lines(&text.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_a_message_does_not_control_the_terminal() {
+        let failure = Failure::new(Kind::Refused, "no file a\x1b[2Jb").hint("Say\nc\u{9b}.");
+        let error = anyhow::Error::new(failure);
+        let mut out = Vec::new();
+        write(&mut out, &error, error.downcast_ref()).unwrap();
+        let expected = "Error: no file a␛[2Jb\nHint: Say\nc⟨U+009B⟩.\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
 }

@@ -8,6 +8,7 @@ mod failure;
 mod logging;
 mod memory;
 mod review;
+mod visible;
 mod workspace;
 
 use std::process::ExitCode;

@@ -16,7 +16,6 @@ mod syntax;
 mod terminal;
 mod text;
 mod view;
-mod visible;
 mod watch;
 mod words;
 
@@ -32,8 +31,8 @@ pub use terminal::check;
 
 /// What the review asks of its companion.
 pub trait Companion: Clone + Send + 'static {
-    /// Tells the agent what became of its proposal.
-    fn resolve_diff(&self, id: DiffId, outcome: Outcome);
+    /// Tells the agent what became of its proposal of this revision.
+    fn resolve_diff(&self, id: DiffId, revision: u32, outcome: Outcome);
     /// One file was focused or saved.
     fn focus(&self, file: File);
 }

@@ -174,9 +174,9 @@ impl<C> Diffs<C> {
             let answer = Err(format!("no diff {id} is pending"));
             return vec![Action::Answer { caller, answer }];
         };
-        let reason = CloseReason::Settled;
         let outcome = match decision {
             Decision::Accept => {
+                let reason = CloseReason::Settled;
                 let deadline = now + EDITOR_PATIENCE;
                 let waiting = Some(Waiting { caller, deadline });
                 entry.state = State::CommandAccepts { waiting };
@@ -185,6 +185,7 @@ impl<C> Diffs<C> {
             Decision::AcceptAs(content) => Outcome::Accepted { content },
             Decision::Reject => Outcome::Rejected,
         };
+        let reason = CloseReason::Overruled;
         let answer = Ok(Answer::Settled);
         let settled = [
             Action::Close { id, reason },

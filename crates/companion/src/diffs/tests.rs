@@ -339,7 +339,7 @@ fn a_command_accepts_another_text_or_rejects() {
         lines(pending().settle(DiffId(1), decision, "command", now)),
         [
             r#"notify s /a Accepted { content: "other" }"#,
-            "close 1 Settled",
+            "close 1 Overruled",
             "command: Settled"
         ]
     );
@@ -347,7 +347,7 @@ fn a_command_accepts_another_text_or_rejects() {
         lines(pending().settle(DiffId(1), Decision::Reject, "command", now)),
         [
             "notify s /a Rejected",
-            "close 1 Settled",
+            "close 1 Overruled",
             "command: Settled"
         ]
     );

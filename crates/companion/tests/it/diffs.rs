@@ -203,7 +203,7 @@ async fn commands_list_accept_and_reject() {
     settle.id = diff.id.0;
     settle.accept = false;
     commands.settle(&settle).await.unwrap();
-    assert_eq!(companion.editor.close("").await.1, CloseReason::Settled);
+    assert_eq!(companion.editor.close("").await.1, CloseReason::Overruled);
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected);
 }

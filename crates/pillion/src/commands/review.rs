@@ -70,8 +70,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 impl review::Companion for Handle {
-    fn resolve_diff(&self, id: DiffId, outcome: Outcome) {
-        Self::resolve_diff(self, id, outcome);
+    fn resolve_diff(&self, id: DiffId, revision: u32, outcome: Outcome) {
+        Self::resolve_diff(self, id, revision, outcome);
     }
 
     fn focus(&self, file: File) {

@@ -1,6 +1,7 @@
 //! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
 
 mod keys;
+mod outside;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,16 +12,18 @@ use pillion_protocol::Outcome;
 use ratatui::layout::{Rect, Size};
 
 use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE};
-use crate::review::proposal::Proposal;
 use crate::review::rows::Layout;
 use crate::review::text::Text;
-use crate::review::view::{Disk, Port, Target, View};
+use crate::review::view::{Disk, Port, View};
 
 /// For so long after something else came under the reviewer's fingers, no key judges it.
 const GUARD: Duration = Duration::from_millis(400);
 
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(6);
+
+/// How long a message stays that names a place to remember.
+const LONG_MESSAGE: Duration = Duration::from_secs(60);
 
 /// Everything that happens to a review.
 #[derive(Debug)]
@@ -59,6 +62,8 @@ pub enum Event {
     Edited(DiffId, Edit),
     /// Something to tell.
     Notice(String),
+    /// Where a text is that would have been lost.
+    Kept(String),
     /// Time passed.
     Tick,
     /// The review is to end, now.
@@ -74,13 +79,16 @@ pub enum Edit {
     Unchanged,
     /// It cannot be used, and why.
     Failed(String),
+    /// A newer proposal took the place of the one that was edited. If it was changed, a sentence
+    /// says where the text is.
+    Outdated(Option<String>),
 }
 
 /// What is to be done outside of the state machine.
 #[derive(Debug)]
 pub enum Effect {
-    /// Tell the agent what became of its proposal.
-    Resolve(DiffId, Outcome),
+    /// Tell the agent what became of its proposal of this revision.
+    Resolve(DiffId, u32, Outcome),
     /// Answer once the screen is drawn.
     Shown(Reply<()>),
     /// Answer with the text of a view that is gone.
@@ -89,6 +97,8 @@ pub enum Effect {
     Edit {
         /// The diff that it belongs to.
         id: DiffId,
+        /// Which of its proposals is edited.
+        revision: u32,
         /// The file, for its name.
         path: PathBuf,
         /// What to edit.
@@ -230,6 +240,10 @@ impl App {
                 self.say(Tone::Warning, text, now);
                 Vec::new()
             }
+            Event::Kept(text) => {
+                self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
+                Vec::new()
+            }
             Event::Tick => Vec::new(),
             Event::Stop => self.quit(),
         };
@@ -318,10 +332,14 @@ impl App {
     }
 
     fn say(&mut self, tone: Tone, text: impl Into<String>, now: Instant) {
+        self.say_for(MESSAGE, tone, text, now);
+    }
+
+    fn say_for(&mut self, time: Duration, tone: Tone, text: impl Into<String>, now: Instant) {
         self.message = Some(Message {
             text: text.into(),
             tone,
-            until: now + MESSAGE,
+            until: now + time,
         });
     }
 
@@ -331,150 +349,11 @@ impl App {
         self.armed = None;
     }
 
-    fn open(&mut self, diff: &Diff, original: Option<Text>, now: Instant) {
-        let target = Target::new(diff.path.clone(), &self.settings.roots);
-        let agent = diff.agent;
-        let is_shown = self.view().is_some_and(|view| view.id == diff.id);
-        if let Some(view) = self.view_mut(diff.id) {
-            view.proposal.replace(original, &diff.proposed);
-            view.disk = Disk::Same;
-            view.target = target;
-            let name = view.target.shown.clone();
-            let how = if is_shown {
-                "z brings the former back"
-            } else {
-                "in its tab"
-            };
-            let text = format!("{agent} has a newer proposal for {name} · {how}");
-            self.say(Tone::Warning, text, now);
-            if is_shown {
-                self.guard(now);
-            }
-            return;
-        }
-        let name = target.shown.clone();
-        let proposal = Proposal::new(original, &diff.proposed);
-        self.views.push(View::new(diff.id, agent, target, proposal));
-        if self.views.len() == 1 {
-            self.current = 0;
-            self.guard(now);
-            self.show_first_hunk();
-        } else {
-            self.say(
-                Tone::Info,
-                format!("{agent} proposes {name} · Tab shows it"),
-                now,
-            );
-        }
-    }
-
-    fn show_first_hunk(&mut self) {
-        self.arrange();
-        if let Some(port) = self.port() {
-            let view = &mut self.views[self.current];
-            let (hunk, top) = (view.hunk, view.top);
-            if top == Default::default() {
-                view.go_to_hunk(hunk, &port);
-            }
-        }
-    }
-
-    fn close(
-        &mut self,
-        id: DiffId,
-        reason: CloseReason,
-        closed: Reply<String>,
-        now: Instant,
-    ) -> Vec<Effect> {
-        let Some(at) = self.views.iter().position(|view| view.id == id) else {
-            return vec![Effect::Closed(
-                closed,
-                Err("there is no such view".to_owned()),
-            )];
-        };
-        let view = self.remove(at, now);
-        let (agent, name) = (view.agent, &view.target.shown);
-        let text = match reason {
-            CloseReason::ClosedByAgent => format!("{agent} closed {name}"),
-            CloseReason::AgentGone => format!("{agent} is gone, and {name} with it"),
-            CloseReason::Settled => format!("{name} was settled by a command"),
-            CloseReason::NotShown => format!("{name} could not be opened in time"),
-        };
-        self.say(Tone::Info, text, now);
-        let text = view.proposal.text();
-        let mut effects = Vec::new();
-        if view.proposal.is_edited() && reason != CloseReason::ClosedByAgent {
-            effects.push(Effect::Keep(view.target.path, text.clone()));
-        }
-        effects.push(Effect::Closed(closed, Ok(text)));
-        effects
-    }
-
-    /// Takes a view away. The one that is shown stays, if it is another.
-    fn remove(&mut self, at: usize, now: Instant) -> View {
-        let view = self.views.remove(at);
-        if at < self.current {
-            self.current -= 1;
-        } else if at == self.current {
-            self.current = self.current.min(self.views.len().saturating_sub(1));
-            if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
-                self.overlay = None;
-            }
-            self.guard(now);
-            self.show_first_hunk();
-        }
-        view
-    }
-
-    fn compare(
-        &mut self,
-        id: DiffId,
-        original: Result<Option<Text>, String>,
-        now: Instant,
-    ) -> Vec<Effect> {
-        match original {
-            Err(reason) => self.say(Tone::Warning, reason, now),
-            Ok(original) => {
-                if let Some(view) = self.view_mut(id) {
-                    view.proposal.rebase(original);
-                    view.disk = Disk::Same;
-                    self.say(
-                        Tone::Info,
-                        "compared with the file as it is on disk now",
-                        now,
-                    );
-                }
-            }
-        }
-        Vec::new()
-    }
-
-    fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
-        self.guard(now);
-        match edit {
-            Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),
-            Edit::Failed(reason) => self.say(Tone::Warning, reason, now),
-            Edit::Text(text) => {
-                let Some(view) = self.view_mut(id) else {
-                    return Vec::new();
-                };
-                let is_changed = view.proposal.edit(&text);
-                let text = if is_changed {
-                    "your text is the proposal now · a accepts it, z takes it back"
-                } else {
-                    "the proposal is as it was"
-                };
-                self.say(Tone::Good, text, now);
-            }
-        }
-        Vec::new()
-    }
-
     /// Leaves, which rejects what is pending.
     fn quit(&mut self) -> Vec<Effect> {
         let pending = self.views.drain(..);
         let mut effects: Vec<_> = pending
-            .map(|view| Effect::Resolve(view.id, Outcome::Rejected))
+            .map(|view| Effect::Resolve(view.id, view.revision, Outcome::Rejected))
             .collect();
         effects.push(Effect::Quit);
         effects

@@ -1,6 +1,6 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -13,10 +13,11 @@ use pillion_companion::{Diff, DiffId, Reply};
 use ratatui::layout::Size;
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
+use crate::failure;
 use crate::review::app::{App, Edit, Effect, Event, Settings};
 use crate::review::edit;
 use crate::review::screen::{self, Depth, Theme};
-use crate::review::source::{self, Stamps};
+use crate::review::source::Stamps;
 use crate::review::terminal::{Keys, Screen};
 use crate::review::{Companion, Input, Options, ThemeChoice, syntax, watch};
 
@@ -71,7 +72,7 @@ pub fn run(
     let farewell = driver.farewell.take();
     drop(driver);
     if let Some(farewell) = farewell {
-        let _ = writeln!(io::stderr(), "{farewell}");
+        failure::tell(farewell);
     }
     result
 }
@@ -79,6 +80,8 @@ pub fn run(
 /// The reviewer's editor while it runs.
 struct Running {
     id: DiffId,
+    /// The proposal that is edited: a newer one may take its place meanwhile.
+    revision: u32,
     session: edit::Session,
     process: u32,
 }
@@ -156,7 +159,10 @@ impl<C: Companion> Driver<C> {
         match input {
             Input::Open(diff, shown) => self.open(diff, shown),
             Input::Close(id, reason, closed) => {
-                let running = self.editor.as_ref().filter(|editor| editor.id == id);
+                let running = self
+                    .editor
+                    .as_ref()
+                    .filter(|editor| editor.id == id && self.revision(id) == Some(editor.revision));
                 if let Some(text) = running.and_then(|editor| editor.session.saved()) {
                     self.update(Event::Saved(id, text))?;
                 }
@@ -173,7 +179,7 @@ impl<C: Companion> Driver<C> {
     }
 
     fn open(&mut self, diff: Diff, shown: Reply<()>) -> io::Result<()> {
-        let original = match source::read(&diff.path) {
+        let original = match self.stamps.read(diff.id, &diff.path) {
             Ok(original) => original,
             Err(reason) => {
                 shown.failed(reason);
@@ -181,7 +187,6 @@ impl<C: Companion> Driver<C> {
             }
         };
         self.load_languages()?;
-        self.stamps.insert(diff.id, &diff.path, original.as_ref());
         self.update(Event::Opened {
             diff,
             original,
@@ -228,23 +233,27 @@ impl<C: Companion> Driver<C> {
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
-            Effect::Resolve(id, outcome) => self.companion.resolve_diff(id, outcome),
+            Effect::Resolve(id, revision, outcome) => {
+                self.companion.resolve_diff(id, revision, outcome);
+            }
             Effect::Shown(shown) => self.unanswered.push(shown),
             Effect::Closed(closed, Ok(text)) => closed.done(text),
             Effect::Closed(closed, Err(reason)) => closed.failed(reason),
-            Effect::Edit { id, path, text } => return self.edit(id, &path, text),
+            Effect::Edit {
+                id,
+                revision,
+                path,
+                text,
+            } => return self.edit((id, revision), &path, text),
             Effect::Keep(path, text) => {
                 let notice = match edit::keep(&path, &text) {
                     Ok(file) => format!("your edited text is kept in {}", file.display()),
                     Err(error) => format!("your edited text is lost: {error}"),
                 };
-                return self.update(Event::Notice(notice));
+                return self.update(Event::Kept(notice));
             }
             Effect::Reread(id, path) => {
-                let original = source::read(&path);
-                if let Ok(original) = &original {
-                    self.stamps.insert(id, &path, original.as_ref());
-                }
+                let original = self.stamps.read(id, &path);
                 return self.update(Event::Reread(id, original));
             }
             Effect::Suspend => {
@@ -257,7 +266,8 @@ impl<C: Companion> Driver<C> {
     }
 
     /// Starts the reviewer's editor. The loop goes on meanwhile, and answers agents.
-    fn edit(&mut self, id: DiffId, path: &Path, text: String) -> io::Result<()> {
+    fn edit(&mut self, which: (DiffId, u32), path: &Path, text: String) -> io::Result<()> {
+        let (id, revision) = which;
         let session = match edit::Session::new(path, text) {
             Ok(session) => session,
             Err(error) => {
@@ -277,6 +287,7 @@ impl<C: Companion> Driver<C> {
                 let sender = self.sender.clone();
                 self.editor = Some(Running {
                     id,
+                    revision,
                     session,
                     process,
                 });
@@ -291,23 +302,28 @@ impl<C: Companion> Driver<C> {
     }
 
     fn on_editor_end(&mut self, status: io::Result<std::process::ExitStatus>) -> io::Result<()> {
-        let Some(Running { id, session, .. }) = self.editor.take() else {
+        let Some(running) = self.editor.take() else {
             return Ok(());
         };
+        let Running {
+            id,
+            revision,
+            session,
+            ..
+        } = running;
         self.screen.take()?;
         Keys::discard();
         self.resize()?;
-        let is_pending = self.app.views.iter().any(|view| view.id == id);
-        let edit = if is_pending {
-            session.finish(status)
-        } else if session.saved().is_some() {
-            Edit::Failed(session.keep("the diff was closed meanwhile"))
-        } else {
-            Edit::Failed("the diff was closed meanwhile".to_owned())
-        };
+        let edit = session.finish_for(status, revision, self.revision(id));
         self.update(Event::Edited(id, edit))?;
         self.keys.go_on();
         Ok(())
+    }
+
+    /// Which proposal a view shows, if it is still there.
+    fn revision(&self, id: DiffId) -> Option<u32> {
+        let view = self.app.views.iter().find(|view| view.id == id);
+        view.map(|view| view.revision)
     }
 
     /// The terminal may have another size after something else had it.

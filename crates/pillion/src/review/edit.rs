@@ -53,7 +53,7 @@ impl Session {
     pub fn saved(&self) -> Option<String> {
         match self.outcome() {
             Edit::Text(text) => Some(text),
-            Edit::Unchanged | Edit::Failed(_) => None,
+            Edit::Unchanged | Edit::Failed(_) | Edit::Outdated(_) => None,
         }
     }
 
@@ -72,6 +72,26 @@ impl Session {
                 Edit::Failed(format!("{problem}: the proposal is as it was"))
             }
             (Some(problem), _) => Edit::Failed(self.keep(&problem)),
+        }
+    }
+
+    /// What came of it for a view that shows the proposal `now`; the one that was edited is
+    /// `revision`. The text belongs to that one only: nobody has seen what came later.
+    pub fn finish_for(
+        self,
+        status: io::Result<ExitStatus>,
+        revision: u32,
+        now: Option<u32>,
+    ) -> Edit {
+        let is_changed = !matches!(self.outcome(), Edit::Unchanged);
+        match now {
+            Some(now) if now == revision => self.finish(status),
+            Some(_) => {
+                let keep = || self.keep("a newer proposal came while you edited");
+                Edit::Outdated(is_changed.then(keep))
+            }
+            None if is_changed => Edit::Failed(self.keep("the diff was closed meanwhile")),
+            None => Edit::Failed("the diff was closed meanwhile".to_owned()),
         }
     }
 

@@ -149,6 +149,24 @@ impl Proposal {
         self.now.edited
     }
 
+    /// Whether the reviewer wrote something, here or anywhere in the history.
+    pub fn holds_edits(&self) -> bool {
+        self.last_edited().is_some()
+    }
+
+    /// What the reviewer wrote: the text as it stands, or else the last one in the history.
+    pub fn edited_text(&self) -> Option<String> {
+        self.last_edited().map(|state| state.text(&self.before))
+    }
+
+    fn last_edited(&self) -> Option<&State> {
+        // What was taken back first was written last.
+        let history = self.redo.iter().chain(self.undo.iter().rev());
+        std::iter::once(&self.now)
+            .chain(history)
+            .find(|state| state.edited)
+    }
+
     /// What it changes.
     pub fn count(&self) -> Count {
         let mut count = Count {

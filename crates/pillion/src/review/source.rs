@@ -67,12 +67,23 @@ struct Stamp {
 }
 
 impl Stamps {
-    /// Watches `path`, which a diff compares with `original`.
-    pub fn insert(&mut self, id: DiffId, path: &Path, original: Option<&Text>) {
+    /// Reads `path`, which a diff is to be compared with, and watches it.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn read(&mut self, id: DiffId, path: &Path) -> Result<Option<Text>, String> {
+        // In this order: what is written after the look at it is noticed by the next look.
+        let seen = stamp(path);
+        let original = read(path)?;
+        self.insert(id, path, seen, original.as_ref());
+        Ok(original)
+    }
+
+    fn insert(&mut self, id: DiffId, path: &Path, seen: Option<Stamp>, original: Option<&Text>) {
         let watched = Watched {
             path: path.to_owned(),
             text: original.map(fingerprint),
-            seen: stamp(path),
+            seen,
             disk: Disk::Same,
         };
         self.files.insert(id, watched);
@@ -162,7 +173,7 @@ mod tests {
         fs::write(&path, "one").unwrap();
         let mut stamps = Stamps::default();
         let id = DiffId(1);
-        stamps.insert(id, &path, read(&path).unwrap().as_ref());
+        stamps.read(id, &path).unwrap();
         assert_eq!(stamps.look(), []);
         fs::write(&path, "three").unwrap();
         assert_eq!(stamps.look(), [(id, Disk::Changed)]);
@@ -174,5 +185,18 @@ mod tests {
         stamps.retain(|_| false);
         fs::write(&path, "four").unwrap();
         assert_eq!(stamps.look(), []);
+    }
+
+    #[test]
+    fn a_write_between_the_read_and_the_watch_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "one").unwrap();
+        let mut stamps = Stamps::default();
+        let (id, seen) = (DiffId(1), stamp(&path));
+        let original = read(&path).unwrap();
+        fs::write(&path, "three").unwrap();
+        stamps.insert(id, &path, seen, original.as_ref());
+        assert_eq!(stamps.look(), [(id, Disk::Changed)]);
     }
 }

@@ -35,7 +35,7 @@ struct TermName;
 impl std::fmt::Display for TermName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match std::env::var("TERM") {
-            Ok(name) if !name.is_empty() => f.write_str(&crate::review::visible::one_line(&name)),
+            Ok(name) if !name.is_empty() => f.write_str(&crate::visible::one_line(&name)),
             _ => f.write_str("not set"),
         }
     }

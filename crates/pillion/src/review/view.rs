@@ -5,7 +5,7 @@ mod scroll;
 
 use std::path::PathBuf;
 
-use pillion_companion::DiffId;
+use pillion_companion::{Diff, DiffId};
 use pillion_protocol::Dialect;
 
 pub use paint::Paint;
@@ -13,7 +13,7 @@ pub use scroll::{Port, STRIDE, Top};
 
 use crate::review::proposal::Proposal;
 use crate::review::rows::{Layout, Rows};
-use crate::review::visible;
+use crate::visible;
 
 /// Which of the two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +65,8 @@ pub enum Disk {
 pub struct View {
     /// The companion's number for it.
     pub id: DiffId,
+    /// Which of its proposals this is, as the companion counts.
+    pub revision: u32,
     /// Who proposes it.
     pub agent: Dialect,
     /// The file.
@@ -89,13 +91,14 @@ pub struct View {
 
 impl View {
     /// A view that stands at the first hunk.
-    pub fn new(id: DiffId, agent: Dialect, target: Target, proposal: Proposal) -> Self {
+    pub fn new(diff: &Diff, target: Target, proposal: Proposal) -> Self {
         let rows = Rows::new(&proposal, Layout::Unified, false);
         let rows_for = (Layout::Unified, false, proposal.generation());
         Self {
             paint: Paint::new(&target.path, &proposal),
-            id,
-            agent,
+            id: diff.id,
+            revision: diff.revision,
+            agent: diff.agent,
             target,
             proposal,
             hunk: 0,

@@ -1,29 +1,29 @@
 //! Which files are saved in the workspace: without an editor, that is the context. Looks at names
 //! only, never into files.
 
-use std::collections::{BTreeMap, HashSet};
+mod batch;
+mod rules;
+
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use ignore::WalkBuilder;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use pillion_protocol::File;
 
+use crate::clock::now_ms;
+use batch::Batch;
+use rules::{Rules, is_made_by_an_editor};
+
 /// Folders that are watched at most: systems allow only so many.
 const MAX_FOLDERS: usize = 4_096;
 
-/// A save is several events; so long after the last one it counts.
-const DEBOUNCE: Duration = Duration::from_millis(150);
-
 /// A file in a folder that has just come up was saved if it is not older than this.
 const JUST_NOW: Duration = Duration::from_secs(2);
-
-/// More files than this at once are a checkout or a build, not a person.
-const MAX_BURST: usize = 10;
 
 /// Watches `roots` on a thread of its own, and tells `focus` about files that are saved. What goes
 /// wrong is told to `notice`, as one sentence each.
@@ -51,9 +51,12 @@ fn watch(
     notice: &impl Fn(String),
 ) -> Result<(), notify::Error> {
     let (send, events) = mpsc::channel();
-    let watcher = notify::recommended_watcher(move |event| {
-        // The thread is gone only when the review is.
-        let _ = send.send(event);
+    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        // An event that was lost is a file that is not noticed, no more.
+        if let Some(event) = event.ok().filter(|event| is_of_interest(event.kind)) {
+            // The thread is gone only when the review is.
+            let _ = send.send(event);
+        }
     })?;
     let mut folders = Folders {
         watcher,
@@ -74,37 +77,45 @@ fn watch(
 }
 
 /// Takes in events until nobody sends them any more.
-fn collect(events: &Receiver<notify::Result<Event>>, folders: &mut Folders, focus: &impl Fn(File)) {
-    let mut saved: BTreeMap<PathBuf, Instant> = BTreeMap::new();
+fn collect(events: &Receiver<Event>, folders: &mut Folders, focus: &impl Fn(File)) {
+    let mut batch = Batch::default();
     loop {
-        let event = if saved.is_empty() {
-            events.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        } else {
-            events.recv_timeout(DEBOUNCE)
+        let event = match batch.due() {
+            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
         };
         match event {
-            Ok(Ok(event)) => {
+            Ok(event) => {
                 for path in saved_in(event, folders) {
-                    saved.insert(path, Instant::now());
+                    batch.insert(path, Instant::now());
                 }
-                continue;
             }
-            // An event that was lost is a file that is not noticed, no more.
-            Ok(Err(_)) => continue,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        let mut files: Vec<_> = std::mem::take(&mut saved).into_iter().collect();
-        if files.len() > MAX_BURST {
-            continue;
-        }
-        files.sort_by_key(|(_, at)| *at);
-        for (path, _) in files.into_iter().filter(|(path, _)| path.is_file()) {
-            if let Some(path) = path.to_str() {
-                focus(File::focused(path, now_ms()));
+        if batch.due().is_some_and(|due| due <= Instant::now()) {
+            let files = batch.take().into_iter().filter(|path| path.is_file());
+            for path in files {
+                if let Some(path) = path.to_str() {
+                    focus(File::focused(path, now_ms()));
+                }
             }
         }
     }
+}
+
+/// Whether something was written or removed. Most events are that somebody read a file.
+fn is_of_interest(kind: EventKind) -> bool {
+    is_write(kind) || matches!(kind, EventKind::Remove(_))
+}
+
+fn is_write(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Create(_)
+            | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Name(_) | ModifyKind::Any)
+            | EventKind::Access(AccessKind::Close(AccessMode::Write))
+    )
 }
 
 /// The files that were written, and new folders to watch.
@@ -112,13 +123,7 @@ fn saved_in(event: Event, folders: &mut Folders) -> Vec<PathBuf> {
     if let EventKind::Remove(_) = event.kind {
         event.paths.iter().for_each(|path| folders.forget(path));
     }
-    let is_write = matches!(
-        event.kind,
-        EventKind::Create(_)
-            | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Name(_) | ModifyKind::Any)
-            | EventKind::Access(AccessKind::Close(AccessMode::Write))
-    );
-    if !is_write {
+    if !is_write(event.kind) {
         return Vec::new();
     }
     let mut saved = Vec::new();
@@ -207,117 +212,11 @@ fn recent_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
         .map(ignore::DirEntry::into_path)
 }
 
-/// What is ignored below one root.
-struct Rules {
-    root: PathBuf,
-}
-
-impl Rules {
-    fn new(root: &Path) -> Self {
-        Self {
-            root: root.to_owned(),
-        }
-    }
-
-    /// Whether `path` is hidden, or ignored by a `.gitignore` between it and the root. The files are
-    /// read again each time: saves are rare, and the rules change too.
-    fn ignore(&self, path: &Path) -> bool {
-        let Ok(within) = path.strip_prefix(&self.root) else {
-            return true;
-        };
-        let is_hidden =
-            |part: std::path::Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
-        if within.components().any(is_hidden) {
-            return true;
-        }
-        let is_dir = path.is_dir();
-        for folder in within.ancestors().skip(1) {
-            let folder = self.root.join(folder);
-            let rules = gitignore(&folder);
-            let matched = rules.matched_path_or_any_parents(path, is_dir);
-            if !matched.is_none() {
-                return matched.is_ignore();
-            }
-        }
-        false
-    }
-}
-
-fn gitignore(folder: &Path) -> Gitignore {
-    let mut builder = GitignoreBuilder::new(folder);
-    for name in [".gitignore", ".ignore"] {
-        let file = folder.join(name);
-        if file.is_file() {
-            // What cannot be read ignores nothing.
-            let _ = builder.add(file);
-        }
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
-}
-
-/// Files that editors write beside the one that a person saves.
-fn is_made_by_an_editor(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    let endings = [
-        "~",
-        ".swp",
-        ".swo",
-        ".swx",
-        ".tmp",
-        ".bak",
-        ".orig",
-        "___jb_tmp___",
-    ];
-    is_number
-        || (name.starts_with('#') && name.ends_with('#'))
-        || endings.iter().any(|ending| name.ends_with(ending))
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
-
-    #[test]
-    fn what_editors_write_for_themselves_is_no_save() {
-        for name in ["a.rs~", ".a.rs.swp", "4913", "#a.rs#", "a.rs.tmp"] {
-            assert!(is_made_by_an_editor(Path::new(name)), "{name}");
-        }
-        for name in ["a.rs", "#a.rs", "v2"] {
-            assert!(!is_made_by_an_editor(Path::new(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn ignored_and_hidden_files_are_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        fs::create_dir_all(root.join("src/deep")).unwrap();
-        fs::write(root.join(".gitignore"), "target/\n*.log\n").unwrap();
-        fs::write(root.join("src/.gitignore"), "!keep.log\ndeep/\n").unwrap();
-        let rules = Rules::new(root);
-        for (path, is_ignored) in [
-            ("src/a.rs", false),
-            ("a.log", true),
-            ("src/keep.log", false),
-            ("src/deep/a.rs", true),
-            ("target/debug/x", true),
-            (".git/HEAD", true),
-            ("src/.env", true),
-        ] {
-            assert_eq!(rules.ignore(&root.join(path)), is_ignored, "{path}");
-        }
-        assert!(rules.ignore(Path::new("/elsewhere/a.rs")));
-    }
 
     #[test]
     fn saved_files_become_the_context() {
@@ -350,5 +249,28 @@ mod tests {
             }
         }
         panic!("a file in a new folder was not noticed");
+    }
+
+    #[test]
+    fn a_folder_that_is_never_quiet_still_shares_what_is_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (send, saved) = mpsc::channel();
+        let focus = move |file: File| drop(send.send(file));
+        start(vec![root.clone()], focus, |notice| panic!("{notice}"));
+        let (log, main) = (root.join("noise.txt"), root.join("main.rs"));
+        for attempt in 0..300 {
+            fs::write(&log, attempt.to_string()).unwrap();
+            let _ = fs::read(&log).unwrap();
+            if attempt % 20 == 0 {
+                fs::write(&main, attempt.to_string()).unwrap();
+            }
+            if let Ok(file) = saved.recv_timeout(Duration::from_millis(50))
+                && file.path.ends_with("main.rs")
+            {
+                return;
+            }
+        }
+        panic!("a saved file was not noticed beside a busy one");
     }
 }

@@ -13,22 +13,24 @@ fn a_diff_is_listed_printed_and_accepted() {
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
     let mut agent = serve.connect();
-    agent.propose("/tmp/new\u{1b}[31m.txt", "one\r\ntwo");
+    let text = "one\r\ntwo\u{9b}\u{202e}";
+    agent.propose("/tmp/b'new\u{1b}[31m.txt", text);
     let table = sandbox.run(["diffs"]).expect(0).stdout;
     assert_eq!(
         table,
-        "DIFF  AGENT     PATH\n   1  gemini    /tmp/new\\u{1b}[31m.txt\n"
+        "DIFF  AGENT     PATH\n   1  gemini    /tmp/b'new␛[31m.txt\n"
     );
     let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+    assert!(listed.contains("\\u009b\\u202e"), "{listed}");
     assert_eq!(
         serde_json::from_str::<Value>(&listed).unwrap(),
-        json!([{"id": 1, "agent": "gemini", "path": "/tmp/new\u{1b}[31m.txt",
-            "proposed": "one\r\ntwo"}])
+        json!([{"id": 1, "agent": "gemini", "path": "/tmp/b'new\u{1b}[31m.txt",
+            "proposed": text}])
     );
-    assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, "one\r\ntwo");
+    assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, text);
     assert_eq!(sandbox.run(["accept", "1"]).expect(0).stdout, "");
-    let path = "/tmp/new\u{1b}[31m.txt".to_owned();
-    let content = "one\r\ntwo".to_owned();
+    let path = "/tmp/b'new\u{1b}[31m.txt".to_owned();
+    let content = text.to_owned();
     assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
     assert_eq!(
         sandbox.run(["diffs"]).expect(0).stdout,

@@ -180,6 +180,46 @@ fn a_command_accepts_what_the_reviewer_edited() {
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
+fn a_proposal_that_comes_while_the_editor_runs_is_not_accepted_with_the_edit() {
+    let editor = "sh -c 'until test -e go; do sleep 0.05; done; printf mine > \"$0\"'";
+    let env = Env::default().with("EDITOR", editor);
+    let review = Review::start(Size::new(110, 30), "", &env);
+    review.pane.wait_for(WELCOME, SOON);
+    let mut agent = review.connect();
+    let path = "/tmp/new.txt".to_owned();
+    agent.propose(&path, "first\n");
+    review.pane.wait_for("proposes", SOON);
+    review.decide("e");
+    review.pane.wait_gone("proposes", SOON);
+    agent.propose(&path, "second\n");
+    review.sandbox.home.file("go", "");
+    let screen = review.pane.wait_for("your text is kept in", SOON);
+    assert!(screen.contains("second"), "{screen}");
+    review.decide("a");
+    let content = "second\n".to_owned();
+    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_proposal_that_is_printed_to_a_terminal_does_not_control_it() {
+    let review = Review::usual();
+    let agent = review.connect();
+    agent.propose("/tmp/new.txt", "one\n\u{1b}[2J\u{9b}31mtwo\u{202e}\n");
+    let script = format!("{} diffs 1; sleep 100", env!("CARGO_BIN_EXE_pillion"));
+    let pane = review._tmux.spawn(
+        "printed",
+        Size::new(110, 30),
+        &review.sandbox.home.env(),
+        &review.sandbox.home.workspace(),
+        &["sh", "-c", &script],
+    );
+    let screen = pane.wait_for("␛[2J⟨U+009B⟩31mtwo⟨U+202E⟩", SOON);
+    assert!(screen.contains("one"), "{screen}");
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
 fn a_file_that_changes_on_disk_is_shown_as_such() {
     let review = Review::usual();
     let file = review.sandbox.home.file("a.txt", "old\n");

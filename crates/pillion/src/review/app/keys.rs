@@ -13,7 +13,7 @@ use crate::review::view::{Disk, Port, View};
 const FAR: isize = isize::MAX;
 
 /// The help has no more lines than this to scroll.
-const HELP: u16 = 24;
+const HELP: u16 = 30;
 
 impl App {
     pub(super) fn on_key(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
@@ -188,12 +188,13 @@ impl App {
         }
         self.say(Tone::Good, text, now);
         let content = view.proposal.text();
-        vec![Effect::Resolve(view.id, Outcome::Accepted { content })]
+        let outcome = Outcome::Accepted { content };
+        vec![Effect::Resolve(view.id, view.revision, outcome)]
     }
 
     fn reject(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
         let view = &self.views[self.current];
-        if view.proposal.is_edited() && armed != Some(Armed::Reject) {
+        if view.proposal.holds_edits() && armed != Some(Armed::Reject) {
             let text = "this would drop your edits: r again rejects, a accepts them";
             self.say(Tone::Warning, text, now);
             self.armed = Some(Armed::Reject);
@@ -201,7 +202,7 @@ impl App {
         }
         let view = self.remove(self.current, now);
         self.say(Tone::Good, format!("rejected {}", view.target.shown), now);
-        vec![Effect::Resolve(view.id, Outcome::Rejected)]
+        vec![Effect::Resolve(view.id, view.revision, Outcome::Rejected)]
     }
 
     fn toggle_hunk(&mut self, port: &Port, now: Instant) -> Vec<Effect> {
@@ -231,6 +232,7 @@ impl App {
         let view = &self.views[self.current];
         vec![Effect::Edit {
             id: view.id,
+            revision: view.revision,
             path: view.target.path.clone(),
             text: view.proposal.text(),
         }]

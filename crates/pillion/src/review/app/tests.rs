@@ -12,6 +12,7 @@ pub struct Person {
     pub app: App,
     pub now: Instant,
     next: u64,
+    revision: u32,
 }
 
 impl Person {
@@ -24,6 +25,7 @@ impl Person {
             app: App::new(settings, Size::new(width, height)),
             now: Instant::now(),
             next: 1,
+            revision: 0,
         }
     }
 
@@ -50,8 +52,10 @@ impl Person {
         proposed: &str,
     ) {
         let path = PathBuf::from("/work/shop").join(name);
+        self.revision += 1;
         let diff = Diff {
             id,
+            revision: self.revision,
             agent,
             path,
             proposed: proposed.into(),
@@ -107,7 +111,7 @@ impl Person {
 
 fn outcomes(effects: Vec<Effect>) -> Vec<(u64, Outcome)> {
     let outcome = |effect| match effect {
-        Effect::Resolve(id, outcome) => Some((id.0, outcome)),
+        Effect::Resolve(id, _, outcome) => Some((id.0, outcome)),
         _ => None,
     };
     effects.into_iter().filter_map(outcome).collect()
@@ -261,6 +265,94 @@ fn a_newer_proposal_is_not_judged_unseen() {
     assert_eq!(outcomes(person.press("a")), []);
     person.wait(500);
     assert_eq!(outcomes(person.press("a")), accepted(1, "c\n"));
+}
+
+#[test]
+fn a_decision_names_the_proposal_that_was_seen() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+    person.wait(500);
+    let effects = person.press("a");
+    assert!(matches!(effects[..], [Effect::Resolve(_, 2, _)]));
+}
+
+#[test]
+fn an_edit_of_a_replaced_proposal_does_not_become_the_newer_one() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "first\n");
+    assert!(matches!(
+        person.press("e")[..],
+        [Effect::Edit { revision: 1, .. }]
+    ));
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "second\n");
+    person.wait(60_000);
+    let kept = "your text is kept in /tmp/x".to_owned();
+    person.happens(Event::Edited(id, Edit::Outdated(Some(kept.clone()))));
+    assert_eq!(outcomes(person.press("a")), []);
+    person.happens(Event::Edited(id, Edit::Outdated(Some(kept.clone()))));
+    person.wait(30_000);
+    assert_eq!(person.message(), kept);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "second\n"));
+}
+
+#[test]
+fn an_unchanged_edit_of_a_replaced_proposal_tells_of_the_newer_one() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "first\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "second\n");
+    person.wait(60_000);
+    person.happens(Event::Edited(id, Edit::Outdated(None)));
+    assert!(person.message().contains("has a newer proposal for a.txt"));
+}
+
+/// What is kept when the view closes for `reason`.
+fn kept(person: &mut Person, id: DiffId, reason: CloseReason) -> Option<String> {
+    let closed = Reply::new(|_| ());
+    let effects = person.happens(Event::Closed { id, reason, closed });
+    effects.into_iter().find_map(|effect| match effect {
+        Effect::Keep(_, text) => Some(text),
+        _ => None,
+    })
+}
+
+#[test]
+fn an_edit_that_is_only_in_the_history_is_kept_when_the_agent_goes() {
+    let edited = |person: &mut Person| {
+        let id = person.open("a.txt", Some("a\n"), "b\n");
+        person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
+        person.wait(500);
+        id
+    };
+    let mine = Some("mine\n".to_owned());
+    let mut person = Person::new(80, 24);
+    for reason in [
+        CloseReason::AgentGone,
+        CloseReason::NotShown,
+        CloseReason::Overruled,
+    ] {
+        let id = edited(&mut person);
+        person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+        assert_eq!(kept(&mut person, id, reason), mine);
+        let id = edited(&mut person);
+        person.press("z");
+        assert_eq!(kept(&mut person, id, reason), mine);
+    }
+    let id = edited(&mut person);
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+    person.wait(500);
+    assert_eq!(outcomes(person.press("r")), []);
+    assert_eq!(outcomes(person.press("r")), rejected(id.0));
+}
+
+#[test]
+fn an_edit_that_is_given_back_is_not_kept_as_well() {
+    let mut person = Person::new(80, 24);
+    for reason in [CloseReason::Settled, CloseReason::ClosedByAgent] {
+        let id = person.open("a.txt", Some("a\n"), "b\n");
+        person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
+        assert_eq!(kept(&mut person, id, reason), None);
+    }
 }
 
 #[test]

@@ -52,6 +52,23 @@ fn an_editor_that_fails_changes_nothing_and_loses_nothing() {
 }
 
 #[test]
+fn a_text_whose_proposal_was_replaced_is_kept_aside() {
+    let finish = |script: &str| {
+        let session = Session::new(Path::new("/w/a.txt"), "first\n".to_owned()).unwrap();
+        let editor = format!("sh -c '{script}' editor");
+        let mut child = session.start(None, Some(editor.into())).unwrap();
+        session.finish_for(child.wait(), 1, Some(2))
+    };
+    assert!(matches!(finish("true"), Edit::Outdated(None)));
+    let Edit::Outdated(Some(reason)) = finish(r#"echo mine > "$1""#) else {
+        panic!("the text was changed");
+    };
+    let (_, place) = reason.split_once("your text is kept in ").unwrap();
+    assert_eq!(fs::read_to_string(place).unwrap(), "mine\n");
+    fs::remove_dir_all(Path::new(place).parent().unwrap()).unwrap();
+}
+
+#[test]
 fn a_text_that_is_not_utf8_is_kept_aside() {
     let reason = failed(outcome("a", r#"printf "\377" > "$1""#));
     assert!(reason.starts_with("the edited text is not UTF-8: your text is kept in "));

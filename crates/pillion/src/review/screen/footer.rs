@@ -9,7 +9,7 @@ use crate::review::app::{App, Tone};
 use crate::review::geometry::{Geometry, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, put};
-use crate::review::visible::{self, width};
+use crate::visible::{self, width};
 
 /// Draws the lines below the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {

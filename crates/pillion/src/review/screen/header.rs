@@ -10,7 +10,7 @@ use crate::review::geometry::Geometry;
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, put};
 use crate::review::view::View;
-use crate::review::visible::{self, width};
+use crate::visible::{self, width};
 
 /// Draws the lines above the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {

@@ -9,7 +9,7 @@ use ratatui::style::Style;
 
 use crate::review::screen::theme::Theme;
 use crate::review::syntax::Span;
-use crate::review::visible::{self, Place};
+use crate::visible::{self, Place};
 
 /// A line, and how to draw it.
 pub struct TextLine<'a> {

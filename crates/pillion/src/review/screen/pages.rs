@@ -7,7 +7,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Padding, Paragraph, Widget, Wra
 
 use crate::review::app::App;
 use crate::review::screen::theme::Theme;
-use crate::review::visible;
+use crate::visible;
 
 /// What each key does.
 const KEYS: [(&str, &str); 22] = [
@@ -114,7 +114,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 }
 
 /// The keys.
-pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
+pub fn help(buffer: &mut Buffer, area: Rect, from: u16, app: &App, theme: &Theme) {
     let mut lines: Vec<_> = KEYS
         .iter()
         .map(|(key, what)| {
@@ -127,7 +127,20 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
     lines.extend([
         Line::styled("The agent writes the file after you accept.", theme.muted),
         Line::styled("Nothing here writes to your workspace.", theme.muted),
+        Line::styled(
+            "An unchanged last line keeps its missing newline.",
+            theme.muted,
+        ),
     ]);
+    if !app.settings.hints.is_empty() {
+        lines.push(Line::raw(""));
+        let text = "An agent does not find this window? Start it after:";
+        lines.push(Line::styled(text, theme.muted));
+        lines.extend(app.settings.hints.iter().map(|hint| {
+            let hint = visible::one_line(hint);
+            Line::styled(format!("   {hint}"), theme.muted)
+        }));
+    }
     let height = u16::try_from(lines.len())
         .unwrap_or(u16::MAX)
         .saturating_add(2);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::review::proposal::Proposal;
 use crate::review::syntax::{Colours, Span};
 use crate::review::view::Side;
-use crate::review::visible::{self, Place};
+use crate::visible::{self, Place};
 
 /// Breaking shorter lines is quicker than keeping the result.
 const LONG: usize = 4_096;

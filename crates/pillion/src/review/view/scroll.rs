@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::review::geometry::Columns;
 use crate::review::rows::{Layout, Row};
 use crate::review::view::{Side, View};
-use crate::review::visible;
+use crate::visible;
 
 /// Rows that stay visible above a hunk that is jumped to.
 const ABOVE: usize = 3;

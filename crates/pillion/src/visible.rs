@@ -57,6 +57,28 @@ pub fn one_line(text: &str) -> String {
     safe.collect()
 }
 
+/// `text` safe for a terminal, with its line ends as they are.
+pub fn lines(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(one_line).collect();
+    lines.join("\n")
+}
+
+/// `json` with escapes for every character that controls or hides and that JSON allows as it is.
+/// They stand within strings only, so it is the same value.
+pub fn json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for char in json.chars() {
+        if is_plain(char) || char == '\n' {
+            text.push(char);
+        } else {
+            for unit in char.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
+}
+
 /// How many columns `text` takes when drawn as it is.
 pub fn width(text: &str) -> usize {
     text.width()
@@ -267,6 +289,27 @@ mod tests {
         assert_eq!(one_line("\u{feff}a\u{200b}b"), "⟨BOM⟩a⟨U+200B⟩b");
         assert_eq!(one_line("a\u{e0041}\u{fe01}"), "a⟨U+E0041⟩⟨U+FE01⟩");
         assert_eq!(one_line("line\r\nnext\u{2028}"), "line␍␊next⟨U+2028⟩");
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(
+            lines("a\x1b[2J\n\n\tb\u{202e}\n"),
+            "a␛[2J\n\n    b⟨U+202E⟩\n"
+        );
+        assert_eq!(lines("don't"), "don't");
+    }
+
+    #[test]
+    fn json_without_what_controls_is_the_same_value() {
+        let text = "a\"\\\x1b\x7f\u{9b}31m\u{202e}\u{e0041}漢\r\n";
+        let escaped = json(&serde_json::to_string(text).unwrap());
+        assert!(escaped.chars().all(is_plain), "{escaped:?}");
+        assert!(
+            escaped.contains("\\u009b31m\\u202e\\udb40\\udc41漢"),
+            "{escaped}"
+        );
+        assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
     }
 
     #[test]

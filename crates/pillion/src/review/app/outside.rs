@@ -1,0 +1,166 @@
+//! What agents, the file system and the reviewer's editor do to the views.
+
+use std::time::Instant;
+
+use pillion_companion::{CloseReason, Diff, DiffId, Reply};
+
+use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
+use crate::review::proposal::Proposal;
+use crate::review::text::Text;
+use crate::review::view::{Disk, Target, View};
+
+impl App {
+    pub(super) fn open(&mut self, diff: &Diff, original: Option<Text>, now: Instant) {
+        let target = Target::new(diff.path.clone(), &self.settings.roots);
+        let agent = diff.agent;
+        let is_shown = self.view().is_some_and(|view| view.id == diff.id);
+        if let Some(view) = self.view_mut(diff.id) {
+            view.proposal.replace(original, &diff.proposed);
+            view.disk = Disk::Same;
+            view.target = target;
+            view.revision = diff.revision;
+            self.say_newer(diff.id, now);
+            if is_shown {
+                self.guard(now);
+            }
+            return;
+        }
+        let name = target.shown.clone();
+        let proposal = Proposal::new(original, &diff.proposed);
+        self.views.push(View::new(diff, target, proposal));
+        if self.views.len() == 1 {
+            self.current = 0;
+            self.guard(now);
+            self.show_first_hunk();
+        } else {
+            self.say(
+                Tone::Info,
+                format!("{agent} proposes {name} · Tab shows it"),
+                now,
+            );
+        }
+    }
+
+    fn say_newer(&mut self, id: DiffId, now: Instant) {
+        let is_shown = self.view().is_some_and(|view| view.id == id);
+        let Some(view) = self.view_mut(id) else {
+            return;
+        };
+        let (agent, name) = (view.agent, &view.target.shown);
+        let how = if is_shown {
+            "z brings the former back"
+        } else {
+            "in its tab"
+        };
+        let text = format!("{agent} has a newer proposal for {name} · {how}");
+        self.say(Tone::Warning, text, now);
+    }
+
+    pub(super) fn show_first_hunk(&mut self) {
+        self.arrange();
+        if let Some(port) = self.port() {
+            let view = &mut self.views[self.current];
+            let (hunk, top) = (view.hunk, view.top);
+            if top == Default::default() {
+                view.go_to_hunk(hunk, &port);
+            }
+        }
+    }
+
+    pub(super) fn close(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let Some(at) = self.views.iter().position(|view| view.id == id) else {
+            return vec![Effect::Closed(
+                closed,
+                Err("there is no such view".to_owned()),
+            )];
+        };
+        let view = self.remove(at, now);
+        let (agent, name) = (view.agent, &view.target.shown);
+        let text = match reason {
+            CloseReason::ClosedByAgent => format!("{agent} closed {name}"),
+            CloseReason::AgentGone => format!("{agent} is gone, and {name} with it"),
+            CloseReason::Settled | CloseReason::Overruled => {
+                format!("{name} was settled by a command")
+            }
+            CloseReason::NotShown => format!("{name} could not be opened in time"),
+        };
+        self.say(Tone::Info, text, now);
+        // Where somebody takes the text as it stands, nothing is lost.
+        let is_taken = matches!(reason, CloseReason::ClosedByAgent | CloseReason::Settled);
+        let edited = view.proposal.edited_text().filter(|_| !is_taken);
+        let mut effects = Vec::new();
+        effects.extend(edited.map(|text| Effect::Keep(view.target.path, text)));
+        effects.push(Effect::Closed(closed, Ok(view.proposal.text())));
+        effects
+    }
+
+    /// Takes a view away. The one that is shown stays, if it is another.
+    pub(super) fn remove(&mut self, at: usize, now: Instant) -> View {
+        let view = self.views.remove(at);
+        if at < self.current {
+            self.current -= 1;
+        } else if at == self.current {
+            self.current = self.current.min(self.views.len().saturating_sub(1));
+            if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
+                self.overlay = None;
+            }
+            self.guard(now);
+            self.show_first_hunk();
+        }
+        view
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        id: DiffId,
+        original: Result<Option<Text>, String>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        match original {
+            Err(reason) => self.say(Tone::Warning, reason, now),
+            Ok(original) => {
+                if let Some(view) = self.view_mut(id) {
+                    view.proposal.rebase(original);
+                    view.disk = Disk::Same;
+                    self.say(
+                        Tone::Info,
+                        "compared with the file as it is on disk now",
+                        now,
+                    );
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    pub(super) fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
+        self.guard(now);
+        match edit {
+            Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),
+            // Most of these name the place where the text is.
+            Edit::Failed(reason) | Edit::Outdated(Some(reason)) => {
+                self.say_for(LONG_MESSAGE, Tone::Warning, reason, now);
+            }
+            Edit::Outdated(None) => self.say_newer(id, now),
+            Edit::Text(text) => {
+                let Some(view) = self.view_mut(id) else {
+                    return Vec::new();
+                };
+                let is_changed = view.proposal.edit(&text);
+                let text = if is_changed {
+                    "your text is the proposal now · a accepts it, z takes it back"
+                } else {
+                    "the proposal is as it was"
+                };
+                self.say(Tone::Good, text, now);
+            }
+        }
+        Vec::new()
+    }
+}
