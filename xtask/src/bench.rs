@@ -79,7 +79,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         reference,
         scratch: std::path::absolute(&scratch)?,
     };
-    programs.prepare()?;
     let effort = if args.quick { &QUICK } else { &FULL };
     let figures = figures::measure(&programs, effort)?;
     let mut out = io::stdout().lock();

@@ -112,6 +112,8 @@ impl Bench<'_> {
     fn starts(&mut self, programs: &Programs) -> Result<()> {
         let mut took: [Vec<f64>; 3] = Default::default();
         for _ in 0..self.effort.starts {
+            // What the one before left, because it was killed, would have to be swept first.
+            programs.prepare()?;
             for (kind, took) in Kind::ALL.into_iter().zip(&mut took) {
                 took.push(milliseconds(programs.start(kind)?.ready));
             }

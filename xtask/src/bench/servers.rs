@@ -75,8 +75,9 @@ impl Programs {
         (workspace, file)
     }
 
-    /// Makes the folders that the servers are told of.
+    /// Makes the folders that the servers are told of, empty.
     pub fn prepare(&self) -> Result<()> {
+        let _ = fs::remove_dir_all(&self.scratch);
         let (workspace, file) = self.workspace();
         for folder in [&workspace, &self.home(), &self.runtime()] {
             fs::create_dir_all(folder).context("cannot make the folders of a benchmark")?;
