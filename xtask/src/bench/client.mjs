@@ -127,10 +127,14 @@ function everySessionAt(target, line) {
   });
 }
 
-/** The targets in another order in every round, so that none always comes after the same one. */
-function inTurn(list, round) {
-  const order = list.map((_, at) => list[(at + round) % list.length]);
-  return round % 2 ? order.reverse() : order;
+/** The targets in a random order: what one leaves to do hits each of the others as often. */
+function shuffled(list) {
+  const order = [...list];
+  for (let end = order.length - 1; end > 0; end -= 1) {
+    const at = Math.floor(Math.random() * (end + 1));
+    [order[at], order[end]] = [order[end], order[at]];
+  }
+  return order;
 }
 
 const commands = {
@@ -151,7 +155,7 @@ const commands = {
     const took = Object.fromEntries(targets.map(({ name }) => [name, { open: [], close: [] }]));
     const warmUp = Math.ceil(rounds / 10);
     for (let round = -warmUp; round < rounds; round += 1) {
-      for (const target of inTurn(targets, round + warmUp)) {
+      for (const target of shuffled(targets)) {
         const [session] = target.sessions;
         const open = await call(session, target.url, 'openDiff', { filePath: file, newContent });
         const url = target.close ? target.close + size : target.url;
@@ -168,7 +172,7 @@ const commands = {
     const able = targets.filter((target) => !target.silent);
     const took = Object.fromEntries(able.map(({ name }) => [name, []]));
     for (let round = -2; round < rounds; round += 1) {
-      for (const target of inTurn(able, round + 2)) {
+      for (const target of shuffled(able)) {
         const line = ++lastLine;
         const start = performance.now();
         const all = everySessionAt(target, line);
