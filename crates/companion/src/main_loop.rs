@@ -25,7 +25,7 @@ use crate::target;
 
 /// How often discovery files are put back that somebody deleted, and files that vanished leave
 /// the context.
-const UPKEEP: Duration = Duration::from_secs(5);
+const UPKEEP: Duration = Duration::from_secs(10);
 
 /// How long the last outcomes may take to reach their agents when the companion stops.
 const FAREWELL: Duration = Duration::from_millis(600);

@@ -104,7 +104,7 @@ async fn a_file_that_vanishes_leaves_the_context() {
     companion.handle.focus(File::focused(&path, 1));
     assert_eq!(next_context(&mut updates).await.files().len(), 1);
     fs::remove_file(&path).unwrap();
-    let update = tokio::time::timeout(Duration::from_secs(10), updates.next()).await;
+    let update = tokio::time::timeout(Duration::from_secs(20), updates.next()).await;
     let Ok(Some(Update::Context(context))) = update else {
         panic!("{update:?}");
     };
