@@ -6,6 +6,7 @@
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 
+mod clock;
 mod companion;
 mod context;
 pub mod control;
@@ -21,5 +22,6 @@ mod sessions;
 mod signals;
 mod target;
 
+pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};
 pub use editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};

@@ -3,13 +3,14 @@
 
 use std::path::PathBuf;
 use std::process;
-use std::time::SystemTime;
 
 use pillion_discovery::{
     Announcement, CompanionState, Environment, Publication, StateError, StateFile, Tokens,
 };
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{IdeInfo, Token};
+
+use crate::clock::now_ms;
 
 #[derive(Debug)]
 pub(crate) struct Presence {
@@ -129,10 +130,4 @@ impl Presence {
 fn unreachable(error: &StateError) -> String {
     let hint = error.hint().unwrap_or("see the log");
     format!("commands such as `pillion focus` do not find this companion: {error}; {hint}")
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let since = since.unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

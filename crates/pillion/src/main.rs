@@ -1,7 +1,6 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
 mod cli;
-mod clock;
 mod commands;
 mod demo;
 mod failure;

@@ -215,24 +215,8 @@ impl<C> Diffs<C> {
 
     /// The companion stops: whatever is undecided counts as rejected (C5.7).
     pub(crate) fn stop(&mut self) -> Vec<Action<C>> {
-        let why = "the companion stops";
         let ids = self.ids(|_| true);
-        ids.into_iter()
-            .flat_map(|id| {
-                let entry = self.entries.get_mut(&id);
-                let is_undecided = entry.is_some_and(|entry| {
-                    matches!(entry.state, State::Pending | State::CommandAccepts { .. })
-                });
-                if !is_undecided {
-                    return self.abandon(id, CloseReason::Settled, why);
-                }
-                let state = self.entries.get_mut(&id).map(|entry| &mut entry.state);
-                let state = state.map(|state| mem::replace(state, State::Pending));
-                let given_up = state.and_then(|state| state.give_up(why));
-                let told = self.notify(id, Outcome::Rejected);
-                told.into_iter().chain(given_up).collect()
-            })
-            .collect()
+        ids.into_iter().flat_map(|id| self.stop_one(id)).collect()
     }
 
     /// The open diff of a session for a path. One that the agent is closing is open no more.
@@ -279,6 +263,18 @@ impl<C> Diffs<C> {
             State::AgentCloses { .. } | State::Pending => {
                 self.closed(id, Err(NO_ANSWER.to_owned()))
             }
+        }
+    }
+
+    fn stop_one(&mut self, id: DiffId) -> Vec<Action<C>> {
+        let why = "the companion stops";
+        match self.entries.get_mut(&id) {
+            Some(entry) if matches!(entry.state, State::Pending | State::CommandAccepts { .. }) => {
+                let given_up = mem::replace(&mut entry.state, State::Pending).give_up(why);
+                let told = self.notify(id, Outcome::Rejected);
+                told.into_iter().chain(given_up).collect()
+            }
+            _ => self.abandon(id, CloseReason::Settled, why),
         }
     }
 

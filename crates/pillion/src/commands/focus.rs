@@ -9,8 +9,8 @@ use pillion_protocol::{Cursor, File};
 
 use super::remote::Remote;
 use crate::cli::Target;
-use crate::clock::now_ms;
 use crate::failure::{Failure, Kind};
+use pillion_companion::now_ms;
 
 /// Tell the companion which file is in focus
 ///

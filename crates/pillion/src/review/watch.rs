@@ -15,8 +15,8 @@ use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use pillion_protocol::File;
 
-use crate::clock::now_ms;
 use batch::Batch;
+use pillion_companion::now_ms;
 use rules::{Rules, is_made_by_an_editor};
 
 /// Folders that are watched at most: systems allow only so many.

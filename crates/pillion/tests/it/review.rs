@@ -45,7 +45,11 @@ impl Review {
     }
 
     fn usual() -> Self {
-        let review = Self::start(Size::new(110, 30), "", &Env::default());
+        Self::usual_with(&Env::default())
+    }
+
+    fn usual_with(more: &Env) -> Self {
+        let review = Self::start(Size::new(110, 30), "", more);
         review.pane.wait_for(WELCOME, SOON);
         review
     }
@@ -163,9 +167,7 @@ fn a_signal_gives_the_terminal_back_and_rejects() {
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_command_accepts_what_the_reviewer_edited() {
     let editor = "sh -c 'printf edited > \"$0\"'";
-    let env = Env::default().with("EDITOR", editor);
-    let review = Review::start(Size::new(110, 30), "", &env);
-    review.pane.wait_for(WELCOME, SOON);
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
     let mut agent = review.connect();
     let path = "/tmp/new.txt".to_owned();
     agent.propose(&path, "new\n");
@@ -182,9 +184,7 @@ fn a_command_accepts_what_the_reviewer_edited() {
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_proposal_that_comes_while_the_editor_runs_is_not_accepted_with_the_edit() {
     let editor = "sh -c 'until test -e go; do sleep 0.05; done; printf mine > \"$0\"'";
-    let env = Env::default().with("EDITOR", editor);
-    let review = Review::start(Size::new(110, 30), "", &env);
-    review.pane.wait_for(WELCOME, SOON);
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
     let mut agent = review.connect();
     let path = "/tmp/new.txt".to_owned();
     agent.propose(&path, "first\n");
