@@ -11,6 +11,7 @@ mod ide_client;
 mod model;
 mod npm;
 mod process;
+mod test_agent;
 mod tmux;
 
 pub use agent::{Agent, AgentKind};
@@ -20,4 +21,5 @@ pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use process::kill_tree;
+pub use test_agent::{TestAgent, discovery_file, discovery_files};
 pub use tmux::{Pane, Size, Tmux};
