@@ -72,7 +72,9 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
             .collect();
         for (suite, install) in installing {
             match install.join() {
-                Ok(done) => done.with_context(|| format!("from Debian {suite}"))?,
+                Ok(done) => {
+                    done.with_context(|| format!("cannot install those of Debian {suite}"))?
+                }
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }

@@ -7,7 +7,7 @@ mod value;
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -82,7 +82,8 @@ enum Body {
 
 impl Nvim {
     /// Takes hold of one that listens at the socket, and waits until it has started up.
-    fn attach(body: Body, socket: &std::path::Path) -> Nvim {
+    #[track_caller]
+    fn attach(body: Body, socket: &Path) -> Nvim {
         let connected = Rpc::connect(socket, SOON);
         let rpc = connected.unwrap_or_else(|error| {
             let said = body.shows();

@@ -83,6 +83,11 @@ fn neovim_in_a_terminal_shows_text_and_takes_keys() {
         has_version(&nvim, version);
         let pane = nvim.pane();
         pane.wait_for("what stands here", SOON);
+        // The newer one draws in one process and edits in another, which it starts itself.
+        let is_drawn_by_another = nvim.pid() != pane.pid();
+        if Editors::other_nvim().is_none() {
+            assert_eq!(is_drawn_by_another, version == NvimVersion::V0_10);
+        }
         pane.type_text("A and more");
         pane.wait_for("what stands here and more", SOON);
         nvim.wait_until("insert mode", "vim.fn.mode() == 'i'");
@@ -130,12 +135,36 @@ fn neovim_leaves_nothing_behind() {
         drop(nvim);
         assert_gone(&[pid, child]);
 
+        for nvim in [
+            setup(version, &home).headless(),
+            setup(version, &home).in_tmux(&tmux, SIZE),
+        ] {
+            let child: u32 = nvim.lua(sleeper, json!([]));
+            nvim.kill();
+            assert_gone(&[nvim.pid()]);
+            drop(nvim);
+            assert_gone(&[child]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs Neovim: cargo xtask test"]
+fn neovim_says_what_went_wrong() {
+    for version in NvimVersion::ALL {
+        let home = Home::new();
         let nvim = setup(version, &home).headless();
-        let child: u32 = nvim.lua(sleeper, json!([]));
-        nvim.kill();
-        assert_gone(&[nvim.pid()]);
-        drop(nvim);
-        assert_gone(&[child]);
+        let told = complaint(|| nvim.lua::<Value>("error('told so')", json!([])));
+        assert!(told.contains("told so"), "{told}");
+        let told = complaint(|| nvim.command("NoSuchCommand"));
+        assert!(told.contains("E492"), "{told}");
+        nvim.lua::<()>("vim.api.nvim_err_writeln('E77: no such thing')", json!([]));
+        let told = complaint(|| nvim.assert_no_errors());
+        assert!(told.contains("E77: no such thing"), "{told}");
+
+        let broken = setup(version, &home).init("error('broken settings')");
+        let told = complaint(|| broken.headless());
+        assert!(told.contains("broken settings"), "{told}");
     }
 }
 
@@ -148,6 +177,14 @@ fn has_version(nvim: &Nvim, version: NvimVersion) {
     let number: String = nvim.lua(code, json!([]));
     let is_right = number.starts_with(version.number()) || Editors::other_nvim().is_some();
     assert!(is_right, "{version:?} is {number}");
+}
+
+/// What the panic says.
+fn complaint<T>(work: impl FnOnce() -> T) -> String {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    let panic = result.err().expect("this panics");
+    let text = panic.downcast::<String>();
+    *text.expect("what it says is made up of several things")
 }
 
 /// Waits until these processes are gone: one that was killed may take a moment.

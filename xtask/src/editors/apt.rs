@@ -101,6 +101,7 @@ Dir::Cache::archives "archives/";
 Dir::Log "{folder}/log";
 APT::Default-Release "";
 APT::Sandbox::User "";
+APT::Update::Error-Mode "any";
 Acquire::Languages "none";
 Acquire::Retries "3";
 "#
