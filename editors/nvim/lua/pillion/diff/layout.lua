@@ -135,8 +135,11 @@ function M.open(spec, made)
   end
 end
 
---- The last window of all cannot be closed: it gets another buffer.
+--- The last window of all cannot be closed: it gets a buffer of the user's.
 local function vacate(win)
+  if vim.bo[vim.api.nvim_win_get_buf(win)].buftype == "" then
+    return
+  end
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     if vim.bo[buf].buflisted and vim.bo[buf].buftype == "" then
       vim.api.nvim_win_set_buf(win, buf)
@@ -157,10 +160,21 @@ function M.reset(saved, win)
   vim.w[win].pillion_diff = nil
 end
 
---- Closes a window of a view.
-function M.close(win, may_stay)
-  if not pcall(vim.api.nvim_win_close, win, true) and vim.api.nvim_win_is_valid(win) and not may_stay then
-    vacate(win)
+--- Closes the windows of a view, which was opened in `tab`.
+function M.close(tab, wins)
+  local is_ours = tab and vim.api.nvim_tabpage_is_valid(tab) and tab ~= vim.api.nvim_get_current_tabpage()
+  for _, win in ipairs(is_ours and vim.api.nvim_tabpage_list_wins(tab) or {}) do
+    is_ours = is_ours and vim.tbl_contains(wins, win)
+  end
+  if is_ours then
+    -- Closed window by window, it would leave the line of the tab line empty in Neovim 0.7.
+    vim.cmd("tabclose! " .. vim.api.nvim_tabpage_get_number(tab))
+    return
+  end
+  for _, win in ipairs(wins) do
+    if vim.api.nvim_win_is_valid(win) and not pcall(vim.api.nvim_win_close, win, true) then
+      vacate(win)
+    end
   end
 end
 

@@ -180,6 +180,7 @@ end
 function M.close_windows(diff, windows)
   local expected = { right = diff.right, left = diff.left }
   quiet.run(function()
+    local ours = {}
     for _, name in ipairs({ "terminal", "left", "right" }) do
       local win = windows[name]
       if is_valid(win) then
@@ -190,10 +191,11 @@ function M.close_windows(diff, windows)
           pcall(vim.api.nvim_win_set_cursor, win, diff.left_cursor)
         end
         if name == "terminal" or buf == expected[name] then
-          layout.close(win, name == "terminal" or (name == "left" and diff.left_is_users))
+          table.insert(ours, win)
         end
       end
     end
+    layout.close(windows.tab, ours)
   end)
 end
 
