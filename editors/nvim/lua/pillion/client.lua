@@ -1,0 +1,255 @@
+--- `pillion lsp`: its life, and what is said to and by it.
+---
+--- Neovim's own JSON-RPC client carries the messages. It is used without the layer for language
+--- servers above it, which would count Pillion among the servers of a buffer, stop it with
+--- `:LspStop`, and hold up quitting.
+
+local config = require("pillion.config")
+local events = require("pillion.events")
+local notify = require("pillion.notify")
+local transport = require("pillion.client.transport")
+
+local M = {}
+
+--- How long Pillion may take to end when it is asked to.
+local PATIENCE_MS = 2000
+
+--- What is known about the running companion; for the status line, `:checkhealth` and the like.
+M.state = {}
+
+--- `stopped`, `starting`, `running` or `stopping`.
+local phase = "stopped"
+local connection
+local restart_wanted = false
+
+local function fresh_state()
+  return { agents = {}, warnings = {}, files = {}, pendingDiffs = 0, environment = {} }
+end
+
+M.state = fresh_state()
+
+function M.phase()
+  return phase
+end
+
+function M.is_running()
+  return phase == "running"
+end
+
+--- Sends a notification; false if nobody is there to hear it.
+function M.notify(method, params)
+  return phase == "running" and connection.notify(method, params) or false
+end
+
+local function show_message(params)
+  local level = ({ "error", "warn", "info" })[params.type] or "info"
+  notify[level](params.message or "")
+end
+
+local function log_message(params)
+  if config.get().log_level == "debug" or config.get().log_level == "trace" then
+    notify.info(params.message or "")
+  end
+end
+
+local notifications = {
+  ["pillion/environment"] = function(params)
+    M.state.port = params.port
+    M.state.pid = params.pid
+    M.state.files = params.discoveryFiles or {}
+    M.state.environment = params.variables or {}
+    require("pillion.environment").set(M.state.environment)
+  end,
+  ["pillion/didChangeStatus"] = function(params)
+    M.state.agents = params.agents or {}
+    M.state.warnings = params.warnings or {}
+    M.state.pendingDiffs = params.pendingDiffs or 0
+    require("pillion.status").update(params)
+  end,
+  ["window/showMessage"] = show_message,
+  ["window/logMessage"] = log_message,
+}
+
+local requests = {
+  ["pillion/openDiff"] = function(params)
+    return require("pillion.diff").open(params)
+  end,
+  ["pillion/closeDiff"] = function(params)
+    return require("pillion.diff").close(params)
+  end,
+}
+
+local function on_notification(method, params)
+  local handle = notifications[method]
+  if handle and phase ~= "stopped" then
+    handle(params or {})
+  end
+end
+
+local function on_request(method, params)
+  local handle = requests[method]
+  if not handle then
+    return nil, { code = -32601, message = ("the plugin does not know %s"):format(method) }
+  end
+  local ok, result, message = pcall(handle, params or {})
+  if not ok then
+    return nil, { code = -32603, message = tostring(result) }
+  end
+  if not result then
+    return nil, { code = -32603, message = message or "it could not be done" }
+  end
+  return result
+end
+
+local function close_views()
+  for _, diff in ipairs(require("pillion.diff").list()) do
+    require("pillion.diff").close({ id = diff.id, reason = "agentGone" })
+  end
+end
+
+local function after_the_end()
+  require("pillion.context").detach()
+  close_views()
+  require("pillion.environment").clear()
+  M.state = fresh_state()
+  require("pillion.status").update(M.state)
+end
+
+local function say_how_it_ended(was, code, signal)
+  local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
+  if was == "starting" then
+    notify.error(
+      ("`%s lsp` ended at once (%s). Hint: the program may be too old; :checkhealth pillion says more, then :Pillion start"):format(
+        table.concat(config.get().command, " "),
+        how
+      )
+    )
+  elseif was == "running" then
+    notify.error(("pillion ended (%s): agents are not connected any more. Hint: :Pillion start starts it again"):format(how))
+  end
+end
+
+local function on_exit(code, signal)
+  local was = phase
+  phase = "stopped"
+  connection = nil
+  after_the_end()
+  say_how_it_ended(was, code, signal)
+  events.emit("PillionStopped", { code = code, signal = signal, expected = was == "stopping" })
+  if restart_wanted then
+    restart_wanted = false
+    M.start()
+  end
+end
+
+local function on_initialized(err, result)
+  if phase ~= "starting" then
+    return
+  end
+  if err then
+    phase = "stopping"
+    notify.error(("pillion could not start: %s"):format(err.message or "no reason was given"))
+    connection.terminate()
+    return
+  end
+  phase = "running"
+  M.state.version = result.serverInfo and result.serverInfo.version
+  connection.notify("initialized", vim.empty_dict())
+  require("pillion.context").attach()
+  require("pillion.status").update(M.state)
+  events.emit("PillionStarted", { version = M.state.version })
+end
+
+local function initialize_params()
+  local version = vim.version()
+  return {
+    processId = vim.fn.getpid(),
+    clientInfo = {
+      name = "Neovim",
+      version = ("%d.%d.%d"):format(version.major, version.minor, version.patch),
+    },
+    workspaceFolders = require("pillion.roots").start(),
+    capabilities = {
+      general = { positionEncodings = { "utf-16" } },
+      experimental = { pillion = { version = require("pillion.version") } },
+    },
+  }
+end
+
+local function missing(program, automatic)
+  local text = ("the program `%s` was not found. Hint: install it with `cargo install pillion`, or say where it is with the option `command`; then :Pillion start"):format(
+    program
+  )
+  if automatic then
+    notify.once("warn", text)
+  else
+    notify.error(text)
+  end
+end
+
+--- Starts the companion if it does not run. `options.automatic`: nobody asked for it.
+function M.start(options)
+  if phase ~= "stopped" then
+    restart_wanted = restart_wanted or phase == "stopping"
+    return
+  end
+  local command = vim.deepcopy(config.get().command)
+  local program = vim.fn.exepath(command[1])
+  if program == "" then
+    missing(command[1], options and options.automatic)
+    return
+  end
+  command[1] = program
+  table.insert(command, "lsp")
+  if config.get().log_file then
+    vim.list_extend(command, { "--log", config.get().log_file })
+  end
+  local problem
+  phase = "starting"
+  connection, problem = transport.open(command, {
+    notification = on_notification,
+    request = on_request,
+    exit = on_exit,
+  })
+  if not connection then
+    phase = "stopped"
+    notify.error(("`%s` could not be started: %s"):format(program, problem))
+    return
+  end
+  M.state = fresh_state()
+  connection.request("initialize", initialize_params(), on_initialized)
+end
+
+--- Asks the companion to end. Pending diffs then count as rejected.
+function M.stop()
+  restart_wanted = false
+  if phase ~= "starting" and phase ~= "running" then
+    return
+  end
+  phase = "stopping"
+  local ending = connection
+  ending.request("shutdown", nil, function()
+    ending.notify("exit")
+  end)
+  vim.defer_fn(function()
+    if connection == ending then
+      ending.terminate()
+    end
+  end, PATIENCE_MS)
+end
+
+function M.restart()
+  M.stop()
+  M.start()
+end
+
+--- Neovim quits: nobody waits for an answer.
+function M.leave()
+  if connection then
+    phase = "stopping"
+    connection.request("shutdown", nil, function() end)
+    connection.notify("exit")
+  end
+end
+
+return M
