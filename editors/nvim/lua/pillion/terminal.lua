@@ -67,7 +67,7 @@ local function wait_for_pillion(agent)
   local client = require("pillion.client")
   client.start()
   vim.wait(PATIENCE, function()
-    return environment.is_set() or not client.is_running()
+    return environment.is_set() or client.phase() == "stopped"
   end, 10)
   if not environment.is_set() then
     notify.warn(
