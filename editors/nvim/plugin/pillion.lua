@@ -15,8 +15,7 @@ command("Pillion", function(call)
   require("pillion.command").run(call)
 end, {
   nargs = "*",
-  -- A count (`:2Pillion run gemini`), which may be larger than the buffer is long, or a range.
-  count = 0,
+  range = true,
   desc = "Pillion: start, stop, look, decide",
   complete = function(...)
     return require("pillion.command").complete(...)

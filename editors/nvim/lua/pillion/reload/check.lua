@@ -103,15 +103,21 @@ local function checktime(buf, path)
   pcall(vim.api.nvim_del_autocmd, command)
 end
 
+local function read_again(buf)
+  keeping_views(buf, function()
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd("silent keepjumps edit")
+    end)
+  end)
+end
+
 --- The agent made a file whose name a buffer had already. Neovim would ask (W13).
 local function created(buf)
   if is_modified(buf) then
     warn_about_conflict(buf, "created")
-    return
+  else
+    read_again(buf)
   end
-  vim.api.nvim_buf_call(buf, function()
-    vim.cmd("silent keepjumps edit")
-  end)
 end
 
 local function has_file(buf)
@@ -164,6 +170,10 @@ function M.look(buf)
   end
   if stamp == known.stamp then
     known.missing_since = nil
+    if stamp and known.is_told and not is_modified(buf) then
+      -- The person took back the changes that stood in the way.
+      read_again(buf)
+    end
     return false
   end
   return react(buf, known, stamp)
