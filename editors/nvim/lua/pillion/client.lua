@@ -246,12 +246,18 @@ function M.restart()
 end
 
 --- Neovim quits: nobody waits for an answer.
-function M.leave()
+local function leave()
   if connection then
     phase = "stopping"
     connection.request("shutdown", nil, function() end)
     connection.notify("exit")
   end
 end
+
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  group = vim.api.nvim_create_augroup("PillionClient", {}),
+  desc = "End Pillion",
+  callback = leave,
+})
 
 return M
