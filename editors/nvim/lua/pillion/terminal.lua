@@ -47,7 +47,7 @@ local function command_of(agent)
   if not command then
     local names = vim.tbl_keys(agents)
     table.sort(names)
-    local problem = agent and ("there is no agent %s"):format(agent) or "which agent?"
+    local problem = agent and ("there is no agent %s"):format(agent) or "an agent is missing"
     error({ message = ("%s. Hint: :Pillion run %s"):format(problem, table.concat(names, "|")) })
   end
   if vim.fn.executable(command[1]) == 0 then
@@ -69,7 +69,8 @@ local function wait_for_pillion(agent)
   vim.wait(PATIENCE, function()
     return environment.is_set() or client.phase() == "stopped"
   end, 10)
-  if not environment.is_set() then
+  -- If it could not start, the person knows why already.
+  if not environment.is_set() and client.phase() ~= "stopped" then
     notify.warn(
       ("%s starts without Pillion. Hint: :checkhealth pillion, then /ide enable in %s"):format(agent, agent)
     )
@@ -138,8 +139,19 @@ local function follow(session)
   })
 end
 
+--- The window to go back to when a terminal is hidden: none of a terminal, that may go itself.
+local function where_from()
+  local buf = vim.api.nvim_get_current_buf()
+  for _, session in ipairs(sessions) do
+    if session.buf == buf then
+      return session.back
+    end
+  end
+  return vim.api.nvim_get_current_win()
+end
+
 local function start(session, command)
-  session.back = vim.api.nvim_get_current_win()
+  session.back = where_from()
   session.buf = vim.api.nvim_create_buf(false, false)
   vim.bo[session.buf].bufhidden = "hide"
   local opened, problem = pcall(window.open, session.buf)
@@ -162,7 +174,7 @@ function M.show(terminal)
   if win then
     vim.api.nvim_set_current_win(win)
   else
-    terminal.back = vim.api.nvim_get_current_win()
+    terminal.back = where_from()
     window.open(terminal.buf, terminal.size)
   end
   terminal.used = tick()

@@ -42,7 +42,9 @@ local function restore_layout(tab)
     return
   end
   local windows = split_windows(tab)
-  local sizes = (layouts[tab] or {})[name_of(windows)] or {}
+  local known = layouts[tab] or {}
+  local sizes = known[name_of(windows)] or {}
+  known[name_of(windows)] = nil
   -- Twice: resizing one window moves the borders of those before it.
   for _ = 1, 2 do
     for _, win in ipairs(windows) do
