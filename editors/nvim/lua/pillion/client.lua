@@ -116,17 +116,13 @@ local function after_the_end()
   require("pillion.status").update(M.state)
 end
 
+--- These come unasked and are kept short: a longer one would have to be confirmed with Enter.
 local function say_how_it_ended(was, code, signal)
   local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
   if was == "starting" then
-    notify.error(
-      ("`%s lsp` ended at once (%s). Hint: the program may be too old; :checkhealth pillion says more, then :Pillion start"):format(
-        table.concat(config.get().command, " "),
-        how
-      )
-    )
+    notify.error(("`pillion lsp` failed (%s). Hint: :checkhealth pillion"):format(how))
   elseif was == "running" then
-    notify.error(("pillion ended (%s): agents are not connected any more. Hint: :Pillion start starts it again"):format(how))
+    notify.error(("pillion ended (%s). Hint: :Pillion start"):format(how))
   end
 end
 
@@ -134,8 +130,8 @@ local function on_exit(code, signal)
   local was = phase
   phase = "stopped"
   connection = nil
-  after_the_end()
   say_how_it_ended(was, code, signal)
+  after_the_end()
   events.emit("PillionStopped", { code = code, signal = signal, expected = was == "stopping" })
   if restart_wanted then
     restart_wanted = false
@@ -178,10 +174,8 @@ local function initialize_params()
   }
 end
 
-local function missing(program, automatic)
-  local text = ("the program `%s` was not found. Hint: install it with `cargo install pillion`, or say where it is with the option `command`; then :Pillion start"):format(
-    program
-  )
+local function missing(automatic)
+  local text = "`pillion` was not found. Hint: install it; see :checkhealth pillion"
   if automatic then
     notify.once("warn", text)
   else
@@ -198,7 +192,7 @@ function M.start(options)
   local command = vim.deepcopy(config.get().command)
   local program = vim.fn.exepath(command[1])
   if program == "" then
-    missing(command[1], options and options.automatic)
+    missing(options and options.automatic)
     return
   end
   command[1] = program

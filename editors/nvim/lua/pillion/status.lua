@@ -35,7 +35,8 @@ end
 function M.describe()
   local state = client().state
   if not client().is_running() then
-    return "not running. Hint: :Pillion start"
+    local is_stopped = client().phase() == "stopped"
+    return is_stopped and "not running. Hint: :Pillion start" or client().phase()
   end
   local names = agents()
   return ("%s runs on port %s; %s; %s"):format(
