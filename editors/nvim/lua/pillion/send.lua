@@ -60,13 +60,13 @@ end
 local function current_file()
   local path = require("pillion.context.file").path(vim.api.nvim_get_current_buf())
   if not path then
-    error({ message = "this buffer is no file. Hint: select text to send that instead" })
+    error({ message = "this buffer is no file. Hint: select text instead" })
   end
   if not vim.loop.fs_stat(path) then
-    error({ message = ("%s is not on disk yet. Hint: :w first"):format(path) })
+    error({ message = "the file is not on disk yet. Hint: :w first" })
   end
   if path:find("[%c]") then
-    error({ message = ("agents cannot be shown a name with control characters: %s"):format(path) })
+    error({ message = "a file with control characters in its name cannot be sent" })
   end
   return path
 end
@@ -86,10 +86,8 @@ local function terminal_for(agent)
       return terminal
     end
   end
-  local name = agent or "gemini"
-  error({
-    message = ("%s runs in no terminal of this Neovim. Hint: :Pillion run %s"):format(agent or "an agent", name),
-  })
+  local who = agent and agent .. " runs in no" or "no agent runs in a"
+  error({ message = ("%s terminal. Hint: :Pillion run %s"):format(who, agent or "gemini") })
 end
 
 --- `:PillionSend [agent]`; with a range its text.

@@ -51,9 +51,9 @@ local function command_of(agent)
     error({ message = ("%s. Hint: :Pillion run %s"):format(problem, table.concat(names, "|")) })
   end
   if vim.fn.executable(command[1]) == 0 then
-    local hint = packages[agent] and ("npm install -g " .. packages[agent])
+    local how = packages[agent] and ("npm install -g " .. packages[agent])
       or ("see the option agents.%s"):format(agent)
-    error({ message = ("%s is not installed. Hint: %s"):format(command[1], hint) })
+    error({ message = ("%s is not installed: %s"):format(command[1], how) })
   end
   return command
 end
@@ -71,9 +71,7 @@ local function wait_for_pillion(agent)
   end, 10)
   -- If it could not start, the person knows why already.
   if not environment.is_set() and client.phase() ~= "stopped" then
-    notify.warn(
-      ("%s starts without Pillion. Hint: :checkhealth pillion, then /ide enable in %s"):format(agent, agent)
-    )
+    notify.warn(("%s starts without Pillion. Hint: :checkhealth pillion"):format(agent))
   end
 end
 
@@ -185,7 +183,7 @@ local function open(agent, number, arguments)
   local command = vim.list_extend(vim.deepcopy(command_of(agent)), arguments)
   local provider = options().provider
   if provider == "none" then
-    notify.info(('nothing was opened, because terminal.provider is "none": start %s yourself'):format(agent))
+    notify.info(('terminal.provider is "none": start %s yourself'):format(agent))
     return
   end
   wait_for_pillion(agent)
@@ -225,7 +223,7 @@ function M.toggle(agent, arguments, number)
     M.show(session)
   end
   if is_other then
-    notify.warn(("%s runs already, with other arguments. Hint: :2Pillion run %s"):format(agent, agent))
+    notify.warn(("%s runs already. Hint: :2Pillion run %s"):format(agent, agent))
   end
 end
 

@@ -24,8 +24,16 @@ local function stamp_of(path)
   return table.concat(numbers, " ")
 end
 
-local function shown(path)
-  return vim.fn.fnamemodify(path, ":~:.")
+--- Says something about a file, with no more of its path than fits on one line: a message that
+--- does not fit would have to be confirmed.
+local function warn(path, words)
+  local name = vim.fn.fnamemodify(path, ":~:.")
+  local room = vim.v.echospace - #("Pillion: " .. words)
+  local length = vim.fn.strchars(name)
+  if length > room then
+    name = "…" .. vim.fn.strcharpart(name, length - math.max(room - 1, 8))
+  end
+  notify.warn(name .. words)
 end
 
 local function is_modified(buf)
@@ -62,16 +70,11 @@ local function has_text_of_file(buf, path)
   return content == text
 end
 
-local function warn_about_conflict(buf, what)
+local function warn_about_conflict(buf)
   local known = seen[buf]
   if not known.is_told then
     known.is_told = true
-    notify.warn(
-      ("%s was %s by another program, and here it has changes that are not written. :e! takes the new text, :w! keeps yours (:help pillion-reload)"):format(
-        shown(known.path),
-        what
-      )
-    )
+    warn(known.path, " changed on disk: :e! takes that, :w! keeps yours")
   end
 end
 
@@ -83,9 +86,9 @@ local function answer(buf, path, reason)
     if has_text_of_file(buf, path) then
       return "reload"
     end
-    warn_about_conflict(buf, "changed")
+    warn_about_conflict(buf)
   elseif reason == "deleted" then
-    notify.warn(("%s was deleted by another program; its text is still here. :w writes it again"):format(shown(path)))
+    warn(path, " is gone from disk: :w writes it again")
   end
   return ""
 end
@@ -114,7 +117,7 @@ end
 --- The agent made a file whose name a buffer had already. Neovim would ask (W13).
 local function created(buf)
   if is_modified(buf) then
-    warn_about_conflict(buf, "created")
+    warn_about_conflict(buf)
   else
     read_again(buf)
   end
