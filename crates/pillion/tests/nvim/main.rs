@@ -28,5 +28,6 @@ macro_rules! each_neovim {
     };
 }
 
+mod agents;
 mod start;
 mod world;
