@@ -103,6 +103,7 @@ end
 
 local function after_the_end()
   require("pillion.context").detach()
+  require("pillion.reload").detach()
   close_views()
   require("pillion.environment").clear()
   M.state = fresh_state()
@@ -154,6 +155,7 @@ local function on_initialized(err, result)
   M.state.version = result.serverInfo and result.serverInfo.version
   connection:notify("initialized", vim.empty_dict())
   require("pillion.context").attach()
+  require("pillion.reload").attach()
   require("pillion.status").update(M.state)
   events.emit("PillionStarted", { version = M.state.version })
 end
