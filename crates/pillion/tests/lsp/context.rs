@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Cursor, File};
+use pillion_testkit::TestAgent;
 use serde_json::{Value, json};
 
 use crate::agent;
 use crate::client::{Editor, plugin_params, uri};
-use crate::sandbox::{Sandbox, TestAgent};
+use crate::sandbox::Sandbox;
 
 fn change(editor: &mut Editor, files: Value) {
     editor.notify("pillion/didChangeContext", json!({"openFiles": files}));

@@ -1,11 +1,12 @@
 //! Proposals in the editor, from `openDiff` to the outcome (C5).
 
 use pillion_protocol::Dialect;
+use pillion_testkit::TestAgent;
 use serde_json::{Value, json};
 
 use crate::agent::{self, accepted, rejected};
 use crate::client::{Editor, uri};
-use crate::sandbox::{Sandbox, TestAgent};
+use crate::sandbox::Sandbox;
 
 const STATUS: &str = "pillion/didChangeStatus";
 
@@ -320,7 +321,7 @@ fn the_views_of_an_agent_that_leaves_go_away() {
     let call = agent.proposing(file.to_str().unwrap(), "one");
     editor.open_diff();
     call.end().unwrap();
-    agent.leave();
+    agent.disconnect();
     let close = editor.next("pillion/closeDiff");
     assert_eq!(close["params"]["reason"], "agentGone");
     editor.answer(&close, json!({"content": "one"}));

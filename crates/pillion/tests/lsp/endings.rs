@@ -7,11 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pillion_testkit::TestAgent;
 use serde_json::{Value, json};
 
 use crate::agent::{self, rejected};
 use crate::client::{Editor, plugin_params};
-use crate::sandbox::{self, Sandbox, TestAgent};
+use crate::sandbox::{self, Sandbox};
 
 /// An editor with a diff that is pending.
 struct Pending {

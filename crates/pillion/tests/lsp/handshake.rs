@@ -3,11 +3,12 @@
 use std::fs;
 use std::process::Command;
 
+use pillion_testkit::discovery_file;
 use serde_json::{Value, json};
 
 use crate::agent;
 use crate::client::{Editor, plugin_params};
-use crate::sandbox::{Sandbox, discovery_file};
+use crate::sandbox::Sandbox;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

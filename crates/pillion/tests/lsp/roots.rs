@@ -5,10 +5,11 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pillion_testkit::discovery_file;
 use serde_json::{Value, json};
 
 use crate::client::{Editor, files, plugin_params, uri};
-use crate::sandbox::{Sandbox, discovery_file};
+use crate::sandbox::Sandbox;
 
 fn folder(path: &Path) -> Value {
     json!({"uri": uri(path), "name": "a name"})
