@@ -28,5 +28,7 @@ macro_rules! each_neovim {
     };
 }
 
+mod context;
+mod selection;
 mod start;
 mod world;
