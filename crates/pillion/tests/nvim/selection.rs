@@ -19,29 +19,29 @@ each_neovim! {
         let world = World::open(version, &[("a.txt", TEXT)]);
         let mut gemini = world.gemini();
         for (keys, wanted) in [
-            ("ggwve", "two"),
+            ("gg0wve", "two"),
             ("gg$vb", "two"),
-            ("ggwviw", "two"),
+            ("gg0wviw", "two"),
             // The cursor stays where it is, and only the other end moves.
             ("gg$viw", "two"),
-            ("ggv$", "one two"),
-            ("ggV", "one two"),
-            ("ggwvjj", "two\n\n\t"),
-            ("ggwVjo", "one two\n"),
-            ("3Gwfév", "é"),
-            ("3Gfévll", "é😀中"),
-            ("3Gf中vhh", "é😀中"),
-            ("gg<C-v>jjl", "on\n\n  "),
-            ("3Gf😀<C-v>$", "😀中 end"),
-            ("gg<C-v>G$", "one two\n\n\tthree é😀中 end\nlast"),
-            ("ggwgh<Right>", "tw"),
+            ("gg0v$", "one two"),
+            ("gg0V", "one two"),
+            ("gg0wvjj", "two\n\n\t"),
+            ("gg0wVjo", "one two\n"),
+            ("3G0wfév", "é"),
+            ("3G0févll", "é😀中"),
+            ("3G0f中vhh", "é😀中"),
+            ("gg0<C-v>jjl", "on\n\n  "),
+            ("3G0f😀<C-v>$", "😀中 end"),
+            ("gg0<C-v>G$", "one two\n\n\tthree é😀中 end\nlast"),
+            ("gg0wgh<Right>", "tw"),
         ] {
             world.nvim.input(keys);
             selected(&world, &mut gemini, Some(wanted));
             world.nvim.input("<Esc>");
             selected(&world, &mut gemini, None);
         }
-        world.nvim.input("ggwve");
+        world.nvim.input("gg0wve");
         selected(&world, &mut gemini, Some("two"));
         world.nvim.input("iw");
         world.nvim.command("normal! \u{1b}");
@@ -56,10 +56,10 @@ each_neovim! {
         let world = World::open(version, &[("a.txt", TEXT)]);
         let mut gemini = world.gemini();
         for (option, keys, wanted) in [
-            ("exclusive", "ggve", "one"),
-            ("exclusive", "gg<C-v>G3l", "one\n\n   \nlas"),
-            ("old", "ggv$", "one two"),
-            ("inclusive", "ggve", "one"),
+            ("exclusive", "gg0ve", "one"),
+            ("exclusive", "gg0<C-v>G3l", "one\n\n   \nlas"),
+            ("old", "gg0v$", "one two"),
+            ("inclusive", "gg0ve", "one"),
         ] {
             world.nvim.command(&format!("set selection={option}"));
             world.nvim.input(keys);
@@ -75,7 +75,7 @@ each_neovim! {
     fn a_selection_in_a_dos_file_has_its_line_endings(version) {
         let world = World::open(version, &[("a.txt", "one\r\ntwo\r\n")]);
         let mut gemini = world.gemini();
-        world.nvim.input("ggVj");
+        world.nvim.input("gg0Vj");
         selected(&world, &mut gemini, Some("one\r\ntwo"));
     }
 }
