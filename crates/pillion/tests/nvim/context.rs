@@ -10,7 +10,10 @@ const THREE: [(&str, &str); 3] = [("a.txt", "a\n"), ("b.txt", "b\n"), ("c.txt", 
 
 /// Names, the first one first.
 fn names(context: &IdeContext) -> Vec<String> {
-    let files = context.workspace_state.iter().flat_map(|state| &state.open_files);
+    let files = context
+        .workspace_state
+        .iter()
+        .flat_map(|state| &state.open_files);
     let name = |file: &File| file.path.rsplit('/').next().unwrap_or_default().to_owned();
     files.flatten().map(name).collect()
 }

@@ -28,7 +28,11 @@ macro_rules! each_neovim {
     };
 }
 
+mod agents;
 mod context;
+mod health;
+mod lifecycle;
+mod roots;
 mod selection;
 mod start;
 mod world;
