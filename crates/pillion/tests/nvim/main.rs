@@ -29,5 +29,10 @@ macro_rules! each_neovim {
 }
 
 mod agents;
+mod context;
+mod health;
+mod lifecycle;
+mod roots;
+mod selection;
 mod start;
 mod world;
