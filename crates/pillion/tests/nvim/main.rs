@@ -28,5 +28,9 @@ macro_rules! each_neovim {
     };
 }
 
+mod reload;
+mod send;
+mod standin;
 mod start;
+mod terminal;
 mod world;
