@@ -31,6 +31,7 @@ macro_rules! each_neovim {
 mod reload;
 mod send;
 mod standin;
+mod agents;
 mod start;
 mod terminal;
 mod world;

@@ -1,8 +1,4 @@
 --- `pillion lsp`: its life, and what is said to and by it.
----
---- Neovim's own JSON-RPC client carries the messages. It is used without the layer for language
---- servers above it, which would count Pillion among the servers of a buffer, stop it with
---- `:LspStop`, and hold up quitting.
 
 local config = require("pillion.config")
 local events = require("pillion.events")
@@ -11,21 +7,22 @@ local transport = require("pillion.client.transport")
 
 local M = {}
 
---- How long Pillion may take to end when it is asked to.
-local PATIENCE_MS = 2000
-
---- What is known about the running companion; for the status line, `:checkhealth` and the like.
-M.state = {}
+--- How long Pillion may take to start, and to end when it is asked to.
+local START_MS, END_MS = 10000, 2000
 
 --- `stopped`, `starting`, `running` or `stopping`.
 local phase = "stopped"
 local connection
 local restart_wanted = false
 
+--- How the last one ended, for `:checkhealth`.
+M.last_end = nil
+
 local function fresh_state()
   return { agents = {}, warnings = {}, files = {}, pendingDiffs = 0, environment = {} }
 end
 
+--- What is known about the running companion; for the status line, `:checkhealth` and the like.
 M.state = fresh_state()
 
 function M.phase()
@@ -38,7 +35,7 @@ end
 
 --- Sends a notification; false if nobody is there to hear it.
 function M.notify(method, params)
-  return phase == "running" and connection.notify(method, params) or false
+  return phase == "running" and connection:notify(method, params) or false
 end
 
 local function show_message(params)
@@ -82,7 +79,7 @@ local requests = {
 local function on_notification(method, params)
   local handle = notifications[method]
   if handle and phase ~= "stopped" then
-    handle(params or {})
+    handle(params)
   end
 end
 
@@ -91,10 +88,7 @@ local function on_request(method, params)
   if not handle then
     return nil, { code = -32601, message = ("the plugin does not know %s"):format(method) }
   end
-  local ok, result, message = pcall(handle, params or {})
-  if not ok then
-    return nil, { code = -32603, message = tostring(result) }
-  end
+  local result, message = handle(params)
   if not result then
     return nil, { code = -32603, message = message or "it could not be done" }
   end
@@ -116,11 +110,15 @@ local function after_the_end()
   require("pillion.status").update(M.state)
 end
 
---- These come unasked and are kept short: a longer one would have to be confirmed with Enter.
-local function say_how_it_ended(was, code, signal)
+local function describe_end(code, signal)
   local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
+  return { how = how, said = vim.trim(connection:said()) }
+end
+
+--- These come unasked and are kept short: a longer one would have to be confirmed with Enter.
+local function say_how_it_ended(was, how)
   if was == "starting" then
-    notify.error(("`pillion lsp` failed (%s). Hint: :checkhealth pillion"):format(how))
+    notify.error("`pillion lsp` failed. Hint: :checkhealth pillion")
   elseif was == "running" then
     notify.error(("pillion ended (%s). Hint: :Pillion start"):format(how))
   end
@@ -128,9 +126,11 @@ end
 
 local function on_exit(code, signal)
   local was = phase
+  local ended = describe_end(code, signal)
   phase = "stopped"
   connection = nil
-  say_how_it_ended(was, code, signal)
+  M.last_end = was ~= "stopping" and ended or M.last_end
+  say_how_it_ended(was, ended.how)
   after_the_end()
   events.emit("PillionStopped", { code = code, signal = signal, expected = was == "stopping" })
   if restart_wanted then
@@ -145,13 +145,15 @@ local function on_initialized(err, result)
   end
   if err then
     phase = "stopping"
-    notify.error(("pillion could not start: %s"):format(err.message or "no reason was given"))
-    connection.terminate()
+    local reason = err.message or "no reason was given"
+    M.last_end = { how = "an error", said = reason }
+    notify.error(("pillion could not start: %s"):format(reason))
+    connection:terminate()
     return
   end
   phase = "running"
   M.state.version = result.serverInfo and result.serverInfo.version
-  connection.notify("initialized", vim.empty_dict())
+  connection:notify("initialized", vim.empty_dict())
   require("pillion.context").attach()
   require("pillion.reload").attach()
   require("pillion.status").update(M.state)
@@ -175,12 +177,21 @@ local function initialize_params()
 end
 
 local function missing(automatic)
-  local text = "`pillion` was not found. Hint: install it; see :checkhealth pillion"
+  local text = "`pillion` was not found. Hint: :checkhealth pillion"
   if automatic then
     notify.once("warn", text)
   else
     notify.error(text)
   end
+end
+
+local function give_up_if_silent()
+  local starting = connection
+  vim.defer_fn(function()
+    if connection == starting and phase == "starting" then
+      starting:give_up(("it did not answer within %d s"):format(START_MS / 1000))
+    end
+  end, START_MS)
 end
 
 --- Starts the companion if it does not run. `options.automatic`: nobody asked for it.
@@ -212,8 +223,9 @@ function M.start(options)
     notify.error(("`%s` could not be started: %s"):format(program, problem))
     return
   end
-  M.state = fresh_state()
-  connection.request("initialize", initialize_params(), on_initialized)
+  M.state, M.last_end = fresh_state(), nil
+  connection:request("initialize", initialize_params(), on_initialized)
+  give_up_if_silent()
 end
 
 --- Asks the companion to end. Pending diffs then count as rejected.
@@ -224,14 +236,14 @@ function M.stop()
   end
   phase = "stopping"
   local ending = connection
-  ending.request("shutdown", nil, function()
-    ending.notify("exit")
+  ending:request("shutdown", nil, function()
+    ending:notify("exit")
   end)
   vim.defer_fn(function()
     if connection == ending then
-      ending.terminate()
+      ending:terminate()
     end
-  end, PATIENCE_MS)
+  end, END_MS)
 end
 
 function M.restart()
@@ -243,8 +255,8 @@ end
 local function leave()
   if connection then
     phase = "stopping"
-    connection.request("shutdown", nil, function() end)
-    connection.notify("exit")
+    connection:request("shutdown", nil, function() end)
+    connection:notify("exit")
   end
 end
 

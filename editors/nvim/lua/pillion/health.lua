@@ -129,7 +129,12 @@ local function check_companion()
   start("pillion: the companion")
   if not client.is_running() then
     if client.phase() == "stopped" then
-      warn("it does not run", { ":Pillion start" })
+      local last = client.last_end
+      if last then
+        fail(("it ended (%s): %s"):format(last.how, shown(last.said)), { ":Pillion start" })
+      else
+        warn("it does not run", { ":Pillion start" })
+      end
     else
       info("it is " .. client.phase())
     end
