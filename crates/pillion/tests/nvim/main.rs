@@ -28,10 +28,10 @@ macro_rules! each_neovim {
     };
 }
 
+mod agents;
 mod reload;
 mod send;
 mod standin;
-mod agents;
 mod start;
 mod terminal;
 mod world;

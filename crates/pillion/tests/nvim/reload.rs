@@ -81,10 +81,10 @@ each_neovim! {
         }
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('first.txt changed on disk') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil",
         );
         let_it_look(&world);
-        assert_eq!(told(&world, "changed on disk: :e! takes that, :w! keeps yours"), 1);
+        assert_eq!(told(&world, "changed: :e! takes that, :w! keeps yours"), 1);
         wait_first_line(&world, "mine");
         assert_eq!(world.nvim.blocked_in(), None);
         world.nvim.command("silent undo");
@@ -132,7 +132,7 @@ each_neovim! {
         fs::write(&other, lines("made")).unwrap();
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('other.txt changed on disk') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('other.txt changed:') ~= nil",
         );
         wait_first_line(&world, "mine");
         assert_eq!(world.nvim.blocked_in(), None);

@@ -90,7 +90,7 @@ each_neovim! {
         let (world, _agents, gemini) = with_gemini(version);
         let hostile = "a\u{1b}[201~\rrm -rf\u{9b}201~\u{3}\t\0ä\r";
         world.nvim.lua::<()>(
-            "vim.api.nvim_buf_set_lines(0, 0, -1, false, { (...):gsub('%z', '\\n') })",
+            "vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })",
             json!([hostile]),
         );
         world.nvim.input("gg0v$:PillionSend<CR>");
@@ -134,9 +134,8 @@ each_neovim! {
 each_neovim! {
     fn an_agent_that_the_person_started_in_a_terminal_gets_it_too(version) {
         let (world, agents) = terminal::world(version, |setup| setup);
-        world.nvim.command("PillionSend");
         let hint = "no agent runs in a terminal. Hint: :Pillion run gemini";
-        assert!(world.nvim.messages().contains(hint), "{}", world.nvim.messages());
+        terminal::is_refused(&world, "PillionSend", hint);
         world.nvim.command("botright new | terminal");
         let start = "vim.fn.chansend(vim.bo.channel, (...) .. '\\n')";
         world.nvim.lua::<Value>(start, json!([agents.program("qwen")]));
@@ -145,7 +144,6 @@ each_neovim! {
         world.nvim.command("PillionSend");
         qwen.typed("@first.txt ");
         back_to_the_file(&world);
-        world.nvim.command("PillionSend gemini");
-        assert!(world.nvim.messages().contains("gemini runs in no terminal"));
+        terminal::is_refused(&world, "PillionSend gemini", "gemini runs in no terminal");
     }
 }

@@ -18,7 +18,7 @@ record="$HOME/$(basename "$0").$$"
 stty raw -echo
 printf '%s\n' "$PWD" "$GEMINI_CLI_IDE_SERVER_PORT" "$@" > "$record.begun"
 mv "$record.begun" "$record.started"
-exec cat > "$record.typed"
+cat > "$record.typed"
 "#;
 
 /// The stand-ins of one home.
@@ -114,7 +114,7 @@ impl StandIn {
     pub fn typed(&self, end: &str) -> String {
         let begun = Instant::now();
         loop {
-            let typed = fs::read(self.record.with_extension("typed")).unwrap_or_default();
+            let typed = fs::read(format!("{}.typed", self.record.display())).unwrap_or_default();
             let typed = String::from_utf8_lossy(&typed).into_owned();
             if typed.ends_with(end) {
                 return typed;

@@ -33,6 +33,17 @@ fn wait_terminal(world: &World, agent: &str) {
     );
 }
 
+/// What a person types ends with this message.
+pub fn is_refused(world: &World, command: &str, message: &str) {
+    world.nvim.command("messages clear");
+    world.nvim.input(&format!(":{command}<CR>"));
+    world.nvim.wait_for::<Value>(
+        "the message",
+        "return vim.api.nvim_exec('messages', true):find(..., 1, true)",
+        json!([message]),
+    );
+}
+
 /// Windows, their sizes, and which one has the focus.
 fn layout(world: &World) -> Value {
     let code = "return { vim.fn.winlayout(), vim.fn.winrestcmd(), vim.api.nvim_get_current_win() }";
@@ -149,8 +160,7 @@ each_neovim! {
             ("Pillion run claude", "there is no agent claude. Hint: :Pillion run gemini|qwen"),
             ("Pillion run", "an agent is missing. Hint: :Pillion run gemini|qwen"),
         ] {
-            world.nvim.command(command);
-            assert!(world.nvim.messages().contains(message), "{}", world.nvim.messages());
+            is_refused(&world, command, message);
         }
         assert_eq!(layout(&world), before);
     }
