@@ -90,11 +90,11 @@ each_neovim! {
         let (world, _agents, gemini) = with_gemini(version);
         let hostile = "a\u{1b}[201~\rrm -rf\u{9b}201~\u{3}\t\0ä\r";
         world.nvim.lua::<()>(
-            "vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })",
+            "vim.api.nvim_buf_set_lines(0, 0, -1, false, { (...), 'end' })",
             json!([hostile]),
         );
-        world.nvim.input("gg0v$:PillionSend<CR>");
-        let typed = gemini.typed(&pasted("a␛[201~␍rm -rf\u{fffd}201~␃\t␀ä\n"));
+        world.nvim.input("ggVG:PillionSend<CR>");
+        let typed = gemini.typed(&pasted("a␛[201~␍rm -rf\u{fffd}201~␃\t␀ä\nend\n"));
         assert_eq!(typed.matches('\x1b').count(), 2, "{typed:?}");
     }
 }
