@@ -108,7 +108,11 @@ fn state_machines_know_no_sockets_and_no_clock() {
 #[test]
 fn one_module_of_the_language_server_knows_its_pipes() {
     let transport = "crates/pillion/src/lsp/transport.rs";
-    forbid("crates/pillion/src/lsp", &["stdin(", "stdout("], &[transport]);
+    forbid(
+        "crates/pillion/src/lsp",
+        &["stdin(", "stdout("],
+        &[transport],
+    );
 }
 
 #[test]
