@@ -7,6 +7,7 @@ mod failure;
 mod logging;
 mod memory;
 mod review;
+mod text;
 mod visible;
 mod workspace;
 

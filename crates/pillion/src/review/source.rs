@@ -9,8 +9,8 @@ use std::time::SystemTime;
 
 use pillion_companion::DiffId;
 
-use crate::review::text::Text;
 use crate::review::view::Disk;
+use crate::text::Text;
 
 /// Bigger files are not read.
 const MAX_FILE: u64 = 512 << 20;
