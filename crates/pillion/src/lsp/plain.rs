@@ -24,20 +24,22 @@ use serde_json::{Value, json};
 
 use crate::lsp::face::{Action, Answer, Face, Published};
 use crate::lsp::front::Event;
+use crate::lsp::plain::files::Files;
+use crate::lsp::plain::pending::{ACCEPT, REJECT};
+use crate::lsp::plain::proposals::Proposals;
+use crate::lsp::plain::wire::{
+    At, CodeAction, DidChange, DidClose, DidOpen, DidSave, ExecuteCommand, Opened,
+};
 use crate::lsp::position::Encoding;
 use crate::lsp::{message, uri};
-use files::Files;
-use pending::{ACCEPT, REJECT};
-use proposals::Proposals;
-use wire::{At, CodeAction, DidChange, DidClose, DidOpen, DidSave, ExecuteCommand, Opened};
 
 /// What the plain face has to know from the beginning.
 #[derive(Debug)]
 pub struct Setup {
     /// How the client counts.
     pub encoding: Encoding,
-    /// Who the client is, if it says so.
-    pub client: Option<String>,
+    /// Who the client is, in lower case.
+    pub client: String,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
     /// Says where proposals lie.
@@ -59,8 +61,7 @@ impl Plain {
     pub fn new(setup: Setup) -> Self {
         let encoding = setup.encoding;
         // Helix always selects the character under its cursor.
-        let client = setup.client.unwrap_or_default();
-        let has_block_cursor = client.eq_ignore_ascii_case("helix");
+        let has_block_cursor = setup.client == "helix";
         Self {
             encoding,
             files: Files::new(encoding, has_block_cursor),
@@ -194,7 +195,10 @@ impl Plain {
     /// Whatever keeps agents away belongs into the editor's log.
     fn warn(&mut self, warnings: Vec<String>) -> Vec<Action> {
         let known = std::mem::replace(&mut self.warnings, warnings);
-        let news = self.warnings.iter().filter(|warning| !known.contains(warning));
+        let news = self
+            .warnings
+            .iter()
+            .filter(|warning| !known.contains(warning));
         news.map(|warning| Action::Send(message::log(MessageType::Warning, warning)))
             .collect()
     }

@@ -81,7 +81,10 @@ fn message(hunk: &Hunk, before: &Text) -> String {
     let text = lines.join("\n");
     if text.trim().is_empty() {
         // Editors show nothing for an empty message.
-        return format!("{removed} empty {}.", if removed == 1 { "line" } else { "lines" });
+        return format!(
+            "{removed} empty {}.",
+            if removed == 1 { "line" } else { "lines" }
+        );
     }
     text
 }
@@ -186,7 +189,10 @@ mod tests {
 
     #[test]
     fn line_ends_that_an_agent_does_not_mean_are_no_hunks() {
-        assert_eq!(found(Some(b"a\r\nb\r\n"), "a\nc\n", Encoding::Utf16).len(), 1);
+        assert_eq!(
+            found(Some(b"a\r\nb\r\n"), "a\nc\n", Encoding::Utf16).len(),
+            1
+        );
         let shown = between(Some(b"a\nb\n"), "a\nc\r\n", "a\nc\r\n", Encoding::Utf16);
         assert_eq!(shown[0].range.end.character, 1);
     }
@@ -195,7 +201,11 @@ mod tests {
     fn messages_and_their_number_are_bounded() {
         let before = format!("{}\n", "é".repeat(10_000)).repeat(1000);
         let one = found(Some(before.as_bytes()), "x\n", Encoding::Utf16);
-        assert!(one[0].2.len() < MAX_LINES * (MAX_COLUMNS * 2 + 8), "{}", one[0].2.len());
+        assert!(
+            one[0].2.len() < MAX_LINES * (MAX_COLUMNS * 2 + 8),
+            "{}",
+            one[0].2.len()
+        );
         assert!(one[0].2.ends_with("… and 800 more lines"));
         let before = "a\nsame\n".repeat(2000);
         let after = "b\nsame\n".repeat(2000);

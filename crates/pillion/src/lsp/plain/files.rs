@@ -82,7 +82,14 @@ impl Files {
 
     /// The cursor is here.
     pub fn at(&mut self, path: &Path, position: Position, now_ms: u64) {
-        self.select(path, Range { start: position, end: position }, now_ms);
+        self.select(
+            path,
+            Range {
+                start: position,
+                end: position,
+            },
+            now_ms,
+        );
     }
 
     /// This is selected, or the cursor is there if it is empty.
@@ -188,7 +195,10 @@ mod tests {
         assert_eq!(active(&files).selected_text, None);
         files.select(path, range(at(0, 4), at(0, 1)), 2);
         assert_eq!(active(&files).selected_text.as_deref(), Some("😀x"));
-        let insert = Change { range: None, text: "y".to_owned() };
+        let insert = Change {
+            range: None,
+            text: "y".to_owned(),
+        };
         assert!(files.change(path, vec![insert]));
         assert_eq!(active(&files).selected_text, None);
     }

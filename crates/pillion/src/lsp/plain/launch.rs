@@ -22,6 +22,8 @@ pub fn open(program: &str, file: &Path) -> Result<(), String> {
         Ok(status) => tracing::debug!(%status, "the program that opens files ended"),
         Err(error) => tracing::debug!(%error, "the program that opens files is lost"),
     };
-    let spawned = thread::Builder::new().name("open-with".to_owned()).spawn(reap);
+    let spawned = thread::Builder::new()
+        .name("open-with".to_owned())
+        .spawn(reap);
     spawned.map(drop).map_err(failed)
 }

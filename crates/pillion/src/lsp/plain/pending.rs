@@ -104,7 +104,10 @@ impl Pending {
     /// Its hunks, where the editor shows them.
     pub fn diagnostics(&self, encoding: Encoding) -> Vec<Diagnostic> {
         let proposed = Arc::clone(&self.diff.proposed);
-        let restored = self.view.edited().map(|(first, now)| restore(&proposed, first, now));
+        let restored = self
+            .view
+            .edited()
+            .map(|(first, now)| restore(&proposed, first, now));
         let text = restored.as_deref().unwrap_or(&proposed);
         let shown = self.view.text().unwrap_or(text);
         diagnostics::between(self.original.as_deref(), text, shown, encoding)

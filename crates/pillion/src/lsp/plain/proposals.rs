@@ -250,7 +250,10 @@ impl Proposals {
     pub fn elapse(&mut self, now: Instant) -> Vec<Action> {
         let is_due = |due: Option<Instant>| due.is_some_and(|due| due <= now);
         let mut actions = Vec::new();
-        for pending in self.pending.extract_if(.., |pending| is_due(pending.closes)) {
+        for pending in self
+            .pending
+            .extract_if(.., |pending| is_due(pending.closes))
+        {
             actions.push(clear(&pending));
             actions.push(Action::Resolve {
                 id: pending.diff.id,
@@ -258,7 +261,11 @@ impl Proposals {
                 outcome: Outcome::Rejected,
             });
         }
-        let redraws: Vec<_> = self.pending.iter().filter(|pending| is_due(pending.redraw)).collect();
+        let redraws: Vec<_> = self
+            .pending
+            .iter()
+            .filter(|pending| is_due(pending.redraw))
+            .collect();
         let redraws: Vec<_> = redraws.into_iter().map(|pending| pending.diff.id).collect();
         actions.extend(redraws.into_iter().filter_map(|id| self.redraw(id)));
         actions
@@ -269,7 +276,9 @@ impl Proposals {
     }
 
     fn find_mut(&mut self, path: &Path) -> Option<&mut Pending> {
-        self.pending.iter_mut().find(|pending| pending.path() == path)
+        self.pending
+            .iter_mut()
+            .find(|pending| pending.path() == path)
     }
 
     fn current(&mut self, id: DiffId, revision: u32) -> Option<&mut Pending> {
@@ -307,7 +316,11 @@ impl Proposals {
     /// The editor does not show a proposal: another program may, or nothing is left of it.
     fn not_shown(&mut self, id: DiffId, refusal: &str) -> Vec<Action> {
         let open_with = self.open_with.clone();
-        let Some(at) = self.pending.iter().position(|pending| pending.diff.id == id) else {
+        let Some(at) = self
+            .pending
+            .iter()
+            .position(|pending| pending.diff.id == id)
+        else {
             return Vec::new();
         };
         let pending = &mut self.pending[at];
@@ -355,7 +368,10 @@ impl Proposals {
     }
 
     fn redraw(&mut self, id: DiffId) -> Option<Action> {
-        let at = self.pending.iter().position(|pending| pending.diff.id == id)?;
+        let at = self
+            .pending
+            .iter()
+            .position(|pending| pending.diff.id == id)?;
         let mut pending = self.pending.swap_remove(at);
         pending.redraw = None;
         let (action, _) = self.publish(&pending);

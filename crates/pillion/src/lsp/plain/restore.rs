@@ -16,7 +16,11 @@ pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
         return now.to_owned();
     }
     let hides_bom = proposal.starts_with(BOM) && !shown.starts_with(BOM);
-    let body = if hides_bom { &proposal[BOM.len_utf8()..] } else { proposal };
+    let body = if hides_bom {
+        &proposal[BOM.len_utf8()..]
+    } else {
+        proposal
+    };
     let (original, shown, now) = (Lines::new(body), Lines::new(shown), Lines::new(now));
     let mut text = String::with_capacity(proposal.len());
     if hides_bom {
@@ -48,7 +52,11 @@ fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut St
     let hidden = usual.filter(|_| shown.hides(original));
     let put = |text: &mut String, line: &Line<'_>, end: Option<&str>| {
         text.push_str(line.content);
-        let own = if line.ends() { line.end } else { usual.unwrap_or("\n") };
+        let own = if line.ends() {
+            line.end
+        } else {
+            usual.unwrap_or("\n")
+        };
         text.push_str(end.unwrap_or(own));
     };
     let mut next = 0;
@@ -69,8 +77,14 @@ fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut St
         next = hunk.before.end;
     }
     let is_kept = now.is_ended() == shown.is_ended() && !original.is_empty();
-    if !(if is_kept { original.is_ended() } else { now.is_ended() }) {
-        let end = ["\r\n", "\n", "\r"].into_iter().find(|end| text.ends_with(end));
+    if !(if is_kept {
+        original.is_ended()
+    } else {
+        now.is_ended()
+    }) {
+        let end = ["\r\n", "\n", "\r"]
+            .into_iter()
+            .find(|end| text.ends_with(end));
         text.truncate(text.len() - end.map_or(0, str::len));
     }
 }
@@ -105,7 +119,10 @@ impl<'a> Lines<'a> {
             rest = &rest[at + width..];
         }
         if !rest.is_empty() || lines.is_empty() {
-            lines.push(Line { content: rest, end: "" });
+            lines.push(Line {
+                content: rest,
+                end: "",
+            });
         }
         Self { lines }
     }
@@ -115,7 +132,9 @@ impl<'a> Lines<'a> {
     }
 
     fn is_empty(&self) -> bool {
-        self.lines.iter().all(|line| line.content.is_empty() && !line.ends())
+        self.lines
+            .iter()
+            .all(|line| line.content.is_empty() && !line.ends())
     }
 
     fn is_ended(&self) -> bool {
@@ -125,10 +144,19 @@ impl<'a> Lines<'a> {
     /// How most of its lines end, if any does.
     fn usual_end(&self) -> Option<&'a str> {
         let count = |end: &str| self.lines.iter().filter(|line| line.end == end).count();
-        let ends = self.lines.iter().filter(|line| line.ends()).map(|line| line.end);
+        let ends = self
+            .lines
+            .iter()
+            .filter(|line| line.ends())
+            .map(|line| line.end);
         let crlf_wins = count("\r\n") > count("\n");
         let mut ends = ends.filter(|end| (*end == "\r\n") == crlf_wins);
-        ends.next().or_else(|| self.lines.first().map(|line| line.end).filter(|end| !end.is_empty()))
+        ends.next().or_else(|| {
+            self.lines
+                .first()
+                .map(|line| line.end)
+                .filter(|end| !end.is_empty())
+        })
     }
 
     /// Whether lines end otherwise here than in `original`.
@@ -195,7 +223,11 @@ mod tests {
         assert_eq!(restore("a\nb", "a\nb\n", "a\nb\nc\n"), "a\nb\nc");
         assert_eq!(restore("a\r\nb", "a\nb", "a\nb\n"), "a\r\nb\r\n");
         assert_eq!(restore("a\n", "a", "b"), "b\n");
-        assert_eq!(restore("", "\n", "x\n"), "x\n", "an empty text has no custom");
+        assert_eq!(
+            restore("", "\n", "x\n"),
+            "x\n",
+            "an empty text has no custom"
+        );
     }
 
     #[test]
@@ -216,7 +248,10 @@ mod tests {
     fn hidden(text: &str) -> String {
         let body = text.strip_prefix(BOM).unwrap_or(text);
         let lines = Lines::new(body);
-        lines.contents().flat_map(|content| [content, "\n"]).collect()
+        lines
+            .contents()
+            .flat_map(|content| [content, "\n"])
+            .collect()
     }
 
     proptest! {

@@ -67,7 +67,9 @@ impl Shelf {
             let folder = Folder::create(&place.base, &[&place.part, PROPOSALS, &pid, label])?;
             // Editors name a file by its real path.
             let real = fs::canonicalize(folder.path());
-            let path = real.unwrap_or_else(|_| folder.path().to_owned()).join(&name);
+            let path = real
+                .unwrap_or_else(|_| folder.path().to_owned())
+                .join(&name);
             let file = ProposalFile {
                 folder,
                 name: name.clone(),
@@ -101,10 +103,13 @@ impl Shelf {
                 continue;
             };
             for name in folder.names().unwrap_or_default() {
-                let writer = name.parse::<u32>().ok().filter(|pid| pid.to_string() == name);
+                let writer = name
+                    .parse::<u32>()
+                    .ok()
+                    .filter(|pid| pid.to_string() == name);
                 // A folder with our own number is of a process that had it before.
-                let is_dead = writer
-                    .is_some_and(|pid| pid == std::process::id() || !process::is_alive(pid));
+                let is_dead =
+                    writer.is_some_and(|pid| pid == std::process::id() || !process::is_alive(pid));
                 // A link, or another user's, stays.
                 let parts = [place.part.as_str(), PROPOSALS, &name];
                 if let (true, Ok(Some(left))) = (is_dead, Folder::open(&place.base, &parts)) {
@@ -185,9 +190,18 @@ mod tests {
             ("100%.md", "100%.proposed.md".to_owned()),
             ("a\nb.c", "a\nb.proposed.c".to_owned()),
             ("end.", "end.proposed".to_owned()),
-            (&format!("{long}.rs"), format!("{}.proposed.rs", "x".repeat(188))),
-            (&format!("a.{long}"), format!("a.{}.proposed", "x".repeat(189))),
-            (&format!("{}.é", "é".repeat(120)), format!("{}.proposed.é", "é".repeat(94))),
+            (
+                &format!("{long}.rs"),
+                format!("{}.proposed.rs", "x".repeat(188)),
+            ),
+            (
+                &format!("a.{long}"),
+                format!("a.{}.proposed", "x".repeat(189)),
+            ),
+            (
+                &format!("{}.é", "é".repeat(120)),
+                format!("{}.proposed.é", "é".repeat(94)),
+            ),
         ] {
             let path = Path::new("/folder").join(name);
             assert_eq!(proposal_name(&path), expected);
@@ -208,7 +222,11 @@ mod tests {
             assert_eq!(mode(file.path()), 0o600);
             let folders = file.path().ancestors().skip(1);
             let ours = folders.take_while(|folder| *folder != home.path());
-            assert!(ours.inspect(|folder| assert_eq!(mode(folder), 0o700)).count() >= 4);
+            assert!(
+                ours.inspect(|folder| assert_eq!(mode(folder), 0o700))
+                    .count()
+                    >= 4
+            );
         }
         let (path, folder) = (file.path().to_owned(), file.folder.path().to_owned());
         assert!(shelf.holds(&path) && !shelf.holds(Path::new("/w/a.rs")));
