@@ -49,15 +49,11 @@ pub fn is_same_content(a: &str, b: &str) -> bool {
 /// Puts `now` together: lines that are as in `shown` come from `original`, byte for byte.
 fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut String) {
     let usual = original.usual_end();
-    let hidden = usual.filter(|_| shown.hides(original));
-    let put = |text: &mut String, line: &Line<'_>, end: Option<&str>| {
+    let hides_ends = shown.hides(original);
+    let mut put = |line: &Line<'_>, end: Option<&str>| {
         text.push_str(line.content);
-        let own = if line.ends() {
-            line.end
-        } else {
-            usual.unwrap_or("\n")
-        };
-        text.push_str(end.unwrap_or(own));
+        let end = end.filter(|end| !end.is_empty()).or(usual);
+        text.push_str(end.unwrap_or("\n"));
     };
     let mut next = 0;
     let all = original.lines.len();
@@ -69,22 +65,25 @@ fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut St
     let found = hunks::between(&shown.plain(), &now.plain());
     for hunk in found.iter().chain([&last]) {
         for line in &original.lines[next..hunk.before.start] {
-            put(text, line, None);
+            put(line, Some(line.end));
         }
+        // A line that takes another's place ends as that one did.
+        let mut replaced = original.lines[hunk.before.clone()].iter();
         for line in &now.lines[hunk.after.clone()] {
-            put(text, line, hidden);
+            let before = replaced.next().map(|line| line.end);
+            put(line, if hides_ends { before } else { Some(line.end) });
         }
         next = hunk.before.end;
     }
     let is_kept = now.is_ended() == shown.is_ended() && !original.is_empty();
-    if !(if is_kept {
+    let is_ended = if is_kept {
         original.is_ended()
     } else {
         now.is_ended()
-    }) {
-        let end = ["\r\n", "\n", "\r"]
-            .into_iter()
-            .find(|end| text.ends_with(end));
+    };
+    if !is_ended {
+        let ends = ["\r\n", "\n", "\r"];
+        let end = ends.into_iter().find(|end| text.ends_with(end));
         text.truncate(text.len() - end.map_or(0, str::len));
     }
 }
@@ -142,21 +141,11 @@ impl<'a> Lines<'a> {
     }
 
     /// How most of its lines end, if any does.
-    fn usual_end(&self) -> Option<&'a str> {
+    fn usual_end(&self) -> Option<&'static str> {
         let count = |end: &str| self.lines.iter().filter(|line| line.end == end).count();
-        let ends = self
-            .lines
-            .iter()
-            .filter(|line| line.ends())
-            .map(|line| line.end);
-        let crlf_wins = count("\r\n") > count("\n");
-        let mut ends = ends.filter(|end| (*end == "\r\n") == crlf_wins);
-        ends.next().or_else(|| {
-            self.lines
-                .first()
-                .map(|line| line.end)
-                .filter(|end| !end.is_empty())
-        })
+        let counts = ["\r", "\r\n", "\n"].map(|end| (count(end), end));
+        let most = counts.into_iter().max_by_key(|(count, _)| *count)?;
+        (most.0 > 0).then_some(most.1)
     }
 
     /// Whether lines end otherwise here than in `original`.
@@ -206,6 +195,8 @@ mod tests {
     fn mixed_line_ends_stay_where_they_are() {
         let restored = restore("a\r\nb\nc\r\nd\r\n", "a\nb\nc\nd\n", "a\nb\nC\nd\n");
         assert_eq!(restored, "a\r\nb\nC\r\nd\r\n");
+        let restored = restore("a\r\nb\nc\r\n", "a\nb\nc\n", "a\nB\nnew\nc\n");
+        assert_eq!(restored, "a\r\nB\nnew\r\nc\r\n");
         let restored = restore("a\rb\nc\n", "a\nb\nc\n", "a\nb\nc\nd\n");
         assert_eq!(restored, "a\rb\nc\nd\n");
     }
