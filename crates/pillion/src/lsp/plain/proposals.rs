@@ -106,12 +106,14 @@ impl Proposals {
             closed.failed("there is no such view");
             return Vec::new();
         };
-        match pending.text() {
+        let (name, agent) = (pending.name(), pending.diff.agent.display_name());
+        let text = pending.text();
+        // First: whoever hears the answer finds nothing left.
+        let mut actions = self.forget(id);
+        match text {
             Ok(text) => closed.done(text),
             Err(reason) => closed.failed(reason),
         }
-        let (name, agent) = (pending.name(), pending.diff.agent.display_name());
-        let mut actions = self.forget(id);
         if reason == CloseReason::AgentGone {
             let text = format!("{agent} is gone: its change of {name} cannot be accepted any more");
             actions.push(Action::Send(message::show(MessageType::Info, text)));
@@ -339,10 +341,11 @@ impl Proposals {
         };
         let name = pending.name();
         let reason = format!("the editor cannot show the change of {name}: {refusal}; {why}");
-        if let Some(shown) = pending.shown.take() {
+        let shown = pending.shown.take();
+        let mut actions = self.forget(id);
+        if let Some(shown) = shown {
             shown.failed(reason.clone());
         }
-        let mut actions = self.forget(id);
         actions.push(Action::Send(message::show(MessageType::Error, reason)));
         actions
     }
