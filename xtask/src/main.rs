@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own chores. One file per chore; this one reads what was typed.
 
 mod bench;
+mod editors;
 mod npm;
 mod picture;
 mod prerequisites;
@@ -46,7 +47,7 @@ fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_owned()
 }
 
-/// Where cargo builds, and where the npm packages go.
+/// Where cargo builds, and where the npm packages and the editors go.
 fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }

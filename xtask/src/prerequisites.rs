@@ -1,30 +1,50 @@
-//! What the tests with real parts need on the machine besides Rust and the npm packages, and how
-//! it gets there: on Debian, from its packages.
+//! What the tests with real parts need on the machine besides Rust, the npm packages and the
+//! editors, and how it gets there: on Debian, from its packages.
 
 use std::env;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// What the Debian archive signs its lists with. On Debian itself it is always there.
+pub const DEBIAN_KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
 /// A program that tests run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Program {
-    /// Its command.
+    /// Its command, or the absolute path of a file.
     pub name: &'static str,
     /// The Debian package that brings it.
     pub package: &'static str,
+    /// Whether only tests with editors need it.
+    pub is_for_editors: bool,
 }
 
-const PROGRAMS: [Program; 4] = [
+const PROGRAMS: [Program; 8] = [
     program("tmux", "tmux"),
     // The agents look for the companion along their process ancestry, and read that with `ps`.
     program("ps", "procps"),
     // Only to install the pinned Node: Debian's own, version 18, is good enough for that.
     program("node", "nodejs"),
     program("npm", "npm"),
+    for_editors("apt-get", "apt"),
+    for_editors("dpkg-deb", "dpkg"),
+    for_editors("patchelf", "patchelf"),
+    for_editors(DEBIAN_KEYRING, "debian-archive-keyring"),
 ];
 
 const fn program(name: &'static str, package: &'static str) -> Program {
-    Program { name, package }
+    Program {
+        name,
+        package,
+        is_for_editors: false,
+    }
+}
+
+const fn for_editors(name: &'static str, package: &'static str) -> Program {
+    Program {
+        is_for_editors: true,
+        ..program(name, package)
+    }
 }
 
 /// Installs what is missing, where that may be done without a question: on Debian and its
@@ -51,6 +71,7 @@ fn missing() -> Vec<Program> {
     PROGRAMS.into_iter().filter(is_missing).collect()
 }
 
+/// True of an absolute path that is there, too: what it is joined to does not count.
 fn is_on_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(name).is_file())

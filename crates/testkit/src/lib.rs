@@ -1,23 +1,30 @@
-//! Test support: the real agents, in real terminals, against a model that the test scripts.
+//! Test support: the real agents, in real terminals, against a model that the test scripts; and
+//! real editors.
 //!
 //! Nothing here is shipped. Everything panics, with what was expected and what was there instead
 //! (a whole screen, where there is one), because every caller is a test. Every process that is
 //! started dies with the value that stands for it.
 
 mod agent;
+mod editors;
 mod env;
 mod home;
 mod ide_client;
 mod model;
 mod npm;
+mod nvim;
 mod process;
+mod test_agent;
 mod tmux;
 
 pub use agent::{Agent, AgentKind};
+pub use editors::Editors;
 pub use env::Env;
 pub use home::Home;
 pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
+pub use nvim::{Nvim, NvimSetup, NvimVersion};
 pub use process::kill_tree;
+pub use test_agent::{TestAgent, discovery_file, discovery_files};
 pub use tmux::{Pane, Size, Tmux};

@@ -19,7 +19,7 @@ pub fn kill_tree(root: u32) {
 
 /// `root` and its descendants, parents before children, so that a parent cannot start another
 /// child after its children were listed and killed.
-fn tree(root: u32) -> Vec<u32> {
+pub(crate) fn tree(root: u32) -> Vec<u32> {
     let listing = Command::new("ps")
         .args(["-A", "-o", "pid=,ppid="])
         .output()

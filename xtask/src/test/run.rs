@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::tally::Tally;
+use super::tally::{Needy, Tally};
 use crate::root;
 
 /// The steps so far.
@@ -92,8 +92,10 @@ impl Run {
     }
 
     /// Notes tests that were not run.
-    pub fn skip(&mut self, tests: Vec<String>, why: &str) {
-        let named = tests.into_iter().map(|test| format!("{test}: {why}"));
+    pub fn skip(&mut self, tests: Vec<Needy>, why: &str) {
+        let named = tests
+            .into_iter()
+            .map(|Needy { test, .. }| format!("{test}: {why}"));
         self.skipped.extend(named);
     }
 

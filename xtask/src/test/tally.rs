@@ -9,13 +9,22 @@ pub struct Tally {
     pub failed: usize,
     /// That noticed that they cannot run here, each with the reason.
     pub gave_up: Vec<String>,
-    /// Marked as ignored because they need something, by name.
-    pub needy: Vec<String>,
+    /// Marked as ignored because they need something.
+    pub needy: Vec<Needy>,
     /// Marked as ignored because another test runs them, by name.
     pub parts: Vec<String>,
     section: Section,
     /// How many gave up in this section.
     uncounted: usize,
+}
+
+/// A test that needs something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needy {
+    /// Its name.
+    pub test: String,
+    /// The words that it is marked with.
+    pub reason: String,
 }
 
 /// Where in a binary's output a line stands.
@@ -79,7 +88,10 @@ impl Tally {
             if reason.starts_with(PART) {
                 self.parts.push(name.to_owned());
             } else {
-                self.needy.push(name.to_owned());
+                self.needy.push(Needy {
+                    test: name.to_owned(),
+                    reason: reason.to_owned(),
+                });
             }
         }
         true
@@ -149,7 +161,11 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; 
         let shown: Vec<_> = OUTPUT.lines().filter(|line| tally.read(line)).collect();
         assert_eq!((tally.passed, tally.failed), (1, 1));
         assert_eq!(tally.gave_up, ["a::needs_root: only root can mount"]);
-        assert_eq!(tally.needy, ["b::real"]);
+        let needy = Needy {
+            test: "b::real".into(),
+            reason: "needs the real agents: cargo xtask test".into(),
+        };
+        assert_eq!(tally.needy, [needy]);
         assert_eq!(tally.parts, ["b::part"]);
         assert!(!shown.contains(&"skipped: only root can mount"));
         assert!(shown.contains(&"skipped: this is no success"));

@@ -41,7 +41,7 @@ fn the_examples_of_the_readme_work_in_their_order() {
     let serve = sandbox.serve::<&str>([]);
     let mut agent = serve.connect();
     for number in 1..=3 {
-        agent.propose(&format!("/tmp/proposed-{number}"), "as proposed");
+        agent.propose(format!("/tmp/proposed-{number}"), "as proposed");
     }
     let folder = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
     let path: PathBuf = folder.into();

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
-use pillion_testkit::{Env, Pane, Size, Tmux};
+use pillion_testkit::{Env, Pane, Size, TestAgent, Tmux};
 
-use crate::sandbox::{Sandbox, TestAgent};
+use crate::sandbox::Sandbox;
 
 const SOON: Duration = Duration::from_secs(20);
 

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pillion_agent::{Client, Update, Updates};
 use pillion_discovery::{Environment, state};
-use pillion_protocol::{DiscoveryFile, Token};
-use pillion_testkit::Home;
+use pillion_protocol::Token;
+use pillion_testkit::{Home, TestAgent, discovery_file};
 use serde_json::Value;
-use tokio::runtime::Runtime;
 
 pub struct Sandbox {
     pub home: Home,
@@ -29,13 +27,6 @@ pub struct Ran {
 pub struct Serve {
     pub child: Child,
     pub ready: Value,
-}
-
-/// A connected agent.
-pub struct TestAgent {
-    runtime: Runtime,
-    client: Client,
-    updates: Updates,
 }
 
 impl Sandbox {
@@ -197,52 +188,5 @@ impl Drop for Serve {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-pub fn discovery_file(path: &Path) -> DiscoveryFile {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-}
-
-impl TestAgent {
-    /// Connects to the companion of a discovery file.
-    pub fn connect(path: &Path) -> Self {
-        let file = discovery_file(path);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let connected = Client::connect(file.port, file.auth_token.unwrap());
-        let (client, updates) = runtime.block_on(connected).unwrap();
-        Self {
-            runtime,
-            client,
-            updates,
-        }
-    }
-
-    pub fn propose(&self, path: &str, content: &str) {
-        let opened = self.client.open_diff(path, content);
-        self.runtime.block_on(opened).unwrap();
-    }
-
-    /// The next update that is not a context.
-    pub fn outcome(&mut self) -> Update {
-        self.next(|update| !matches!(update, Update::Context(_)))
-    }
-
-    pub fn next(&mut self, wanted: impl Fn(&Update) -> bool) -> Update {
-        self.runtime.block_on(async {
-            let next = async {
-                loop {
-                    let update = self.updates.next().await.expect("the stream is open");
-                    if wanted(&update) {
-                        return update;
-                    }
-                }
-            };
-            let next = tokio::time::timeout(Duration::from_secs(10), next).await;
-            next.expect("an update comes")
-        })
     }
 }

@@ -1,0 +1,58 @@
+//! Where the editors are. `cargo xtask test` installs them and says so by a variable.
+
+use std::path::{Path, PathBuf};
+
+use crate::NvimVersion;
+
+/// The variable that holds the folder of the installation.
+const VARIABLE: &str = "PILLION_TEST_EDITORS";
+
+/// The variable that holds a Neovim to try instead of each that is installed.
+const OTHER_NVIM: &str = "PILLION_TEST_NVIM";
+
+/// The folder with the editors of several Debian releases.
+#[derive(Debug, Clone)]
+pub struct Editors {
+    folder: PathBuf,
+}
+
+impl Editors {
+    /// The folder that `PILLION_TEST_EDITORS` names.
+    ///
+    /// # Panics
+    /// If the variable is unset.
+    pub fn from_env() -> Editors {
+        let folder = std::env::var_os(VARIABLE).unwrap_or_else(|| {
+            panic!("{VARIABLE} is not set: run this test through `cargo xtask test`, which installs the editors")
+        });
+        Editors {
+            folder: folder.into(),
+        }
+    }
+
+    /// The folder itself, absolute. In it is one for each Debian release.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Neovim's program.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn nvim(&self, version: NvimVersion) -> PathBuf {
+        let nvim = self.folder.join(version.suite()).join("usr/bin/nvim");
+        assert!(
+            nvim.exists(),
+            "{VARIABLE} names {}, but there is no {}: `cargo xtask test` installs it",
+            self.folder.display(),
+            nvim.display()
+        );
+        nvim
+    }
+
+    /// The Neovim that `PILLION_TEST_NVIM` names, to be tried in the place of each version: for
+    /// people who want to know whether another one works.
+    pub fn other_nvim() -> Option<PathBuf> {
+        std::env::var_os(OTHER_NVIM).map(PathBuf::from)
+    }
+}

@@ -1,0 +1,155 @@
+//! An agent without a screen or a Node: the project's own client. For speed, beside the real ones.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pillion_agent::{Client, ClientError, Update, Updates};
+use pillion_protocol::{Dialect, DiscoveryFile, IdeContext};
+use tokio::runtime::Runtime;
+
+use crate::Home;
+
+/// Long enough for anything that happens at once, on a busy machine of two cores.
+const SOON: Duration = Duration::from_secs(10);
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// A connected agent.
+#[derive(Debug)]
+pub struct TestAgent {
+    runtime: Runtime,
+    client: Client,
+    updates: Updates,
+}
+
+impl TestAgent {
+    /// Connects to the companion of a discovery file.
+    pub fn connect(path: &Path) -> TestAgent {
+        let file = discovery_file(path);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime can be made");
+        let token = file.auth_token.expect("the file holds a token (C2.4)");
+        let (client, updates) = runtime
+            .block_on(Client::connect(file.port, token))
+            .unwrap_or_else(|error| panic!("cannot connect to {}: {error}", path.display()));
+        TestAgent {
+            runtime,
+            client,
+            updates,
+        }
+    }
+
+    /// Waits until a companion in this home has published itself to this agent, and connects.
+    pub fn find(home: &Home, dialect: Dialect) -> TestAgent {
+        let started = Instant::now();
+        loop {
+            if let Some(file) = discovery_files(home, dialect).first() {
+                return TestAgent::connect(file);
+            }
+            assert!(started.elapsed() < SOON, "no companion was published");
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Proposes a text for a file. Returns when the companion says that it is shown.
+    pub fn propose(&self, path: impl AsRef<Path>, content: &str) {
+        self.try_propose(path, content)
+            .unwrap_or_else(|error| panic!("openDiff failed: {error}"));
+    }
+
+    /// The same, if it may fail.
+    pub fn try_propose(&self, path: impl AsRef<Path>, content: &str) -> Result<(), ClientError> {
+        let path = path.as_ref().to_str().expect("agents send UTF-8 only");
+        self.runtime.block_on(self.client.open_diff(path, content))
+    }
+
+    /// Closes the diff of a file, as agents do when the person answers in their own window. The
+    /// text as it stood in the view.
+    pub fn close(&self, path: impl AsRef<Path>) -> Result<String, ClientError> {
+        let path = path.as_ref().to_str().expect("agents send UTF-8 only");
+        self.runtime.block_on(self.client.close_diff(path))
+    }
+
+    /// The next update that is not a context.
+    pub fn outcome(&mut self) -> Update {
+        self.next(|update| !matches!(update, Update::Context(_)))
+    }
+
+    /// The next context for which `wanted` holds; as the companion sent it.
+    pub fn context(&mut self, wanted: impl Fn(&IdeContext) -> bool) -> IdeContext {
+        let update = self.next(|update| matches!(update, Update::Context(it) if wanted(it)));
+        let Update::Context(context) = update else {
+            unreachable!("only a context was wanted")
+        };
+        context
+    }
+
+    /// The next update for which `wanted` holds.
+    ///
+    /// # Panics
+    /// With what came instead, when none came soon.
+    pub fn next(&mut self, wanted: impl Fn(&Update) -> bool) -> Update {
+        let mut skipped = Vec::new();
+        let next = async {
+            loop {
+                let update = self.updates.next().await.expect("the stream is open");
+                if wanted(&update) {
+                    return update;
+                }
+                skipped.push(update);
+            }
+        };
+        let next = async { tokio::time::timeout(SOON, next).await };
+        match self.runtime.block_on(next) {
+            Ok(update) => update,
+            Err(_) => panic!("the expected update did not come, but {skipped:#?}"),
+        }
+    }
+
+    /// Whether nothing but contexts comes for so long.
+    pub fn hears_no_outcome(&mut self, during: Duration) -> bool {
+        let outcome = async {
+            loop {
+                let update = self.updates.next().await.expect("the stream is open");
+                if !matches!(update, Update::Context(_)) {
+                    return;
+                }
+            }
+        };
+        let outcome = async { tokio::time::timeout(during, outcome).await };
+        self.runtime.block_on(outcome).is_err()
+    }
+
+    /// Ends the session.
+    pub fn disconnect(self) {
+        self.runtime
+            .block_on(self.client.disconnect())
+            .expect("the companion is there");
+    }
+}
+
+/// The discovery files of this agent in this home, at the specified place (C2.2).
+pub fn discovery_files(home: &Home, dialect: Dialect) -> Vec<PathBuf> {
+    let folder = home.tmp().join(dialect.name()).join("ide");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            // Gemini's folder holds files for old releases of Qwen Code, too.
+            name.is_some_and(|name| name.starts_with(dialect.name()) && name.ends_with(".json"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Reads a discovery file.
+pub fn discovery_file(path: &Path) -> DiscoveryFile {
+    let bytes = std::fs::read(path)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    serde_json::from_slice(&bytes)
+        .unwrap_or_else(|error| panic!("{} is no discovery file: {error}", path.display()))
+}

@@ -1,0 +1,269 @@
+--- `pillion lsp`: its life, and what is said to and by it.
+
+local config = require("pillion.config")
+local events = require("pillion.events")
+local notify = require("pillion.notify")
+local transport = require("pillion.client.transport")
+
+local M = {}
+
+--- How long Pillion may take to start, and to end when it is asked to.
+local START_MS, END_MS = 10000, 2000
+
+--- `stopped`, `starting`, `running` or `stopping`.
+local phase = "stopped"
+local connection
+local restart_wanted = false
+
+--- How the last one ended, for `:checkhealth`.
+M.last_end = nil
+
+local function fresh_state()
+  return { agents = {}, warnings = {}, files = {}, pendingDiffs = 0, environment = {} }
+end
+
+--- What is known about the running companion; for the status line, `:checkhealth` and the like.
+M.state = fresh_state()
+
+function M.phase()
+  return phase
+end
+
+function M.is_running()
+  return phase == "running"
+end
+
+--- Sends a notification; false if nobody is there to hear it.
+function M.notify(method, params)
+  return phase == "running" and connection:notify(method, params) or false
+end
+
+local function show_message(params)
+  local level = ({ "error", "warn", "info" })[params.type] or "info"
+  notify[level](params.message or "")
+end
+
+local function log_message(params)
+  if config.get().log_level == "debug" or config.get().log_level == "trace" then
+    notify.info(params.message or "")
+  end
+end
+
+local notifications = {
+  ["pillion/environment"] = function(params)
+    M.state.port = params.port
+    M.state.pid = params.pid
+    M.state.files = params.discoveryFiles or {}
+    M.state.environment = params.variables or {}
+    require("pillion.environment").set(M.state.environment)
+  end,
+  ["pillion/didChangeStatus"] = function(params)
+    M.state.agents = params.agents or {}
+    M.state.warnings = params.warnings or {}
+    M.state.pendingDiffs = params.pendingDiffs or 0
+    require("pillion.status").update(params)
+  end,
+  ["window/showMessage"] = show_message,
+  ["window/logMessage"] = log_message,
+}
+
+local requests = {
+  ["pillion/openDiff"] = function(params)
+    return require("pillion.diff").open(params)
+  end,
+  ["pillion/closeDiff"] = function(params)
+    return require("pillion.diff").close(params)
+  end,
+}
+
+local function on_notification(method, params)
+  local handle = notifications[method]
+  if handle and phase ~= "stopped" then
+    handle(params)
+  end
+end
+
+local function on_request(method, params)
+  local handle = requests[method]
+  if not handle then
+    return nil, { code = -32601, message = ("the plugin does not know %s"):format(method) }
+  end
+  local result, message = handle(params)
+  if not result then
+    return nil, { code = -32603, message = message or "it could not be done" }
+  end
+  return result
+end
+
+local function close_views()
+  for _, diff in ipairs(require("pillion.diff").list()) do
+    require("pillion.diff").close({ id = diff.id, reason = "agentGone" })
+  end
+end
+
+local function after_the_end()
+  require("pillion.context").detach()
+  require("pillion.reload").detach()
+  close_views()
+  require("pillion.environment").clear()
+  M.state = fresh_state()
+  require("pillion.status").update(M.state)
+end
+
+local function describe_end(code, signal)
+  local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
+  return { how = how, said = vim.trim(connection:said()) }
+end
+
+--- These come unasked and are kept short: a longer one would have to be confirmed with Enter.
+local function say_how_it_ended(was, how)
+  if was == "starting" then
+    notify.error("`pillion lsp` failed. Hint: :checkhealth pillion")
+  elseif was == "running" then
+    notify.error(("pillion ended (%s). Hint: :Pillion start"):format(how))
+  end
+end
+
+local function on_exit(code, signal)
+  local was = phase
+  local ended = describe_end(code, signal)
+  phase = "stopped"
+  connection = nil
+  M.last_end = was ~= "stopping" and ended or M.last_end
+  say_how_it_ended(was, ended.how)
+  after_the_end()
+  events.emit("PillionStopped", { code = code, signal = signal, expected = was == "stopping" })
+  if restart_wanted then
+    restart_wanted = false
+    M.start()
+  end
+end
+
+local function on_initialized(err, result)
+  if phase ~= "starting" then
+    return
+  end
+  if err then
+    phase = "stopping"
+    local reason = err.message or "no reason was given"
+    M.last_end = { how = "an error", said = reason }
+    notify.error(("pillion could not start: %s"):format(reason))
+    connection:terminate()
+    return
+  end
+  phase = "running"
+  M.state.version = result.serverInfo and result.serverInfo.version
+  connection:notify("initialized", vim.empty_dict())
+  require("pillion.context").attach()
+  require("pillion.reload").attach()
+  require("pillion.status").update(M.state)
+  events.emit("PillionStarted", { version = M.state.version })
+end
+
+local function initialize_params()
+  local version = vim.version()
+  return {
+    processId = vim.fn.getpid(),
+    clientInfo = {
+      name = "Neovim",
+      version = ("%d.%d.%d"):format(version.major, version.minor, version.patch),
+    },
+    workspaceFolders = require("pillion.roots").start(),
+    capabilities = {
+      general = { positionEncodings = { "utf-16" } },
+      experimental = { pillion = { version = require("pillion.version") } },
+    },
+  }
+end
+
+local function missing(automatic)
+  local text = "`pillion` was not found. Hint: :checkhealth pillion"
+  if automatic then
+    notify.once("warn", text)
+  else
+    notify.error(text)
+  end
+end
+
+local function give_up_if_silent()
+  local starting = connection
+  vim.defer_fn(function()
+    if connection == starting and phase == "starting" then
+      starting:give_up(("it did not answer within %d s"):format(START_MS / 1000))
+    end
+  end, START_MS)
+end
+
+--- Starts the companion if it does not run. `options.automatic`: nobody asked for it.
+function M.start(options)
+  if phase ~= "stopped" then
+    restart_wanted = restart_wanted or phase == "stopping"
+    return
+  end
+  local command = vim.deepcopy(config.get().command)
+  local program = vim.fn.exepath(command[1])
+  if program == "" then
+    missing(options and options.automatic)
+    return
+  end
+  command[1] = program
+  table.insert(command, "lsp")
+  if config.get().log_file then
+    vim.list_extend(command, { "--log", config.get().log_file })
+  end
+  local problem
+  phase = "starting"
+  connection, problem = transport.open(command, {
+    notification = on_notification,
+    request = on_request,
+    exit = on_exit,
+  })
+  if not connection then
+    phase = "stopped"
+    notify.error(("`%s` could not be started: %s"):format(program, problem))
+    return
+  end
+  M.state, M.last_end = fresh_state(), nil
+  connection:request("initialize", initialize_params(), on_initialized)
+  give_up_if_silent()
+end
+
+--- Asks the companion to end. Pending diffs then count as rejected.
+function M.stop()
+  restart_wanted = false
+  if phase ~= "starting" and phase ~= "running" then
+    return
+  end
+  phase = "stopping"
+  local ending = connection
+  ending:request("shutdown", nil, function()
+    ending:notify("exit")
+  end)
+  vim.defer_fn(function()
+    if connection == ending then
+      ending:terminate()
+    end
+  end, END_MS)
+end
+
+function M.restart()
+  M.stop()
+  M.start()
+end
+
+--- Neovim quits: nobody waits for an answer.
+local function leave()
+  if connection then
+    phase = "stopping"
+    connection:request("shutdown", nil, function() end)
+    connection:notify("exit")
+  end
+end
+
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  group = vim.api.nvim_create_augroup("PillionClient", {}),
+  desc = "End Pillion",
+  callback = leave,
+})
+
+return M

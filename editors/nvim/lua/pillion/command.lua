@@ -1,0 +1,144 @@
+--- `:Pillion {subcommand}`: the table of subcommands, and their completion.
+---
+--- A row is `{ run = function(arguments, call), complete = function(lead) or nil, help = text }`;
+--- `arguments` is a list of words, `call` what Neovim knows about the call (`range`, `line1`, …).
+
+local M = {}
+
+local function id_of(arguments)
+  if arguments[1] == nil then
+    return nil
+  end
+  local id = tonumber(arguments[1])
+  if not id then
+    error({ message = ("%s is no number of a diff. Hint: :PillionDiffs lists them"):format(arguments[1]) })
+  end
+  return id
+end
+
+local function starting_with(lead, words)
+  local found = vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
+  table.sort(found)
+  return found
+end
+
+local function agent_names(lead)
+  return starting_with(lead, vim.tbl_keys(require("pillion.config").get().agents))
+end
+
+M.subcommands = {
+  start = {
+    help = "start Pillion",
+    run = function()
+      require("pillion.client").start()
+    end,
+  },
+  stop = {
+    help = "stop Pillion",
+    run = function()
+      require("pillion.client").stop()
+    end,
+  },
+  restart = {
+    help = "stop Pillion and start it again",
+    run = function()
+      require("pillion.client").restart()
+    end,
+  },
+  status = {
+    help = "say what Pillion is doing",
+    run = function()
+      require("pillion.notify").info(require("pillion.status").describe())
+    end,
+  },
+  health = {
+    help = "look for problems",
+    run = function()
+      vim.cmd("checkhealth pillion")
+    end,
+  },
+  log = {
+    help = "open the log",
+    run = function()
+      require("pillion.status").open_log()
+    end,
+  },
+  diffs = {
+    help = "list the diffs and jump to one",
+    run = function(arguments)
+      require("pillion.diff").pick(id_of(arguments))
+    end,
+  },
+  accept = {
+    help = "accept the diff",
+    run = function(arguments)
+      require("pillion.diff").accept(id_of(arguments))
+    end,
+  },
+  reject = {
+    help = "reject the diff",
+    run = function(arguments)
+      require("pillion.diff").reject(id_of(arguments))
+    end,
+  },
+  ["take-hunk"] = {
+    help = "take the hunk under the cursor",
+    run = function()
+      require("pillion.diff").take_hunk()
+    end,
+  },
+  ["drop-hunk"] = {
+    help = "drop the hunk under the cursor",
+    run = function()
+      require("pillion.diff").drop_hunk()
+    end,
+  },
+  run = {
+    help = "open, show or hide an agent's terminal",
+    complete = agent_names,
+    run = function(arguments, call)
+      require("pillion.terminal").run(arguments, call)
+    end,
+  },
+  send = {
+    help = "put the file or the selection into the agent's prompt",
+    complete = agent_names,
+    run = function(arguments, call)
+      require("pillion.send").send(arguments, call)
+    end,
+  },
+}
+
+--- Runs a subcommand; what goes wrong in it becomes a message.
+function M.dispatch(name, arguments, call)
+  local row = M.subcommands[name]
+  local notify = require("pillion.notify")
+  if not row then
+    local known = table.concat(starting_with("", vim.tbl_keys(M.subcommands)), ", ")
+    notify.error(("there is no subcommand %s. Hint: it is one of %s"):format(name, known))
+    return
+  end
+  local ok, problem = pcall(row.run, arguments, call)
+  if not ok then
+    notify.error(type(problem) == "table" and problem.message or problem)
+  end
+end
+
+function M.run(call)
+  local arguments = vim.list_slice(call.fargs, 2)
+  M.dispatch(call.fargs[1] or "status", arguments, call)
+end
+
+--- Completion for `:Pillion`.
+function M.complete(lead, line)
+  local words = vim.split(line:match("Pillion%s*(.*)$") or "", "%s+")
+  if #words <= 1 then
+    return starting_with(lead, vim.tbl_keys(M.subcommands))
+  end
+  local row = M.subcommands[words[1]]
+  return row and row.complete and row.complete(lead) or {}
+end
+
+return M

@@ -1,0 +1,104 @@
+--- Where the person is, and bringing them back there: tab page, window, last window, last tab page,
+--- mode, sizes, what each window shows.
+
+local quiet = require("pillion.diff.quiet")
+
+local M = {}
+
+local function tab_of_number(number)
+  return number > 0 and vim.api.nvim_list_tabpages()[number] or nil
+end
+
+local function win_of_number(number)
+  local win = number > 0 and vim.fn.win_getid(number) or 0
+  return win ~= 0 and win or nil
+end
+
+local function views_of_tab(tab)
+  local views = {}
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+    views[win] = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  return views
+end
+
+--- Whether the person may be taken elsewhere: "normal", "terminal", or "busy" in the middle of typing.
+local function activity(mode)
+  if mode.blocking then
+    return "busy"
+  end
+  if mode.mode == "n" or mode.mode == "nt" then
+    return "normal"
+  end
+  return mode.mode == "t" and "terminal" or "busy"
+end
+
+--- What `restore` needs.
+function M.capture()
+  local mode = vim.api.nvim_get_mode()
+  local tab = vim.api.nvim_get_current_tabpage()
+  return {
+    win = vim.api.nvim_get_current_win(),
+    tab = tab,
+    mode = mode.mode,
+    activity = activity(mode),
+    in_terminal = vim.bo.buftype == "terminal",
+    last_win = win_of_number(vim.fn.winnr("#")),
+    last_tab = tab_of_number(vim.fn.tabpagenr("#")),
+    layout = vim.fn.winlayout(),
+    sizes = vim.fn.winrestcmd(),
+    views = views_of_tab(tab),
+    is_visual = mode.mode:find("^[vV\22]") ~= nil,
+  }
+end
+
+local function valid_win(win)
+  return win and vim.api.nvim_win_is_valid(win)
+end
+
+--- Goes back without events, so that nobody sees that we were away; `g<Tab>` and `CTRL-W p` lead
+--- where they led. True if the window is still there.
+function M.go_back(focus)
+  if not valid_win(focus.win) then
+    return false
+  end
+  quiet.run(function()
+    if focus.last_tab and vim.api.nvim_tabpage_is_valid(focus.last_tab) then
+      vim.api.nvim_set_current_tabpage(focus.last_tab)
+    end
+    if valid_win(focus.last_win) and focus.last_win ~= focus.win then
+      vim.api.nvim_set_current_win(focus.last_win)
+    end
+    vim.api.nvim_set_current_win(focus.win)
+    if focus.is_visual and not vim.api.nvim_get_mode().mode:find("^[vV\22]") then
+      vim.cmd("normal! gv")
+    end
+  end)
+  return true
+end
+
+--- Gives the windows of the tab page the sizes and views that they had, where the layout is the same
+--- again and the person did not move the cursor.
+function M.restore_layout(focus)
+  if not vim.api.nvim_tabpage_is_valid(focus.tab) then
+    return
+  end
+  local some = vim.api.nvim_tabpage_get_win(focus.tab)
+  quiet.run(function()
+    vim.api.nvim_win_call(some, function()
+      if vim.deep_equal(vim.fn.winlayout(), focus.layout) then
+        vim.cmd(focus.sizes)
+      end
+    end)
+    for win, view in pairs(focus.views) do
+      local there = valid_win(win) and vim.api.nvim_win_get_cursor(win)
+      if there and there[1] == view.lnum and there[2] == view.col and vim.bo[vim.api.nvim_win_get_buf(win)].buftype ~= "terminal" then
+        vim.api.nvim_win_call(win, function()
+          vim.fn.winrestview(view)
+        end)
+      end
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,65 @@
+--- Hunks: where two texts differ, and taking one of them from the other text.
+---
+--- A hunk is { old, old_count, new, new_count }, lines counted from 1; with a count of 0 the line is
+--- the one before the gap.
+
+local text = require("pillion.diff.text")
+
+local M = {}
+
+local function options()
+  local chosen = { result_type = "indices" }
+  for item in vim.gsplit(vim.o.diffopt, ",", true) do
+    chosen.algorithm = item:match("^algorithm:(.+)$") or chosen.algorithm
+    chosen.indent_heuristic = chosen.indent_heuristic or item == "indent-heuristic"
+  end
+  return chosen
+end
+
+local function joined(lines)
+  return #lines == 0 and "" or table.concat(lines, "\n") .. "\n"
+end
+
+--- The hunks between two lists of lines.
+function M.between(old, new)
+  local diff = vim.text and vim.text.diff or vim.diff
+  return vim.tbl_map(function(hunk)
+    return { old = hunk[1], old_count = hunk[2], new = hunk[3], new_count = hunk[4] }
+  end, diff(joined(old), joined(new), options()))
+end
+
+--- The first line of a hunk on one side, as a place where a cursor can stand.
+function M.first_line(start, count, line_count)
+  return math.max(1, math.min(count == 0 and start + 1 or start, line_count))
+end
+
+--- The hunk at a line of one side ("old" or "new"), or nil.
+function M.at(list, line, side)
+  for _, hunk in ipairs(list) do
+    local start, count = hunk[side], hunk[side .. "_count"]
+    if count == 0 then
+      if line == start or line == start + 1 then
+        return hunk
+      end
+    elseif line >= start and line < start + count then
+      return hunk
+    end
+  end
+end
+
+--- Puts the "new" lines of a hunk in place of its "old" ones, which are in `buf`.
+function M.put(buf, hunk, new)
+  local from = hunk.old_count == 0 and hunk.old or hunk.old - 1
+  local to = from + hunk.old_count
+  local lines = {}
+  for number = hunk.new, hunk.new + hunk.new_count - 1 do
+    table.insert(lines, new[number])
+  end
+  -- An emptied buffer shows one line that is not there.
+  if vim.api.nvim_buf_line_count(buf) == 1 and #text.lines(buf) == 0 then
+    from, to = 0, -1
+  end
+  vim.api.nvim_buf_set_lines(buf, from, to, false, lines)
+end
+
+return M

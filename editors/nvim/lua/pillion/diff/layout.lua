@@ -1,0 +1,181 @@
+--- The windows of a view: where they go, making them, taking them away.
+---
+--- Every split is made with a size: without one, 'equalalways' would resize the user's windows.
+
+local M = {}
+
+--- A terminal that leaves fewer columns or lines than this fills its tab page.
+local MIN_COLUMNS, MIN_LINES = 40, 8
+
+--- Sets an option of one window only; what it was is kept in `saved` for `close`.
+function M.set(saved, win, name, value)
+  saved[win] = saved[win] or {}
+  if saved[win][name] == nil then
+    saved[win][name] = vim.api.nvim_win_get_option(win, name)
+  end
+  M.set_local(win, name, value)
+end
+
+function M.set_local(win, name, value)
+  if vim.fn.has("nvim-0.9") == 1 then
+    vim.api.nvim_set_option_value(name, value, { scope = "local", win = win })
+  else
+    vim.api.nvim_win_set_option(win, name, value)
+  end
+end
+
+local function is_floating(win)
+  return vim.api.nvim_win_get_config(win).relative ~= ""
+end
+
+--- Which side of its tab page a terminal window takes, and how much; nil if no view fits beside it.
+function M.side_of(win)
+  if is_floating(win) then
+    return nil
+  end
+  local width, height = vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win)
+  local position = vim.api.nvim_win_get_position(win)
+  local lines = vim.o.lines - vim.o.cmdheight
+  if width >= vim.o.columns then
+    if lines - height < MIN_LINES then
+      return nil
+    end
+    return { name = position[1] <= 1 and "top" or "bottom", width = width, height = height }
+  end
+  if height >= lines - 3 and vim.o.columns - width > MIN_COLUMNS then
+    return { name = position[2] == 0 and "left" or "right", width = width, height = height }
+  end
+  return nil
+end
+
+--- A window of the current tab page that holds a file, or at least no terminal; the largest one.
+function M.ordinary_window()
+  local best, best_rank
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local buftype = vim.bo[vim.api.nvim_win_get_buf(win)].buftype
+    if not is_floating(win) and buftype ~= "terminal" then
+      local area = vim.api.nvim_win_get_width(win) * vim.api.nvim_win_get_height(win)
+      local rank = (buftype == "" and 1000000 or 0) + area
+      if not best or rank > best_rank then
+        best, best_rank = win, rank
+      end
+    end
+  end
+  return best
+end
+
+--- Whether a window of the current tab page takes part in a diff: ours would join it.
+function M.has_diff()
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    if vim.api.nvim_win_get_option(win, "diff") then
+      return true
+    end
+  end
+  return false
+end
+
+local function split(how, size, buf)
+  vim.cmd(("%s %dsplit"):format(how, math.max(1, size)))
+  local win = vim.api.nvim_get_current_win()
+  vim.api.nvim_win_set_buf(win, buf)
+  return win
+end
+
+local function add_terminal(side, buf)
+  local is_column = side.name == "left" or side.name == "right"
+  local how = (side.name == "left" or side.name == "top") and "topleft" or "botright"
+  local win = split(how .. (is_column and " vertical" or ""), is_column and side.width or side.height, buf)
+  return win
+end
+
+--- Splits the current window, which shows the proposal, for the original.
+local function add_original(buf, is_horizontal)
+  if is_horizontal then
+    return split("leftabove", math.floor(vim.api.nvim_win_get_height(0) / 2), buf)
+  end
+  return split("leftabove vertical", math.floor(vim.api.nvim_win_get_width(0) / 2), buf)
+end
+
+--- Opens a tab page with the proposal in the current window.
+local function open_tab(buf)
+  -- `:sbuffer` may go elsewhere with 'switchbuf'.
+  local switchbuf = vim.o.switchbuf
+  vim.o.switchbuf = ""
+  local ok, message = pcall(vim.cmd, ("tab sbuffer %d"):format(buf))
+  vim.o.switchbuf = switchbuf
+  if not ok then
+    error(message, 0)
+  end
+end
+
+--- Makes the windows of a view: { right, left?, terminal?, tab }. `spec`: `right` and `left` (buffers),
+--- `tab` (a new one, or beside the ordinary window), `horizontal`, `terminal` ({ buf, side }).
+--- Leaves the focus in one of them. What was made is in `made`, also after an error.
+function M.open(spec, made)
+  local from = M.ordinary_window()
+  if from then
+    vim.api.nvim_set_current_win(from)
+  end
+  if spec.tab then
+    open_tab(spec.right)
+    made.right = vim.api.nvim_get_current_win()
+  elseif from then
+    made.right = split("leftabove", math.floor(vim.api.nvim_win_get_height(0) * 3 / 4), spec.right)
+  else
+    made.right = split("leftabove", math.floor(vim.api.nvim_win_get_height(0) / 2), spec.right)
+  end
+  made.tab = vim.api.nvim_get_current_tabpage()
+  if spec.terminal then
+    made.terminal = add_terminal(spec.terminal.side, spec.terminal.buf)
+    vim.api.nvim_set_current_win(made.right)
+  end
+  if spec.left then
+    made.left = add_original(spec.left, spec.horizontal)
+    vim.api.nvim_set_current_win(made.right)
+  end
+end
+
+--- The last window of all cannot be closed: it gets a buffer of the user's.
+local function vacate(win)
+  if vim.bo[vim.api.nvim_win_get_buf(win)].buftype == "" then
+    return
+  end
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.bo[buf].buflisted and vim.bo[buf].buftype == "" then
+      vim.api.nvim_win_set_buf(win, buf)
+      return
+    end
+  end
+  vim.api.nvim_win_set_buf(win, vim.api.nvim_create_buf(true, false))
+end
+
+--- Gives a window of a view its options back, so that none of them stays with the buffer.
+function M.reset(saved, win)
+  vim.api.nvim_win_call(win, function()
+    vim.cmd("diffoff")
+  end)
+  for name, value in pairs(saved[win] or {}) do
+    M.set_local(win, name, value)
+  end
+  vim.w[win].pillion_diff = nil
+end
+
+--- Closes the windows of a view, which was opened in `tab`.
+function M.close(tab, wins)
+  local is_ours = tab and vim.api.nvim_tabpage_is_valid(tab) and tab ~= vim.api.nvim_get_current_tabpage()
+  for _, win in ipairs(is_ours and vim.api.nvim_tabpage_list_wins(tab) or {}) do
+    is_ours = is_ours and vim.tbl_contains(wins, win)
+  end
+  if is_ours then
+    -- Closed window by window, it would leave the line of the tab line empty in Neovim 0.7.
+    vim.cmd("tabclose! " .. vim.api.nvim_tabpage_get_number(tab))
+    return
+  end
+  for _, win in ipairs(wins) do
+    if vim.api.nvim_win_is_valid(win) and not pcall(vim.api.nvim_win_close, win, true) then
+      vacate(win)
+    end
+  end
+end
+
+return M

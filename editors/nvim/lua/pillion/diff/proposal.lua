@@ -1,0 +1,94 @@
+--- The buffer with an agent's proposal: made, filled, replaced, read. What `:w` means in it is in
+--- `diff/write.lua`.
+
+local text = require("pillion.diff.text")
+local hunks = require("pillion.diff.hunks")
+local quiet = require("pillion.diff.quiet")
+
+local M = {}
+
+--- Gives a buffer a name. Only through the API: the path is the agent's.
+function M.set_name(buf, name)
+  quiet.run(function()
+    local free, number = pcall(vim.api.nvim_buf_set_name, buf, name), 1
+    while not free and number < 10 do
+      number = number + 1
+      free = pcall(vim.api.nvim_buf_set_name, buf, ("%s (%d)"):format(name, number))
+    end
+  end)
+end
+
+--- The filetype of the file `path`: that of its open buffer, or as Neovim would detect it.
+local function set_filetype(buf, path, original)
+  if original then
+    vim.bo[buf].filetype = vim.bo[original].filetype
+    return
+  end
+  if vim.filetype and vim.fn.has("nvim-0.8") == 1 then
+    local filetype, on_detect = vim.filetype.match({ buf = buf, filename = path })
+    if filetype then
+      vim.bo[buf].filetype = filetype
+      if on_detect then
+        on_detect(buf)
+      end
+    end
+  elseif vim.fn.exists("#filetypedetect#BufRead") == 1 then
+    vim.api.nvim_buf_call(buf, function()
+      vim.api.nvim_exec_autocmds("BufRead", { group = "filetypedetect", pattern = path, modeline = false })
+    end)
+  end
+end
+
+--- Puts lines into a buffer without leaving anything to undo.
+function M.fill(buf, shape)
+  local options = vim.bo[buf]
+  options.modifiable = true
+  options.undolevels = -1
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, shape.lines)
+  -- The value that stands for "as the global option".
+  options.undolevels = -123456
+  text.set_options(buf, shape)
+  options.modified = false
+end
+
+--- A new buffer with the proposed text.
+function M.create(diff, original)
+  local buf = vim.api.nvim_create_buf(false, false)
+  local options = vim.bo[buf]
+  options.buftype = "acwrite"
+  options.bufhidden = "hide"
+  options.swapfile = false
+  options.undofile = false
+  options.modeline = false
+  vim.b[buf].pillion_diff = diff.id
+  M.set_name(buf, ("pillion://%d%s%s"):format(diff.id, diff.path:sub(1, 1) == "/" and "" or "/", diff.path))
+  M.fill(buf, diff.pristine)
+  -- What a user's FileType autocommand breaks is the user's to mend, not a reason to show no diff.
+  pcall(set_filetype, buf, diff.path, original)
+  text.set_options(buf, diff.pristine)
+  options.modified = false
+  return buf
+end
+
+--- Puts another proposal into the buffer: undoable, and only where the texts differ, so that cursor
+--- and marks stay near.
+function M.replace(buf, shape)
+  vim.bo[buf].modifiable = true
+  if #shape.lines == 0 then
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  else
+    local changes = hunks.between(text.lines(buf), shape.lines)
+    for number = #changes, 1, -1 do
+      hunks.put(buf, changes[number], shape.lines)
+    end
+  end
+  text.set_options(buf, shape)
+  vim.bo[buf].modified = false
+end
+
+--- The text as it stands in the buffer.
+function M.text(buf)
+  return text.encode(text.of_buffer(buf))
+end
+
+return M

@@ -1,0 +1,255 @@
+--- The view of a diff: its buffers in windows, and everything as it was when it goes.
+---
+--- A diff is { id, revision, path, agent, pristine, original, is_new, is_lossy } and, while it has a
+--- view: left, right (buffers), windows ({ left, right, terminal, tab }), origin (where the person was).
+
+local config = require("pillion.config")
+local focus = require("pillion.diff.focus")
+local hunks = require("pillion.diff.hunks")
+local label = require("pillion.diff.label")
+local layout = require("pillion.diff.layout")
+local original = require("pillion.diff.original")
+local proposal = require("pillion.diff.proposal")
+local quiet = require("pillion.diff.quiet")
+local text = require("pillion.diff.text")
+local unified = require("pillion.diff.unified")
+
+local M = {}
+
+local function is_valid(win)
+  return win ~= nil and vim.api.nvim_win_is_valid(win)
+end
+
+--- Whether a window belongs to the view of `diff`.
+function M.has_window(diff, win)
+  local windows = diff.windows or {}
+  return win == windows.left or win == windows.right or win == windows.terminal or vim.api.nvim_win_get_buf(win) == diff.right
+end
+
+--- Whether the proposal is in some window.
+function M.is_shown(diff)
+  return #vim.fn.win_findbuf(diff.right) > 0
+end
+
+--- Where the windows go, and who has the focus then: "view", "terminal" or "stay". `how`: `in_view`,
+--- the person looks at another diff; `is_wanted`, the person asked for this one.
+local function plan(diff, here, how)
+  local options = config.get().diff
+  local is_unified = options.layout == "unified"
+  local spec = {
+    right = diff.right,
+    left = not is_unified and diff.left or nil,
+    horizontal = options.layout == "horizontal",
+    tab = options.open_in_new_tab or layout.has_diff(),
+    focus = "view",
+  }
+  if how.is_wanted then
+    return spec
+  end
+  if here.in_terminal and options.keep_terminal_focus then
+    local side = spec.tab and layout.side_of(here.win)
+    spec.terminal = side and { buf = vim.api.nvim_win_get_buf(here.win), side = side }
+    spec.focus = spec.terminal and "terminal" or "stay"
+    spec.unseen = spec.tab and not spec.terminal
+  elseif here.activity == "busy" or how.in_view then
+    spec.tab, spec.focus, spec.unseen = true, "stay", true
+  end
+  return spec
+end
+
+local function go_to_first_hunk(diff)
+  local first = hunks.between(original.lines(diff), text.lines(diff.right))[1]
+  if first then
+    local count = vim.api.nvim_buf_line_count(diff.right)
+    vim.api.nvim_win_set_cursor(diff.windows.right, { hunks.first_line(first.new, first.new_count, count), 0 })
+  end
+end
+
+--- Gives the new windows their marks, labels and diff mode.
+local function dress(diff, windows)
+  local saved = {}
+  diff.windows, diff.saved_options = windows, saved
+  for _, name in ipairs({ "right", "left", "terminal" }) do
+    if windows[name] then
+      vim.w[windows[name]].pillion_diff = diff.id
+    end
+  end
+  if vim.fn.has("nvim-0.8") == 1 then
+    layout.set(saved, windows.right, "winbar", label.right(diff))
+    if windows.left then
+      layout.set(saved, windows.left, "winbar", label.left(diff))
+    end
+  end
+  if windows.terminal then
+    layout.set(saved, windows.terminal, "winfixwidth", true)
+    layout.set(saved, windows.terminal, "winfixheight", true)
+  end
+  if windows.left then
+    diff.left_cursor = vim.api.nvim_win_get_cursor(windows.left)
+    for _, win in ipairs({ windows.left, windows.right }) do
+      vim.api.nvim_win_call(win, function()
+        vim.cmd("diffthis")
+      end)
+    end
+  else
+    unified.attach(diff)
+  end
+  go_to_first_hunk(diff)
+end
+
+--- Goes to a window with the user's events; an error in one of them is not ours.
+local function enter(win)
+  pcall(vim.api.nvim_set_current_win, win)
+  if vim.api.nvim_get_current_win() ~= win and is_valid(win) then
+    quiet.run(function()
+      vim.api.nvim_set_current_win(win)
+    end)
+  end
+end
+
+--- Puts the buffers of `diff` into windows. True, or nil and why it cannot be.
+function M.show(diff, how)
+  if not vim.api.nvim_buf_is_valid(diff.left) then
+    original.attach(diff)
+    original.adopt_filetype(diff)
+  end
+  local here = focus.capture()
+  local spec = plan(diff, here, how)
+  local windows = {}
+  local done, problem = quiet.run(function()
+    layout.open(spec, windows)
+    dress(diff, windows)
+    return true
+  end)
+  if not done then
+    M.close_windows(diff, windows)
+    focus.go_back(here)
+    focus.restore_layout(here)
+    return nil, problem
+  end
+  diff.origin, diff.before = here, here
+  diff.is_split = not spec.tab
+  focus.go_back(here)
+  if spec.focus == "view" then
+    enter(windows.right)
+  elseif spec.focus == "terminal" then
+    enter(windows.terminal)
+  elseif spec.unseen then
+    label.announce(diff)
+  end
+  return true
+end
+
+--- Makes the view. True, or nil and why it cannot be; then nothing of it is left.
+function M.open(diff, how)
+  local done, problem = quiet.run(function()
+    original.attach(diff)
+    return true
+  end)
+  if done then
+    done, problem = pcall(function()
+      diff.right = proposal.create(diff, diff.left_is_users and diff.left or nil)
+      original.adopt_filetype(diff)
+    end)
+  end
+  if done then
+    done, problem = M.show(diff, how)
+  end
+  if not done then
+    M.remove_buffers(diff)
+    return nil, problem
+  end
+  return true
+end
+
+--- Shows another proposal in the view that is there.
+function M.replace(diff)
+  proposal.replace(diff.right, diff.pristine)
+  local windows = diff.windows
+  if is_valid(windows.right) and vim.fn.has("nvim-0.8") == 1 then
+    layout.set(diff.saved_options, windows.right, "winbar", label.right(diff))
+  end
+  if is_valid(windows.left) then
+    vim.api.nvim_win_call(windows.left, function()
+      vim.cmd("diffupdate")
+    end)
+  end
+end
+
+--- Takes the windows away that still show what the view put there; the others only lose diff mode.
+function M.close_windows(diff, windows)
+  local expected = { right = diff.right, left = diff.left }
+  quiet.run(function()
+    local ours = {}
+    for _, name in ipairs({ "terminal", "left", "right" }) do
+      local win = windows[name]
+      if is_valid(win) then
+        layout.reset(diff.saved_options or {}, win)
+        local buf = vim.api.nvim_win_get_buf(win)
+        if name == "left" and buf == diff.left and diff.left_cursor then
+          -- Where the buffer's next window will stand.
+          pcall(vim.api.nvim_win_set_cursor, win, diff.left_cursor)
+        end
+        if name == "terminal" or buf == expected[name] then
+          table.insert(ours, win)
+        end
+      end
+    end
+    layout.close(windows.tab, ours)
+  end)
+end
+
+function M.remove_buffers(diff)
+  quiet.run(function()
+    unified.detach(diff)
+    if diff.right and vim.api.nvim_buf_is_valid(diff.right) then
+      vim.api.nvim_buf_delete(diff.right, { force = true })
+    end
+    original.remove(diff)
+  end)
+end
+
+--- Takes the view away. `inside`: the person was in it, and goes back to where they came from.
+function M.finish(diff, inside)
+  local origin = diff.origin
+  local came_back = false
+  if inside and is_valid(origin.win) then
+    if vim.api.nvim_get_mode().mode:find("^[iR]") then
+      vim.cmd("stopinsert")
+    end
+    enter(origin.win)
+    came_back = true
+  end
+  M.close_windows(diff, diff.windows)
+  M.remove_buffers(diff)
+  if came_back and vim.api.nvim_get_current_win() == origin.win then
+    focus.go_back(origin)
+    if origin.mode == "t" and vim.bo.buftype == "terminal" and vim.api.nvim_get_mode().mode ~= "t" then
+      vim.cmd("startinsert")
+    end
+  end
+  if diff.is_split then
+    focus.restore_layout(diff.before)
+  end
+end
+
+--- Brings the person to the proposal. `from`: the diff whose view they are in, if they are in one.
+function M.go_to(diff, from)
+  local origin = from and from.origin or focus.capture()
+  if M.is_shown(diff) then
+    local wins = vim.fn.win_findbuf(diff.right)
+    enter(vim.tbl_contains(wins, diff.windows.right) and diff.windows.right or wins[1])
+  else
+    M.close_windows(diff, diff.windows)
+    local done, problem = M.show(diff, { is_wanted = true })
+    if not done then
+      return nil, problem
+    end
+  end
+  if from ~= diff then
+    diff.origin = origin
+  end
+  return true
+end
+
+return M

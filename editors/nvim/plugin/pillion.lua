@@ -1,0 +1,57 @@
+--- The commands, the `<Plug>` maps, and starting on the first real file.
+---
+--- Everything else is loaded when it is needed, so that this costs nothing while Neovim starts.
+
+if vim.g.loaded_pillion or vim.fn.has("nvim-0.7") == 0 then
+  return
+end
+vim.g.loaded_pillion = true
+
+local function command(name, run, options)
+  vim.api.nvim_create_user_command(name, run, options)
+end
+
+command("Pillion", function(call)
+  require("pillion.command").run(call)
+end, {
+  nargs = "*",
+  range = true,
+  desc = "Pillion: start, stop, look, decide",
+  complete = function(...)
+    return require("pillion.command").complete(...)
+  end,
+})
+
+local short = {
+  Accept = { "accept", "accept the diff" },
+  Reject = { "reject", "reject the diff" },
+  Diffs = { "diffs", "list the diffs" },
+  TakeHunk = { "take-hunk", "take the hunk under the cursor" },
+  DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
+  Send = { "send", "put the file or the selection into the agent's prompt" },
+}
+
+for name, row in pairs(short) do
+  local subcommand, description = row[1], row[2]
+  command("Pillion" .. name, function(call)
+    require("pillion.command").dispatch(subcommand, call.fargs, call)
+  end, { nargs = "*", range = true, desc = "Pillion: " .. description })
+  vim.keymap.set(
+    { "n", "x" },
+    ("<Plug>(pillion-%s)"):format(subcommand),
+    (":Pillion%s<CR>"):format(name),
+    { silent = true, desc = "Pillion: " .. description }
+  )
+end
+
+local group = vim.api.nvim_create_augroup("PillionAutoStart", {})
+vim.api.nvim_create_autocmd({ "BufEnter", "BufFilePost", "BufWritePost", "VimEnter" }, {
+  group = group,
+  desc = "Start Pillion on the first real file",
+  callback = function()
+    -- Scheduled: the options may be set, and the file be a real one, only after this event.
+    vim.schedule(function()
+      require("pillion.autostart").consider(group)
+    end)
+  end,
+})

@@ -1,0 +1,146 @@
+//! The editors that tests run: Debian's, of several releases beside each other, unpacked below the
+//! target folder. Apt is asked for them in a folder of its own, so that it needs no rights and
+//! leaves the machine's packages alone.
+
+mod apt;
+mod unpack;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+
+use self::apt::Apt;
+
+/// One editor of one Debian release.
+#[derive(Debug, Clone, Copy)]
+struct Editor {
+    /// What people call it, and what tests that need it say in `#[ignore = "needs …"]`.
+    name: &'static str,
+    /// The Debian release.
+    suite: &'static str,
+    package: &'static str,
+    /// Its program, in the folder of the suite.
+    program: &'static str,
+    /// How the first line of what it answers to `--version` starts.
+    version: &'static str,
+}
+
+const EDITORS: [Editor; 2] = [
+    neovim("bookworm", "NVIM v0.7.2"),
+    neovim("trixie", "NVIM v0.10."),
+];
+
+const fn neovim(suite: &'static str, version: &'static str) -> Editor {
+    Editor {
+        name: "Neovim",
+        suite,
+        package: "neovim",
+        program: "usr/bin/nvim",
+        version,
+    }
+}
+
+/// In the folder of a suite: what is installed there. Written last.
+const STAMP: &str = "installed";
+
+/// Whether a test that is ignored for this reason needs an editor.
+pub fn are_needed(reason: &str) -> bool {
+    EDITORS.iter().any(|editor| reason.contains(editor.name))
+}
+
+/// Installs them into `editors/SUITE/` in `target_dir`, unless they are there already. The folder
+/// `editors`: what `PILLION_TEST_EDITORS` is set to for tests.
+///
+/// # Errors
+/// If an editor cannot be had, or is another version than the tests are written for.
+pub fn install(target_dir: &Path) -> Result<PathBuf> {
+    let folder = std::path::absolute(target_dir.join("editors"))?;
+    let mut suites: Vec<&str> = EDITORS.iter().map(|editor| editor.suite).collect();
+    suites.sort_unstable();
+    suites.dedup();
+    thread::scope(|scope| {
+        let installing: Vec<_> = suites
+            .iter()
+            .map(|suite| {
+                let folder = folder.join(suite);
+                let install = scope.spawn(move || install_suite(suite, &folder));
+                (suite, install)
+            })
+            .collect();
+        for (suite, install) in installing {
+            match install.join() {
+                Ok(done) => {
+                    done.with_context(|| format!("cannot install those of Debian {suite}"))?
+                }
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(folder)
+    })
+}
+
+fn install_suite(suite: &str, folder: &Path) -> Result<()> {
+    let editors: Vec<Editor> = EDITORS
+        .into_iter()
+        .filter(|editor| editor.suite == suite)
+        .collect();
+    let stamp = folder.join(STAMP);
+    // With the folder: programs are told where their libraries are, and a copy elsewhere would
+    // still look here.
+    let wanted = format!("{} {editors:?}\n", folder.display());
+    if fs::read(&stamp).is_ok_and(|installed| installed == wanted.as_bytes()) {
+        return Ok(());
+    }
+    // All of it: what an interrupted installation left would be taken for installed.
+    if folder.exists() {
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    let apt = Apt::new(suite, &folder.join("apt"))?;
+    let packages: Vec<&str> = editors.iter().map(|editor| editor.package).collect();
+    for package in apt.download(&packages)? {
+        unpack::unpack(&package, folder)?;
+    }
+    apt.remove()?;
+    for editor in editors {
+        let program = folder.join(editor.program);
+        unpack::use_libraries_of(folder, &program)?;
+        check_version(editor, &program)?;
+    }
+    fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
+/// Debian moves a release by point releases alone, so another version means another suite.
+fn check_version(editor: Editor, program: &Path) -> Result<()> {
+    let mut command = Command::new(program);
+    let output = run(command.arg("--version").env("LANG", "C.UTF-8"))?;
+    let answer = String::from_utf8_lossy(&output).into_owned();
+    let first = answer.lines().next().unwrap_or_default();
+    ensure!(
+        first.starts_with(editor.version),
+        "the tests expect {:?}, but {} answers {first:?}: if Debian {} has another version now, \
+         change it in xtask/src/editors.rs",
+        editor.version,
+        program.display(),
+        editor.suite,
+    );
+    Ok(())
+}
+
+/// Runs it to its end. What it printed.
+fn run(command: &mut Command) -> Result<Vec<u8>> {
+    let name = command.get_program().display().to_string();
+    let output = command
+        .output()
+        .with_context(|| format!("{name} did not start"))?;
+    ensure!(
+        output.status.success(),
+        "{command:?} failed ({}): {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    Ok(output.stdout)
+}

@@ -1,0 +1,57 @@
+//! Makes the programs of Debian packages run from a folder that is not the root of the file system.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::run;
+
+/// Unpacks a package's files; runs none of its scripts.
+pub fn unpack(package: &Path, folder: &Path) -> Result<()> {
+    run(Command::new("dpkg-deb").arg("-x").arg(package).arg(folder))
+        .with_context(|| format!("cannot unpack {}", package.display()))?;
+    Ok(())
+}
+
+/// Makes `program` use the libraries in `folder`, the C library too: the machine's may be older.
+///
+/// By what stands in the program and not by its environment, which its children would inherit.
+pub fn use_libraries_of(folder: &Path, program: &Path) -> Result<()> {
+    let loader = loader(folder).with_context(|| {
+        let folder = folder.display();
+        format!("there is no C library in {folder}, though every program depends on it")
+    })?;
+    let triplet = loader.parent().and_then(Path::file_name);
+    let triplet = triplet.context("the C library lies in a folder")?;
+    let mut libraries = OsString::new();
+    for place in ["usr/lib", "lib"] {
+        if !libraries.is_empty() {
+            libraries.push(":");
+        }
+        libraries.push(folder.join(place).join(triplet));
+    }
+    let mut patchelf = Command::new("patchelf");
+    patchelf.arg("--set-interpreter").arg(&loader);
+    // The forced form counts for the libraries of its libraries, too.
+    patchelf.args(["--force-rpath", "--set-rpath"]);
+    run(patchelf.arg(libraries).arg(program))
+        .with_context(|| format!("cannot tell {} where its libraries are", program.display()))?;
+    Ok(())
+}
+
+/// What starts programs, such as `usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2`.
+fn loader(folder: &Path) -> Option<PathBuf> {
+    let files_in_folders_of = |place: &str| {
+        let folders = fs::read_dir(folder.join(place)).into_iter().flatten();
+        let files = folders.flatten().map(|entry| fs::read_dir(entry.path()));
+        files.flatten().flatten().flatten().map(|file| file.path())
+    };
+    let mut files = files_in_folders_of("usr/lib").chain(files_in_folders_of("lib"));
+    files.find(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("ld-linux") || name.starts_with("ld64.so")
+    })
+}
