@@ -29,5 +29,6 @@ macro_rules! each_neovim {
 }
 
 mod agents;
+mod plain;
 mod start;
 mod world;
