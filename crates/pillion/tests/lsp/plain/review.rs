@@ -3,12 +3,11 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use pillion_testkit::TestAgent;
 use serde_json::{Value, json};
 
-use crate::agent::Calls;
 use crate::agent::{accepted, rejected};
 use crate::plain::world::World;
-use pillion_testkit::TestAgent;
 
 #[test]
 fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {

@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 use pillion_protocol::IdeContext;
+use pillion_testkit::{Call, TestAgent};
 use serde_json::{Value, json};
 
-use crate::agent::Call;
-use crate::agent::Calls;
 use crate::client::Editor;
 use crate::sandbox::Sandbox;
-use pillion_testkit::TestAgent;
 
 pub struct World {
     pub sandbox: Sandbox,
