@@ -65,7 +65,7 @@ impl Plain {
         Self {
             encoding,
             files: Files::new(encoding, has_block_cursor),
-            proposals: Proposals::new(&setup.environment, encoding, setup.open_with),
+            proposals: Proposals::new(setup),
             warnings: Vec::new(),
         }
     }

@@ -132,24 +132,22 @@ impl Server {
 
     fn request(&mut self, Request { id, method, params }: Request) {
         match method.as_str() {
-            "initialize" => self.initialize(id, params),
-            "shutdown" if self.session.is_some() && !self.is_shut_down => {
+            "shutdown" if self.session.is_some() => {
                 self.is_shut_down = true;
-                if let Some(session) = &self.session {
-                    // From now on no agent finds it.
-                    session.companion.handle().stop();
-                }
+                // Before the answer: Helix kills right after it. Then no agent finds us, each
+                // heard what became of its diff, and no file is left.
+                self.session = None;
                 self.answer(id, Ok(Value::Null));
             }
+            _ if self.is_shut_down => {
+                let text = format!("{method} after shutdown");
+                self.answer(id, Err(message::error(ErrorCode::InvalidRequest, text)));
+            }
+            "initialize" => self.initialize(id, params),
             _ => match &mut self.session {
                 None => {
                     let text = format!("{method} before initialize");
                     let error = message::error(ErrorCode::ServerNotInitialized, text);
-                    self.answer(id, Err(error));
-                }
-                Some(_) if self.is_shut_down => {
-                    let text = format!("{method} after shutdown");
-                    let error = message::error(ErrorCode::InvalidRequest, text);
                     self.answer(id, Err(error));
                 }
                 Some(session) => {
@@ -175,7 +173,7 @@ impl Server {
                 Ending::Hasty
             });
         }
-        let session = self.session.as_mut().filter(|_| !self.is_shut_down)?;
+        let session = self.session.as_mut()?;
         match method.as_str() {
             "initialized" => session.initialized(&self.output),
             "workspace/didChangeWorkspaceFolders" => {
@@ -194,7 +192,7 @@ impl Server {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
             return (!self.is_shut_down).then_some(Ending::Done);
         }
-        let session = self.session.as_mut().filter(|_| !self.is_shut_down)?;
+        let session = self.session.as_mut()?;
         if session.is_initialized {
             let actions = session.face.event(event);
             session.perform(actions, &self.output);
@@ -206,8 +204,7 @@ impl Server {
 
     /// When the face wants to hear that time has passed.
     fn timer(&self) -> Receiver<Instant> {
-        let session = self.session.as_ref().filter(|_| !self.is_shut_down);
-        let due = session.and_then(|session| session.face.due());
+        let due = self.session.as_ref().and_then(|session| session.face.due());
         due.map_or_else(never, at)
     }
 

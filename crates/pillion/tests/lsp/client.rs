@@ -66,7 +66,7 @@ impl Editor {
         }
     }
 
-    /// A plugin that counts in UTF-8 and is ready. The discovery files lie in `environment`.
+    /// A plugin that counts in UTF-8 and is ready.
     pub fn plugin(sandbox: &Sandbox) -> Self {
         let mut editor = Self::start::<&str>(sandbox, []);
         editor.initialize(plugin_params());

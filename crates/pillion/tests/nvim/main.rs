@@ -29,6 +29,15 @@ macro_rules! each_neovim {
 }
 
 mod agents;
+mod context;
+mod health;
+mod lifecycle;
 mod plain;
+mod reload;
+mod roots;
+mod selection;
+mod send;
+mod standin;
 mod start;
+mod terminal;
 mod world;

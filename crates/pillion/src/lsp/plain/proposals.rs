@@ -9,13 +9,13 @@ use gen_lsp_types::{
 };
 use lsp_server::{ErrorCode, Message, Response, ResponseError};
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
-use pillion_discovery::Environment;
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
 use crate::lsp::face::Action;
 use crate::lsp::message;
 use crate::lsp::outgoing::Outgoing;
+use crate::lsp::plain::Setup;
 use crate::lsp::plain::launch;
 use crate::lsp::plain::pending::{ACCEPT, Pending, REJECT};
 use crate::lsp::plain::shelf::Shelf;
@@ -36,6 +36,8 @@ pub struct Proposals {
     shelf: Shelf,
     encoding: Encoding,
     open_with: Option<String>,
+    /// What is said of the focus: not to take it. eglot takes it if anything is said.
+    take_focus: Option<bool>,
     pending: Vec<Pending>,
     /// `window/showDocument`, each for one revision of a diff.
     asked: Outgoing<(DiffId, u32)>,
@@ -46,11 +48,12 @@ pub struct Proposals {
 
 impl Proposals {
     /// None yet.
-    pub fn new(environment: &Environment, encoding: Encoding, open_with: Option<String>) -> Self {
+    pub fn new(setup: Setup) -> Self {
         Self {
-            shelf: Shelf::new(environment),
-            encoding,
-            open_with,
+            shelf: Shelf::new(&setup.environment),
+            encoding: setup.encoding,
+            open_with: setup.open_with,
+            take_focus: (setup.client != "eglot").then_some(false),
             pending: Vec::new(),
             asked: Outgoing::default(),
             focuses: 0,
@@ -89,7 +92,7 @@ impl Proposals {
         let params = ShowDocumentParams {
             uri: pending.uri.clone().into(),
             external: Some(false),
-            take_focus: Some(false),
+            take_focus: self.take_focus,
             selection: first.map(|start| Range { start, end: start }),
         };
         let waiting = (pending.diff.id, pending.diff.revision);

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
+use crate::agent::rejected;
 use crate::plain::world::{World, path};
 use crate::sandbox::{Sandbox, signal};
 
@@ -73,9 +74,17 @@ fn nothing_is_left_when_the_editor_leaves_or_dies() {
     let target = world.target("a.rs", "before\n");
     let proposal = world.shown(&target, "after\n");
     world.editor.request("shutdown", json!(null));
-    world.editor.notify("exit", json!(null));
-    assert_eq!(world.editor.ended().0, Some(0));
+    // Helix kills as soon as it is answered.
+    signal(&world.editor.child, "KILL");
+    world.editor.ended();
+    assert_eq!(world.agent.outcome(), rejected(&target), "C5.7");
     assert!(!proposal.path.exists());
+    let state = world.proposals().parent().unwrap().to_owned();
+    let left: Vec<_> = fs::read_dir(state)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(left, [world.proposals()], "C6.2");
     for end in ["TERM", "HUP", "end of input"] {
         let mut world = World::new();
         let target = world.target("a.rs", "before\n");

@@ -71,6 +71,14 @@ fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
 }
 
 #[test]
+fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
+    let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.propose(&target, "b\n");
+    assert!(proposal.request["params"].get("takeFocus").is_none());
+}
+
+#[test]
 fn the_hunks_follow_the_edits() {
     let mut world = World::new();
     let target = world.target("a.rs", "a\nb\n");
