@@ -32,6 +32,7 @@ mod agents;
 mod context;
 mod health;
 mod lifecycle;
+mod plain;
 mod reload;
 mod roots;
 mod selection;
