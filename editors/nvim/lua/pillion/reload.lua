@@ -5,6 +5,7 @@
 --- it gets the focus, which an agent in its own terminal never takes away.
 
 local check = require("pillion.reload.check")
+local notify = require("pillion.notify")
 
 local M = {}
 
@@ -18,6 +19,7 @@ local EXPECTED_FOR = 10000
 local group
 local timer
 local delay = REST
+local is_looking = false
 
 --- Until when each path is watched.
 local expected = {}
@@ -59,11 +61,21 @@ local function expected_buffers()
   return buffers
 end
 
+--- True if something changed. Reading a file runs people's autocommands, and these may lead here.
 local function look_at(buffers)
+  if is_looking then
+    return false
+  end
+  is_looking = true
   local changed = false
   for buf in pairs(buffers) do
-    changed = check.look(buf) or changed
+    local ok, result = pcall(check.look, buf)
+    if not ok then
+      notify.once("warn", "a changed file was not read again: " .. tostring(result))
+    end
+    changed = changed or (ok and result)
   end
+  is_looking = false
   return changed
 end
 
@@ -78,19 +90,22 @@ end
 local schedule_look
 
 local function tick()
+  if not is_agent_here() and next(expected) == nil then
+    stop_timer()
+    return
+  end
+  schedule_look(math.min(delay * 1.5, REST))
   if is_busy() then
-    schedule_look(REST / 4)
     return
   end
   local changed = look_at(expected_buffers())
   if is_agent_here() then
     changed = look_at(visible_buffers()) or changed
-  elseif next(expected) == nil then
-    stop_timer()
-    return
   end
-  -- A program that writes may write again.
-  schedule_look(changed and SOON or math.min(delay * 1.5, REST))
+  if changed then
+    -- A program that writes may write again.
+    schedule_look(SOON)
+  end
 end
 
 function schedule_look(after)
@@ -116,11 +131,9 @@ end
 
 --- An agent is about to write the file: look at its buffer until it has.
 function M.expect(path)
-  local buf = require("pillion.buffers").find(path)
-  if buf then
-    check.look(buf)
-  end
   expected[path] = vim.loop.now() + EXPECTED_FOR
+  -- What is there before the agent writes.
+  look_at(expected_buffers())
   schedule_look(SOON)
 end
 
@@ -128,7 +141,13 @@ end
 function M.attach()
   group = vim.api.nvim_create_augroup("PillionReload", {})
   local function on(events, callback, pattern)
-    vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern or "*", callback = callback })
+    vim.api.nvim_create_autocmd(events, {
+      group = group,
+      pattern = pattern or "*",
+      callback = callback,
+      -- What happens to a file that is read should happen here, too.
+      nested = true,
+    })
   end
   on({ "FocusGained", "BufEnter", "CursorHold", "TermLeave", "TermClose" }, M.check)
   on("User", M.check, { "PillionDiffClosed", "PillionStatusChanged" })

@@ -33,7 +33,10 @@ local function warn(path, words)
   if length > room then
     name = "…" .. vim.fn.strcharpart(name, length - math.max(room - 1, 8))
   end
-  notify.warn(name .. words)
+  -- Not now: what is said while Neovim looks is not shown.
+  vim.schedule(function()
+    notify.warn(name .. words)
+  end)
 end
 
 local function is_modified(buf)
@@ -74,7 +77,7 @@ local function warn_about_conflict(buf)
   local known = seen[buf]
   if not known.is_told then
     known.is_told = true
-    warn(known.path, " changed on disk: :e! takes that, :w! keeps yours")
+    warn(known.path, " changed: :e! takes that, :w! keeps yours")
   end
 end
 
