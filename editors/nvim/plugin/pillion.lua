@@ -46,15 +46,24 @@ for name, row in pairs(short) do
 end
 
 local group = vim.api.nvim_create_augroup("PillionAutoStart", {})
+
+-- Scheduled: the options may be set, and the file be a real one, only after the event.
+local function consider_soon(may_be_new)
+  vim.schedule(function()
+    require("pillion.autostart").consider(group, may_be_new)
+  end)
+end
+
 vim.api.nvim_create_autocmd({ "BufEnter", "BufNewFile", "BufFilePost", "BufWritePost", "VimEnter" }, {
   group = group,
   desc = "Start Pillion on the first real file",
   callback = function(event)
     -- What netrw names its messages is not on disk, either.
-    local may_be_new = event.event == "BufNewFile" or event.event == "VimEnter"
-    -- Scheduled: the options may be set, and the file be a real one, only after this event.
-    vim.schedule(function()
-      require("pillion.autostart").consider(group, may_be_new)
-    end)
+    consider_soon(event.event == "BufNewFile" or event.event == "VimEnter")
   end,
 })
+
+if vim.v.vim_did_enter == 1 then
+  -- A package manager loads the plugin late.
+  consider_soon(true)
+end

@@ -73,6 +73,16 @@ each_neovim! {
 }
 
 each_neovim! {
+    fn a_plugin_that_is_loaded_late_starts_it_on_the_file_that_is_there(version) {
+        let home = Home::new();
+        let file = home.file("a.txt", "a\n");
+        let nvim = setup(version, &home).arg("--noplugin").arg(file).headless();
+        nvim.command("runtime plugin/pillion.lua");
+        nvim.wait_until("Pillion running", "require('pillion.client').is_running()");
+    }
+}
+
+each_neovim! {
     fn auto_start_can_be_switched_off(version) {
         let world = World::with(version, Home::new(), &[], |setup| {
             setup.init("require('pillion').setup({ auto_start = false })")

@@ -7,30 +7,26 @@ local M = {}
 
 local REPLACEMENT = "\239\191\189"
 
+local function follows(byte)
+  return byte ~= nil and byte >= 0x80 and byte <= 0xBF
+end
+
 --- The length in bytes of the character that starts at `at`, or nil if none starts there.
 local function char_length(text, at)
-  local first, second = text:byte(at, at + 1)
-  local length, low, high
+  local first, second, third, fourth = text:byte(at, at + 3)
   if first < 0x80 then
     return 1
-  elseif first >= 0xC2 and first <= 0xDF then
-    length, low, high = 2, 0x80, 0xBF
-  elseif first >= 0xE0 and first <= 0xEF then
-    length = 3
-    low = first == 0xE0 and 0xA0 or 0x80
-    high = first == 0xED and 0x9F or 0xBF
-  elseif first >= 0xF0 and first <= 0xF4 then
-    length = 4
-    low = first == 0xF0 and 0x90 or 0x80
-    high = first == 0xF4 and 0x8F or 0xBF
-  end
-  if not length or not second or second < low or second > high then
+  elseif first < 0xC2 or first > 0xF4 or not follows(second) then
     return nil
+  elseif first < 0xE0 then
+    return 2
+  elseif first < 0xF0 then
+    -- Neither longer than needed nor half of a surrogate pair.
+    local is_sound = (first ~= 0xE0 or second >= 0xA0) and (first ~= 0xED or second < 0xA0)
+    return is_sound and follows(third) and 3 or nil
   end
-  if not text:find("^" .. ("[\128-\191]"):rep(length - 2), at + 2) then
-    return nil
-  end
-  return length
+  local is_sound = (first ~= 0xF0 or second >= 0x90) and (first ~= 0xF4 or second < 0x90)
+  return is_sound and follows(third) and follows(fourth) and 4 or nil
 end
 
 --- Puts U+FFFD in place of each byte that is no UTF-8: JSON could not carry it.
@@ -53,15 +49,23 @@ function M.valid(text)
   return table.concat(parts)
 end
 
---- How many units the text has.
+local function count(text, bytes)
+  local _, found = text:gsub(bytes, "")
+  return found
+end
+
+--- How many units the text has. This runs with each cursor move, so bytes are counted by kind and not
+--- decoded; only if they do not add up the text cannot be UTF-8.
 function M.length(text)
   if not text:find("[\128-\255]") then
     return #text
   end
-  text = M.valid(text)
-  local _, chars = text:gsub("[^\128-\191]", "")
-  local _, pairs_of_surrogates = text:gsub("[\240-\244]", "")
-  return chars + pairs_of_surrogates
+  local two, three, four = count(text, "[\194-\223]"), count(text, "[\224-\239]"), count(text, "[\240-\244]")
+  local following = count(text, "[\128-\191]")
+  if following ~= two + 2 * three + 3 * four or text:find("[\192\193\245-\255]") then
+    return M.length(M.valid(text))
+  end
+  return #text - following + four
 end
 
 --- The longest beginning of a valid text that has at most `units` units.
