@@ -32,40 +32,31 @@ end
 --- Puts U+FFFD in place of each byte that is no UTF-8: JSON could not carry it.
 function M.valid(text)
   local at = text:find("[\128-\255]")
-  if not at then
-    return text
-  end
   local parts, from = {}, 1
-  while at do
+  while at and at <= #text do
     local length = char_length(text, at)
     if not length then
       parts[#parts + 1] = text:sub(from, at - 1)
-      parts[#parts + 1] = REPLACEMENT
       from = at + 1
     end
-    at = text:find("[\128-\255]", at + (length or 1))
+    at = at + (length or 1)
   end
   parts[#parts + 1] = text:sub(from)
-  return table.concat(parts)
+  return table.concat(parts, REPLACEMENT)
 end
 
-local function count(text, bytes)
-  local _, found = text:gsub(bytes, "")
-  return found
-end
-
---- How many units the text has. This runs with each cursor move, so bytes are counted by kind and not
---- decoded; only if they do not add up the text cannot be UTF-8.
+--- How many units the text has; a byte that is no UTF-8 is one, as U+FFFD is.
 function M.length(text)
-  if not text:find("[\128-\255]") then
-    return #text
+  local units = #text
+  local at = text:find("[\128-\255]")
+  while at and at <= #text do
+    local length = char_length(text, at) or 1
+    if length > 1 then
+      units = units - length + (length == 4 and 2 or 1)
+    end
+    at = at + length
   end
-  local two, three, four = count(text, "[\194-\223]"), count(text, "[\224-\239]"), count(text, "[\240-\244]")
-  local following = count(text, "[\128-\191]")
-  if following ~= two + 2 * three + 3 * four or text:find("[\192\193\245-\255]") then
-    return M.length(M.valid(text))
-  end
-  return #text - following + four
+  return units
 end
 
 --- The longest beginning of a valid text that has at most `units` units.
