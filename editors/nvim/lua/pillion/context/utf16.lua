@@ -66,20 +66,12 @@ function M.cut(text, units)
   end
   local at, used = 1, 0
   while at <= #text do
-    local plain = text:find("[\128-\255]", at) or #text + 1
-    if plain - at >= units - used then
-      return text:sub(1, at + units - used - 1)
+    local length = char_length(text, at) or 1
+    used = used + (length == 4 and 2 or 1)
+    if used > units then
+      return text:sub(1, at - 1)
     end
-    used = used + plain - at
-    at = plain
-    if at <= #text then
-      local length = char_length(text, at) or 1
-      used = used + (length == 4 and 2 or 1)
-      if used > units then
-        return text:sub(1, at - 1)
-      end
-      at = at + length
-    end
+    at = at + length
   end
   return text
 end
