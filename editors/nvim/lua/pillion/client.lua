@@ -43,9 +43,12 @@ local function show_message(params)
   notify[level](params.message or "")
 end
 
+--- The message types of the language-server protocol that each `log_level` lets through.
+local LOGGED = { error = 1, warn = 2, info = 3, debug = 4, trace = 4 }
+
 local function log_message(params)
-  if config.get().log_level == "debug" or config.get().log_level == "trace" then
-    notify.info(params.message or "")
+  if (params.type or 4) <= LOGGED[config.get().log_level] then
+    show_message(params)
   end
 end
 
