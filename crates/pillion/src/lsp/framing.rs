@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Read};
 
 use lsp_server::Message;
-use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// More than any text that can be reviewed, escaped.
 const MAX_MESSAGE: u64 = 2 << 30;
@@ -99,15 +99,27 @@ fn read_header(input: &mut impl BufRead) -> Result<Option<u64>, Malformed> {
 
 fn parse(body: &[u8]) -> Result<Frame, Malformed> {
     let text = str::from_utf8(body).map_err(|_| Malformed::NotUtf8)?;
-    if let Ok(message) = serde_json::from_str(text) {
-        return Ok(Frame::Message(message, text.len()));
+    let message = serde_json::from_str(text).or_else(|_| {
+        let mut value: Value = serde_json::from_str(text)?;
+        // Some clients say `null` for the error that they do not have.
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, value| name != "error" || !value.is_null());
+        }
+        Ok(serde_json::from_value(value).ok())
+    });
+    match message {
+        Ok(Some(message)) => Ok(Frame::Message(message, text.len())),
+        Ok(None) => Ok(Frame::Other),
+        Err(error) => Err(Malformed::not_json(&error)),
     }
-    match serde_json::from_str::<IgnoredAny>(text) {
-        Ok(_) => Ok(Frame::Other),
-        Err(error) => Err(Malformed::NotJson {
+}
+
+impl Malformed {
+    fn not_json(error: &serde_json::Error) -> Self {
+        Self::NotJson {
             line: error.line(),
             column: error.column(),
-        }),
+        }
     }
 }
 
@@ -160,6 +172,16 @@ mod tests {
             let frames = read_all(framed(body).as_bytes()).unwrap();
             assert!(matches!(frames[..], [Frame::Other]), "{body}");
         }
+    }
+
+    #[test]
+    fn an_answer_may_say_that_it_has_no_error() {
+        let body = r#"{"error":null,"id":1,"jsonrpc":"2.0","result":{"content":""}}"#;
+        let frames = read_all(framed(body).as_bytes()).unwrap();
+        let [Frame::Message(Message::Response(response), _)] = &frames[..] else {
+            panic!("{frames:?}");
+        };
+        assert!(response.response_result.is_ok());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::lsp::face::Face;
 use crate::lsp::position::Encoding;
+use crate::lsp::roots::WorkspaceFolder;
 use crate::visible;
 
 /// The version of the program.
@@ -35,12 +36,6 @@ pub struct InitializeParams {
 struct ClientInfo {
     name: String,
     version: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
-struct WorkspaceFolder {
-    uri: String,
 }
 
 #[derive(Debug, Default, Deserialize)]

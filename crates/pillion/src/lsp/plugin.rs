@@ -3,6 +3,8 @@
 mod context;
 mod diffs;
 mod messages;
+#[cfg(test)]
+mod page;
 mod version;
 
 use gen_lsp_types::{

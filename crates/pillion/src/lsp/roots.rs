@@ -5,8 +5,31 @@ use std::path::{Path, PathBuf};
 use gen_lsp_types::MessageType;
 use lsp_server::Message;
 use pillion_protocol::discovery::join_roots;
+use serde::Deserialize;
 
 use crate::lsp::{message, uri};
+
+/// A folder as the editor names it.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub struct WorkspaceFolder {
+    pub uri: String,
+}
+
+/// The parameters of `workspace/didChangeWorkspaceFolders`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub struct DidChangeWorkspaceFolders {
+    pub event: FoldersChanged,
+}
+
+/// Which folders came and which went.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub struct FoldersChanged {
+    pub added: Vec<WorkspaceFolder>,
+    pub removed: Vec<WorkspaceFolder>,
+}
 
 /// The folders, each as the editor names it and as a real path, which is what agents compare with
 /// (C2.7).
@@ -39,8 +62,17 @@ impl Roots {
         roots
     }
 
-    /// A folder was opened.
-    pub fn add(&mut self, uri: &str) {
+    /// Folders were closed and opened.
+    pub fn change(&mut self, event: &FoldersChanged) {
+        for folder in &event.removed {
+            self.remove(&folder.uri);
+        }
+        for folder in &event.added {
+            self.add(&folder.uri);
+        }
+    }
+
+    fn add(&mut self, uri: &str) {
         match uri::to_path(uri) {
             Some(path) => self.add_folder(path),
             None => self.note(format!(
@@ -49,8 +81,7 @@ impl Roots {
         }
     }
 
-    /// A folder was closed.
-    pub fn remove(&mut self, uri: &str) {
+    fn remove(&mut self, uri: &str) {
         let Some(path) = uri::to_path(uri) else {
             return;
         };

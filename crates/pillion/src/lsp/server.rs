@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, select, tick};
-use gen_lsp_types::DidChangeWorkspaceFoldersParams;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use pillion_companion::{Companion, Options as CompanionOptions};
 use pillion_discovery::{Environment, process};
@@ -18,7 +17,7 @@ use crate::lsp::front::{self, Event, Front};
 use crate::lsp::handshake::{self, InitializeParams, Wanted};
 use crate::lsp::plain::{self, Plain};
 use crate::lsp::plugin::Plugin;
-use crate::lsp::roots::Roots;
+use crate::lsp::roots::{DidChangeWorkspaceFolders, Roots};
 use crate::lsp::transport::{self, Input};
 use crate::lsp::{Options, message};
 
@@ -291,7 +290,7 @@ impl Session {
     }
 
     fn change_roots(&mut self, method: &str, params: Value, output: &Sender<Message>) {
-        let params: DidChangeWorkspaceFoldersParams = match message::params(params) {
+        let params: DidChangeWorkspaceFolders = match message::params(params) {
             Ok(params) => params,
             Err(why) => {
                 let _ = output.send(message::ignored(method, &why));
@@ -299,12 +298,7 @@ impl Session {
             }
         };
         let before = self.roots.paths();
-        for folder in &params.event.removed {
-            self.roots.remove(folder.uri.as_ref());
-        }
-        for folder in &params.event.added {
-            self.roots.add(folder.uri.as_ref());
-        }
+        self.roots.change(&params.event);
         self.tell_notes(output);
         let roots = self.roots.paths();
         if roots != before {

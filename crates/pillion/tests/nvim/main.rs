@@ -29,7 +29,12 @@ macro_rules! each_neovim {
 }
 
 mod agents;
+mod context;
+mod health;
+mod lifecycle;
 mod reload;
+mod roots;
+mod selection;
 mod send;
 mod standin;
 mod start;

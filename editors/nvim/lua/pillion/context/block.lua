@@ -39,10 +39,18 @@ end
 
 --- The last character that starts at or before `column`, with what combines with it.
 local function char_at_column(number, line, column, virtual)
-  local low, high = 0, fn.strchars(line, 1)
+  local function starts_in_time(index)
+    return first_column(number, line, fn.byteidx(line, index) + 1, virtual) <= column
+  end
+  local low, high, count = 0, 1, fn.strchars(line, 1)
+  -- In steps that grow, because what follows in a long line costs time.
+  while high <= count and starts_in_time(high) do
+    low, high = high, 2 * high
+  end
+  high = math.min(high - 1, count)
   while low < high do
     local middle = math.ceil((low + high) / 2)
-    if first_column(number, line, fn.byteidx(line, middle) + 1, virtual) <= column then
+    if starts_in_time(middle) then
       low = middle
     else
       high = middle - 1
@@ -70,6 +78,8 @@ local function slice_slowly(number, line, left, right, virtual)
   end
   if start > right then
     return before
+  elseif right == TO_THE_END then
+    return before .. line:sub(from)
   end
   local to = char_at_column(number, line, right, virtual)
   if to > #line then
