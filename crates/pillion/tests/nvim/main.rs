@@ -31,6 +31,7 @@ macro_rules! each_neovim {
 mod agents;
 mod context;
 mod health;
+mod help;
 mod lifecycle;
 mod reload;
 mod roots;
