@@ -115,6 +115,28 @@ fn what_the_editor_cannot_show_the_agent_is_told_with_the_reason() {
 }
 
 #[test]
+fn a_file_that_cannot_be_compared_with_does_not_reach_the_editor() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("huge", "");
+    std::fs::File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_len(600 << 20)
+        .unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(file.to_str().unwrap(), "x");
+    let error = call.end().unwrap_err();
+    assert!(error.contains("huge is too big to review"), "{error}");
+    let passed = editor.passed();
+    assert!(
+        !passed.iter().any(|method| method.ends_with("Diff")),
+        "{passed:?}"
+    );
+}
+
+#[test]
 fn a_decision_about_an_older_proposal_does_not_count_for_the_newer_one() {
     let sandbox = Sandbox::new();
     let file = sandbox.home.file("a.rs", "");
