@@ -32,6 +32,7 @@ mod agents;
 mod context;
 mod health;
 mod help;
+mod install;
 mod lifecycle;
 mod reload;
 mod roots;
