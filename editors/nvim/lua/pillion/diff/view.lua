@@ -129,11 +129,15 @@ function M.show(diff, how)
   end
   diff.origin, diff.before = here, here
   diff.is_split = not spec.tab
+  if spec.focus == "terminal" then
+    -- Without going back first: with the tab line that came with the new tab page, the terminal
+    -- would get a line less there, and the agent in it a signal to draw itself anew.
+    enter(windows.terminal)
+    return true
+  end
   focus.go_back(here)
   if spec.focus == "view" then
     enter(windows.right)
-  elseif spec.focus == "terminal" then
-    enter(windows.terminal)
   elseif spec.unseen then
     label.announce(diff)
   end
