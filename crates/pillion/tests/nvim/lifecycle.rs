@@ -172,6 +172,35 @@ each_neovim! {
 }
 
 each_neovim! {
+    fn what_was_typed_into_a_proposal_outlives_a_program_that_dies(version) {
+        let world = World::open(version, &[("a.txt", "a\n")]);
+        let agent = world.gemini();
+        agent.propose(world.home.workspace().join("a.txt"), "b\n");
+        agent.propose(world.home.workspace().join("new.txt"), "untouched\n");
+        world.nvim.lua::<()>(
+            "for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+               local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+               if vim.b[buf].pillion_diff and lines[1] == 'b' then
+                 vim.api.nvim_buf_set_lines(buf, 1, 1, false, { 'typed' })
+               end
+             end
+             vim.loop.kill(require('pillion.client').state.pid, 'sigkill')",
+            json!([]),
+        );
+        wait_said(&world.nvim, "your edited proposal for a.txt is in buffer ");
+        world.nvim.wait_until("the views gone", "vim.fn.tabpagenr('$') == 1 and vim.fn.winnr('$') == 1");
+        let kept: Vec<Vec<String>> = world.nvim.lua(
+            "return vim.tbl_map(function(info)
+               return vim.api.nvim_buf_get_lines(info.bufnr, 0, -1, false)
+             end, vim.fn.getbufinfo({ buflisted = 1, bufmodified = 1 }))",
+            json!([]),
+        );
+        assert_eq!(kept, [["b", "typed"]]);
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
     fn it_stops_and_starts_by_command_and_says_so_by_events(version) {
         let world = World::with(version, Home::new(), &[("a.txt", "a\n")], |setup| {
             setup.init(

@@ -98,16 +98,10 @@ local function on_request(method, params)
   return result
 end
 
-local function close_views()
-  for _, diff in ipairs(require("pillion.diff").list()) do
-    require("pillion.diff").close({ id = diff.id, reason = "agentGone" })
-  end
-end
-
 local function after_the_end()
   require("pillion.context").detach()
   require("pillion.reload").detach()
-  close_views()
+  require("pillion.salvage").close_views()
   require("pillion.environment").clear()
   M.state = fresh_state()
   require("pillion.status").update(M.state)
