@@ -4,6 +4,7 @@
 //! It reports; it never fails because something is slow.
 
 mod client;
+mod editors;
 mod figures;
 pub mod floor;
 mod process;
@@ -18,20 +19,34 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use serde_json::{Map, Value};
 
 use self::servers::Programs;
 use crate::{npm, root, target_dir};
 
-/// Measure pillion beside a bare server and the official SDK, and print a table
+/// Measure pillion beside a bare server and the official SDK, and in editors, and print tables
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Take a few rounds only: to see that the benchmark works, not how fast anything is
     #[arg(long)]
     quick: bool,
 
+    /// Measure only this
+    #[arg(long, value_enum, value_name = "PART")]
+    only: Option<Part>,
+
     /// Write every figure to this file, too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// The companion beside a bare server and the official SDK
+    Companion,
+    /// What it costs in editors
+    Editors,
 }
 
 /// How much is measured.
@@ -43,6 +58,7 @@ struct Effort {
     contexts: usize,
     changes: usize,
     idle: Duration,
+    editors: editors::Effort,
 }
 
 const FULL: Effort = Effort {
@@ -51,6 +67,11 @@ const FULL: Effort = Effort {
     contexts: 40,
     changes: 10_000,
     idle: Duration::from_secs(60),
+    editors: editors::Effort {
+        starts: 30,
+        moves: 200,
+        diffs: [100, 30],
+    },
 };
 
 const QUICK: Effort = Effort {
@@ -59,13 +80,47 @@ const QUICK: Effort = Effort {
     contexts: 5,
     changes: 500,
     idle: Duration::from_secs(3),
+    editors: editors::Effort {
+        starts: 3,
+        moves: 10,
+        diffs: [5, 2],
+    },
 };
 
 pub fn run(args: &Args) -> Result<ExitCode> {
+    let effort = if args.quick { &QUICK } else { &FULL };
+    build("pillion")?;
+    let mut tables = Vec::new();
+    let mut json = Map::new();
+    if args.measures(Part::Companion) {
+        let figures = companion(effort)?;
+        tables.push(report::companion(&figures, effort.idle));
+        json.extend(report::companion_json(&figures, effort.idle));
+    }
+    if args.measures(Part::Editors) {
+        let figures = editors(effort)?;
+        tables.push(report::editors(&figures));
+        json.extend(report::editors_json(&figures));
+    }
+    let mut out = io::stdout().lock();
+    write!(out, "{}", tables.join("\n")).context("cannot print the table")?;
+    if let Some(path) = &args.json {
+        let json = Value::Object(json);
+        fs::write(path, format!("{json:#}\n"))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn measures(&self, part: Part) -> bool {
+        self.only.is_none_or(|only| only == part)
+    }
+}
+
+fn companion(effort: &Effort) -> Result<Vec<figures::Figure>> {
     let target = target_dir();
     let npm = npm::install(&target)?;
-    let release = target.join("release");
-    build("pillion")?;
     build("xtask")?;
     let scratch = target.join("bench");
     // The reference finds its packages beside itself.
@@ -73,23 +128,26 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bench/reference.mjs");
     fs::copy(&source, &reference).with_context(|| format!("cannot copy {}", source.display()))?;
     let programs = Programs {
-        pillion: executable(&release, "pillion"),
-        floor: executable(&release, "xtask"),
+        pillion: built("pillion"),
+        floor: built("xtask"),
         node: executable(&npm.join("node_modules/.bin"), "node"),
         reference,
         scratch: std::path::absolute(&scratch)?,
     };
-    let effort = if args.quick { &QUICK } else { &FULL };
     let figures = figures::measure(&programs, effort)?;
-    let mut out = io::stdout().lock();
-    write!(out, "{}", report::markdown(&figures, effort.idle)).context("cannot print the table")?;
-    if let Some(path) = &args.json {
-        let json = report::json(&figures, effort.idle);
-        fs::write(path, format!("{json:#}\n"))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
     let _ = fs::remove_dir_all(&scratch);
-    Ok(ExitCode::SUCCESS)
+    Ok(figures)
+}
+
+fn editors(effort: &Effort) -> Result<Vec<editors::Figure>> {
+    let folder = crate::editors::install(&target_dir())?;
+    let pillion = std::path::absolute(built("pillion"))?;
+    editors::measure(&pillion, &folder, &effort.editors)
+}
+
+/// A program that [`build`] has built.
+fn built(name: &str) -> PathBuf {
+    executable(&target_dir().join("release"), name)
 }
 
 /// Builds one package for release. One at a time: built together, each would get the features that

@@ -106,6 +106,16 @@ fn state_machines_know_no_sockets_and_no_clock() {
 }
 
 #[test]
+fn one_module_of_the_language_server_knows_its_pipes() {
+    let transport = "crates/pillion/src/lsp/transport.rs";
+    forbid(
+        "crates/pillion/src/lsp",
+        &["stdin(", "stdout("],
+        &[transport],
+    );
+}
+
+#[test]
 fn one_module_knows_the_mcp_sdk() {
     forbid("crates", &["rmcp"], &["crates/companion/src/mcp"]);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{accept, completions, diffs, focus, man, reject, review, serve};
+use crate::commands::{accept, completions, diffs, focus, lsp, man, reject, review, serve};
 
 /// The IDE companion of terminal coding agents, for every editor
 ///
@@ -42,6 +42,7 @@ Exit codes:
 pub enum Command {
     Review(review::Args),
     Serve(serve::Args),
+    Lsp(lsp::Args),
     Focus(focus::Args),
     Diffs(diffs::Args),
     Accept(accept::Args),

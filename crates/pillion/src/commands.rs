@@ -4,6 +4,7 @@ pub mod accept;
 pub mod completions;
 pub mod diffs;
 pub mod focus;
+pub mod lsp;
 pub mod man;
 pub mod reject;
 pub mod review;
@@ -19,6 +20,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         None => review::run(cli.review),
         Some(Command::Review(args)) => review::run(args),
         Some(Command::Serve(args)) => serve::run(args),
+        Some(Command::Lsp(args)) => lsp::run(args),
         Some(Command::Focus(args)) => focus::run(args),
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),

@@ -5,8 +5,11 @@ mod commands;
 mod demo;
 mod failure;
 mod logging;
+mod lsp;
 mod memory;
+mod original;
 mod review;
+mod text;
 mod visible;
 mod workspace;
 

@@ -172,18 +172,25 @@ impl Dialect {
     }
 
     /// The variables that wire an agent's terminal to one companion (C2.6), with their values.
-    pub fn environment(
+    /// None of them is a secret: agents read the token from the discovery file.
+    pub fn environment(self, port: u16, workspace_path: &str) -> Vec<(&'static str, String)> {
+        let row = self.row();
+        vec![
+            (row.port_variable, port.to_string()),
+            (row.workspace_variable, workspace_path.to_owned()),
+        ]
+    }
+
+    /// As [`Dialect::environment`], with the token for agents that no discovery file can reach.
+    /// Every process that is started with it can read it.
+    pub fn environment_with_token(
         self,
         port: u16,
         workspace_path: &str,
         token: &Token,
     ) -> Vec<(&'static str, String)> {
-        let row = self.row();
-        let mut variables = vec![
-            (row.port_variable, port.to_string()),
-            (row.workspace_variable, workspace_path.to_owned()),
-        ];
-        if let Some(name) = row.token_variable {
+        let mut variables = self.environment(port, workspace_path);
+        if let Some(name) = self.row().token_variable {
             variables.push((name, token.expose().to_owned()));
         }
         variables
@@ -262,7 +269,7 @@ mod tests {
         let token = Token::from("t".to_owned());
         let names = |dialect: Dialect| -> Vec<_> {
             dialect
-                .environment(1, "/w", &token)
+                .environment_with_token(1, "/w", &token)
                 .into_iter()
                 .map(|(name, value)| format!("{name}={value}"))
                 .collect()
@@ -282,5 +289,14 @@ mod tests {
                 "QWEN_CODE_IDE_WORKSPACE_PATH=/w"
             ]
         );
+    }
+
+    #[test]
+    fn the_environment_of_a_terminal_holds_no_secret() {
+        for dialect in Dialect::ALL {
+            let variables = dialect.environment(1, "/w");
+            assert_eq!(variables[0], (dialect.port_variable(), "1".to_owned()));
+            assert!(variables.iter().all(|(name, _)| !name.contains("TOKEN")));
+        }
     }
 }

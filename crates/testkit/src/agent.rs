@@ -45,20 +45,35 @@ impl AgentKind {
         }
     }
 
-    /// Its command line.
-    fn command(self, npm: &Npm) -> Vec<String> {
-        let command = npm.bin().join(self.name()).display().to_string();
+    /// How it tells its model where the cursor is, without blanks (see
+    /// [`ModelRequest::newest_message`](crate::ModelRequest::newest_message)).
+    pub fn cursor_as_told(self, line: u32, character: u32) -> String {
         match self {
-            AgentKind::Gemini => vec![command],
-            // Its own default approves by itself and shows no diff.
-            AgentKind::Qwen => vec![command, "--approval-mode".into(), "default".into()],
+            AgentKind::Gemini => format!(r#""line":{line},"character":{character}"#),
+            AgentKind::Qwen => format!("line{line},character{character}"),
         }
     }
 
-    /// What makes it ask the stand-in model, with this Node.
-    fn env(self, base: Env, npm: &Npm, model: &Model) -> Env {
+    /// What it is started with.
+    pub fn arguments(self) -> &'static [&'static str] {
+        match self {
+            AgentKind::Gemini => &[],
+            // Its own default approves by itself and shows no diff.
+            AgentKind::Qwen => &["--approval-mode", "default"],
+        }
+    }
+
+    /// Its command line.
+    fn command(self, npm: &Npm) -> Vec<String> {
+        let command = npm.bin().join(self.name()).display().to_string();
+        let arguments = self.arguments().iter().map(|&argument| argument.to_owned());
+        [command].into_iter().chain(arguments).collect()
+    }
+
+    /// `base` with what makes it ask the stand-in model, and with its command on PATH.
+    pub fn env(self, base: Env, model: &Model) -> Env {
         let mut env = base;
-        env.prepend_path(npm.bin());
+        env.prepend_path(Npm::from_env().bin());
         match self {
             AgentKind::Gemini => env
                 .with("GEMINI_API_KEY", "none")
@@ -97,12 +112,18 @@ impl Agent {
         more: &Env,
     ) -> Agent {
         let npm = Npm::from_env();
-        let mut env = kind.env(home.env(), &npm, model);
+        let mut env = kind.env(home.env(), model);
         for (name, value) in more.iter() {
             env.set(name, value);
         }
         let size = Size::new(100, 40);
         let pane = tmux.spawn(kind.name(), size, &env, cwd, &kind.command(&npm));
+        Agent::attach(kind, pane)
+    }
+
+    /// Takes hold of one that was started in this terminal, perhaps in an editor that runs there
+    /// and gives it the keys, and waits until it takes input.
+    pub fn attach(kind: AgentKind, pane: Pane) -> Agent {
         let agent = Agent { kind, pane };
         agent.pane.wait_for(READY, START);
         agent

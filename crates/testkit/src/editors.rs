@@ -25,6 +25,11 @@ impl Editors {
         let folder = std::env::var_os(VARIABLE).unwrap_or_else(|| {
             panic!("{VARIABLE} is not set: run this test through `cargo xtask test`, which installs the editors")
         });
+        Editors::at(folder)
+    }
+
+    /// Those in this folder.
+    pub fn at(folder: impl Into<PathBuf>) -> Editors {
         Editors {
             folder: folder.into(),
         }

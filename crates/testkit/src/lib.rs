@@ -26,5 +26,5 @@ pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{Nvim, NvimSetup, NvimVersion};
 pub use process::kill_tree;
-pub use test_agent::{TestAgent, discovery_file, discovery_files};
+pub use test_agent::{Call, TestAgent, discovery_file, discovery_files};
 pub use tmux::{Pane, Size, Tmux};

@@ -98,6 +98,15 @@ impl ModelRequest {
     pub fn mentions(&self, text: &str) -> bool {
         mentions(&self.body, text)
     }
+
+    /// The message that carries the newest prompt, with what the agent adds to it of its own, as
+    /// JSON: without line breaks, blanks, and the backslashes of JSON in JSON.
+    pub fn newest_message(&self) -> String {
+        let messages = [&self.body["contents"], &self.body["messages"]].into_iter();
+        let last = messages.filter_map(|all| all.as_array()?.last()).next();
+        let message = last.map(ToString::to_string).unwrap_or_default();
+        message.replace("\\n", "").replace(['\\', ' '], "")
+    }
 }
 
 impl fmt::Debug for ModelRequest {

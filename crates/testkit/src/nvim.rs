@@ -45,6 +45,11 @@ impl NvimVersion {
     /// Both.
     pub const ALL: [NvimVersion; 2] = [NvimVersion::V0_7, NvimVersion::V0_10];
 
+    /// As people name it.
+    pub fn name(self) -> &'static str {
+        self.number().trim_end_matches('.')
+    }
+
     /// How its number starts.
     pub fn number(self) -> &'static str {
         match self {

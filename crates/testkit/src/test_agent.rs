@@ -1,6 +1,9 @@
 //! An agent without a screen or a Node: the project's own client. For speed, beside the real ones.
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pillion_agent::{Client, ClientError, Update, Updates};
@@ -18,9 +21,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct TestAgent {
     runtime: Runtime,
-    client: Client,
+    client: Arc<Client>,
     updates: Updates,
 }
+
+/// A call of an agent that is under way, while the test answers as the editor.
+#[derive(Debug)]
+pub struct Call<T>(JoinHandle<Result<T, ClientError>>);
 
 impl TestAgent {
     /// Connects to the companion of a discovery file.
@@ -36,7 +43,7 @@ impl TestAgent {
             .unwrap_or_else(|error| panic!("cannot connect to {}: {error}", path.display()));
         TestAgent {
             runtime,
-            client,
+            client: Arc::new(client),
             updates,
         }
     }
@@ -49,7 +56,7 @@ impl TestAgent {
                 return TestAgent::connect(file);
             }
             assert!(started.elapsed() < SOON, "no companion was published");
-            std::thread::sleep(LOOK_EVERY);
+            thread::sleep(LOOK_EVERY);
         }
     }
 
@@ -70,6 +77,19 @@ impl TestAgent {
     pub fn close(&self, path: impl AsRef<Path>) -> Result<String, ClientError> {
         let path = path.as_ref().to_str().expect("agents send UTF-8 only");
         self.runtime.block_on(self.client.close_diff(path))
+    }
+
+    /// Begins to propose a text for a file.
+    pub fn proposing(&self, path: &str, content: &str) -> Call<()> {
+        let client = Arc::clone(&self.client);
+        let (path, content) = (path.to_owned(), content.to_owned());
+        Call::start(move || async move { client.open_diff(&path, &content).await })
+    }
+
+    /// Begins to close the diff of a file.
+    pub fn closing(&self, path: &str) -> Call<String> {
+        let (client, path) = (Arc::clone(&self.client), path.to_owned());
+        Call::start(move || async move { client.close_diff(&path).await })
     }
 
     /// The next update that is not a context.
@@ -124,9 +144,34 @@ impl TestAgent {
 
     /// Ends the session.
     pub fn disconnect(self) {
+        let client = Arc::into_inner(self.client).expect("no call is under way");
         self.runtime
-            .block_on(self.client.disconnect())
+            .block_on(client.disconnect())
             .expect("the companion is there");
+    }
+}
+
+impl<T: Send + 'static> Call<T> {
+    fn start<F>(call: impl FnOnce() -> F + Send + 'static) -> Call<T>
+    where
+        F: Future<Output = Result<T, ClientError>>,
+    {
+        Call(thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime can be made");
+            runtime.block_on(call())
+        }))
+    }
+
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    /// What the agent is told.
+    pub fn end(self) -> Result<T, String> {
+        let answer = self.0.join().expect("the call does not panic");
+        answer.map_err(|error| error.to_string())
     }
 }
 

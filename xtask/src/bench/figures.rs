@@ -222,7 +222,7 @@ fn difference(before: Option<Duration>, after: Option<Duration>) -> Option<f64> 
     Some(milliseconds(after?.saturating_sub(before?)))
 }
 
-fn milliseconds(duration: Duration) -> f64 {
+pub fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
@@ -232,7 +232,7 @@ fn megabytes(bytes: u64) -> f64 {
 }
 
 /// The smallest value that `part` of the values do not exceed.
-fn quantile(mut values: Vec<f64>, part: f64) -> Option<f64> {
+pub fn quantile(mut values: Vec<f64>, part: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let count = (part * values.len() as f64).ceil() as usize;
     values.get(count.saturating_sub(1)).copied()

@@ -1,9 +1,11 @@
-//! The table, what was to be reached, and both as JSON.
+//! The tables, what was to be reached, and all as JSON.
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use pillion_testkit::NvimVersion;
+use serde_json::{Map, Value, json};
 
+use super::editors::Figure as EditorFigure;
 use super::figures::{self, DEBOUNCE_MS, Figure};
 use super::text::SIZES;
 
@@ -15,8 +17,8 @@ struct Target {
     value: Option<f64>,
 }
 
-/// The report for people.
-pub fn markdown(figures: &[Figure], idle: Duration) -> String {
+/// The companion's report for people.
+pub fn companion(figures: &[Figure], idle: Duration) -> String {
     let mut out = String::from(
         "| | unit | pillion | floor | reference | pillion ÷ floor |\n\
          | --- | --- | ---: | ---: | ---: | ---: |\n",
@@ -51,8 +53,8 @@ pub fn markdown(figures: &[Figure], idle: Duration) -> String {
     out
 }
 
-/// The report for programs.
-pub fn json(figures: &[Figure], idle: Duration) -> Value {
+/// The companion's report for programs.
+pub fn companion_json(figures: &[Figure], idle: Duration) -> Map<String, Value> {
     let targets = targets(figures, idle);
     let targets = targets.iter().map(|target| {
         json!({"what": target.what, "unit": target.unit, "limit": target.limit,
@@ -65,7 +67,50 @@ pub fn json(figures: &[Figure], idle: Duration) -> Value {
             "pillion": pillion, "floor": floor, "reference": reference})
     });
     let figures: Vec<_> = figures.collect();
-    json!({"figures": figures, "targets": targets})
+    let parts = [("figures", figures), ("targets", targets)];
+    let parts = parts.map(|(name, rows)| (name.to_owned(), Value::Array(rows)));
+    parts.into_iter().collect()
+}
+
+/// The editors' report for people.
+pub fn editors(figures: &[EditorFigure]) -> String {
+    let names = NvimVersion::ALL.map(|version| format!("Neovim {}", version.name()));
+    let mut out = format!(
+        "| | unit | {} | to reach | |\n| --- | --- |{} ---: | --- |\n",
+        names.join(" | "),
+        " ---: |".repeat(names.len()),
+    );
+    for figure in figures {
+        let mut cells: Vec<_> = figure
+            .values
+            .iter()
+            .map(|value| cell(Some(*value)))
+            .collect();
+        // What no Neovim has a part in has one value.
+        cells.resize(names.len(), String::new());
+        let verdict = match figure.is_reached() {
+            None => "",
+            Some(true) => "reached",
+            Some(false) => "NOT reached",
+        };
+        let limit = figure
+            .limit
+            .map(|limit| format!("at most {}", cell(Some(limit))));
+        let (name, unit, cells) = (&figure.name, figure.unit, cells.join(" | "));
+        let limit = limit.unwrap_or_default();
+        out += &format!("| {name} | {unit} | {cells} | {limit} | {verdict} |\n");
+    }
+    out
+}
+
+/// The editors' report for programs.
+pub fn editors_json(figures: &[EditorFigure]) -> Map<String, Value> {
+    let figures = figures.iter().map(|figure| {
+        json!({"name": figure.name, "unit": figure.unit, "values": figure.values,
+            "limit": figure.limit, "isReached": figure.is_reached()})
+    });
+    let editors = ("editors".to_owned(), figures.collect());
+    [editors].into_iter().collect()
 }
 
 impl Target {
@@ -130,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_shown_as_missing() {
-        let table = markdown(&[figure("row".to_owned(), 1.234)], Duration::ZERO);
+        let table = companion(&[figure("row".to_owned(), 1.234)], Duration::ZERO);
         assert!(
             table.contains("| row | ms | 1.23 | 2.00 | – | 0.62 |"),
             "{table}"

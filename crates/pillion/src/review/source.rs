@@ -3,44 +3,21 @@
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_companion::DiffId;
 
-use crate::review::text::Text;
+use crate::original;
 use crate::review::view::Disk;
-
-/// Bigger files are not read.
-const MAX_FILE: u64 = 512 << 20;
+use crate::text::Text;
 
 /// Reads the file before a change; `None` when it is not there yet.
 ///
 /// # Errors
 /// One sentence that says why it cannot be read.
 pub fn read(path: &Path) -> Result<Option<Text>, String> {
-    let failed = |error: io::Error| format!("cannot read {}: {error}", path.display());
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A link that leads nowhere is there all the same, but so the agent will create it.
-            return Ok(None);
-        }
-        Err(error) => return Err(failed(error)),
-    };
-    // Reading a pipe would wait for ever.
-    if !metadata.is_file() {
-        return Err(format!("{} is not a regular file", path.display()));
-    }
-    if metadata.len() > MAX_FILE {
-        return Err(format!("{} is too big to review", path.display()));
-    }
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(Text::new(bytes))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error)),
-    }
+    Ok(original::read(path)?.map(Text::new))
 }
 
 /// Watches the files of pending diffs for other texts, by looking at them now and then.
@@ -152,19 +129,6 @@ fn fingerprint(text: &Text) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_not_a_readable_file_is_refused_with_its_path() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(read(&folder.path().join("new.txt")), Ok(None));
-        assert_eq!(read(&folder.path().join("no/such/folder.txt")), Ok(None));
-        let error = read(folder.path()).unwrap_err();
-        assert!(error.ends_with("is not a regular file"), "{error}");
-        let file = folder.path().join("file");
-        fs::write(&file, "x").unwrap();
-        let error = read(&file.join("below")).unwrap_err();
-        assert!(error.starts_with("cannot read "), "{error}");
-    }
 
     #[test]
     fn another_text_on_disk_is_noticed_and_the_same_one_is_not() {

@@ -57,12 +57,8 @@ fn tells_its_model_what_changed(kind: AgentKind) {
         scene.model.script([Turn::say(&answer)]);
         scene.agent.prompt(&prompt);
         scene.agent.wait_for(&answer);
-        let request = asked(&scene, &prompt);
-        let told = told(&request);
-        let cursor = match kind {
-            AgentKind::Gemini => format!(r#""line":{line},"character":7"#),
-            AgentKind::Qwen => format!("line{line},character7"),
-        };
+        let told = asked(&scene, &prompt).newest_message();
+        let cursor = kind.cursor_as_told(line, 7);
         for expected in [path, cursor, selected.to_owned()] {
             let is_told = told.contains(&expected.replace(' ', ""));
             assert!(is_told, "{kind:?} does not tell of {expected:?}: {told}");
@@ -75,14 +71,4 @@ fn asked(scene: &Scene, prompt: &str) -> ModelRequest {
     scene.model.wait_for("with the prompt", SOON, |request| {
         request.is_main && request.mentions(prompt)
     })
-}
-
-/// What stands before the prompt in the message that carries it, without line breaks, blanks, and
-/// the backslashes of JSON in JSON.
-fn told(request: &ModelRequest) -> String {
-    let body = &request.body;
-    let messages = [&body["contents"], &body["messages"]].into_iter();
-    let last = messages.filter_map(|all| all.as_array()?.last()).next();
-    let message = last.map(ToString::to_string).unwrap_or_default();
-    message.replace("\\n", "").replace(['\\', ' '], "")
 }

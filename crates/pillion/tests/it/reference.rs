@@ -5,9 +5,10 @@ use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "review",
     "serve",
+    "lsp",
     "focus",
     "diffs",
     "accept",

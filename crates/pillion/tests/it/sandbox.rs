@@ -166,21 +166,30 @@ impl Serve {
     }
 
     pub fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        let status = Command::new("kill").args(["-s", name, &pid]).status();
-        assert!(status.unwrap().success());
+        signal(&self.child, name);
     }
 
     /// Waits for its end; the exit code, or nothing if a signal killed it.
     pub fn ended(&mut self) -> Option<i32> {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(start.elapsed() < Duration::from_secs(5), "it still runs");
-            std::thread::sleep(Duration::from_millis(5));
+        ended(&mut self.child)
+    }
+}
+
+pub fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let status = Command::new("kill").args(["-s", name, &pid]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Waits for the end of a process; its exit code, or nothing if a signal killed it.
+pub fn ended(child: &mut Child) -> Option<i32> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
         }
+        assert!(start.elapsed() < Duration::from_secs(5), "it still runs");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -36,6 +36,11 @@ impl NvimSetup {
     /// If it is not installed.
     pub fn new(version: NvimVersion, home: &Home) -> NvimSetup {
         let program = Editors::other_nvim().unwrap_or_else(|| Editors::from_env().nvim(version));
+        NvimSetup::of(program, home)
+    }
+
+    /// Of this program, for the person of this home.
+    pub fn of(program: PathBuf, home: &Home) -> NvimSetup {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let nothing = home.root().join("nothing");
         NvimSetup {

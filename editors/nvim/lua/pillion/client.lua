@@ -1,8 +1,4 @@
 --- `pillion lsp`: its life, and what is said to and by it.
----
---- Neovim's own JSON-RPC client carries the messages. It is used without the layer for language
---- servers above it, which would count Pillion among the servers of a buffer, stop it with
---- `:LspStop`, and hold up quitting.
 
 local config = require("pillion.config")
 local events = require("pillion.events")
@@ -11,21 +7,22 @@ local transport = require("pillion.client.transport")
 
 local M = {}
 
---- How long Pillion may take to end when it is asked to.
-local PATIENCE_MS = 2000
-
---- What is known about the running companion; for the status line, `:checkhealth` and the like.
-M.state = {}
+--- How long Pillion may take to start, and to end when it is asked to.
+local START_MS, END_MS = 10000, 2000
 
 --- `stopped`, `starting`, `running` or `stopping`.
 local phase = "stopped"
 local connection
 local restart_wanted = false
 
+--- How the last one ended, for `:checkhealth`.
+M.last_end = nil
+
 local function fresh_state()
   return { agents = {}, warnings = {}, files = {}, pendingDiffs = 0, environment = {} }
 end
 
+--- What is known about the running companion; for the status line, `:checkhealth` and the like.
 M.state = fresh_state()
 
 function M.phase()
@@ -38,7 +35,7 @@ end
 
 --- Sends a notification; false if nobody is there to hear it.
 function M.notify(method, params)
-  return phase == "running" and connection.notify(method, params) or false
+  return phase == "running" and connection:notify(method, params) or false
 end
 
 local function show_message(params)
@@ -46,9 +43,12 @@ local function show_message(params)
   notify[level](params.message or "")
 end
 
+--- The message types of the language-server protocol that each `log_level` lets through.
+local LOGGED = { error = 1, warn = 2, info = 3, debug = 4, trace = 4 }
+
 local function log_message(params)
-  if config.get().log_level == "debug" or config.get().log_level == "trace" then
-    notify.info(params.message or "")
+  if (params.type or 4) <= LOGGED[config.get().log_level] then
+    show_message(params)
   end
 end
 
@@ -82,7 +82,7 @@ local requests = {
 local function on_notification(method, params)
   local handle = notifications[method]
   if handle and phase ~= "stopped" then
-    handle(params or {})
+    handle(params)
   end
 end
 
@@ -91,50 +91,44 @@ local function on_request(method, params)
   if not handle then
     return nil, { code = -32601, message = ("the plugin does not know %s"):format(method) }
   end
-  local ok, result, message = pcall(handle, params or {})
-  if not ok then
-    return nil, { code = -32603, message = tostring(result) }
-  end
+  local result, message = handle(params)
   if not result then
     return nil, { code = -32603, message = message or "it could not be done" }
   end
   return result
 end
 
-local function close_views()
-  for _, diff in ipairs(require("pillion.diff").list()) do
-    require("pillion.diff").close({ id = diff.id, reason = "agentGone" })
-  end
-end
-
 local function after_the_end()
   require("pillion.context").detach()
-  close_views()
+  require("pillion.reload").detach()
+  require("pillion.salvage").close_views()
   require("pillion.environment").clear()
   M.state = fresh_state()
   require("pillion.status").update(M.state)
 end
 
-local function say_how_it_ended(was, code, signal)
+local function describe_end(code, signal)
   local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
+  return { how = how, said = vim.trim(connection:said()) }
+end
+
+--- These come unasked and are kept short: a longer one would have to be confirmed with Enter.
+local function say_how_it_ended(was, how)
   if was == "starting" then
-    notify.error(
-      ("`%s lsp` ended at once (%s). Hint: the program may be too old; :checkhealth pillion says more, then :Pillion start"):format(
-        table.concat(config.get().command, " "),
-        how
-      )
-    )
+    notify.error("`pillion lsp` failed. Hint: :checkhealth pillion")
   elseif was == "running" then
-    notify.error(("pillion ended (%s): agents are not connected any more. Hint: :Pillion start starts it again"):format(how))
+    notify.error(("pillion ended (%s). Hint: :Pillion start"):format(how))
   end
 end
 
 local function on_exit(code, signal)
   local was = phase
+  local ended = describe_end(code, signal)
   phase = "stopped"
   connection = nil
+  M.last_end = was ~= "stopping" and ended or M.last_end
+  say_how_it_ended(was, ended.how)
   after_the_end()
-  say_how_it_ended(was, code, signal)
   events.emit("PillionStopped", { code = code, signal = signal, expected = was == "stopping" })
   if restart_wanted then
     restart_wanted = false
@@ -148,14 +142,17 @@ local function on_initialized(err, result)
   end
   if err then
     phase = "stopping"
-    notify.error(("pillion could not start: %s"):format(err.message or "no reason was given"))
-    connection.terminate()
+    local reason = err.message or "no reason was given"
+    M.last_end = { how = "an error", said = reason }
+    notify.error(("pillion could not start: %s"):format(reason))
+    connection:terminate()
     return
   end
   phase = "running"
   M.state.version = result.serverInfo and result.serverInfo.version
-  connection.notify("initialized", vim.empty_dict())
+  connection:notify("initialized", vim.empty_dict())
   require("pillion.context").attach()
+  require("pillion.reload").attach()
   require("pillion.status").update(M.state)
   events.emit("PillionStarted", { version = M.state.version })
 end
@@ -176,15 +173,22 @@ local function initialize_params()
   }
 end
 
-local function missing(program, automatic)
-  local text = ("the program `%s` was not found. Hint: install it with `cargo install pillion`, or say where it is with the option `command`; then :Pillion start"):format(
-    program
-  )
+local function missing(automatic)
+  local text = "`pillion` was not found. Hint: :checkhealth pillion"
   if automatic then
     notify.once("warn", text)
   else
     notify.error(text)
   end
+end
+
+local function give_up_if_silent()
+  local starting = connection
+  vim.defer_fn(function()
+    if connection == starting and phase == "starting" then
+      starting:give_up(("it did not answer within %d s"):format(START_MS / 1000))
+    end
+  end, START_MS)
 end
 
 --- Starts the companion if it does not run. `options.automatic`: nobody asked for it.
@@ -196,7 +200,7 @@ function M.start(options)
   local command = vim.deepcopy(config.get().command)
   local program = vim.fn.exepath(command[1])
   if program == "" then
-    missing(command[1], options and options.automatic)
+    missing(options and options.automatic)
     return
   end
   command[1] = program
@@ -216,8 +220,9 @@ function M.start(options)
     notify.error(("`%s` could not be started: %s"):format(program, problem))
     return
   end
-  M.state = fresh_state()
-  connection.request("initialize", initialize_params(), on_initialized)
+  M.state, M.last_end = fresh_state(), nil
+  connection:request("initialize", initialize_params(), on_initialized)
+  give_up_if_silent()
 end
 
 --- Asks the companion to end. Pending diffs then count as rejected.
@@ -228,14 +233,14 @@ function M.stop()
   end
   phase = "stopping"
   local ending = connection
-  ending.request("shutdown", nil, function()
-    ending.notify("exit")
+  ending:request("shutdown", nil, function()
+    ending:notify("exit")
   end)
   vim.defer_fn(function()
     if connection == ending then
-      ending.terminate()
+      ending:terminate()
     end
-  end, PATIENCE_MS)
+  end, END_MS)
 end
 
 function M.restart()
@@ -244,12 +249,18 @@ function M.restart()
 end
 
 --- Neovim quits: nobody waits for an answer.
-function M.leave()
+local function leave()
   if connection then
     phase = "stopping"
-    connection.request("shutdown", nil, function() end)
-    connection.notify("exit")
+    connection:request("shutdown", nil, function() end)
+    connection:notify("exit")
   end
 end
+
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  group = vim.api.nvim_create_augroup("PillionClient", {}),
+  desc = "End Pillion",
+  callback = leave,
+})
 
 return M

@@ -88,6 +88,8 @@ local rules = {
 }
 
 local options = vim.deepcopy(defaults)
+local last_problems = {}
+local last_given = {}
 
 --- Takes over what is well formed and says what is not: one wrong option must not cost the others.
 local function merge(target, given, rule_table, prefix, problems)
@@ -120,12 +122,20 @@ end
 function M.set(given)
   options = vim.deepcopy(defaults)
   local problems = {}
-  if given ~= nil and type(given) ~= "table" then
-    return { "the options must be a table" }
+  if given == nil or type(given) == "table" then
+    merge(options, given or {}, rules, "", problems)
+  else
+    problems = { "the options must be a table" }
+    given = nil
   end
-  merge(options, given or {}, rules, "", problems)
   table.sort(problems)
+  last_problems, last_given = problems, given or {}
   return problems
+end
+
+--- What was given to `set` last, and what was wrong with it.
+function M.given()
+  return last_given, last_problems
 end
 
 function M.get()

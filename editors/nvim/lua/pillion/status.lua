@@ -35,14 +35,15 @@ end
 function M.describe()
   local state = client().state
   if not client().is_running() then
-    return "not running. Hint: :Pillion start"
+    local is_stopped = client().phase() == "stopped"
+    return is_stopped and "not running. Hint: :Pillion start" or client().phase()
   end
   local names = agents()
-  return ("%s runs on port %s; %s; %s"):format(
+  return ("version %s, port %s, %s, %s"):format(
     state.version or "?",
     state.port or "?",
-    #names == 0 and "no agent is connected" or table.concat(names, ", "),
-    state.pendingDiffs == 0 and "no diff waits" or diffs(state.pendingDiffs) .. " waiting"
+    #names == 0 and "no agent" or table.concat(names, ", "),
+    diffs(state.pendingDiffs)
   )
 end
 

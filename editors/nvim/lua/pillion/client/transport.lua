@@ -1,35 +1,184 @@
---- A child process and JSON-RPC with it, by means of `vim.lsp.rpc`, the same in every Neovim.
+--- A child process, and JSON-RPC with it over its standard input and output.
+---
+--- Neovim's own (`vim.lsp.rpc`) is not used: it differs between versions, keeps what the process
+--- says on standard error to itself, and some versions write each message out for a log that
+--- nobody asked for, which costs more than the rest of a cursor move.
+
+local framing = require("pillion.client.framing")
+
+local uv = vim.loop
 
 local M = {}
 
---- Only these reach people's programs: other codes are refused by older Neovims.
-local function start(command, dispatchers)
-  if vim.fn.has("nvim-0.8") == 1 then
-    return vim.lsp.rpc.start(command, dispatchers)
+--- How much of standard error is kept, in bytes.
+local KEPT = 4096
+
+--- How long after the end of the process its last words may take, in milliseconds. They come at
+--- once, unless a child of its own holds the pipes.
+local LAST_WORDS_MS = 200
+
+local INTERNAL_ERROR = -32603
+
+--- Starts a process with three pipes. Returns it and them, or nil and what is wrong.
+local function spawn(command, on_exit)
+  local pipes = { uv.new_pipe(false), uv.new_pipe(false), uv.new_pipe(false) }
+  local process, pid = uv.spawn(command[1], {
+    args = vim.list_slice(command, 2),
+    stdio = pipes,
+    -- Not stopped together with Neovim by Ctrl-Z: agents would wait for it.
+    detached = vim.fn.has("win32") == 0,
+    hide = true,
+  }, on_exit)
+  if not process then
+    for _, pipe in ipairs(pipes) do
+      pipe:close()
+    end
+    return nil, tostring(pid)
   end
-  return vim.lsp.rpc.start(command[1], vim.list_slice(command, 2), dispatchers)
+  return process, pipes
+end
+
+local function close(handle)
+  if not handle:is_closing() then
+    handle:close()
+  end
+end
+
+--- What arrived for a `Connection`, in order, outside of libuv's callbacks.
+local function dispatch(connection, message)
+  local handlers = connection.handlers
+  if message.method and message.id ~= nil then
+    local ok, result, problem = pcall(handlers.request, message.method, message.params or {})
+    if not ok then
+      result, problem = nil, { code = INTERNAL_ERROR, message = tostring(result) }
+    end
+    connection:send({ id = message.id, result = result, error = problem })
+  elseif message.method then
+    handlers.notification(message.method, message.params or {})
+  elseif connection.waiting[message.id] then
+    local callback = connection.waiting[message.id]
+    connection.waiting[message.id] = nil
+    callback(message.error, message.result)
+  end
+end
+
+local Connection = {}
+Connection.__index = Connection
+
+--- Sends a message; false if nobody is there to read it.
+function Connection:send(message)
+  local stdin = self.pipes[1]
+  if stdin:is_closing() then
+    return false
+  end
+  message.jsonrpc = "2.0"
+  stdin:write(framing.frame(vim.json.encode(message)))
+  return true
+end
+
+function Connection:notify(method, params)
+  return self:send({ method = method, params = params })
+end
+
+--- `callback(error, result)` runs when the answer is there.
+function Connection:request(method, params, callback)
+  self.last_id = self.last_id + 1
+  self.waiting[self.last_id] = callback
+  return self:send({ id = self.last_id, method = method, params = params })
+end
+
+function Connection:terminate()
+  if not self.process:is_closing() then
+    self.process:kill("sigterm")
+  end
+end
+
+--- What it said on standard error last.
+function Connection:said()
+  return self.errors
+end
+
+--- Ends a connection over which comes what is no message.
+function Connection:give_up(problem)
+  self.errors = problem
+  close(self.pipes[2])
+  close(self.pipes[3])
+  self:terminate()
+end
+
+function Connection:read_messages()
+  local parse = framing.parser()
+  self.pipes[2]:read_start(function(problem, piece)
+    local bodies = piece and parse(piece)
+    if not piece then
+      close(self.pipes[2])
+      self:finish_if_over()
+    elseif problem or not bodies then
+      self:give_up("it does not speak the protocol")
+    else
+      for _, body in ipairs(bodies) do
+        vim.schedule(function()
+          local ok, message = pcall(vim.json.decode, body, { luanil = { object = true } })
+          if ok and type(message) == "table" then
+            dispatch(self, message)
+          else
+            self:give_up("it does not speak the protocol")
+          end
+        end)
+      end
+    end
+  end)
+end
+
+function Connection:read_errors()
+  self.pipes[3]:read_start(function(_, piece)
+    if piece then
+      self.errors = (self.errors .. piece):sub(-KEPT)
+    else
+      close(self.pipes[3])
+      self:finish_if_over()
+    end
+  end)
+end
+
+--- Reports the end once the process is gone and all that it said is read.
+function Connection:finish_if_over()
+  if self.ended and self.pipes[2]:is_closing() and self.pipes[3]:is_closing() then
+    local ended = self.ended
+    self.ended = nil
+    vim.schedule(function()
+      self.handlers.exit(ended.code, ended.signal)
+    end)
+  end
+end
+
+function Connection:on_exit(code, signal)
+  self.ended = { code = code, signal = signal }
+  close(self.process)
+  close(self.pipes[1])
+  self:finish_if_over()
+  vim.defer_fn(function()
+    close(self.pipes[2])
+    close(self.pipes[3])
+    self:finish_if_over()
+  end, LAST_WORDS_MS)
 end
 
 --- Starts `command`. `handlers` are `notification(method, params)`, `request(method, params)`, which
---- returns a result or nil and an error, and `exit(code, signal)`; all run where the API may be used.
---- Returns `{ request, notify, terminate, pid }`, or nil and what is wrong.
+--- returns a result or nil and an error, and `exit(code, signal)`. Returns a connection, or nil and
+--- what is wrong.
 function M.open(command, handlers)
-  local ok, rpc = pcall(start, command, {
-    notification = vim.schedule_wrap(handlers.notification),
-    server_request = handlers.request,
-    on_exit = vim.schedule_wrap(handlers.exit),
-    on_error = function() end,
-  })
-  if not ok or not rpc then
-    return nil, ok and "see :messages" or tostring(rpc)
+  local connection = setmetatable({ handlers = handlers, waiting = {}, last_id = 0, errors = "" }, Connection)
+  local process, pipes = spawn(command, function(code, signal)
+    connection:on_exit(code, signal)
+  end)
+  if not process then
+    return nil, pipes
   end
-  return {
-    request = rpc.request,
-    notify = rpc.notify,
-    terminate = rpc.terminate or function()
-      rpc.handle:kill(15)
-    end,
-  }
+  connection.process, connection.pipes = process, pipes
+  connection:read_messages()
+  connection:read_errors()
+  return connection
 end
 
 return M

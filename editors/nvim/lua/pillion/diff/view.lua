@@ -74,11 +74,9 @@ local function dress(diff, windows)
       vim.w[windows[name]].pillion_diff = diff.id
     end
   end
-  if vim.fn.has("nvim-0.8") == 1 then
-    layout.set(saved, windows.right, "winbar", label.right(diff))
-    if windows.left then
-      layout.set(saved, windows.left, "winbar", label.left(diff))
-    end
+  layout.set(saved, windows.right, label.option(), label.right(diff))
+  if windows.left then
+    layout.set(saved, windows.left, label.option(), label.left(diff))
   end
   if windows.terminal then
     layout.set(saved, windows.terminal, "winfixwidth", true)
@@ -170,8 +168,8 @@ end
 function M.replace(diff)
   proposal.replace(diff.right, diff.pristine)
   local windows = diff.windows
-  if is_valid(windows.right) and vim.fn.has("nvim-0.8") == 1 then
-    layout.set(diff.saved_options, windows.right, "winbar", label.right(diff))
+  if is_valid(windows.right) then
+    layout.set(diff.saved_options, windows.right, label.option(), label.right(diff))
   end
   if is_valid(windows.left) then
     vim.api.nvim_win_call(windows.left, function()

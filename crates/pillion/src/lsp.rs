@@ -1,0 +1,34 @@
+//! `pillion lsp`: a companion inside an editor, reached over the editor's language-server client.
+//!
+//! One thread owns everything ([`server`]). It takes messages of the editor and events of the
+//! companion, one after the other, and hands them to one of two faces: [`plugin`] for Pillion's
+//! own plugins (`docs/editor-protocol.md`), [`plain`] for every other client. A face is a state
+//! machine: what it wants done comes back as [`face::Action`]s.
+
+#[allow(dead_code, reason = "the plain face needs the rest")]
+mod face;
+mod framing;
+mod front;
+mod handshake;
+mod message;
+mod outgoing;
+#[allow(dead_code, reason = "the plain face needs the rest")]
+mod plain;
+mod plugin;
+#[allow(dead_code, reason = "the plain face needs the rest")]
+mod position;
+mod roots;
+mod server;
+mod transport;
+mod uri;
+
+pub use server::run;
+
+/// How to serve the editor.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Who the editor is, if it does not say so.
+    pub editor: Option<String>,
+    /// The program that opens a file in the editor, if the editor cannot by itself.
+    pub open_with: Option<String>,
+}

@@ -1,0 +1,229 @@
+//! One message of the base protocol, read from a stream. The library's own reader believes any
+//! `Content-Length` and quotes whole messages in its errors; this one does neither.
+
+use std::io::{self, BufRead, Read};
+
+use lsp_server::Message;
+use serde_json::Value;
+
+/// More than any text that can be reviewed, escaped.
+const MAX_MESSAGE: u64 = 2 << 30;
+
+/// All header lines of one message together.
+const MAX_HEADER: u64 = 8 << 10;
+
+/// What was read.
+#[derive(Debug)]
+pub enum Frame {
+    /// A message, and how many bytes it has.
+    Message(Message, usize),
+    /// JSON that is no request, no response and no notification.
+    Other,
+}
+
+/// Why nothing that comes after can be trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum Malformed {
+    /// No `Name: value`, or too much of it.
+    #[error("a header line of a message cannot be read")]
+    Header,
+    /// The header has no length.
+    #[error("a message has no Content-Length")]
+    NoLength,
+    /// A message of this size does not exist.
+    #[error("a message says that it has {0} bytes, more than Pillion reads")]
+    TooLong(u64),
+    /// It is not UTF-8.
+    #[error("a message is not UTF-8")]
+    NotUtf8,
+    /// It is not JSON. What stands there may be anything, so only the place is told.
+    #[error("a message is not JSON, from its line {line}, column {column}")]
+    NotJson {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+    },
+    /// The stream broke.
+    #[error("cannot read standard input")]
+    Io(#[from] io::Error),
+}
+
+/// Reads one message; `None` at the end of the input, also in the middle of a message: that is
+/// how an editor ends that is killed.
+///
+/// # Errors
+/// [`Malformed`].
+pub fn read(input: &mut impl BufRead) -> Result<Option<Frame>, Malformed> {
+    let Some(length) = read_header(input)? else {
+        return Ok(None);
+    };
+    // Memory is taken as bytes arrive, not as a header promises them.
+    let mut body = Vec::new();
+    input.take(length).read_to_end(&mut body)?;
+    if (body.len() as u64) < length {
+        return Ok(None);
+    }
+    parse(&body).map(Some)
+}
+
+fn read_header(input: &mut impl BufRead) -> Result<Option<u64>, Malformed> {
+    let mut header = input.take(MAX_HEADER);
+    let mut length = None;
+    loop {
+        let mut line = Vec::new();
+        header.read_until(b'\n', &mut line)?;
+        if line.pop() != Some(b'\n') {
+            let is_end = header.limit() > 0;
+            return if is_end {
+                Ok(None)
+            } else {
+                Err(Malformed::Header)
+            };
+        }
+        let line = str::from_utf8(&line).map_err(|_| Malformed::Header)?;
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if line.is_empty() {
+            return length.map(Some).ok_or(Malformed::NoLength);
+        }
+        let (name, value) = line.split_once(':').ok_or(Malformed::Header)?;
+        if name.eq_ignore_ascii_case("Content-Length") {
+            let value = value.trim().parse().map_err(|_| Malformed::Header)?;
+            if value > MAX_MESSAGE {
+                return Err(Malformed::TooLong(value));
+            }
+            length = Some(value);
+        }
+    }
+}
+
+fn parse(body: &[u8]) -> Result<Frame, Malformed> {
+    let text = str::from_utf8(body).map_err(|_| Malformed::NotUtf8)?;
+    let message = serde_json::from_str(text).or_else(|_| {
+        let mut value: Value = serde_json::from_str(text)?;
+        // Some clients say `null` for the error that they do not have.
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|name, value| name != "error" || !value.is_null());
+        }
+        Ok(serde_json::from_value(value).ok())
+    });
+    match message {
+        Ok(Some(message)) => Ok(Frame::Message(message, text.len())),
+        Ok(None) => Ok(Frame::Other),
+        Err(error) => Err(Malformed::not_json(&error)),
+    }
+}
+
+impl Malformed {
+    fn not_json(error: &serde_json::Error) -> Self {
+        Self::NotJson {
+            line: error.line(),
+            column: error.column(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read_all(mut bytes: &[u8]) -> Result<Vec<Frame>, Malformed> {
+        let mut frames = Vec::new();
+        while let Some(frame) = read(&mut bytes)? {
+            frames.push(frame);
+        }
+        Ok(frames)
+    }
+
+    fn framed(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    const NOTIFICATION: &str = r#"{"jsonrpc":"2.0","method":"é"}"#;
+
+    #[test]
+    fn messages_are_read_one_after_the_other() {
+        let body = NOTIFICATION;
+        let length = body.len();
+        let input = format!(
+            "{}content-length:{length}\nContent-Type: application/json\n\n{body}",
+            framed(body)
+        );
+        let frames = read_all(input.as_bytes()).unwrap();
+        assert_eq!(frames.len(), 2);
+        for frame in frames {
+            let Frame::Message(Message::Notification(notification), bytes) = frame else {
+                panic!("{frame:?}");
+            };
+            assert_eq!((notification.method.as_str(), bytes), ("é", length));
+        }
+    }
+
+    #[test]
+    fn json_that_is_no_message_is_told_apart() {
+        for body in [
+            "[]",
+            "5",
+            "{}",
+            r#"{"id":null,"error":{"code":1,"message":""}}"#,
+        ] {
+            let frames = read_all(framed(body).as_bytes()).unwrap();
+            assert!(matches!(frames[..], [Frame::Other]), "{body}");
+        }
+    }
+
+    #[test]
+    fn an_answer_may_say_that_it_has_no_error() {
+        let body = r#"{"error":null,"id":1,"jsonrpc":"2.0","result":{"content":""}}"#;
+        let frames = read_all(framed(body).as_bytes()).unwrap();
+        let [Frame::Message(Message::Response(response), _)] = &frames[..] else {
+            panic!("{frames:?}");
+        };
+        assert!(response.response_result.is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_trusted_is_refused_without_quoting_it() {
+        for (input, reason) in [
+            ("hello\r\n\r\n".to_owned(), "header line"),
+            ("Content-Length: x\r\n\r\n".to_owned(), "header line"),
+            ("Content-Length: -1\r\n\r\n".to_owned(), "header line"),
+            ("Content-Type: a\r\n\r\n{}".to_owned(), "no Content-Length"),
+            ("\r\n".to_owned(), "no Content-Length"),
+            (format!("A: {}", "b".repeat(9000)), "header line"),
+            (
+                "Content-Length: 99999999999999\r\n\r\n".to_owned(),
+                "99999999999999 bytes",
+            ),
+            (framed("{\"secret\": secret}"), "line 1, column 12"),
+            (framed(""), "not JSON"),
+            (framed(&"[".repeat(100_000)), "not JSON"),
+        ] {
+            let error = read_all(input.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
+        let error = read_all(b"Content-Length: 3\r\n\r\n\"\xff\"").unwrap_err();
+        assert!(matches!(error, Malformed::NotUtf8));
+    }
+
+    #[test]
+    fn an_end_anywhere_is_an_end() {
+        let input = framed(NOTIFICATION);
+        for end in 0..input.len() {
+            let read = read(&mut &input.as_bytes()[..end]);
+            assert!(matches!(read, Ok(None)), "{end}: {read:?}");
+        }
+        let promised = b"Content-Length: 2000000000\r\n\r\n{}";
+        assert!(matches!(read(&mut &promised[..]), Ok(None)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_panics(bytes: Vec<u8>) {
+            let _ = read_all(&bytes);
+        }
+    }
+}

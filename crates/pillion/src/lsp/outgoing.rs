@@ -1,0 +1,91 @@
+//! Requests to the editor that wait for an answer.
+
+use std::collections::BTreeMap;
+
+use lsp_server::{Message, Request, RequestId};
+use serde::Serialize;
+
+/// Where the ids begin. Vim 9.0 mixes up an id of ours with an equal one of its own.
+const FIRST_ID: i32 = 1_000_000;
+
+/// An editor that answers nothing costs no more than these.
+const MAX_PENDING: usize = 1000;
+
+/// The requests, each with what its answer is for.
+#[derive(Debug)]
+pub struct Outgoing<T> {
+    next_id: i32,
+    pending: BTreeMap<i32, T>,
+}
+
+impl<T> Default for Outgoing<T> {
+    fn default() -> Self {
+        Self {
+            next_id: FIRST_ID,
+            pending: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> Outgoing<T> {
+    /// A request whose answer is for `waiting`.
+    pub fn ask(&mut self, method: &str, params: impl Serialize, waiting: T) -> Message {
+        let id = self.next_id;
+        self.next_id = id.checked_add(1).unwrap_or(FIRST_ID);
+        self.pending.insert(id, waiting);
+        if self.pending.len() > MAX_PENDING {
+            self.pending.pop_first();
+        }
+        Request::new(RequestId::from(id), method.to_owned(), params).into()
+    }
+
+    /// What the answer with this id is for; nothing, if nobody waits for it any more.
+    pub fn answered(&mut self, id: &RequestId) -> Option<T> {
+        let id = id.to_string().parse().ok()?;
+        self.pending.remove(&id)
+    }
+
+    /// Waits no more for the answers that are not to be kept.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        self.pending.retain(|_, waiting| keep(waiting));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(message: &Message) -> RequestId {
+        match message {
+            Message::Request(request) => request.id.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_answer_is_for_its_request_and_counts_once() {
+        let mut outgoing = Outgoing::default();
+        let first = id(&outgoing.ask("a", (), 'a'));
+        let second = id(&outgoing.ask("b", (), 'b'));
+        assert_eq!(first, RequestId::from(1_000_000));
+        assert_eq!(outgoing.answered(&second), Some('b'));
+        assert_eq!(outgoing.answered(&second), None);
+        assert_eq!(
+            outgoing.answered(&RequestId::from("1000000".to_owned())),
+            None
+        );
+        outgoing.retain(|waiting| *waiting != 'a');
+        assert_eq!(outgoing.answered(&first), None);
+    }
+
+    #[test]
+    fn an_editor_that_never_answers_costs_a_bounded_amount() {
+        let mut outgoing = Outgoing::default();
+        let first = id(&outgoing.ask("a", (), 0));
+        for number in 1..=MAX_PENDING {
+            outgoing.ask("a", (), number);
+        }
+        assert_eq!(outgoing.pending.len(), MAX_PENDING);
+        assert_eq!(outgoing.answered(&first), None);
+    }
+}

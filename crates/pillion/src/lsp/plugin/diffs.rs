@@ -1,0 +1,203 @@
+//! The views that the plugin has open, and what it was asked about them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lsp_server::{Message, Response, ResponseError};
+use pillion_companion::{CloseReason, Diff, DiffId, Reply};
+use pillion_protocol::Outcome;
+use serde_json::Value;
+
+use super::messages::{CLOSE_DIFF, CloseDiff, Closed, Decision, OPEN_DIFF, OpenDiff};
+use crate::lsp::outgoing::Outgoing;
+use crate::lsp::{message, uri};
+use crate::original;
+
+/// The views, and the requests whose answers are awaited.
+#[derive(Debug, Default)]
+pub struct Diffs {
+    views: BTreeMap<DiffId, View>,
+    outgoing: Outgoing<Asked>,
+}
+
+#[derive(Debug)]
+struct View {
+    revision: u32,
+    proposed: Arc<str>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The plugin was asked to show it.
+    Opening,
+    /// It waits for a decision.
+    Open,
+    /// The plugin was asked to take it away. A decision may be on its way to us all the same.
+    Closing,
+}
+
+#[derive(Debug)]
+enum Asked {
+    Open {
+        id: DiffId,
+        shown: Reply<()>,
+    },
+    Close {
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+    },
+}
+
+impl Asked {
+    fn is_open_of(&self, wanted: DiffId) -> bool {
+        matches!(self, Self::Open { id, .. } if *id == wanted)
+    }
+}
+
+impl Diffs {
+    /// How many diffs wait for a decision.
+    pub fn pending(&self) -> usize {
+        let is_open = |view: &&View| view.state == State::Open;
+        self.views.values().filter(is_open).count()
+    }
+
+    /// The companion wants a proposal shown. The request, if there is something to compare with.
+    pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Option<Message> {
+        let Diff { id, revision, .. } = diff;
+        let original = match original::read(&diff.path) {
+            Ok(original) => original.map(String::from_utf8),
+            Err(reason) => {
+                // If an older proposal is shown, the companion takes its view away.
+                shown.failed(reason);
+                return None;
+            }
+        };
+        let (original, original_is_lossy) = match original {
+            None => (None, false),
+            Some(Ok(text)) => (Some(text), false),
+            Some(Err(error)) => {
+                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                (Some(text), true)
+            }
+        };
+        let former = self.views.get(&id).map(|view| view.state);
+        let view = View {
+            revision,
+            proposed: Arc::clone(&diff.proposed),
+            state: former.unwrap_or(State::Opening),
+        };
+        self.views.insert(id, view);
+        let params = OpenDiff {
+            id: id.0,
+            revision,
+            uri: uri::from_path(&diff.path),
+            path: diff.path.to_string_lossy().into_owned(),
+            agent: diff.agent.into(),
+            original,
+            original_is_lossy,
+            proposed: diff.proposed,
+        };
+        let asked = Asked::Open { id, shown };
+        Some(self.outgoing.ask(OPEN_DIFF, params, asked))
+    }
+
+    /// The companion wants a view taken away. The request, if the plugin ever heard of it.
+    pub fn close(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+    ) -> Option<Message> {
+        let Some(view) = self.views.get_mut(&id) else {
+            closed.failed("no such diff is shown");
+            return None;
+        };
+        view.state = State::Closing;
+        if reason == CloseReason::NotShown {
+            // The companion has given it up: no answer about it counts any more.
+            self.forget(id);
+        }
+        let params = CloseDiff {
+            id: id.0,
+            reason: reason.into(),
+        };
+        let asked = Asked::Close { id, reason, closed };
+        Some(self.outgoing.ask(CLOSE_DIFF, params, asked))
+    }
+
+    /// The person decided. The outcome, if the diff still waits for one.
+    pub fn resolve(
+        &mut self,
+        id: DiffId,
+        revision: u32,
+        decision: Decision,
+        content: Option<String>,
+    ) -> Option<Outcome> {
+        let view = self.views.get(&id);
+        view.filter(|view| view.revision == revision)?;
+        let view = self.views.remove(&id)?;
+        Some(match decision {
+            Decision::Rejected => Outcome::Rejected,
+            Decision::Accepted => Outcome::Accepted {
+                content: content.unwrap_or_else(|| view.proposed.to_string()),
+            },
+        })
+    }
+
+    /// The plugin answers. An answer that nobody waits for any more does nothing.
+    pub fn answered(&mut self, response: Response) {
+        let result = response.response_result;
+        match self.outgoing.answered(&response.id) {
+            None => tracing::debug!(id = %response.id, "nobody waits for this answer"),
+            Some(Asked::Open { id, shown }) => self.opened(id, shown, result),
+            Some(Asked::Close { id, reason, closed }) => self.closed(id, reason, closed, result),
+        }
+    }
+
+    fn opened(&mut self, id: DiffId, shown: Reply<()>, result: Result<Value, ResponseError>) {
+        match result {
+            Ok(_) => {
+                let view = self.views.get_mut(&id);
+                if let Some(view) = view.filter(|view| view.state == State::Opening) {
+                    view.state = State::Open;
+                }
+                shown.done(());
+            }
+            Err(error) => shown.failed(error.message),
+        }
+    }
+
+    fn closed(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+        result: Result<Value, ResponseError>,
+    ) {
+        let text = result.map_err(|error| error.message).and_then(|value| {
+            let answer = message::params::<Closed>(value);
+            answer.map_err(|why| format!("the editor's answer to {CLOSE_DIFF} is wrong: {why}"))
+        });
+        match text {
+            Ok(Closed { content }) => {
+                self.forget(id);
+                closed.done(content);
+            }
+            Err(why) => {
+                match self.views.get_mut(&id) {
+                    // Nobody decided anything: it goes on waiting.
+                    Some(view) if reason == CloseReason::Settled => view.state = State::Open,
+                    _ => self.forget(id),
+                }
+                closed.failed(why);
+            }
+        }
+    }
+
+    fn forget(&mut self, id: DiffId) {
+        self.views.remove(&id);
+        self.outgoing.retain(|asked| !asked.is_open_of(id));
+    }
+}

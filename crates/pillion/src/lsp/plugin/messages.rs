@@ -1,0 +1,164 @@
+//! The messages of the plugin face, field by field as `docs/editor-protocol.md` names them. A test
+//! holds the two together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pillion_companion::CloseReason;
+use pillion_protocol::Dialect;
+use serde::{Deserialize, Serialize, Serializer};
+
+pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
+pub const DID_RESOLVE_DIFF: &str = "pillion/didResolveDiff";
+pub const OPEN_DIFF: &str = "pillion/openDiff";
+pub const CLOSE_DIFF: &str = "pillion/closeDiff";
+pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
+pub const ENVIRONMENT: &str = "pillion/environment";
+
+/// What is open and focused: the whole of it.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+#[serde(rename_all = "camelCase")]
+pub struct DidChangeContext {
+    pub open_files: Vec<OpenFile>,
+    pub is_trusted: Option<bool>,
+}
+
+/// An open file.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+#[serde(rename_all = "camelCase")]
+pub struct OpenFile {
+    pub uri: String,
+    /// Unix time in milliseconds.
+    pub last_focused: u64,
+    pub active: Option<bool>,
+    pub position: Option<Position>,
+    pub line_text: Option<String>,
+    pub selected_text: Option<String>,
+}
+
+/// A place in a text, counted from 0 in the negotiated encoding.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct Position {
+    pub line: u32,
+    pub character: u32,
+}
+
+/// The person decided.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct DidResolveDiff {
+    pub id: u64,
+    pub revision: u32,
+    pub outcome: Decision,
+    pub content: Option<String>,
+}
+
+/// What the person decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+#[serde(rename_all = "camelCase")]
+pub enum Decision {
+    Accepted,
+    Rejected,
+}
+
+/// The answer to [`CLOSE_DIFF`].
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct Closed {
+    pub content: String,
+}
+
+/// Show a proposal.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenDiff {
+    pub id: u64,
+    pub revision: u32,
+    pub uri: String,
+    pub path: String,
+    pub agent: Agent,
+    pub original: Option<String>,
+    pub original_is_lossy: bool,
+    #[serde(serialize_with = "text")]
+    pub proposed: Arc<str>,
+}
+
+/// Take a view away.
+#[derive(Debug, Serialize)]
+pub struct CloseDiff {
+    pub id: u64,
+    pub reason: Reason,
+}
+
+/// Why a view goes away.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Reason {
+    ClosedByAgent,
+    AgentGone,
+    Settled,
+    Overruled,
+    NotShown,
+}
+
+/// What people may see in a status line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DidChangeStatus {
+    pub agents: Vec<Agent>,
+    pub pending_diffs: usize,
+    pub warnings: Vec<String>,
+}
+
+/// An agent, for programs and for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    pub name: &'static str,
+    pub display_name: &'static str,
+}
+
+/// How agents find the companion.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Environment {
+    pub variables: BTreeMap<&'static str, String>,
+    pub port: u16,
+    pub pid: u32,
+    pub discovery_files: Vec<String>,
+}
+
+/// What a client says that wants this face, and what it is answered.
+#[derive(Debug, Serialize)]
+pub struct Chosen {
+    pub version: &'static str,
+}
+
+impl From<Dialect> for Agent {
+    fn from(dialect: Dialect) -> Self {
+        Self {
+            name: dialect.name(),
+            display_name: dialect.display_name(),
+        }
+    }
+}
+
+impl From<CloseReason> for Reason {
+    fn from(reason: CloseReason) -> Self {
+        match reason {
+            CloseReason::ClosedByAgent => Self::ClosedByAgent,
+            CloseReason::AgentGone => Self::AgentGone,
+            CloseReason::Settled => Self::Settled,
+            CloseReason::Overruled => Self::Overruled,
+            CloseReason::NotShown => Self::NotShown,
+        }
+    }
+}
+
+fn text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}

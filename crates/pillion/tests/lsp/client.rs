@@ -1,0 +1,240 @@
+//! An editor: starts `pillion lsp` and speaks the base protocol with it.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{self, Sandbox};
+
+/// Longer than anything takes that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Editor {
+    pub child: Child,
+    input: Option<ChildStdin>,
+    messages: Receiver<Value>,
+    /// What came while something else was waited for.
+    passed: VecDeque<Value>,
+    errors: Option<JoinHandle<String>>,
+    last_id: i32,
+}
+
+impl Editor {
+    /// Starts the command without a word to it.
+    pub fn start<S: AsRef<OsStr>>(sandbox: &Sandbox, args: impl IntoIterator<Item = S>) -> Self {
+        let mut command = sandbox.command(["lsp"]);
+        command.args(args);
+        Self::spawn(&mut command)
+    }
+
+    pub fn spawn(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, messages) = mpsc::channel();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            while let Some(message) = read(&mut output) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut stderr = child.stderr.take().unwrap();
+        let errors = thread::spawn(move || {
+            let mut text = String::new();
+            let _ = stderr.read_to_string(&mut text);
+            text
+        });
+        Self {
+            input: child.stdin.take(),
+            child,
+            messages,
+            passed: VecDeque::new(),
+            errors: Some(errors),
+            last_id: 0,
+        }
+    }
+
+    /// A plugin that counts in UTF-8 and is ready.
+    pub fn plugin(sandbox: &Sandbox) -> Self {
+        let mut editor = Self::start::<&str>(sandbox, []);
+        editor.initialize(plugin_params());
+        editor.notify("initialized", json!({}));
+        editor
+    }
+
+    /// The answer's result.
+    pub fn initialize(&mut self, params: Value) -> Value {
+        let answer = self.request("initialize", params);
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Sends a request, and waits for the whole answer.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        self.wait(|message| message["id"] == id && message.get("method").is_none())
+    }
+
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// The next message with this method.
+    pub fn next(&mut self, method: &str) -> Value {
+        self.wait(|message| message["method"] == method)
+    }
+
+    /// The parameters of the next message with this method.
+    pub fn params(&mut self, method: &str) -> Value {
+        self.next(method)["params"].take()
+    }
+
+    /// The next status that is as wanted.
+    pub fn status(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let method = "pillion/didChangeStatus";
+        self.wait(|message| message["method"] == method && wanted(&message["params"]))
+    }
+
+    /// The next `pillion/openDiff`, answered: the view is open.
+    pub fn open_diff(&mut self) -> Value {
+        let request = self.next("pillion/openDiff");
+        self.answer(&request, json!({}));
+        request["params"].clone()
+    }
+
+    pub fn answer(&mut self, request: &Value, result: Value) {
+        self.send(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
+    }
+
+    pub fn refuse(&mut self, request: &Value, why: &str) {
+        let error = json!({"code": -32603, "message": why});
+        self.send(json!({"jsonrpc": "2.0", "id": request["id"], "error": error}));
+    }
+
+    pub fn resolve(&mut self, diff: &Value, outcome: &str, content: Option<&str>) {
+        let params = json!({
+            "id": diff["id"],
+            "revision": diff["revision"],
+            "outcome": outcome,
+            "content": content,
+        });
+        self.notify("pillion/didResolveDiff", params);
+    }
+
+    pub fn send(&mut self, message: Value) {
+        let body = message.to_string();
+        self.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    }
+
+    pub fn send_raw(&mut self, bytes: impl AsRef<[u8]>) {
+        // One that has ended closed it; what the test expects of that shows elsewhere.
+        let input = self.input.as_mut().unwrap();
+        let _ = input.write_all(bytes.as_ref()).and_then(|()| input.flush());
+    }
+
+    /// Ends the input, as an editor that is gone does.
+    pub fn hang_up(&mut self) {
+        self.input = None;
+    }
+
+    /// Waits for the end of the process; the exit code, and what it said on standard error.
+    pub fn ended(&mut self) -> (Option<i32>, String) {
+        let code = sandbox::ended(&mut self.child);
+        (code, self.errors.take().unwrap().join().unwrap())
+    }
+
+    /// Waits for the end of the output.
+    pub fn output_ended(&self) {
+        while self.messages.recv_timeout(PATIENCE).is_ok() {}
+    }
+
+    /// The methods of everything that came and was not waited for, up to an answer of now.
+    pub fn passed(&mut self) -> Vec<String> {
+        self.request("pillion/none", Value::Null);
+        let methods = self
+            .passed
+            .iter()
+            .filter_map(|message| message["method"].as_str());
+        methods.map(str::to_owned).collect()
+    }
+
+    /// The next message that is wanted; what comes before it is kept.
+    #[track_caller]
+    pub fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.passed.iter().position(&wanted) {
+            return self.passed.remove(at).unwrap();
+        }
+        loop {
+            match self.messages.recv_timeout(PATIENCE) {
+                Ok(message) if wanted(&message) => return message,
+                Ok(message) => self.passed.push_back(message),
+                Err(error) => panic!("{error}; what came: {:#?}", self.passed),
+            }
+        }
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a plugin says that counts in UTF-8.
+pub fn plugin_params() -> Value {
+    json!({
+        "processId": std::process::id(),
+        "clientInfo": {"name": "Test Editor", "version": "1"},
+        "capabilities": {
+            "general": {"positionEncodings": ["utf-8", "utf-16"]},
+            "experimental": {"pillion": {"version": env!("CARGO_PKG_VERSION")}},
+        },
+    })
+}
+
+/// The discovery files that a `pillion/environment` names.
+pub fn files(environment: &Value) -> Vec<PathBuf> {
+    let files = environment["discoveryFiles"].as_array().unwrap();
+    files
+        .iter()
+        .map(|file| file.as_str().unwrap().into())
+        .collect()
+}
+
+/// A path in the workspace as a URI. Only for names without special characters.
+pub fn uri(path: &Path) -> String {
+    format!("file://{}", path.to_str().unwrap())
+}
+
+/// One message; nothing at the end. Anything else on standard output fails the test.
+fn read(output: &mut impl BufRead) -> Option<Value> {
+    let mut header = String::new();
+    if output.read_line(&mut header).unwrap() == 0 {
+        return None;
+    }
+    let length = header.strip_prefix("Content-Length: ");
+    let length = length.unwrap_or_else(|| panic!("not protocol: {header:?}"));
+    let mut empty = String::new();
+    output.read_line(&mut empty).unwrap();
+    assert_eq!(empty, "\r\n");
+    let mut body = vec![0; length.trim().parse().unwrap()];
+    output.read_exact(&mut body).unwrap();
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(message["jsonrpc"], "2.0", "{message}");
+    Some(message)
+}

@@ -1,0 +1,351 @@
+//! Proposals in the editor, from `openDiff` to the outcome (C5).
+
+use pillion_protocol::Dialect;
+use pillion_testkit::TestAgent;
+use serde_json::{Value, json};
+
+use crate::agent::{self, accepted, rejected};
+use crate::client::{Editor, uri};
+use crate::sandbox::Sandbox;
+
+const STATUS: &str = "pillion/didChangeStatus";
+
+fn pending(count: u64) -> impl Fn(&Value) -> bool {
+    move |status| status["pendingDiffs"] == count
+}
+
+#[test]
+fn a_proposal_is_shown_whole_and_accepted_as_edited() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "old\r\n");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    let proposed = "\u{feff}new\r\n\r\n  no end";
+    let call = agent.proposing(path, proposed);
+    let request = editor.next("pillion/openDiff");
+    assert_eq!(request["id"], 1_000_000, "Vim mixes up equal ids");
+    assert_eq!(
+        request["params"],
+        json!({
+            "id": 1,
+            "revision": 1,
+            "uri": uri(&file),
+            "path": path,
+            "agent": {"name": "gemini", "displayName": Dialect::GeminiCli.display_name()},
+            "original": "old\r\n",
+            "originalIsLossy": false,
+            "proposed": proposed,
+        })
+    );
+    editor.answer(&request, Value::Null);
+    assert_eq!(call.end(), Ok(()));
+    editor.status(pending(1));
+    editor.resolve(&request["params"], "accepted", Some("edited\r"));
+    assert_eq!(agent.outcome(), accepted(path, "edited\r"));
+    editor.status(pending(0));
+    let again = agent.proposing(path, "again");
+    let diff = editor.open_diff();
+    again.end().unwrap();
+    assert_eq!((&diff["id"], &diff["revision"]), (&json!(2), &json!(1)));
+    editor.resolve(&diff, "accepted", None);
+    assert_eq!(agent.outcome(), accepted(path, "again"), "as it came");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old\r\n", "C5.9");
+}
+
+#[test]
+fn a_rejection_and_a_new_file() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.workspace().join("new/[id]%.tsx");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "");
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    assert_eq!(
+        (&diff["original"], &diff["originalIsLossy"]),
+        (&Value::Null, &json!(false))
+    );
+    assert!(
+        diff["uri"]
+            .as_str()
+            .unwrap()
+            .ends_with("/new/%5Bid%5D%25.tsx"),
+        "{diff}"
+    );
+    editor.resolve(&diff, "rejected", None);
+    assert_eq!(agent.outcome(), rejected(path));
+}
+
+#[test]
+fn a_file_that_is_not_utf8_is_shown_and_said_to_be_so() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("latin", b"caf\xe9\0\n");
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(file.to_str().unwrap(), "café\n");
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    assert_eq!(
+        (&diff["original"], &diff["originalIsLossy"]),
+        (&json!("caf\u{fffd}\0\n"), &json!(true))
+    );
+}
+
+#[test]
+fn what_the_editor_cannot_show_the_agent_is_told_with_the_reason() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "x");
+    let request = editor.next("pillion/openDiff");
+    editor.refuse(&request, "no room for a window");
+    assert_eq!(call.end(), Err("no room for a window".to_owned()));
+    let close = editor.next("pillion/closeDiff");
+    assert_eq!(close["params"], json!({"id": 1, "reason": "notShown"}));
+    editor.refuse(&close, "no such view");
+    let diffs = sandbox.run(["diffs"]).expect(0).stdout;
+    assert_eq!(diffs.trim(), "no diffs are pending");
+    let next = agent.proposing(path, "y");
+    editor.open_diff();
+    next.end().unwrap();
+}
+
+#[test]
+fn a_file_that_cannot_be_compared_with_does_not_reach_the_editor() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("huge", "");
+    std::fs::File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_len(600 << 20)
+        .unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(file.to_str().unwrap(), "x");
+    let error = call.end().unwrap_err();
+    assert!(error.contains("huge is too big to review"), "{error}");
+    let passed = editor.passed();
+    assert!(
+        !passed.iter().any(|method| method.ends_with("Diff")),
+        "{passed:?}"
+    );
+}
+
+#[test]
+fn a_decision_about_an_older_proposal_does_not_count_for_the_newer_one() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "one");
+    let first = editor.open_diff();
+    call.end().unwrap();
+    let call = agent.proposing(path, "two");
+    let request = editor.next("pillion/openDiff");
+    let second = &request["params"];
+    assert_eq!((&second["id"], &second["revision"]), (&json!(1), &json!(2)));
+    editor.resolve(&first, "accepted", None);
+    for (id, revision) in [(1, 3), (7, 1), (0, 0)] {
+        editor.resolve(&json!({"id": id, "revision": revision}), "accepted", None);
+    }
+    editor.answer(&request, json!({}));
+    call.end().unwrap();
+    editor.resolve(second, "accepted", None);
+    assert_eq!(agent.outcome(), accepted(path, "two"));
+}
+
+#[test]
+fn a_decision_that_cannot_be_read_is_said_and_settles_nothing() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    let path = file.to_str().unwrap();
+    let call = agent.proposing(path, "one");
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    editor.resolve(&diff, "perhaps", None);
+    let told = editor.params("window/logMessage");
+    assert!(
+        told["message"].as_str().unwrap().contains("outcome"),
+        "{told}"
+    );
+    editor.resolve(&diff, "rejected", None);
+    assert_eq!(agent.outcome(), rejected(path));
+}
+
+#[test]
+fn the_agent_closes_its_diff_and_gets_the_text_in_the_view() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "one");
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    let call = agent.closing(path);
+    let close = editor.next("pillion/closeDiff");
+    assert_eq!(
+        close["params"],
+        json!({"id": diff["id"], "reason": "closedByAgent"})
+    );
+    editor.answer(&close, json!({"content": "as it stood"}));
+    assert_eq!(call.end(), Ok("as it stood".to_owned()), "C5.5");
+    editor.status(pending(0));
+    editor.resolve(&diff, "accepted", None);
+    assert!(
+        agent
+            .closing(path)
+            .end()
+            .unwrap_err()
+            .contains("no diff of"),
+        "C5.10"
+    );
+}
+
+#[test]
+fn a_close_that_fails_is_told_with_its_reason() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    for (answer, reason) in [
+        (
+            json!({"error": {"code": 1, "message": "it is gone"}}),
+            "it is gone",
+        ),
+        (json!({"result": {}}), "missing field `content`"),
+        (json!({"result": {"content": 5}}), "content: invalid type"),
+    ] {
+        let call = agent.proposing(path, "one");
+        editor.open_diff();
+        call.end().unwrap();
+        let call = agent.closing(path);
+        let mut message = answer.clone();
+        message["jsonrpc"] = "2.0".into();
+        message["id"] = editor.next("pillion/closeDiff")["id"].take();
+        editor.send(message);
+        let error = call.end().unwrap_err();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn a_decision_on_its_way_when_the_agent_closes_is_what_the_agent_gets() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "one");
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    let call = agent.closing(path);
+    let close = editor.next("pillion/closeDiff");
+    editor.resolve(&diff, "accepted", Some("edited"));
+    editor.refuse(&close, "no such view");
+    assert_eq!(call.end(), Ok("edited".to_owned()));
+}
+
+#[test]
+fn commands_settle_what_the_editor_shows() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    for (command, reason, expected) in [
+        ("accept", "settled", accepted(path, "as it stood")),
+        ("reject", "overruled", rejected(path)),
+    ] {
+        let call = agent.proposing(path, "one");
+        let diff = editor.open_diff();
+        call.end().unwrap();
+        let ran = sandbox
+            .command([command, &diff["id"].to_string()])
+            .spawn()
+            .unwrap();
+        let close = editor.next("pillion/closeDiff");
+        assert_eq!(close["params"]["reason"], reason);
+        editor.answer(&close, json!({"content": "as it stood"}));
+        assert_eq!(agent.outcome(), expected);
+        assert!(ran.wait_with_output().unwrap().status.success());
+    }
+}
+
+#[test]
+fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "one");
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    let mut ran = sandbox.command(["accept", "1"]);
+    let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let close = editor.next("pillion/closeDiff");
+    editor.refuse(&close, "somebody is typing");
+    assert_eq!(ran.wait().unwrap().code(), Some(1));
+    editor.resolve(&diff, "accepted", None);
+    assert_eq!(agent.outcome(), accepted(path, "one"));
+}
+
+#[test]
+fn two_agents_have_a_diff_of_one_file_each() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let files = agent::files(&mut editor);
+    let lock = files
+        .iter()
+        .find(|file| file.to_str().unwrap().ends_with(".lock"))
+        .unwrap();
+    let mut gemini = TestAgent::connect(&files[0]);
+    let mut qwen = TestAgent::connect(lock);
+    editor.status(|status| status["agents"].as_array().unwrap().len() == 2);
+    let call = gemini.proposing(path, "gemini's");
+    let first = editor.open_diff();
+    call.end().unwrap();
+    let call = qwen.proposing(path, "qwen's");
+    let second = editor.open_diff();
+    call.end().unwrap();
+    assert_eq!(
+        (&first["agent"]["name"], &second["agent"]["name"]),
+        (&json!("gemini"), &json!("qwen"))
+    );
+    assert_ne!(first["id"], second["id"]);
+    let status = editor.status(pending(2));
+    assert_eq!(status["method"], STATUS);
+    editor.resolve(&second, "accepted", None);
+    editor.resolve(&first, "rejected", None);
+    assert_eq!(qwen.outcome(), accepted(path, "qwen's"));
+    assert_eq!(gemini.outcome(), rejected(path));
+    editor.status(pending(0));
+}
+
+#[test]
+fn the_views_of_an_agent_that_leaves_go_away() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(file.to_str().unwrap(), "one");
+    editor.open_diff();
+    call.end().unwrap();
+    agent.disconnect();
+    let close = editor.next("pillion/closeDiff");
+    assert_eq!(close["params"]["reason"], "agentGone");
+    editor.answer(&close, json!({"content": "one"}));
+    editor.status(|status| status["agents"] == json!([]) && status["pendingDiffs"] == 0);
+}

@@ -1,0 +1,233 @@
+//! However the editor ends, its files go and what is pending is rejected (C5.7, C6.2).
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pillion_testkit::TestAgent;
+use serde_json::{Value, json};
+
+use crate::agent::{self, rejected};
+use crate::client::{Editor, plugin_params};
+use crate::sandbox::{self, Sandbox};
+
+/// An editor with a diff that is pending.
+struct Pending {
+    editor: Editor,
+    agent: TestAgent,
+    files: Vec<PathBuf>,
+    _sandbox: Sandbox,
+}
+
+const PROPOSED: &str = "/tmp/proposed";
+
+impl Pending {
+    fn new(start: impl FnOnce(&Sandbox) -> Editor) -> Self {
+        let sandbox = Sandbox::new();
+        let mut editor = start(&sandbox);
+        let files = agent::files(&mut editor);
+        let agent = TestAgent::connect(&files[0]);
+        let call = agent.proposing(PROPOSED, "x");
+        editor.open_diff();
+        call.end().unwrap();
+        Self {
+            editor,
+            agent,
+            files,
+            _sandbox: sandbox,
+        }
+    }
+
+    fn plugin() -> Self {
+        Self::new(Editor::plugin)
+    }
+
+    #[track_caller]
+    fn expect_end(&mut self, code: i32) -> String {
+        assert_eq!(self.agent.outcome(), rejected(PROPOSED), "C5.7");
+        let (ended, errors) = self.editor.ended();
+        assert_eq!(ended, Some(code), "{errors}");
+        self.expect_no_files();
+        errors
+    }
+
+    #[track_caller]
+    fn expect_no_files(&self) {
+        assert!(!self.files.iter().any(|file| file.exists()), "C6.2");
+    }
+}
+
+#[test]
+fn shutdown_and_exit() {
+    let mut pending = Pending::plugin();
+    let answer = pending.editor.request("shutdown", Value::Null);
+    assert!(
+        answer["error"].is_null() && answer["result"].is_null(),
+        "{answer}"
+    );
+    pending.editor.notify("exit", Value::Null);
+    assert_eq!(pending.expect_end(0), "");
+}
+
+#[test]
+fn from_shutdown_on_no_agent_is_served() {
+    let mut pending = Pending::plugin();
+    pending.editor.request("shutdown", Value::Null);
+    assert_eq!(pending.agent.outcome(), rejected(PROPOSED));
+    pending.expect_no_files();
+    pending.editor.hang_up();
+    assert_eq!(pending.editor.ended().0, Some(0));
+}
+
+#[test]
+fn exit_without_shutdown_is_said() {
+    let mut pending = Pending::plugin();
+    pending.editor.notify("exit", Value::Null);
+    let errors = pending.expect_end(1);
+    assert!(
+        errors.starts_with("Error: the editor said exit without shutdown\nHint: "),
+        "{errors}"
+    );
+}
+
+#[test]
+fn the_end_of_the_input() {
+    let mut pending = Pending::plugin();
+    pending.editor.hang_up();
+    assert_eq!(pending.expect_end(0), "");
+}
+
+#[test]
+fn every_signal() {
+    for signal in ["TERM", "INT", "HUP"] {
+        let mut pending = Pending::plugin();
+        sandbox::signal(&pending.editor.child, signal);
+        assert_eq!(pending.expect_end(0), "", "{signal}");
+    }
+}
+
+#[test]
+fn a_signal_before_the_plugin_is_ready() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(plugin_params());
+    sandbox::signal(&editor.child, "TERM");
+    assert_eq!(editor.ended().0, Some(0));
+}
+
+/// Something that lives until it is killed.
+fn sleeper() -> Child {
+    Command::new("sleep")
+        .arg("600")
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn the_end_of_the_editor_s_process_while_somebody_holds_its_pipes() {
+    let mut process = sleeper();
+    let mut pending = Pending::new(|sandbox| {
+        let mut params = plugin_params();
+        params["processId"] = process.id().into();
+        let mut editor = Editor::start::<&str>(sandbox, []);
+        editor.initialize(params);
+        editor.notify("initialized", json!({}));
+        editor
+    });
+    let name = format!("-{}-", process.id());
+    assert!(pending.files[0].to_str().unwrap().contains(&name), "C2.3");
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(pending.expect_end(0), "");
+}
+
+#[test]
+fn a_parent_that_is_killed() {
+    let mut pending = Pending::new(|sandbox| {
+        let script = "\"$0\" lsp <&3 & wait";
+        let mut command = Command::new("sh");
+        command
+            .args([
+                "-c",
+                &format!("exec 3<&0; {script}"),
+                env!("CARGO_BIN_EXE_pillion"),
+            ])
+            .env_clear()
+            .envs(sandbox.home.env().iter())
+            .current_dir(sandbox.home.workspace());
+        let mut params = plugin_params();
+        params["processId"] = Value::Null;
+        let mut editor = Editor::spawn(&mut command);
+        editor.initialize(params);
+        editor.notify("initialized", json!({}));
+        editor
+    });
+    let name = format!("-{}-", pending.editor.child.id());
+    assert!(pending.files[0].to_str().unwrap().contains(&name), "C2.3");
+    sandbox::signal(&pending.editor.child, "KILL");
+    assert_eq!(sandbox::ended(&mut pending.editor.child), None);
+    assert_eq!(pending.agent.outcome(), rejected(PROPOSED));
+    pending.editor.output_ended();
+    pending.expect_no_files();
+}
+
+#[test]
+fn an_editor_that_reads_nothing_does_not_keep_it_alive() {
+    let sandbox = Sandbox::new();
+    // More than a pipe holds.
+    let big = "x".repeat(4 << 20);
+    let file = sandbox.home.file("big.txt", &big);
+    let mut child = sandbox
+        .command(["lsp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for message in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": plugin_params()}),
+        json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}),
+    ] {
+        let body = message.to_string();
+        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    }
+    let gemini = sandbox.home.tmp().join("gemini/ide");
+    let found = wait_for(|| {
+        fs::read_dir(&gemini)
+            .ok()?
+            .next()?
+            .ok()
+            .map(|entry| entry.path())
+    });
+    let agent = TestAgent::connect(&found);
+    let call = agent.proposing(file.to_str().unwrap(), &big);
+    let mut output = child.stdout.take().unwrap();
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains("pillion/openDiff") {
+        let mut bytes = [0; 64];
+        let count = output.read(&mut bytes).unwrap();
+        read.extend_from_slice(&bytes[..count]);
+    }
+    sandbox::signal(&child, "TERM");
+    assert_eq!(sandbox::ended(&mut child), Some(0));
+    call.end().unwrap_err();
+    assert!(!found.exists(), "C6.2");
+}
+
+fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "it does not come"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,17 @@
+//! `pillion lsp`, as an editor and its agents meet it: a real process, driven over its pipes.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod agent;
+mod client;
+mod context;
+mod diffs;
+mod endings;
+mod framing;
+mod handshake;
+mod plain;
+mod roots;
+#[allow(dead_code, reason = "shared with the other tests of the command")]
+#[path = "../it/sandbox.rs"]
+mod sandbox;
+mod silence;

@@ -1,0 +1,137 @@
+//! The workspace roots: where they come from, and how they change (C2.5).
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pillion_testkit::discovery_file;
+use serde_json::{Value, json};
+
+use crate::client::{Editor, files, plugin_params, uri};
+use crate::sandbox::Sandbox;
+
+fn folder(path: &Path) -> Value {
+    json!({"uri": uri(path), "name": "a name"})
+}
+
+/// The roots in the discovery file.
+fn served(environment: &Value) -> String {
+    discovery_file(&files(environment)[0]).workspace_path
+}
+
+#[test]
+fn agents_are_told_of_the_folders_and_of_those_that_come_and_go() {
+    let sandbox = Sandbox::new();
+    let (one, two) = (
+        sandbox.home.other_workspace("one"),
+        sandbox.home.other_workspace("two"),
+    );
+    let link = sandbox.home.root().join("link");
+    std::os::unix::fs::symlink(&one, &link).unwrap();
+    let mut params = plugin_params();
+    params["rootUri"] = uri(&two).into();
+    params["workspaceFolders"] = json!([folder(&link)]);
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(params);
+    editor.notify("initialized", json!({}));
+    let environment = editor.params("pillion/environment");
+    assert_eq!(
+        served(&environment),
+        one.to_str().unwrap(),
+        "real paths, C2.7"
+    );
+
+    let mut change = |added: Value, removed: Value| {
+        let event = json!({"added": added, "removed": removed});
+        editor.notify(
+            "workspace/didChangeWorkspaceFolders",
+            json!({"event": event}),
+        );
+        editor.params("pillion/environment")
+    };
+    let environment = change(json!([folder(&two)]), json!([]));
+    let both = format!("{}:{}", one.display(), two.display());
+    assert_eq!(
+        environment["variables"]["GEMINI_CLI_IDE_WORKSPACE_PATH"],
+        both
+    );
+    let environment = change(json!([]), json!([folder(&link)]));
+    let left = &environment["variables"]["QWEN_CODE_IDE_WORKSPACE_PATH"];
+    assert_eq!(left, two.to_str().unwrap());
+    let start = Instant::now();
+    while served(&environment) != two.to_str().unwrap() {
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{}",
+            served(&environment)
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn without_folders_the_root_is_served() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.home.other_workspace("root");
+    let mut params = plugin_params();
+    params["rootUri"] = uri(&root).into();
+    params["workspaceFolders"] = Value::Null;
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(params);
+    editor.notify("initialized", json!({}));
+    assert_eq!(
+        served(&editor.params("pillion/environment")),
+        root.to_str().unwrap()
+    );
+}
+
+#[test]
+fn folders_that_agents_cannot_be_told_of_are_named_and_the_others_served() {
+    let sandbox = Sandbox::new();
+    let colon = sandbox.home.other_workspace("a:b");
+    let good = sandbox.home.other_workspace("good");
+    let gone = sandbox.home.root().join("gone");
+    let remote = json!({"uri": "ssh://host/a", "name": ""});
+    let mut params = plugin_params();
+    params["workspaceFolders"] = json!([folder(&colon), folder(&gone), remote, folder(&good)]);
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(params);
+    editor.notify("initialized", json!({}));
+    assert_eq!(
+        served(&editor.params("pillion/environment")),
+        good.to_str().unwrap()
+    );
+    let text = |params: Value| params["message"].as_str().unwrap().to_owned();
+    assert!(text(editor.params("window/showMessage")).contains("separates roots"));
+    assert!(text(editor.params("window/logMessage")).contains("gone"));
+    assert!(text(editor.params("window/logMessage")).contains("ssh://host/a"));
+
+    fs::remove_dir(&good).unwrap();
+    let event = json!({"added": [folder(&gone)], "removed": []});
+    editor.notify(
+        "workspace/didChangeWorkspaceFolders",
+        json!({"event": event}),
+    );
+    assert!(text(editor.params("window/logMessage")).contains("gone"));
+    let passed = editor.passed();
+    assert!(
+        !passed.contains(&"pillion/environment".to_owned()),
+        "nothing changed: {passed:?}"
+    );
+}
+
+#[test]
+fn a_change_that_cannot_be_read_is_ignored_and_said() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::plugin(&sandbox);
+    editor.notify(
+        "workspace/didChangeWorkspaceFolders",
+        json!({"event": {"added": 5}}),
+    );
+    let told = editor.params("window/logMessage");
+    assert!(
+        told["message"].as_str().unwrap().contains("event.added"),
+        "{told}"
+    );
+}

@@ -1,0 +1,71 @@
+//! A plugin that does not answer: agents are told, and nothing is mixed up afterwards.
+
+use serde_json::json;
+
+use crate::agent::{self, accepted};
+use crate::client::Editor;
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_late_answer_does_no_harm() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "one");
+    let unanswered = editor.next("pillion/openDiff");
+    let error = call.end().unwrap_err();
+    assert!(
+        error.contains("did not answer within 10 seconds"),
+        "{error}"
+    );
+    let close = editor.next("pillion/closeDiff");
+    assert_eq!(close["params"]["reason"], "notShown");
+
+    let call = agent.proposing(path, "two");
+    let request = editor.next("pillion/openDiff");
+    editor.answer(&unanswered, json!({}));
+    editor.resolve(&unanswered["params"], "accepted", None);
+    editor.answer(&close, json!({"content": "one"}));
+    editor.answer(&close, json!({"content": "one"}));
+    editor.send(json!({"jsonrpc": "2.0", "id": "never asked", "result": null}));
+    editor.answer(&request, json!({}));
+    call.end().unwrap();
+    editor.resolve(&request["params"], "accepted", None);
+    assert_eq!(agent.outcome(), accepted(path, "two"));
+}
+
+#[test]
+fn a_view_that_is_not_closed_in_time_is_an_error_for_the_agent() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "one");
+    editor.open_diff();
+    call.end().unwrap();
+    let call = agent.closing(path);
+    let close = editor.next("pillion/closeDiff");
+    let error = call.end().unwrap_err();
+    assert!(
+        error.contains("did not answer within 10 seconds"),
+        "{error}"
+    );
+    editor.answer(&close, json!({"content": "one"}));
+    let call = agent.proposing(path, "two");
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    assert_eq!(diff["revision"], 1);
+}
+
+#[test]
+fn a_plugin_that_never_says_initialized_is_asked_nothing() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(crate::client::plugin_params());
+    assert!(editor.passed().is_empty());
+    editor.hang_up();
+    assert_eq!(editor.ended().0, Some(0));
+}

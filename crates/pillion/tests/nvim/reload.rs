@@ -1,0 +1,198 @@
+//! What agents write reaches the buffers, and nobody is asked.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pillion_testkit::{NvimVersion, TestAgent};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// A file of a hundred lines open, and an agent that is connected.
+fn with_agent(version: NvimVersion) -> (World, TestAgent, PathBuf) {
+    let world = World::open(version, &[("first.txt", &lines("line"))]);
+    let agent = world.gemini();
+    world.nvim.command("set noautoread");
+    let path = world.home.workspace().join("first.txt");
+    (world, agent, path)
+}
+
+fn lines(word: &str) -> String {
+    (1..=100).map(|line| format!("{word} {line}\n")).collect()
+}
+
+fn wait_first_line(world: &World, text: &str) {
+    world
+        .nvim
+        .wait_until(text, &format!("vim.fn.getline(1) == '{text}'"));
+}
+
+/// Lets the plugin look twice at all that is visible.
+fn let_it_look(world: &World) {
+    for _ in 0..2 {
+        world
+            .nvim
+            .lua::<()>("require('pillion.reload').check()", json!([]));
+    }
+}
+
+fn told(world: &World, message: &str) -> usize {
+    world.nvim.messages().matches(message).count()
+}
+
+each_neovim! {
+    fn an_unmodified_buffer_is_read_again_where_the_person_was(version) {
+        let (world, _agent, path) = with_agent(version);
+        world.nvim.command("set scrolloff=0 | split");
+        let views = "return vim.tbl_map(function(win)
+            local line = vim.fn.getwininfo(win)[1].topline
+            return { line, vim.api.nvim_win_get_cursor(win) }
+        end, vim.api.nvim_list_wins())";
+        world.nvim.lua::<()>(
+            "for index, win in ipairs(vim.api.nvim_list_wins()) do
+                vim.api.nvim_win_call(win, function()
+                    vim.fn.winrestview({ topline = 30 * index, lnum = 30 * index + 2, col = 3 })
+                end)
+            end",
+            json!([]),
+        );
+        let before: Value = world.nvim.lua(views, json!([]));
+        fs::write(&path, lines("new")).unwrap();
+        wait_first_line(&world, "new 1");
+        let after: Value = world.nvim.lua(views, json!([]));
+        assert_eq!(after, before);
+        fs::write(path.with_extension("new"), lines("replaced")).unwrap();
+        fs::rename(path.with_extension("new"), &path).unwrap();
+        wait_first_line(&world, "replaced 1");
+        assert_eq!(told(&world, "Pillion:"), 0, "{}", world.nvim.messages());
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn a_modified_buffer_is_left_alone_and_said_once(version) {
+        let (world, _agent, path) = with_agent(version);
+        world.nvim.command("call setline(1, 'mine')");
+        let_it_look(&world);
+        for word in ["theirs", "theirs again"] {
+            fs::write(&path, lines(word)).unwrap();
+            let_it_look(&world);
+        }
+        world.nvim.wait_until(
+            "the message",
+            "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil",
+        );
+        let_it_look(&world);
+        assert_eq!(told(&world, "changed: :e! takes that, :w! keeps yours"), 1);
+        wait_first_line(&world, "mine");
+        assert_eq!(world.nvim.blocked_in(), None);
+        world.nvim.command("silent undo");
+        wait_first_line(&world, "theirs again 1");
+    }
+}
+
+each_neovim! {
+    fn a_buffer_with_the_very_text_that_was_written_counts_as_written(version) {
+        let (world, _agent, path) = with_agent(version);
+        world.nvim.command("call setline(1, 'accepted')");
+        let_it_look(&world);
+        fs::write(&path, lines("line").replacen("line 1\n", "accepted\n", 1)).unwrap();
+        world.nvim.wait_until("not modified", "vim.bo.modified == false");
+        assert_eq!(told(&world, "Pillion:"), 0, "{}", world.nvim.messages());
+    }
+}
+
+each_neovim! {
+    fn a_deleted_file_leaves_its_text_and_comes_back(version) {
+        let (world, _agent, path) = with_agent(version);
+        let_it_look(&world);
+        fs::remove_file(&path).unwrap();
+        world.nvim.wait_until(
+            "the message",
+            "vim.api.nvim_exec('messages', true):find('first.txt is gone from disk') ~= nil",
+        );
+        wait_first_line(&world, "line 1");
+        assert_eq!(world.nvim.blocked_in(), None);
+        fs::write(&path, lines("back")).unwrap();
+        wait_first_line(&world, "back 1");
+    }
+}
+
+each_neovim! {
+    fn a_file_that_the_agent_makes_fills_the_buffer_that_waited_for_it(version) {
+        let (world, _agent, path) = with_agent(version);
+        let new = path.with_file_name("new.txt");
+        world.nvim.command(&format!("edit {}", new.display()));
+        fs::write(&new, lines("made")).unwrap();
+        wait_first_line(&world, "made 1");
+        let other = path.with_file_name("other.txt");
+        world.nvim.command(&format!("edit {}", other.display()));
+        world.nvim.command("call setline(1, 'mine')");
+        fs::write(&other, lines("made")).unwrap();
+        world.nvim.wait_until(
+            "the message",
+            "vim.api.nvim_exec('messages', true):find('other.txt changed:') ~= nil",
+        );
+        wait_first_line(&world, "mine");
+        assert_eq!(world.nvim.blocked_in(), None);
+    }
+}
+
+each_neovim! {
+    fn new_permissions_are_nobodys_business(version) {
+        use std::os::unix::fs::PermissionsExt;
+        let (world, _agent, path) = with_agent(version);
+        let_it_look(&world);
+        world.nvim.lua::<()>("vim.b.changedtick_before = vim.b.changedtick", json!([]));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let_it_look(&world);
+        let same: bool = world.nvim.lua("return vim.b.changedtick_before == vim.b.changedtick", json!([]));
+        assert!(same);
+        assert_eq!(told(&world, "Pillion:"), 0, "{}", world.nvim.messages());
+    }
+}
+
+each_neovim! {
+    fn a_hidden_buffer_is_read_again_when_its_file_is_expected(version) {
+        let (world, _agent, path) = with_agent(version);
+        world.nvim.command("enew");
+        world.nvim.lua::<()>("require('pillion.reload').expect(...)", json!([path]));
+        fs::write(&path, lines("accepted")).unwrap();
+        world.nvim.wait_until(
+            "the hidden buffer read again",
+            "vim.fn.getbufline('first.txt', 1)[1] == 'accepted 1'",
+        );
+    }
+}
+
+each_neovim! {
+    fn nothing_is_read_while_a_command_is_typed(version) {
+        let (world, _agent, path) = with_agent(version);
+        let_it_look(&world);
+        world.nvim.input(":echo 1");
+        world.nvim.wait_until("the command line", "vim.api.nvim_get_mode().mode == 'c'");
+        fs::write(&path, lines("new")).unwrap();
+        let_it_look(&world);
+        wait_first_line(&world, "line 1");
+        world.nvim.input("<Esc>");
+        wait_first_line(&world, "new 1");
+    }
+}
+
+each_neovim! {
+    fn peoples_own_answers_stay_in_charge_of_what_they_check_themselves(version) {
+        let (world, agent, path) = with_agent(version);
+        world.nvim.command("autocmd FileChangedShell * let g:asked = v:fcs_reason");
+        fs::write(&path, lines("new")).unwrap();
+        wait_first_line(&world, "new 1");
+        world.nvim.command("unlet g:asked");
+        agent.disconnect();
+        world.nvim.command("Pillion stop");
+        world.nvim.wait_until("the end", "require('pillion.client').phase() == 'stopped'");
+        fs::write(&path, lines("later")).unwrap();
+        world.nvim.command("checktime");
+        let asked: String = world.nvim.lua("return vim.g.asked", json!([]));
+        assert_eq!(asked, "changed");
+        wait_first_line(&world, "new 1");
+    }
+}

@@ -1,0 +1,133 @@
+//! Stand-ins for agents in terminals: they write down how they were started and every byte that is
+//! typed. For speed, beside the real ones.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pillion_testkit::{Home, NvimSetup};
+
+/// Long enough for anything that happens at once, on a busy machine of two cores.
+const SOON: Duration = Duration::from_secs(10);
+
+/// The first line is the folder, the second Pillion's port, then one argument a line. What is typed
+/// goes to a file of its own as soon as the terminal passes on every byte as it is.
+const SCRIPT: &str = r#"#!/bin/sh
+record="$HOME/$(basename "$0").$$"
+stty raw -echo
+printf '%s\n' "$PWD" "$GEMINI_CLI_IDE_SERVER_PORT" "$@" > "$record.begun"
+mv "$record.begun" "$record.started"
+cat > "$record.typed"
+"#;
+
+/// The stand-ins of one home.
+#[derive(Debug)]
+pub struct StandIns {
+    home: PathBuf,
+    folder: PathBuf,
+}
+
+/// One that runs.
+#[derive(Debug)]
+pub struct StandIn {
+    record: PathBuf,
+    pub cwd: PathBuf,
+    pub port: String,
+    pub arguments: Vec<String>,
+}
+
+impl StandIns {
+    /// Puts `gemini` and `qwen` into the home.
+    pub fn install(home: &Home) -> StandIns {
+        let folder = home.root().join("stand-ins");
+        fs::create_dir(&folder).unwrap();
+        for name in ["gemini", "qwen"] {
+            let path = folder.join(name);
+            fs::write(&path, SCRIPT).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        StandIns {
+            home: home.home(),
+            folder,
+        }
+    }
+
+    /// Puts them where this Neovim finds them.
+    pub fn found_by(&self, setup: NvimSetup) -> NvimSetup {
+        // `pillion` is what stands in front of PATH: a test replaces the rest only.
+        setup.init(&format!(
+            "vim.env.PATH = [[{}]] .. ':' .. vim.env.PATH",
+            self.folder.display()
+        ))
+    }
+
+    /// The program of one.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Waits until so many with this name were started; in the order of their process ids.
+    pub fn started(&self, name: &str, count: usize) -> Vec<StandIn> {
+        let begun = Instant::now();
+        loop {
+            let found = self.records(name);
+            if found.len() == count {
+                return found;
+            }
+            assert!(begun.elapsed() < SOON, "expected {count} {name}: {found:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The only one with this name.
+    pub fn one(&self, name: &str) -> StandIn {
+        self.started(name, 1).remove(0)
+    }
+
+    fn records(&self, name: &str) -> Vec<StandIn> {
+        let entries = fs::read_dir(&self.home).unwrap().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| {
+            let file = path.file_name().unwrap().to_str().unwrap();
+            file.starts_with(name) && file.ends_with(".started")
+        });
+        paths.sort();
+        paths.into_iter().map(StandIn::read).collect()
+    }
+}
+
+impl StandIn {
+    fn read(started: PathBuf) -> StandIn {
+        let text = fs::read_to_string(&started).unwrap();
+        let mut lines = text.lines().map(str::to_owned);
+        StandIn {
+            cwd: lines.next().unwrap().into(),
+            port: lines.next().unwrap(),
+            arguments: lines.collect(),
+            record: started.with_extension(""),
+        }
+    }
+
+    /// Waits until these bytes are the last that were typed; all that were.
+    #[track_caller]
+    pub fn typed(&self, end: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let typed = fs::read(format!("{}.typed", self.record.display())).unwrap_or_default();
+            let typed = String::from_utf8_lossy(&typed).into_owned();
+            if typed.ends_with(end) {
+                return typed;
+            }
+            let shown: String = typed.chars().take(2000).collect();
+            assert!(begun.elapsed() < SOON, "expected …{end:?} but {shown:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Whether its process is there.
+    pub fn is_running(&self) -> bool {
+        let pid = self.record.extension().unwrap().to_str().unwrap();
+        PathBuf::from("/proc").join(pid).join("fd").exists()
+    }
+}

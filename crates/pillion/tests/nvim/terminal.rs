@@ -1,0 +1,217 @@
+//! Agents in terminals of Neovim: `:Pillion run`.
+
+use std::time::{Duration, Instant};
+
+use pillion_testkit::{Home, NvimSetup, NvimVersion};
+use serde_json::{Value, json};
+
+use crate::standin::StandIns;
+use crate::world::World;
+
+/// A file open, Pillion running, agents to be started.
+pub fn world(
+    version: NvimVersion,
+    change: impl FnOnce(NvimSetup) -> NvimSetup,
+) -> (World, StandIns) {
+    let home = Home::new();
+    let agents = StandIns::install(&home);
+    let files = [("first.txt", "one\ntwo\nthree\n")];
+    let world = World::with(version, home, &files, |setup| {
+        change(
+            agents
+                .found_by(setup)
+                .init("vim.o.columns = 200 vim.o.lines = 50"),
+        )
+    });
+    (world, agents)
+}
+
+fn wait_terminal(world: &World, agent: &str) {
+    world.nvim.wait_until(
+        "typing in the agent's terminal",
+        &format!("vim.b.pillion_agent == '{agent}' and vim.api.nvim_get_mode().mode == 't'"),
+    );
+}
+
+/// What a person types ends with this message.
+pub fn is_refused(world: &World, command: &str, message: &str) {
+    world.nvim.command("messages clear");
+    world.nvim.input(&format!(":{command}<CR>"));
+    world.nvim.wait_for::<Value>(
+        "the message",
+        "return vim.api.nvim_exec('messages', true):find(..., 1, true)",
+        json!([message]),
+    );
+}
+
+/// Windows, their sizes, and which one has the focus.
+fn layout(world: &World) -> Value {
+    let code = "return { vim.fn.winlayout(), vim.fn.winrestcmd(), vim.api.nvim_get_current_win() }";
+    world.nvim.lua(code, json!([]))
+}
+
+fn wait_layout(world: &World, expected: &Value) {
+    let begun = Instant::now();
+    while layout(world) != *expected {
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "{}",
+            world.nvim.describe()
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+each_neovim! {
+    fn an_agent_starts_at_the_right_with_pillions_variables(version) {
+        let (world, agents) = world(version, |setup| setup);
+        world.nvim.command("Pillion run gemini --flag a\\ b $HOME;exit");
+        wait_terminal(&world, "gemini");
+        let gemini = agents.one("gemini");
+        assert_eq!(gemini.cwd, world.home.workspace());
+        assert_eq!(gemini.arguments, ["--flag", "a b", "$HOME;exit"]);
+        let port: u16 = world.nvim.lua("return require('pillion.client').state.port", json!([]));
+        assert_eq!(gemini.port, port.to_string());
+        let place: Value = world.nvim.lua(
+            "return { vim.fn.winnr(), vim.fn.winnr('$'), vim.fn.winwidth(0), vim.bo.buflisted }",
+            json!([]),
+        );
+        assert_eq!(place, json!([2, 2, 60, false]));
+        world.nvim.input("hello");
+        gemini.typed("hello");
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn the_same_command_hides_the_agent_and_shows_it_again(version) {
+        let (world, agents) = world(version, |setup| setup);
+        world.nvim.command("vsplit | vertical resize 40 | split | resize 7");
+        let before = layout(&world);
+        world.nvim.command("Pillion run gemini");
+        wait_terminal(&world, "gemini");
+        world.nvim.input("<C-\\><C-n>:vertical resize 77<CR>:Pillion run gemini<CR>");
+        wait_layout(&world, &before);
+        assert_eq!(world.nvim.mode(), "n");
+        world.nvim.command("Pillion run gemini");
+        wait_terminal(&world, "gemini");
+        let width: u16 = world.nvim.lua("return vim.fn.winwidth(0)", json!([]));
+        assert_eq!(width, 77);
+        agents.one("gemini");
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn several_agents_run_beside_each_other(version) {
+        let (world, agents) = world(version, |setup| setup);
+        let before = layout(&world);
+        world.nvim.command("Pillion run gemini");
+        wait_terminal(&world, "gemini");
+        for (command, name, count) in [("Pillion run qwen", "qwen", 1), ("2Pillion run gemini", "gemini", 2)] {
+            world.nvim.input(&format!("<C-\\><C-n>:{command}<CR>"));
+            agents.started(name, count);
+            wait_terminal(&world, name);
+        }
+        let windows: u16 = world.nvim.lua("return vim.fn.winnr('$')", json!([]));
+        assert_eq!(windows, 4);
+        for command in ["Pillion run gemini", "2Pillion run gemini", "Pillion run qwen"] {
+            world.nvim.input(&format!("<C-\\><C-n>:{command}<CR>"));
+        }
+        wait_layout(&world, &before);
+        assert!(agents.started("gemini", 2).iter().all(crate::standin::StandIn::is_running));
+    }
+}
+
+each_neovim! {
+    fn a_terminal_goes_with_an_agent_that_ended_well_and_stays_with_one_that_failed(version) {
+        let (world, _) = world(version, |setup| setup.init(
+            "require('pillion').setup({ agents = {
+                good = { 'sh', '-c', 'exit 0' },
+                bad = { 'sh', '-c', 'echo the reason; exit 3' },
+            } })",
+        ));
+        let before = layout(&world);
+        world.nvim.command("Pillion run good");
+        wait_layout(&world, &before);
+        world.nvim.command("Pillion run bad");
+        world.nvim.wait_until(
+            "the message",
+            "vim.api.nvim_exec('messages', true):find('bad ended with status 3') ~= nil",
+        );
+        world.nvim.wait_until(
+            "the reason, to be read in peace",
+            "vim.fn.getline(1) == 'the reason' and vim.api.nvim_get_mode().mode ~= 't'",
+        );
+        world.nvim.command("Pillion run bad");
+        world.nvim.wait_until("the old terminal replaced", "vim.fn.winnr('$') == 2");
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn an_agent_that_is_not_there_opens_nothing(version) {
+        let (world, _) = world(version, |setup| setup.init(
+            "require('pillion').setup({ agents = { gemini = { 'no-such-gemini' } } })",
+        ));
+        let before = layout(&world);
+        for (command, message) in [
+            ("Pillion run gemini", "no-such-gemini is not installed: npm install -g @google/gemini-cli"),
+            ("Pillion run claude", "there is no agent claude. Hint: :Pillion run gemini|qwen"),
+            ("Pillion run", "an agent is missing. Hint: :Pillion run gemini|qwen"),
+        ] {
+            is_refused(&world, command, message);
+        }
+        assert_eq!(layout(&world), before);
+    }
+}
+
+each_neovim! {
+    fn people_may_bring_their_own_terminal_or_none(version) {
+        let (world, agents) = world(version, |setup| setup.init(
+            "require('pillion').setup({ terminal = { provider = function(command, env, opts)
+                _G.asked = { command, env.GEMINI_CLI_IDE_SERVER_PORT, opts.agent, opts.cwd }
+            end } })",
+        ));
+        world.nvim.command("2Pillion run qwen -i x");
+        let asked: Value = world.nvim.lua("return _G.asked", json!([]));
+        let port: u16 = world.nvim.lua("return require('pillion.client').state.port", json!([]));
+        let folder = world.home.workspace();
+        assert_eq!(asked, json!([["qwen", "-i", "x"], port.to_string(), "qwen", folder]));
+        world.nvim.command("lua require('pillion').setup({ terminal = { provider = 'none' } })");
+        world.nvim.command("Pillion run qwen");
+        assert!(world.nvim.messages().contains("start qwen yourself"));
+        let windows: u16 = world.nvim.lua("return vim.fn.winnr('$')", json!([]));
+        assert_eq!(windows, 1);
+        drop(agents);
+    }
+}
+
+each_neovim! {
+    fn agents_end_with_neovim(version) {
+        let (world, agents) = world(version, |setup| setup);
+        world.nvim.command("Pillion run gemini");
+        wait_terminal(&world, "gemini");
+        let gemini = agents.one("gemini");
+        assert_eq!(world.nvim.quit(), 0);
+        let begun = Instant::now();
+        while gemini.is_running() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "it is still there");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+each_neovim! {
+    fn stopping_gives_the_environment_back(version) {
+        let (world, _) = world(version, |setup| setup.env("QWEN_CODE_IDE_SERVER_PORT", "1"));
+        let variables = "return { vim.env.GEMINI_CLI_IDE_SERVER_PORT or 'none', vim.env.QWEN_CODE_IDE_SERVER_PORT }";
+        let port: u16 = world.nvim.lua("return require('pillion.client').state.port", json!([]));
+        let set: Value = world.nvim.lua(variables, json!([]));
+        assert_eq!(set, json!([port.to_string(), port.to_string()]));
+        world.nvim.command("Pillion stop");
+        world.nvim.wait_until("the end", "require('pillion.client').phase() == 'stopped'");
+        let set: Value = world.nvim.lua(variables, json!([]));
+        assert_eq!(set, json!(["none", "1"]));
+    }
+}

@@ -1,0 +1,121 @@
+--- The text that is selected in the current window.
+---
+--- Computed by hand, because `getregion()` exists only since Neovim 0.10 and reads the whole
+--- selection: no more is read here than agents are shown.
+
+local block = require("pillion.context.block")
+local utf16 = require("pillion.context.utf16")
+
+local M = {}
+
+--- Agents get 16,384 UTF-16 units at most. One more tells Pillion that something is missing.
+local UNITS = 16385
+
+--- A unit never takes more than three bytes of UTF-8.
+local BYTES = 3 * UNITS
+
+local BLOCKWISE = { ["\22"] = true, ["\19"] = true }
+local LINEWISE = { V = true, S = true }
+local CHARWISE = { v = true, s = true }
+
+local endings = { dos = "\r\n", mac = "\r", unix = "\n" }
+
+local function before(a, b)
+  if a.line ~= b.line then
+    return a.line < b.line
+  end
+  if a.col ~= b.col then
+    return a.col < b.col
+  end
+  return a.off < b.off
+end
+
+--- Lines and columns count from 0; `off` is how far `virtualedit` let it go beyond `col`.
+local function position(expression)
+  local found = vim.fn.getpos(expression)
+  return { expression = expression, line = found[2] - 1, col = found[3] - 1, off = found[4] }
+end
+
+local function line_length(line)
+  return vim.api.nvim_buf_get_offset(0, line + 1) - vim.api.nvim_buf_get_offset(0, line) - 1
+end
+
+--- Where `BYTES` bytes after `from` are reached, if that is before `to`.
+local function within_budget(from, to)
+  local offset = vim.api.nvim_buf_get_offset
+  local limit = offset(0, from.line) + from.col + BYTES
+  if offset(0, to.line) + to.col <= limit then
+    return to
+  end
+  local low, high = from.line, to.line
+  while low < high do
+    local middle = math.ceil((low + high) / 2)
+    if offset(0, middle) <= limit then
+      low = middle
+    else
+      high = middle - 1
+    end
+  end
+  return { line = low, col = math.min(limit - offset(0, low), line_length(low)) }
+end
+
+local function lines_between(from, to)
+  to = within_budget(from, to)
+  return vim.api.nvim_buf_get_text(0, from.line, from.col, to.line, to.col, {})
+end
+
+--- The byte after the character at `at`, with what combines with it.
+local function after_char(at)
+  local length = line_length(at.line)
+  if at.col >= length then
+    return length
+  end
+  local rest = vim.api.nvim_buf_get_text(0, at.line, at.col, at.line, math.min(length, at.col + 64), {})[1]
+  local size = vim.fn.byteidx(rest, 1)
+  return at.col + (size > 0 and size or #rest)
+end
+
+local function charwise(from, to)
+  local is_exclusive = vim.o.selection == "exclusive" and before(from, to)
+  from.col = math.min(from.col, line_length(from.line))
+  if is_exclusive and to.col == 0 and to.line > from.line then
+    to = { line = to.line - 1, col = line_length(to.line - 1) }
+  end
+  local stop = is_exclusive and math.min(to.col, line_length(to.line)) or after_char(to)
+  return lines_between(from, { line = to.line, col = math.max(stop, from.line == to.line and from.col or 0) })
+end
+
+--- A closed fold is selected as a whole.
+local function linewise(from, to)
+  local first, last = vim.fn.foldclosed(from.line + 1), vim.fn.foldclosedend(to.line + 1)
+  local start = first > 0 and first - 1 or from.line
+  local stop = last > 0 and last - 1 or to.line
+  return lines_between({ line = start, col = 0 }, { line = stop, col = line_length(stop) })
+end
+
+--- What is selected, lines joined as in the file and without the last line's ending; nil if nothing is.
+function M.read(mode)
+  if not (CHARWISE[mode] or LINEWISE[mode] or BLOCKWISE[mode]) then
+    return nil
+  end
+  local from, to = position("v"), position(".")
+  if before(to, from) then
+    from, to = to, from
+  end
+  local lines
+  if BLOCKWISE[mode] then
+    lines = block.lines(from, to, UNITS)
+  elseif LINEWISE[mode] then
+    lines = linewise(from, to)
+  else
+    lines = charwise(from, to)
+  end
+  for index, line in ipairs(lines) do
+    -- Neovim shows a NUL of the file as a line break inside a line.
+    lines[index] = line:gsub("\n", "\0")
+  end
+  local text = table.concat(lines, endings[vim.bo.fileformat])
+  return text ~= "" and utf16.cut(utf16.valid(text), UNITS) or nil
+end
+
+return M

@@ -1,0 +1,173 @@
+--- What agents write reaches the buffers: an unmodified one is read again, a modified one is left
+--- alone with a message. Nobody is asked, and nothing is lost.
+---
+--- Here is when to look; what a look does is in `reload/check.lua`. Neovim itself looks only when
+--- it gets the focus, which an agent in its own terminal never takes away.
+
+local check = require("pillion.reload.check")
+local notify = require("pillion.notify")
+
+local M = {}
+
+--- How often to look, in milliseconds: at first after something is expected, more and more seldom
+--- until `REST`.
+local SOON, REST = 20, 1000
+
+--- How long a file that an agent is about to write is watched.
+local EXPECTED_FOR = 10000
+
+local group
+local timer
+local delay = REST
+local is_looking = false
+
+--- Until when each path is watched.
+local expected = {}
+
+--- Whether an agent may write at all.
+local function is_agent_here()
+  return #require("pillion.client").state.agents > 0 or require("pillion.terminal").is_any_running()
+end
+
+--- Reading a file in the middle of a command line or of a half typed command would disturb.
+local function is_busy()
+  local mode = vim.api.nvim_get_mode()
+  return mode.blocking or mode.mode:find("^[cr!]") ~= nil or mode.mode:find("^no") ~= nil
+    or vim.fn.getcmdwintype() ~= ""
+end
+
+local function visible_buffers()
+  local buffers = {}
+  for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
+    for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+      buffers[vim.api.nvim_win_get_buf(win)] = true
+    end
+  end
+  return buffers
+end
+
+local function expected_buffers()
+  local buffers = {}
+  for path, until_when in pairs(expected) do
+    if vim.loop.now() > until_when then
+      expected[path] = nil
+    else
+      local buf = require("pillion.buffers").find(path)
+      if buf then
+        buffers[buf] = true
+      end
+    end
+  end
+  return buffers
+end
+
+--- True if something changed. Reading a file runs people's autocommands, and these may lead here.
+local function look_at(buffers)
+  if is_looking then
+    return false
+  end
+  is_looking = true
+  local changed = false
+  for buf in pairs(buffers) do
+    local ok, result = pcall(check.look, buf)
+    if not ok then
+      notify.once("warn", "a changed file was not read again: " .. tostring(result))
+    end
+    changed = changed or (ok and result)
+  end
+  is_looking = false
+  return changed
+end
+
+local function stop_timer()
+  if timer then
+    timer:stop()
+    timer:close()
+    timer = nil
+  end
+end
+
+local schedule_look
+
+local function tick()
+  if not is_agent_here() and next(expected) == nil then
+    stop_timer()
+    return
+  end
+  schedule_look(math.min(delay * 1.5, REST))
+  if is_busy() then
+    return
+  end
+  local changed = look_at(expected_buffers())
+  if is_agent_here() then
+    changed = look_at(visible_buffers()) or changed
+  end
+  if changed then
+    -- A program that writes may write again.
+    schedule_look(SOON)
+  end
+end
+
+function schedule_look(after)
+  delay = after
+  timer = timer or vim.loop.new_timer()
+  timer:start(math.floor(after), 0, vim.schedule_wrap(function()
+    if timer then
+      tick()
+    end
+  end))
+  timer:unref()
+end
+
+--- Looks at what is visible, now.
+function M.check()
+  if is_agent_here() and not is_busy() then
+    look_at(visible_buffers())
+    if not timer then
+      schedule_look(REST)
+    end
+  end
+end
+
+--- An agent is about to write the file: look at its buffer until it has.
+function M.expect(path)
+  expected[path] = vim.loop.now() + EXPECTED_FOR
+  -- What is there before the agent writes.
+  look_at(expected_buffers())
+  schedule_look(SOON)
+end
+
+--- From now on what agents write is looked for.
+function M.attach()
+  group = vim.api.nvim_create_augroup("PillionReload", {})
+  local function on(events, callback, pattern)
+    vim.api.nvim_create_autocmd(events, {
+      group = group,
+      pattern = pattern or "*",
+      callback = callback,
+      -- What happens to a file that is read should happen here, too.
+      nested = true,
+    })
+  end
+  on({ "FocusGained", "BufEnter", "CursorHold", "TermLeave", "TermClose" }, M.check)
+  on("User", M.check, { "PillionDiffClosed", "PillionStatusChanged" })
+  on({ "BufNewFile", "BufWritePost" }, function(event)
+    check.remember(event.buf)
+  end)
+  on({ "BufReadPost", "BufWipeout" }, function(event)
+    check.forget(event.buf)
+  end)
+  on("VimLeavePre", M.detach)
+end
+
+--- From now on it is not.
+function M.detach()
+  stop_timer()
+  expected = {}
+  if group then
+    pcall(vim.api.nvim_del_augroup_by_id, group)
+    group = nil
+  end
+end
+
+return M

@@ -1,0 +1,201 @@
+--- One look at one buffer: did its file change, and what follows.
+---
+--- Neovim itself compares and reads (`:checktime`). Its question, which would hold up the person, is
+--- answered here; only for this look, so that people's own FileChangedShell commands stay in charge
+--- of all others.
+
+local notify = require("pillion.notify")
+
+local M = {}
+
+--- A file that is replaced is gone for a moment. Milliseconds.
+local MISSING_FOR = 300
+
+--- What was seen of a buffer's file: `path`, `stamp` (nil: no file), `is_new` (there never was one),
+--- `missing_since`, `is_told` (the person knows that text and file went different ways).
+local seen = {}
+
+local function stamp_of(path)
+  local stat = vim.loop.fs_stat(path)
+  if not stat or stat.type ~= "file" then
+    return nil
+  end
+  local numbers = { stat.size, stat.mtime.sec, stat.mtime.nsec, stat.ctime.sec, stat.ctime.nsec, stat.mode, stat.ino }
+  return table.concat(numbers, " ")
+end
+
+--- Says something about a file, with no more of its path than fits on one line: a message that
+--- does not fit would have to be confirmed.
+local function warn(path, words)
+  local name = vim.fn.fnamemodify(path, ":~:.")
+  local room = vim.v.echospace - #("Pillion: " .. words)
+  local length = vim.fn.strchars(name)
+  if length > room then
+    name = "…" .. vim.fn.strcharpart(name, length - math.max(room - 1, 8))
+  end
+  -- Not now: what is said while Neovim looks is not shown.
+  vim.schedule(function()
+    notify.warn(name .. words)
+  end)
+end
+
+local function is_modified(buf)
+  return vim.api.nvim_buf_get_option(buf, "modified")
+end
+
+--- Keeps cursors and what is scrolled to in every window of the buffer.
+local function keeping_views(buf, change)
+  local views = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    views[win] = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  change()
+  for win, view in pairs(views) do
+    if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
+      vim.api.nvim_win_call(win, function()
+        vim.fn.winrestview(view)
+      end)
+    end
+  end
+end
+
+local function has_text_of_file(buf, path)
+  local text = require("pillion.buffers").text(buf)
+  local stat = vim.loop.fs_stat(path)
+  if not stat or stat.size ~= #text then
+    return false
+  end
+  local file = io.open(path, "rb")
+  local content = file and file:read("*a")
+  if file then
+    file:close()
+  end
+  return content == text
+end
+
+local function warn_about_conflict(buf)
+  local known = seen[buf]
+  if not known.is_told then
+    known.is_told = true
+    warn(known.path, " changed: :e! takes that, :w! keeps yours")
+  end
+end
+
+--- What is done about a change, by Neovim's reason for asking.
+local function answer(buf, path, reason)
+  if reason == "changed" or reason == "time" then
+    return "reload"
+  elseif reason == "conflict" then
+    if has_text_of_file(buf, path) then
+      return "reload"
+    end
+    warn_about_conflict(buf)
+  elseif reason == "deleted" then
+    warn(path, " is gone from disk: :w writes it again")
+  end
+  return ""
+end
+
+local function checktime(buf, path)
+  local command = vim.api.nvim_create_autocmd("FileChangedShell", {
+    buffer = buf,
+    callback = function()
+      vim.v.fcs_choice = answer(buf, path, vim.v.fcs_reason)
+    end,
+  })
+  keeping_views(buf, function()
+    vim.cmd(("silent checktime %d"):format(buf))
+  end)
+  pcall(vim.api.nvim_del_autocmd, command)
+end
+
+local function read_again(buf)
+  keeping_views(buf, function()
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd("silent keepjumps edit")
+    end)
+  end)
+end
+
+--- The agent made a file whose name a buffer had already. Neovim would ask (W13).
+local function created(buf)
+  if is_modified(buf) then
+    warn_about_conflict(buf)
+  else
+    read_again(buf)
+  end
+end
+
+local function has_file(buf)
+  return vim.api.nvim_buf_is_valid(buf)
+    and vim.api.nvim_buf_is_loaded(buf)
+    and vim.api.nvim_buf_get_option(buf, "buftype") == ""
+    and vim.api.nvim_buf_get_name(buf) ~= ""
+end
+
+local function first_look(buf, path, stamp)
+  seen[buf] = { path = path, stamp = stamp, is_new = stamp == nil }
+  -- A modified buffer may have been opened before its file was there: Neovim would ask.
+  if stamp and not is_modified(buf) then
+    checktime(buf, path)
+  end
+end
+
+local function react(buf, known, stamp)
+  if stamp then
+    local was_new = known.is_new
+    known.stamp, known.is_new, known.missing_since = stamp, false, nil
+    if was_new then
+      created(buf)
+    else
+      checktime(buf, known.path)
+    end
+    return true
+  end
+  local now = vim.loop.now()
+  known.missing_since = known.missing_since or now
+  if now - known.missing_since >= MISSING_FOR then
+    known.stamp, known.missing_since = nil, nil
+    checktime(buf, known.path)
+  end
+  return true
+end
+
+--- Looks at the buffer's file; true if something about it changed.
+function M.look(buf)
+  if not has_file(buf) then
+    seen[buf] = nil
+    return false
+  end
+  local path = vim.api.nvim_buf_get_name(buf)
+  local stamp = stamp_of(path)
+  local known = seen[buf]
+  if not known or known.path ~= path then
+    first_look(buf, path, stamp)
+    return false
+  end
+  if stamp == known.stamp then
+    known.missing_since = nil
+    if stamp and known.is_told and not is_modified(buf) then
+      -- The person took back the changes that stood in the way.
+      read_again(buf)
+    end
+    return false
+  end
+  return react(buf, known, stamp)
+end
+
+--- The buffer was read or written here: what is on disk now is known.
+function M.remember(buf)
+  if has_file(buf) then
+    local path = vim.api.nvim_buf_get_name(buf)
+    local stamp = stamp_of(path)
+    seen[buf] = { path = path, stamp = stamp, is_new = stamp == nil }
+  end
+end
+
+function M.forget(buf)
+  seen[buf] = nil
+end
+
+return M

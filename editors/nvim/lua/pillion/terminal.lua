@@ -1,0 +1,262 @@
+--- Agents in terminal windows: `:Pillion run`.
+---
+--- A session is one run of an agent. It goes on while its window is hidden.
+
+local elsewhere = require("pillion.terminal.elsewhere")
+local notify = require("pillion.notify")
+local window = require("pillion.terminal.window")
+
+local M = {}
+
+--- How long an agent waits for Pillion's variables, in milliseconds.
+local PATIENCE = 3000
+
+--- Where the agents that Pillion knows come from.
+local packages = { gemini = "@google/gemini-cli", qwen = "@qwen-code/qwen-code" }
+
+local sessions = {}
+
+local clock = 0
+
+local function tick()
+  clock = clock + 1
+  return clock
+end
+
+local function options()
+  return require("pillion.config").get().terminal
+end
+
+local function find(agent, number)
+  for _, session in ipairs(sessions) do
+    if session.agent == agent and session.number == number then
+      return session
+    end
+  end
+end
+
+local function forget(session)
+  sessions = vim.tbl_filter(function(other)
+    return other ~= session
+  end, sessions)
+end
+
+local function command_of(agent)
+  local agents = require("pillion.config").get().agents
+  local command = agents[agent or ""]
+  if not command then
+    local names = vim.tbl_keys(agents)
+    table.sort(names)
+    local problem = agent and ("there is no agent %s"):format(agent) or "an agent is missing"
+    error({ message = ("%s. Hint: :Pillion run %s"):format(problem, table.concat(names, "|")) })
+  end
+  if vim.fn.executable(command[1]) == 0 then
+    local how = packages[agent] and ("npm install -g " .. packages[agent])
+      or ("see the option agents.%s"):format(agent)
+    error({ message = ("%s is not installed: %s"):format(command[1], how) })
+  end
+  return command
+end
+
+--- Agents look for Pillion when they start, so they start after it.
+local function wait_for_pillion(agent)
+  local environment = require("pillion.environment")
+  if environment.is_set() then
+    return
+  end
+  local client = require("pillion.client")
+  client.start()
+  vim.wait(PATIENCE, function()
+    return environment.is_set() or client.phase() == "stopped"
+  end, 10)
+  -- If it could not start, the person knows why already.
+  if not environment.is_set() and client.phase() ~= "stopped" then
+    notify.warn(("%s starts without Pillion. Hint: :checkhealth pillion"):format(agent))
+  end
+end
+
+local function hide_everywhere(session)
+  for _, win in ipairs(vim.fn.win_findbuf(session.buf)) do
+    window.hide(win, session.back)
+  end
+end
+
+local function dispose(session)
+  forget(session)
+  if vim.api.nvim_buf_is_valid(session.buf) then
+    hide_everywhere(session)
+    vim.api.nvim_buf_delete(session.buf, { force = true })
+  end
+end
+
+local function ended(session, status)
+  session.status = status
+  if not vim.api.nvim_buf_is_valid(session.buf) then
+    forget(session)
+  elseif status == 0 and options().auto_close then
+    dispose(session)
+  elseif status ~= 0 then
+    if session.buf == vim.api.nvim_get_current_buf() then
+      -- In terminal mode the next key would take away what the agent said last.
+      vim.cmd("stopinsert")
+    end
+    notify.warn(("%s ended with status %d; its terminal says why"):format(session.agent, status))
+  end
+end
+
+local function run_in_terminal(session, command)
+  local settings = {
+    cwd = session.cwd,
+    on_exit = function(_, status)
+      if vim.v.exiting == vim.NIL then
+        vim.schedule(function()
+          ended(session, status)
+        end)
+      end
+    end,
+  }
+  if vim.fn.has("nvim-0.11") == 1 then
+    settings.term = true
+    return vim.fn.jobstart(command, settings)
+  end
+  return vim.fn.termopen(command, settings)
+end
+
+local function follow(session)
+  vim.api.nvim_create_autocmd("BufEnter", {
+    buffer = session.buf,
+    callback = function()
+      session.used = tick()
+    end,
+  })
+  vim.api.nvim_create_autocmd("WinLeave", {
+    buffer = session.buf,
+    callback = function()
+      session.size = window.size(0)
+    end,
+  })
+end
+
+--- The window to go back to when a terminal is hidden: none of a terminal, that may go itself.
+local function where_from()
+  local buf = vim.api.nvim_get_current_buf()
+  for _, session in ipairs(sessions) do
+    if session.buf == buf then
+      return session.back
+    end
+  end
+  return vim.api.nvim_get_current_win()
+end
+
+local function start(session, command)
+  session.back = where_from()
+  session.buf = vim.api.nvim_create_buf(false, false)
+  vim.bo[session.buf].bufhidden = "hide"
+  local opened, problem = pcall(window.open, session.buf)
+  if opened then
+    opened, session.job = pcall(run_in_terminal, session, command)
+    problem = ("%s cannot be started: %s"):format(command[1], session.job)
+  end
+  if not opened or session.job <= 0 then
+    dispose(session)
+    error(type(problem) == "table" and problem or { message = problem })
+  end
+  vim.b[session.buf].pillion_agent = session.agent
+  follow(session)
+  table.insert(sessions, session)
+end
+
+--- Makes the terminal visible and goes on typing there.
+function M.show(terminal)
+  local win = window.find(terminal.buf)
+  if win then
+    vim.api.nvim_set_current_win(win)
+  else
+    terminal.back = where_from()
+    window.open(terminal.buf, terminal.size)
+  end
+  terminal.used = tick()
+  vim.cmd("startinsert")
+end
+
+local function open(agent, number, arguments)
+  local command = vim.list_extend(vim.deepcopy(command_of(agent)), arguments)
+  local provider = options().provider
+  if provider == "none" then
+    notify.info(('terminal.provider is "none": start %s yourself'):format(agent))
+    return
+  end
+  wait_for_pillion(agent)
+  local cwd = vim.fn.getcwd()
+  if type(provider) == "function" then
+    local details = { agent = agent, number = number, cwd = cwd }
+    provider(command, require("pillion.environment").get(), vim.tbl_extend("error", details, {
+      split_side = options().split_side,
+      split_width_percentage = options().split_width_percentage,
+    }))
+    return
+  end
+  local session = { agent = agent, number = number, arguments = arguments, cwd = cwd }
+  start(session, command)
+  M.show(session)
+end
+
+--- Opens the agent's terminal, or hides it, or shows it again. `number` tells apart several
+--- sessions of one agent.
+function M.toggle(agent, arguments, number)
+  arguments, number = arguments or {}, number or 1
+  local session = find(agent, number)
+  if session and (session.status or not vim.api.nvim_buf_is_valid(session.buf)) then
+    dispose(session)
+    session = nil
+  end
+  if not session then
+    open(agent, number, arguments)
+    return
+  end
+  local is_other = #arguments > 0 and not vim.deep_equal(arguments, session.arguments)
+  local win = window.find(session.buf)
+  if win and not is_other then
+    session.size = window.size(win)
+    window.hide(win, session.back)
+  else
+    M.show(session)
+  end
+  if is_other then
+    notify.warn(("%s runs already. Hint: :2Pillion run %s"):format(agent, agent))
+  end
+end
+
+--- `:Pillion run {agent} [arguments]`.
+function M.run(arguments, call)
+  local number = call.range == 1 and math.max(call.count, 1) or 1
+  M.toggle(arguments[1], vim.list_slice(arguments, 2), number)
+end
+
+--- Whether an agent runs in a terminal that was opened here.
+function M.is_any_running()
+  for _, session in ipairs(sessions) do
+    if not session.status then
+      return true
+    end
+  end
+  return false
+end
+
+--- The terminals with a running agent: `{ agent, buf, job, cwd }`, the last used first, and those
+--- that people opened themselves after ours.
+function M.list()
+  local running, known = {}, {}
+  for _, session in ipairs(sessions) do
+    known[session.buf] = true
+    if not session.status and vim.api.nvim_buf_is_valid(session.buf) then
+      table.insert(running, session)
+    end
+  end
+  table.sort(running, function(one, other)
+    return one.used > other.used
+  end)
+  return vim.list_extend(running, elsewhere.list(known))
+end
+
+return M
