@@ -82,6 +82,7 @@ each_neovim! {
         let mut review = Review::with(version, "require('pillion').setup({ diff = { keep_terminal_focus = false } })");
         type_in_terminal(&review);
         review.propose(PROPOSED);
+        review.world.nvim.wait_until("the proposal", "vim.api.nvim_get_mode().mode == 'n'");
         assert_eq!(mode_and_tabs(&review), json!(["n", 2, "acwrite", false]));
         review.world.nvim.input(":w<CR>");
         review.is_accepted(PROPOSED);
@@ -98,7 +99,7 @@ each_neovim! {
         assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
         review.type_until("!<Esc>", "vim.fn.getline('.') == 'hello world!'");
         // A selection goes on, and so does a command line.
-        review.type_until("ggl<C-v>j", "vim.api.nvim_get_mode().mode == '\\22'");
+        review.type_until("gg0l<C-v>j", "vim.api.nvim_get_mode().mode == '\\22'");
         review.propose(PROPOSED);
         review.type_until("j$y", "vim.fn.getreg('\"') == 'ne\\nwo\\nhree'");
         review.type_until(":let g:typed = 1", "vim.api.nvim_get_mode().mode == 'c'");

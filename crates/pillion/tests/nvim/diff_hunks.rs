@@ -34,7 +34,7 @@ fn drop_and_take(review: &mut Review) {
             "ONE two three new four six seven mine",
         ),
         (
-            "6G:PillionPreviousHunk<CR>x",
+            "6G:PillionPreviousHunk<CR>\"_x",
             "ONE two three ew four six seven mine",
         ),
     ];
@@ -73,7 +73,7 @@ each_neovim! {
         review.propose("ONE\ntwo\nthree\nfour\nfive\nsix\nSEVEN\n");
         review.type_until("ggdo", "vim.fn.getline(1) == 'one'");
         review.type_until("<C-w>kGdp<C-w>j", "vim.fn.getline(7) == 'seven'");
-        review.type_until("Gx", "vim.fn.getline(7) == 'even'");
+        review.type_until("zRGx", "vim.fn.getline(7) == 'even'");
         review.world.nvim.input("dp<CR>:w<CR>");
         review.is_accepted("one\ntwo\nthree\nfour\nfive\nsix\neven\n");
         assert_eq!(review.lines().join("\n") + "\n", ORIGINAL);

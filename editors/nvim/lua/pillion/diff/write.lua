@@ -9,19 +9,33 @@ local M = {}
 --- The last command line while it is carried out.
 local running_command = ""
 
---- Whether 'autowrite' or 'autowriteall' may be behind a write: they save before these commands, and
---- that is not a decision of the person.
-local function is_autowrite()
-  if not (vim.o.autowrite or vim.o.autowriteall) then
-    return false
-  end
-  local name = running_command:match("^[%s:]*(!?%a*)")
-  for _, prefix in ipairs({ "!", "mak", "lmak", "gr", "lgr", "sus", "st", "sh", "q", "conf" }) do
-    if vim.startswith(name, prefix) and not running_command:find("w", 1, true) then
+--- How the commands start that save before they act if 'autowrite' or 'autowriteall' is set.
+local SAVING = { "!", "mak", "lmak", "gr", "lgr", "sus", "st", "sh", "q" }
+local MODIFIERS = { "sil", "uns", "verb", "noa", "keep", "loc", "conf", "nosw" }
+
+local function starts_with_one_of(name, prefixes)
+  for _, prefix in ipairs(prefixes) do
+    if vim.startswith(name, prefix) then
       return true
     end
   end
   return false
+end
+
+--- The name of the command in a command line, without modifiers and a range.
+local function command_name(line)
+  line = line:gsub("^[%s:]+", "")
+  local word, rest = line:match("^(%l+)!?%s+(.+)$")
+  while word and starts_with_one_of(word, MODIFIERS) do
+    line = rest
+    word, rest = line:match("^(%l+)!?%s+(.+)$")
+  end
+  return line:match("^[%d%%.,'<>$+-]*%s*(!?%a*)")
+end
+
+--- Whether an option is behind a write. That is no decision of the person.
+local function is_autowrite()
+  return (vim.o.autowrite or vim.o.autowriteall) and starts_with_one_of(command_name(running_command), SAVING)
 end
 
 local function on_write(find, accept)
