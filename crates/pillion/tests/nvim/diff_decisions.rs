@@ -165,3 +165,38 @@ each_neovim! {
         ]));
     }
 }
+
+each_neovim! {
+    fn what_was_edited_for_an_agent_that_is_gone_is_kept(version) {
+        let review = Review::new(version);
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>", "vim.fn.line('$') == 8");
+        review.world.nvim.command("Pillion stop");
+        review.world.nvim.wait_until("no view left", "vim.fn.bufnr('^pillion://') == -1");
+        let kept: Vec<String> = review.world.nvim.lua(
+            "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^pillion-kept://'), 0, -1, false)",
+            json!([]),
+        );
+        assert_eq!(kept.join("\n") + "\n", EDITED);
+    }
+}
+
+each_neovim! {
+    fn a_file_that_is_not_utf_8_is_shown_and_left_as_it_is(version) {
+        let mut review = Review::new(version);
+        let path = review.world.home.file("latin.txt", b"caf\xe9\n");
+        review.gemini.propose(&path, "café\n");
+        let left: Value = review.world.nvim.lua(
+            "local buf = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
+             return { vim.api.nvim_buf_get_lines(buf, 0, -1, false)[1],
+               vim.api.nvim_buf_get_name(buf):find('(not UTF-8)', 1, true) ~= nil }",
+            json!([]),
+        );
+        assert_eq!(left, json!(["caf\u{fffd}", true]));
+        review.world.nvim.input(":w<CR>");
+        let path = path.display().to_string();
+        let expected = pillion_agent::Update::DiffAccepted { path: path.clone(), content: "café\n".to_owned() };
+        assert_eq!(review.gemini.outcome(), expected);
+        assert_eq!(std::fs::read(path).unwrap(), b"caf\xe9\n");
+    }
+}

@@ -191,3 +191,46 @@ each_neovim! {
         assert_eq!(review.everything(), before);
     }
 }
+
+each_neovim! {
+    fn a_terminal_in_a_corner_keeps_its_size(version) {
+        let mut review = Review::new(version);
+        review.world.nvim.command("set columns=120 lines=40");
+        review.world.nvim.command("topleft 20vnew | wincmd p | belowright 10split | enew");
+        review.world.nvim.lua::<Value>(
+            "vim.fn.termopen({ 'sh', '-c', 'trap \"stty size\" WINCH; stty size; while :; do sleep 0.05; done' })
+             terminal = vim.api.nvim_get_current_win()",
+            json!([]),
+        );
+        review.type_until("i", "vim.api.nvim_get_mode().mode == 't'");
+        review.world.nvim.wait_until("the size", "vim.fn.getline(1) == '10 99'");
+        let before = review.everything();
+        review.propose(PROPOSED);
+        assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
+        let size: Value = review.world.nvim.lua("return { vim.fn.winheight(0), vim.fn.winwidth(0) }", json!([]));
+        assert_eq!(size, json!([10, 99]));
+        assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
+        review.wait_gone();
+        assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]));
+        assert_eq!(review.everything()[0], before[0]);
+        review.type_until("typed", "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil");
+        assert_eq!(review.lines().join("\n").matches("99").count(), 1);
+        review.propose(PROPOSED);
+        review.type_until("<C-\\><C-n>:PillionAccept<CR>", "vim.api.nvim_get_mode().mode == 't'");
+        review.is_accepted(PROPOSED);
+    }
+}
+
+each_neovim! {
+    fn a_diff_of_the_users_own_is_left_alone(version) {
+        let mut review = Review::with(version, "require('pillion').setup({ diff = { open_in_new_tab = false } })");
+        review.world.nvim.command("diffthis | vnew | diffthis");
+        let before = review.everything();
+        review.propose(PROPOSED);
+        let tabs: Value = review.world.nvim.lua("return #vim.api.nvim_list_tabpages()", json!([]));
+        assert_eq!(tabs, json!(2));
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
+        assert_eq!(review.everything(), before);
+    }
+}

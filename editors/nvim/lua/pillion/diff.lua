@@ -68,7 +68,9 @@ end
 local function take_away(diff)
   leaving[diff.id] = nil
   inherit_origin(diff)
-  local ok, problem = pcall(view.finish, diff, diff.was_inside or is_inside(diff))
+  -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
+  local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right)
+  local ok, problem = pcall(view.finish, diff, was_put_elsewhere or is_inside(diff))
   guard()
   if not ok then
     notify.error(("the view of %s could not be closed: %s"):format(diff.path, problem))
@@ -239,6 +241,10 @@ function M.close(params)
   end
   local content = proposal.text(diff.right)
   local invalid = utf8.first_invalid(content)
+  if params.reason == "agentGone" and vim.bo[diff.right].modified then
+    local buf = proposal.rescue(diff)
+    notify.warn(("%s is gone. What you edited is in buffer %d"):format(diff.agent, buf))
+  end
   settle(diff, "closed")
   if invalid then
     return nil, "the text in the view is not valid UTF-8"

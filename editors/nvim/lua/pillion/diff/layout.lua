@@ -42,10 +42,20 @@ function M.side_of(win)
     end
     return { name = position[1] <= 1 and "top" or "bottom", width = width, height = height }
   end
-  if height >= lines - 3 and vim.o.columns - width > MIN_COLUMNS then
-    return { name = position[2] == 0 and "left" or "right", width = width, height = height }
+  if height >= lines - 3 then
+    local name = position[2] == 0 and "left" or "right"
+    return vim.o.columns - width > MIN_COLUMNS and { name = name, width = width, height = height } or nil
   end
-  return nil
+  if lines - height < MIN_LINES then
+    return nil
+  end
+  -- A corner: something must stand beside the terminal, or it would get wider.
+  return {
+    name = position[1] <= 1 and "top" or "bottom",
+    width = width,
+    height = height,
+    neighbour = position[2] == 0 and "right" or "left",
+  }
 end
 
 --- A window of the current tab page that holds a file, or at least no terminal; the largest one.
@@ -81,11 +91,34 @@ local function split(how, size, buf)
   return win
 end
 
-local function add_terminal(side, buf)
-  local is_column = side.name == "left" or side.name == "right"
+--- What stands beside a terminal in a corner: it says what can be done.
+local function hint_buffer()
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].swapfile = false
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, {
+    "In the proposal:",
+    "  :w                accepts it, with your edits",
+    "  :q                rejects it",
+    "  :PillionDropHunk  takes the original's lines",
+    "  :PillionTakeHunk  takes the agent's lines back",
+  })
+  vim.bo[buf].modifiable = false
+  return buf
+end
+
+--- Shows the terminal at the edge where the person has it, as large as there.
+local function add_terminal(made, side, buf)
   local how = (side.name == "left" or side.name == "top") and "topleft" or "botright"
-  local win = split(how .. (is_column and " vertical" or ""), is_column and side.width or side.height, buf)
-  return win
+  if side.name == "left" or side.name == "right" then
+    made.terminal = split(how .. " vertical", side.width, buf)
+  elseif not side.neighbour then
+    made.terminal = split(how, side.height, buf)
+  else
+    made.hint = split(how, side.height, hint_buffer())
+    local where = side.neighbour == "left" and "rightbelow vertical" or "leftabove vertical"
+    made.terminal = split(where, side.width, buf)
+  end
 end
 
 --- Splits the current window, which shows the proposal, for the original.
@@ -108,7 +141,7 @@ local function open_tab(buf)
   end
 end
 
---- Makes the windows of a view: { right, left?, terminal?, tab }. `spec`: `right` and `left` (buffers),
+--- Makes the windows of a view: { right, left?, terminal?, hint?, tab }. `spec`: `right` and `left` (buffers),
 --- `tab` (a new one, or beside the ordinary window), `horizontal`, `terminal` ({ buf, side }).
 --- Leaves the focus in one of them. What was made is in `made`, also after an error.
 function M.open(spec, made)
@@ -125,7 +158,7 @@ function M.open(spec, made)
   end
   made.tab = vim.api.nvim_get_current_tabpage()
   if spec.terminal then
-    made.terminal = add_terminal(spec.terminal.side, spec.terminal.buf)
+    add_terminal(made, spec.terminal.side, spec.terminal.buf)
     vim.api.nvim_set_current_win(made.right)
   end
   if spec.left then

@@ -94,6 +94,15 @@ function M.replace(buf, shape)
   vim.bo[buf].modified = false
 end
 
+--- Keeps what the person wrote into a proposal that nobody waits for any more. The new buffer.
+function M.rescue(diff)
+  local buf = vim.api.nvim_create_buf(true, true)
+  vim.bo[buf].swapfile = false
+  M.set_name(buf, ("pillion-kept://%d%s"):format(diff.id, diff.path))
+  M.fill(buf, text.of_buffer(diff.right))
+  return buf
+end
+
 --- The text as it stands in the buffer.
 function M.text(buf)
   return text.encode(text.of_buffer(buf))

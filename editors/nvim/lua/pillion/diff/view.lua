@@ -1,7 +1,7 @@
 --- The view of a diff: its buffers in windows, and everything as it was when it goes.
 ---
 --- A diff is { id, revision, path, agent, pristine, original, is_new, is_lossy } and, while it has a
---- view: left, right (buffers), windows ({ left, right, terminal, tab }), origin (where the person was).
+--- view: left, right (buffers), windows ({ left, right, terminal, hint, tab }), origin (where the person was).
 
 local config = require("pillion.config")
 local focus = require("pillion.diff.focus")
@@ -16,6 +16,8 @@ local unified = require("pillion.diff.unified")
 
 local M = {}
 
+local WINDOWS = { "terminal", "hint", "left", "right" }
+
 local function is_valid(win)
   return win ~= nil and vim.api.nvim_win_is_valid(win)
 end
@@ -23,7 +25,7 @@ end
 --- Whether a window belongs to the view of `diff`.
 function M.has_window(diff, win)
   local windows = diff.windows or {}
-  return win == windows.left or win == windows.right or win == windows.terminal or vim.api.nvim_win_get_buf(win) == diff.right
+  return win == windows.left or win == windows.right or win == windows.terminal or win == windows.hint or vim.api.nvim_win_get_buf(win) == diff.right
 end
 
 --- Whether the proposal is in some window.
@@ -69,7 +71,7 @@ end
 local function dress(diff, windows)
   local saved = {}
   diff.windows, diff.saved_options = windows, saved
-  for _, name in ipairs({ "right", "left", "terminal" }) do
+  for _, name in ipairs(WINDOWS) do
     if windows[name] then
       vim.w[windows[name]].pillion_diff = diff.id
     end
@@ -183,7 +185,7 @@ function M.close_windows(diff, windows)
   local expected = { right = diff.right, left = diff.left }
   quiet.run(function()
     local ours = {}
-    for _, name in ipairs({ "terminal", "left", "right" }) do
+    for _, name in ipairs(WINDOWS) do
       local win = windows[name]
       if is_valid(win) then
         layout.reset(diff.saved_options or {}, win)
@@ -192,7 +194,7 @@ function M.close_windows(diff, windows)
           -- Where the buffer's next window will stand.
           pcall(vim.api.nvim_win_set_cursor, win, diff.left_cursor)
         end
-        if name == "terminal" or buf == expected[name] then
+        if expected[name] == nil or buf == expected[name] then
           table.insert(ours, win)
         end
       end
