@@ -9,6 +9,7 @@ mod lsp;
 mod memory;
 mod original;
 mod review;
+mod text;
 mod visible;
 mod workspace;
 

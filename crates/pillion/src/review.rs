@@ -14,7 +14,6 @@ mod screen;
 mod source;
 mod syntax;
 mod terminal;
-mod text;
 mod view;
 mod watch;
 mod words;

@@ -1,6 +1,7 @@
 //! What the server asks of a face, and what a face wants done.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use gen_lsp_types::ServerCapabilities;
 use lsp_server::{Message, Response, ResponseError};
@@ -32,6 +33,17 @@ pub trait Face {
 
     /// The companion asks or tells.
     fn event(&mut self, event: front::Event) -> Vec<Action>;
+
+    /// When [`Face::elapse`] wants to be called.
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Time has passed.
+    fn elapse(&mut self, now: Instant) -> Vec<Action> {
+        let _ = now;
+        Vec::new()
+    }
 }
 
 /// What a face wants done.

@@ -49,7 +49,7 @@ impl Encoding {
     }
 
     /// How long `text` is.
-    fn length(self, text: &str) -> usize {
+    pub fn length(self, text: &str) -> usize {
         match self {
             Self::Utf8 => text.len(),
             _ => text.chars().map(|character| self.units(character)).sum(),

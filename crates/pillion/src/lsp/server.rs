@@ -1,10 +1,10 @@
 //! The loop: messages of the editor and events of the companion come in, one after the other; what
 //! the face wants done goes out. Thin by design: no rule of a face lives here.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use crossbeam_channel::{Receiver, Sender, select, tick};
+use crossbeam_channel::{Receiver, Sender, at, never, select, tick};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use pillion_companion::{Companion, Options as CompanionOptions};
 use pillion_discovery::{Environment, process};
@@ -99,6 +99,7 @@ impl Server {
                 recv(events) -> event => event.ok().and_then(|event| self.event(event)),
                 recv(written) -> _ => Some(Ending::Done),
                 recv(looks) -> _ => self.look(),
+                recv(self.timer()) -> now => now.ok().and_then(|now| self.elapse(now)),
             };
             if let Some(ending) = ending {
                 return ending;
@@ -131,24 +132,22 @@ impl Server {
 
     fn request(&mut self, Request { id, method, params }: Request) {
         match method.as_str() {
-            "initialize" => self.initialize(id, params),
-            "shutdown" if self.session.is_some() && !self.is_shut_down => {
+            "shutdown" if self.session.is_some() => {
                 self.is_shut_down = true;
-                if let Some(session) = &self.session {
-                    // From now on no agent finds it.
-                    session.companion.handle().stop();
-                }
+                // Before the answer: Helix kills right after it. Then no agent finds us, each
+                // heard what became of its diff, and no file is left.
+                self.session = None;
                 self.answer(id, Ok(Value::Null));
             }
+            _ if self.is_shut_down => {
+                let text = format!("{method} after shutdown");
+                self.answer(id, Err(message::error(ErrorCode::InvalidRequest, text)));
+            }
+            "initialize" => self.initialize(id, params),
             _ => match &mut self.session {
                 None => {
                     let text = format!("{method} before initialize");
                     let error = message::error(ErrorCode::ServerNotInitialized, text);
-                    self.answer(id, Err(error));
-                }
-                Some(_) if self.is_shut_down => {
-                    let text = format!("{method} after shutdown");
-                    let error = message::error(ErrorCode::InvalidRequest, text);
                     self.answer(id, Err(error));
                 }
                 Some(session) => {
@@ -174,7 +173,7 @@ impl Server {
                 Ending::Hasty
             });
         }
-        let session = self.session.as_mut().filter(|_| !self.is_shut_down)?;
+        let session = self.session.as_mut()?;
         match method.as_str() {
             "initialized" => session.initialized(&self.output),
             "workspace/didChangeWorkspaceFolders" => {
@@ -193,13 +192,26 @@ impl Server {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
             return (!self.is_shut_down).then_some(Ending::Done);
         }
-        let session = self.session.as_mut().filter(|_| !self.is_shut_down)?;
+        let session = self.session.as_mut()?;
         if session.is_initialized {
             let actions = session.face.event(event);
             session.perform(actions, &self.output);
         } else {
             session.held.push(event);
         }
+        None
+    }
+
+    /// When the face wants to hear that time has passed.
+    fn timer(&self) -> Receiver<Instant> {
+        let due = self.session.as_ref().and_then(|session| session.face.due());
+        due.map_or_else(never, at)
+    }
+
+    fn elapse(&mut self, now: Instant) -> Option<Ending> {
+        let session = self.session.as_mut()?;
+        let actions = session.face.elapse(now);
+        session.perform(actions, &self.output);
         None
     }
 
@@ -237,10 +249,11 @@ impl Server {
             ?wanted,
             "initialize"
         );
+        let environment = Environment::current();
         let options = CompanionOptions {
-            environment: Environment::current(),
+            environment: environment.clone(),
             editor_pid,
-            ide,
+            ide: ide.clone(),
             roots: roots.paths(),
         };
         let companion = Companion::start(options, self.front.clone())
@@ -251,6 +264,8 @@ impl Server {
             Wanted::Plugin { version } => Box::new(Plugin::new(encoding, version)),
             Wanted::Plain => Box::new(Plain::new(plain::Setup {
                 encoding,
+                client: ide.name,
+                environment,
                 open_with: self.options.open_with.clone(),
             })),
         };

@@ -13,8 +13,8 @@ use ratatui::layout::{Rect, Size};
 
 use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE};
 use crate::review::rows::Layout;
-use crate::review::text::Text;
 use crate::review::view::{Disk, Port, View};
+use crate::text::Text;
 
 /// For so long after something else came under the reviewer's fingers, no key judges it.
 const GUARD: Duration = Duration::from_millis(400);

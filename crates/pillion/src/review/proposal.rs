@@ -1,15 +1,12 @@
 //! One proposed change: the text before, the text after, the hunks between them, and everything
 //! that the reviewer did to it. No I/O, no drawing.
 
-mod endings;
-mod hunks;
-
 use std::fmt;
 use std::sync::Arc;
 
-pub use hunks::Hunk;
-
-use crate::review::text::Text;
+use crate::text::Text;
+pub use crate::text::hunks::Hunk;
+use crate::text::{endings, hunks};
 
 /// A proposed change under review.
 #[derive(Debug)]

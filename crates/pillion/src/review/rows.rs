@@ -261,7 +261,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::text::Text;
+    use crate::text::Text;
 
     fn shown(before: &str, after: &str, layout: Layout, unfold: bool) -> Vec<String> {
         let proposal = Proposal::new(Some(Text::new(before)), after);

@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use pillion_companion::DiffId;
 
 use crate::original;
-use crate::review::text::Text;
 use crate::review::view::Disk;
+use crate::text::Text;
 
 /// Reads the file before a change; `None` when it is not there yet.
 ///

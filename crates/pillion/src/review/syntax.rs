@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
-use crate::review::text::Text;
+use crate::text::Text;
 
 /// Bigger texts get no colours.
 const MAX_TEXT: usize = 1 << 20;

@@ -172,8 +172,9 @@ impl Editor {
         methods.map(str::to_owned).collect()
     }
 
+    /// The next message that is wanted; what comes before it is kept.
     #[track_caller]
-    fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.passed.iter().position(&wanted) {
             return self.passed.remove(at).unwrap();
         }

@@ -9,6 +9,7 @@ mod diffs;
 mod endings;
 mod framing;
 mod handshake;
+mod plain;
 mod roots;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../it/sandbox.rs"]

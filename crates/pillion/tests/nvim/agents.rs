@@ -176,7 +176,9 @@ impl Scene {
             "Pillion running",
             "require('pillion.client').state.port ~= nil",
         );
-        nvim.input("2G4|");
+        nvim.input("2G$");
+        // Keys that are still to come would go to the agent's terminal.
+        nvim.wait_until("the cursor there", "vim.fn.line('.') == 2");
         let agent = agent(&nvim, &tmux, &home, &model);
         let scene = Scene {
             kind,
@@ -202,7 +204,7 @@ impl Scene {
         fs::read_to_string(self.path()).expect("it is there")
     }
 
-    /// The next prompt carries the file and the cursor, which `2G4|` put on the end of its line.
+    /// The next prompt carries the file and the cursor, which `2G$` put there.
     fn hears_of_the_cursor(&self) {
         let told = self.told("look at the cursor");
         let path = self.path().display().to_string();

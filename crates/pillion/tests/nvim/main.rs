@@ -36,6 +36,7 @@ mod health;
 mod help;
 mod install;
 mod lifecycle;
+mod plain;
 mod reload;
 mod roots;
 mod selection;

@@ -6,8 +6,8 @@ use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 
 use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
 use crate::review::proposal::Proposal;
-use crate::review::text::Text;
 use crate::review::view::{Disk, Target, View};
+use crate::text::Text;
 
 impl App {
     pub(super) fn open(&mut self, diff: &Diff, original: Option<Text>, now: Instant) {

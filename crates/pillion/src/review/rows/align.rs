@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::review::proposal::Hunk;
-use crate::review::text::Text;
 use crate::review::words;
+use crate::text::Text;
 
 /// Hunks with more pairs to compare than this are lined up from the top.
 const MAX_PAIRS: usize = 4_096;

@@ -11,9 +11,9 @@ use crate::review::geometry::{DIVIDER, MARK, SIGN};
 use crate::review::rows::{Layout, Row};
 use crate::review::screen::line::{TextLine, Window};
 use crate::review::screen::theme::{Change, Theme};
-use crate::review::text::Text;
 use crate::review::view::{Port, STRIDE, Side, View};
 use crate::review::words;
+use crate::text::Text;
 
 /// Draws the current view. Answers whether colours are still being worked out.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> bool {

@@ -14,8 +14,8 @@ use super::*;
 use crate::review::app::Event;
 use crate::review::app::tests::Person;
 use crate::review::syntax;
-use crate::review::text::Text;
 use crate::review::view::Disk;
+use crate::text::Text;
 
 const BEFORE: &str = "\
 import path from \"node:path\";

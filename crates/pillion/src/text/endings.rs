@@ -1,7 +1,7 @@
 //! Line endings that an agent does not mean to change. Agents read a file with CRLF as if it had LF,
 //! propose LF, and write CRLF again: compared as they are, every line would differ.
 
-use crate::review::text::Text;
+use crate::text::Text;
 
 /// The text before as a proposal is compared with it, and whether its line endings are not.
 pub fn comparable(original: Option<Text>, proposed: &str) -> (Option<Text>, bool) {

@@ -1,5 +1,8 @@
 //! A text as lines of bytes, kept exactly as it is. Knows nothing of diffs or screens.
 
+pub mod endings;
+pub mod hunks;
+
 use std::borrow::Cow;
 use std::ops::Range;
 

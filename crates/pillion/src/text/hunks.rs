@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 use similar::{DiffTag, capture_diff_slices_deadline};
 
-use crate::review::text::Text;
+use crate::text::Text;
 
 /// Texts that differ over more lines than this are compared against the clock.
 const MANY_LINES: usize = 40_000;

@@ -1,0 +1,276 @@
+//! Where proposals lie as files, so that an editor can open them: private folders of ours, outside
+//! of every workspace. Each proposal has one of its own, which goes with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::private_file::Folder;
+use pillion_discovery::{Environment, FileError, process};
+
+const PROPOSALS: &str = "proposals";
+
+/// Shorter than file systems ask for: editors put something before and behind the names of their
+/// own files.
+const MAX_NAME: usize = 200;
+
+/// What is longer is no extension that an editor knows.
+const MAX_EXTENSION: usize = 32;
+
+/// Nobody writes a longer proposal.
+const MAX_FILE: u64 = 512 << 20;
+
+/// The folders of this process's proposals. Dropping it removes them.
+#[derive(Debug)]
+pub struct Shelf {
+    /// The best place first.
+    places: Vec<Place>,
+}
+
+/// A directory of ours below one of the system's.
+#[derive(Debug)]
+struct Place {
+    base: PathBuf,
+    part: String,
+}
+
+/// A proposal as a file. Dropping it removes the file, its folder, and what an editor put beside it.
+#[derive(Debug)]
+pub struct ProposalFile {
+    folder: Folder,
+    name: String,
+    path: PathBuf,
+}
+
+impl Shelf {
+    /// The shelf of this process, and away with what dead processes left behind.
+    pub fn new(environment: &Environment) -> Self {
+        let places = environment.state_dirs().into_iter().filter_map(|dir| {
+            let part = dir.file_name()?.to_str()?.to_owned();
+            let base = dir.parent()?.to_owned();
+            Some(Place { base, part })
+        });
+        let shelf = Self {
+            places: places.collect(),
+        };
+        shelf.sweep();
+        shelf
+    }
+
+    /// Writes a proposal for `path` into a file of its own.
+    ///
+    /// # Errors
+    /// Why no place could be used.
+    pub fn put(&self, label: &str, path: &Path, text: &str) -> Result<ProposalFile, FileError> {
+        let name = proposal_name(path);
+        let pid = std::process::id().to_string();
+        let write = |place: &Place| {
+            let folder = Folder::create(&place.base, &[&place.part, PROPOSALS, &pid, label])?;
+            // Editors name a file by its real path.
+            let real = fs::canonicalize(folder.path());
+            let path = real
+                .unwrap_or_else(|_| folder.path().to_owned())
+                .join(&name);
+            let file = ProposalFile {
+                folder,
+                name: name.clone(),
+                path,
+            };
+            file.folder.write(&file.name, text.as_bytes())?;
+            Ok(file)
+        };
+        let mut written = Err(FileError::NotAFolder(PathBuf::new()));
+        for place in &self.places {
+            written = write(place);
+            if written.is_ok() {
+                break;
+            }
+        }
+        written
+    }
+
+    /// Whether a file is a proposal: of now, of before, or of another process.
+    pub fn holds(&self, path: &Path) -> bool {
+        self.places.iter().any(|place| {
+            let below = |base: &Path| path.starts_with(base.join(&place.part).join(PROPOSALS));
+            below(&place.base) || fs::canonicalize(&place.base).is_ok_and(|base| below(&base))
+        })
+    }
+
+    fn sweep(&self) {
+        for place in &self.places {
+            let parts = [place.part.as_str(), PROPOSALS];
+            let Ok(Some(folder)) = Folder::open(&place.base, &parts) else {
+                continue;
+            };
+            for name in folder.names().unwrap_or_default() {
+                let writer = name
+                    .parse::<u32>()
+                    .ok()
+                    .filter(|pid| pid.to_string() == name);
+                // A folder with our own number is of a process that had it before.
+                let is_dead =
+                    writer.is_some_and(|pid| pid == std::process::id() || !process::is_alive(pid));
+                // A link, or another user's, stays.
+                let parts = [place.part.as_str(), PROPOSALS, &name];
+                if let (true, Ok(Some(left))) = (is_dead, Folder::open(&place.base, &parts)) {
+                    let _ = fs::remove_dir_all(left.path());
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Shelf {
+    fn drop(&mut self) {
+        let pid = std::process::id().to_string();
+        for place in &self.places {
+            let parts = [place.part.as_str(), PROPOSALS, &pid];
+            if let Ok(Some(folder)) = Folder::open(&place.base, &parts) {
+                let _ = fs::remove_dir_all(folder.path());
+            }
+        }
+    }
+}
+
+impl ProposalFile {
+    /// Where it is, as editors name it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is in it now; nothing, if somebody removed it.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn read(&self) -> Result<Option<Vec<u8>>, FileError> {
+        self.folder.read(&self.name, MAX_FILE)
+    }
+}
+
+impl Drop for ProposalFile {
+    fn drop(&mut self) {
+        // An editor may have put a lock or a swap file beside it.
+        let _ = fs::remove_dir_all(self.folder.path());
+    }
+}
+
+/// `NAME.proposed.EXT`: an editor chooses a language by how a name ends, or by how it begins.
+fn proposal_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() && extension.len() <= MAX_EXTENSION => {
+            (stem, format!(".{extension}"))
+        }
+        _ => (name.as_ref(), String::new()),
+    };
+    let extension = if extension == "." { "" } else { &extension };
+    let end = format!(".proposed{extension}");
+    let stem = &stem[..stem.floor_char_boundary(MAX_NAME - end.len())];
+    format!("{stem}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(folder: &Path) -> Environment {
+        Environment::from_pairs([("XDG_RUNTIME_DIR", folder), ("TMPDIR", folder)])
+    }
+
+    #[test]
+    fn a_name_keeps_its_extension() {
+        let long = "x".repeat(300);
+        for (name, expected) in [
+            ("a.rs", "a.proposed.rs".to_owned()),
+            ("a.test.ts", "a.test.proposed.ts".to_owned()),
+            ("Makefile", "Makefile.proposed".to_owned()),
+            (".bashrc", ".bashrc.proposed".to_owned()),
+            (".eslintrc.json", ".eslintrc.proposed.json".to_owned()),
+            ("[id].tsx", "[id].proposed.tsx".to_owned()),
+            ("100%.md", "100%.proposed.md".to_owned()),
+            ("a\nb.c", "a\nb.proposed.c".to_owned()),
+            ("end.", "end.proposed".to_owned()),
+            (
+                &format!("{long}.rs"),
+                format!("{}.proposed.rs", "x".repeat(188)),
+            ),
+            (
+                &format!("a.{long}"),
+                format!("a.{}.proposed", "x".repeat(189)),
+            ),
+            (
+                &format!("{}.é", "é".repeat(120)),
+                format!("{}.proposed.é", "é".repeat(94)),
+            ),
+        ] {
+            let path = Path::new("/folder").join(name);
+            assert_eq!(proposal_name(&path), expected);
+        }
+    }
+
+    #[test]
+    fn a_proposal_lies_in_a_private_folder_and_goes_with_everything_beside_it() {
+        let home = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(&environment(home.path()));
+        let file = shelf.put("1-1", Path::new("/w/a.rs"), "text").unwrap();
+        assert!(file.path().ends_with("1-1/a.proposed.rs"));
+        assert_eq!(file.read().unwrap().unwrap(), b"text");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode(file.path()), 0o600);
+            let folders = file.path().ancestors().skip(1);
+            let ours = folders.take_while(|folder| *folder != home.path());
+            assert!(
+                ours.inspect(|folder| assert_eq!(mode(folder), 0o700))
+                    .count()
+                    >= 4
+            );
+        }
+        let (path, folder) = (file.path().to_owned(), file.folder.path().to_owned());
+        assert!(shelf.holds(&path) && !shelf.holds(Path::new("/w/a.rs")));
+        fs::write(folder.join(".a.rs.swp"), "").unwrap();
+        drop(file);
+        assert!(!folder.exists());
+        assert!(shelf.holds(&path), "also when it is gone");
+        let other = shelf.put("2-1", Path::new("/w/b.rs"), "").unwrap();
+        let own = folder.parent().unwrap();
+        assert!(own.exists());
+        drop(shelf);
+        assert!(!own.exists());
+        drop(other);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_folders_of_dead_processes_are_swept() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = environment(home.path());
+        drop(Shelf::new(&environment).put("1-1", Path::new("/a"), ""));
+        let proposals = home.path().join("pillion").join(PROPOSALS);
+        let dead = u32::MAX.to_string();
+        let kept = ["notes", "0001", "1"];
+        let outside = home.path().join("outside");
+        for folder in kept.iter().copied().chain([dead.as_str()]) {
+            fs::create_dir_all(proposals.join(folder).join("1-1")).unwrap();
+        }
+        fs::create_dir(&outside).unwrap();
+        let link = proposals.join((u32::MAX - 1).to_string());
+        std::os::unix::fs::symlink(&outside, &link).unwrap();
+        let _shelf = Shelf::new(&environment);
+        assert!(!proposals.join(dead).exists());
+        assert!(kept.iter().all(|folder| proposals.join(folder).exists()));
+        assert!(outside.exists() && link.is_symlink());
+    }
+
+    #[test]
+    fn the_next_place_is_used_when_the_best_one_cannot_be() {
+        let (best, next) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(best.path().join("pillion"), "in the way").unwrap();
+        let pairs = [("XDG_RUNTIME_DIR", best.path()), ("TMPDIR", next.path())];
+        let shelf = Shelf::new(&Environment::from_pairs(pairs));
+        let file = shelf.put("1-1", Path::new("/a"), "").unwrap();
+        assert!(file.path().starts_with(next.path().canonicalize().unwrap()));
+    }
+}

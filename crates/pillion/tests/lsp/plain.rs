@@ -1,0 +1,9 @@
+//! The plain face: editors with a language-server client and no plugin.
+
+mod bytes;
+mod context;
+mod handshake;
+mod names;
+mod open_with;
+mod review;
+mod world;

@@ -1,0 +1,68 @@
+//! What a plain client is offered, and what it is not.
+
+use serde_json::{Value, json};
+
+use crate::client::Editor;
+use crate::plain::world::World;
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_plain_client_is_offered_what_tells_the_context_and_answers_a_review() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    let result = editor.initialize(json!({"processId": null, "capabilities": {}}));
+    assert_eq!(
+        result["capabilities"],
+        json!({
+            "positionEncoding": "utf-16",
+            "textDocumentSync": {"openClose": true, "change": 2, "save": {"includeText": true}},
+            "documentHighlightProvider": true,
+            "hoverProvider": true,
+            "signatureHelpProvider": {},
+            "codeActionProvider": true,
+            "executeCommandProvider": {"commands": ["pillion.accept", "pillion.reject"]},
+            "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
+        })
+    );
+}
+
+#[test]
+fn nothing_is_said_to_a_client_that_only_edits() {
+    let mut world = World::new();
+    let uri = world.open("a.rs", "one\n");
+    world.did_change(&uri, "two\n");
+    world.did_save(&uri, "two\n");
+    world.at("textDocument/hover", &uri, (0, 0));
+    assert_eq!(world.code_actions(&uri, (0, 0), (0, 0)), json!([]));
+    world.did_close(&uri);
+    assert_eq!(world.editor.passed(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_not_understood_is_refused_or_ignored_with_the_field() {
+    let mut world = World::new();
+    let answer = world.editor.request("textDocument/completion", json!({}));
+    assert_eq!(answer["error"]["code"], -32601);
+    let answer = world
+        .editor
+        .request("textDocument/hover", json!({"position": 1}));
+    assert_eq!(answer["error"]["code"], -32602);
+    let text = answer["error"]["message"].as_str().unwrap();
+    assert!(
+        text.contains("textDocument") || text.contains("position"),
+        "{text}"
+    );
+    let answer = world.execute("pillion.nothing", Value::Null);
+    assert_eq!(answer["error"]["code"], -32602);
+    let params = json!({"textDocument": {"uri": "file:///a"}, "contentChanges": 5});
+    world.editor.notify("textDocument/didChange", params);
+    let log = world.editor.params("window/logMessage");
+    let text = log["message"].as_str().unwrap();
+    assert!(
+        text.contains("didChange") && text.contains("contentChanges"),
+        "{text}"
+    );
+    world.editor.notify("textDocument/willSave", json!(null));
+    world.editor.notify("$/setTrace", json!({"value": "off"}));
+    assert_eq!(world.editor.passed(), Vec::<String>::new());
+}

@@ -1,0 +1,363 @@
+//! A review without a plugin, from the proposal to its outcome.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use pillion_testkit::TestAgent;
+use serde_json::{Value, json};
+
+use crate::agent::{accepted, rejected};
+use crate::plain::world::World;
+
+#[test]
+fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\nb\nc\nd\ne\n");
+    let proposal = world.propose(&target, "a\nB\nc\nd\n");
+    let params = &proposal.request["params"];
+    assert_eq!(
+        (&params["takeFocus"], &params["external"]),
+        (&json!(false), &json!(false))
+    );
+    assert_eq!(
+        params["selection"]["start"],
+        json!({"line": 1, "character": 0})
+    );
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": true}));
+    proposal.call.end().unwrap();
+
+    let hunk = |start: (u32, u32), end: (u32, u32), message: &str| {
+        let place = |(line, character)| json!({"line": line, "character": character});
+        json!({"range": {"start": place(start), "end": place(end)},
+               "severity": 3, "source": "pillion", "message": message})
+    };
+    let hunks = [hunk((1, 0), (1, 1), "b"), hunk((4, 0), (4, 0), "e")];
+    assert_eq!(world.diagnostics(&proposal.uri, |_| true), hunks);
+    world.did_open(&proposal.uri, "a\nB\nc\nd\n");
+    assert_eq!(
+        world.diagnostics(&proposal.uri, |_| true),
+        hunks,
+        "again on didOpen"
+    );
+
+    let actions = world.code_actions(&proposal.uri, (0, 0), (0, 0));
+    let titles: Vec<_> = actions
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|action| &action["title"])
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "Accept a.rs as shown (Gemini CLI)",
+            "Reject the change of a.rs (Gemini CLI)",
+        ]
+    );
+    assert_eq!(actions[0]["arguments"], json!([1, 1]));
+    let answer = world.execute("pillion.accept", json!([1, 1]));
+    assert_eq!(answer["result"], Value::Null);
+    assert_eq!(world.agent.outcome(), accepted(&target, "a\nB\nc\nd\n"));
+    assert!(world.diagnostics(&proposal.uri, |_| true).is_empty());
+    assert!(!proposal.path.exists());
+    assert_eq!(
+        fs::read_to_string(&target).unwrap(),
+        "a\nb\nc\nd\ne\n",
+        "C5.9"
+    );
+    assert_eq!(world.code_actions(&proposal.uri, (0, 0), (0, 0)), json!([]));
+}
+
+#[test]
+fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
+    let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.propose(&target, "b\n");
+    assert!(proposal.request["params"].get("takeFocus").is_none());
+}
+
+#[test]
+fn the_hunks_follow_the_edits() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\nb\n");
+    let proposal = world.shown(&target, "a\nB\n");
+    world.diagnostics(&proposal.uri, |found| found.len() == 1);
+    world.did_change(&proposal.uri, "new\na\nB\n");
+    let found = world.diagnostics(&proposal.uri, |found| found.len() == 2);
+    assert_eq!(found[1]["range"]["start"]["line"], 2);
+    world.did_change(&proposal.uri, "a\nb\n");
+    world.diagnostics(&proposal.uri, |found| found.is_empty());
+}
+
+#[test]
+fn an_action_of_some_kind_is_not_ours() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let place = json!({"line": 0, "character": 0});
+    let params = json!({
+        "textDocument": {"uri": proposal.uri},
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": [], "only": ["source.organizeImports"]},
+    });
+    let answer = world.editor.request("textDocument/codeAction", params);
+    assert_eq!(
+        answer["result"],
+        json!([]),
+        "it may be run before a save, unasked"
+    );
+}
+
+#[test]
+fn a_command_without_arguments_means_what_the_person_looked_at_last() {
+    let mut world = World::new();
+    let answer = world.execute("pillion.accept", Value::Null);
+    assert_eq!(answer["error"]["message"], "no change waits for a decision");
+    let targets = ["a.rs", "b.rs", "c.rs"].map(|name| world.target(name, "before\n"));
+    let [a, b, _] = targets
+        .clone()
+        .map(|target| world.shown(&target, "after\n"));
+    world.execute("pillion.reject", Value::Null);
+    assert_eq!(
+        world.agent.outcome(),
+        rejected(&targets[2]),
+        "the last one opened"
+    );
+    world.at("textDocument/hover", &a.uri, (0, 0));
+    world.execute("pillion.accept", json!([]));
+    assert_eq!(world.agent.outcome(), accepted(&targets[0], "after\n"));
+    assert!(b.path.exists());
+    world.execute("pillion.accept", Value::Null);
+    assert_eq!(world.agent.outcome(), accepted(&targets[1], "after\n"));
+}
+
+#[test]
+fn arguments_that_fit_nothing_are_refused_and_decide_nothing() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    world.shown(&target, "after\n");
+    for (arguments, code) in [
+        (json!(["x"]), -32602),
+        (json!([{}, 1]), -32602),
+        (json!([1, null]), -32602),
+        (json!([-1]), -32602),
+        (json!([7]), -32803),
+        (json!([1, 2]), -32803),
+    ] {
+        let answer = world.execute("pillion.accept", arguments);
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
+    world.execute("pillion.reject", json!([1]));
+    assert_eq!(world.agent.outcome(), rejected(&target));
+}
+
+#[test]
+fn closing_the_document_rejects_but_not_when_it_is_opened_again() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.shown(&target, "after\n");
+    world.did_change(&proposal.uri, "edited\n");
+    // As Helix does when the language is changed.
+    world.did_close(&proposal.uri);
+    world.did_open(&proposal.uri, "edited\n");
+    let start = Instant::now();
+    world.did_close(&proposal.uri);
+    assert_eq!(world.agent.outcome(), rejected(&target));
+    assert!(
+        start.elapsed() >= Duration::from_millis(900),
+        "it could have come back"
+    );
+    assert!(!proposal.path.exists());
+}
+
+#[test]
+fn a_document_that_came_back_keeps_the_edits() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.shown(&target, "one\r\ntwo\r\n");
+    world.did_change(&proposal.uri, "one\r\nTWO\r\n");
+    world.did_close(&proposal.uri);
+    world.did_open(&proposal.uri, "one\r\nTWO\r\n");
+    world.choose(&proposal, "Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "one\r\nTWO\r\n"));
+}
+
+#[test]
+fn a_newer_proposal_is_shown_and_the_answers_to_the_older_one_do_not_count() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let first = world.shown(&target, "first\n");
+    world.did_change(&first.uri, "first, edited\n");
+    let second = world.propose(&target, "second\n");
+    world
+        .editor
+        .answer(&second.request, json!({"success": true}));
+    assert_ne!(
+        first.uri, second.uri,
+        "the editor may still show the old text under the old name"
+    );
+    assert!(!first.path.exists());
+    let answer = world.execute("pillion.accept", json!([1, 1]));
+    let text = answer["error"]["message"].as_str().unwrap();
+    assert!(text.contains("newer change of a.rs"), "{text}");
+    world.did_close(&first.uri);
+    world.did_open(&second.uri, "second\n");
+    world.execute("pillion.accept", json!([]));
+    assert_eq!(world.agent.outcome(), accepted(&target, "second\n"));
+}
+
+#[test]
+fn a_newer_proposal_does_not_wait_for_the_answer_about_the_older_one() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let first = world.propose(&target, "first\n");
+    let second = world.propose(&target, "second\n");
+    assert!(first.call.end().is_err());
+    world
+        .editor
+        .answer(&first.request, json!({"success": false}));
+    world
+        .editor
+        .answer(&second.request, json!({"success": true}));
+    second.call.end().unwrap();
+    world.execute("pillion.accept", json!([1, 2]));
+    assert_eq!(world.agent.outcome(), accepted(&target, "second\n"));
+}
+
+#[test]
+fn an_agent_that_closes_its_diff_gets_the_text_as_it_stands() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.shown(&target, "after\r\n");
+    world.did_change(&proposal.uri, "edited\r\n");
+    world.code_actions(&proposal.uri, (0, 0), (0, 0));
+    let closing = world.agent.closing(&target);
+    assert_eq!(closing.end().unwrap(), "edited\r\n", "C5.5");
+    assert!(!proposal.path.exists());
+    world.diagnostics(&proposal.uri, |found| found.is_empty());
+    assert!(
+        world
+            .execute("pillion.accept", json!([1, 1]))
+            .get("error")
+            .is_some()
+    );
+}
+
+#[test]
+fn commands_in_a_terminal_settle_it_too() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.shown(&target, "after\n");
+    world.did_change(&proposal.uri, "edited\n");
+    world.code_actions(&proposal.uri, (0, 0), (0, 0));
+    world.sandbox.run(["accept", "1"]).expect(0);
+    assert_eq!(world.agent.outcome(), accepted(&target, "edited\n"));
+    assert!(!proposal.path.exists());
+}
+
+#[test]
+fn an_agent_that_is_gone_takes_its_diff_with_it_and_the_person_is_told() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.shown(&target, "after\n");
+    proposal.call.end().unwrap();
+    let World {
+        sandbox: _sandbox,
+        mut editor,
+        agent,
+    } = world;
+    agent.disconnect();
+    let message = editor.params("window/showMessage");
+    assert_eq!(message["type"], 3);
+    let text = message["message"].as_str().unwrap();
+    assert!(
+        text.contains("Gemini CLI") && text.contains("a.rs"),
+        "{text}"
+    );
+    assert!(!proposal.path.exists());
+}
+
+#[test]
+fn a_new_file_and_a_file_that_is_no_text_are_shown() {
+    let mut world = World::new();
+    let folder = world.sandbox.home.workspace();
+    let new = folder.join("new.rs");
+    let proposal = world.shown(new.to_str().unwrap(), "a\nb");
+    let found = world.diagnostics(&proposal.uri, |found| found.len() == 1);
+    assert_eq!(found[0]["message"], "A new file.");
+    for (name, bytes, shown) in [
+        ("latin.txt", &b"caf\xe9\n"[..], "caf\u{fffd}"),
+        (
+            "image.png",
+            &b"\x89PNG\0\0\n"[..],
+            "The file on disk is binary: what is taken away cannot be shown.",
+        ),
+    ] {
+        let path = world.sandbox.home.file(name, bytes);
+        let proposal = world.shown(path.to_str().unwrap(), "text\n");
+        let found = world.diagnostics(&proposal.uri, |found| found.len() == 1);
+        assert_eq!(found[0]["message"], shown);
+        world.choose(&proposal, "Accept");
+        let expected = accepted(path.to_str().unwrap(), "text\n");
+        assert_eq!(world.agent.outcome(), expected);
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn an_editor_that_opens_it_but_never_answers_shows_it_all_the_same() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.propose(&target, "after\n");
+    world.did_open(&proposal.uri, "after\n");
+    proposal.call.end().unwrap();
+    world.execute("pillion.reject", json!([]));
+    assert_eq!(world.agent.outcome(), rejected(&target));
+}
+
+#[test]
+fn two_agents_propose_side_by_side() {
+    let mut world = World::new();
+    let qwen = world.sandbox.home.tmp().join("qwen/ide");
+    let file = fs::read_dir(qwen).unwrap().next().unwrap().unwrap().path();
+    let mut other = TestAgent::connect(&file);
+    let target = world.target("a.rs", "before\n");
+    let first = world.shown(&target, "by gemini\n");
+    let call = other.proposing(&target, "by qwen\n");
+    let request = world.editor.next("window/showDocument");
+    world.editor.answer(&request, json!({"success": true}));
+    call.end().unwrap();
+    let uri = request["params"]["uri"].as_str().unwrap();
+    let actions = world.code_actions(uri, (0, 0), (0, 0));
+    assert_eq!(actions[0]["title"], "Accept a.rs as shown (Qwen Code)");
+    world.execute("pillion.accept", actions[0]["arguments"].clone());
+    assert_eq!(other.outcome(), accepted(&target, "by qwen\n"));
+    world.choose(&first, "Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "by gemini\n"));
+}
+
+#[test]
+fn a_big_proposal_is_shown_and_followed_quickly() {
+    let mut world = World::new();
+    let lines = |start: usize| (start..start + 200_000).map(|line| format!("line {line}\n"));
+    let before: String = lines(0).collect();
+    let after: String = lines(3).map(|line| line.replace('7', "seven")).collect();
+    let target = world.target("big.txt", &before);
+    let start = Instant::now();
+    let proposal = world.shown(&target, &after);
+    let found = world.diagnostics(&proposal.uri, |_| true);
+    assert!((1..=1000).contains(&found.len()), "{}", found.len());
+    for _ in 0..50 {
+        let insert = json!({"range": {"start": {"line": 9, "character": 0},
+                                      "end": {"line": 9, "character": 0}}, "text": "x"});
+        world.did_edit(&proposal.uri, json!([insert]));
+    }
+    world.at("textDocument/hover", &proposal.uri, (9, 0));
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        start.elapsed()
+    );
+}

@@ -1,0 +1,150 @@
+//! Neovim without the plugin: its own language-server client, set up as `docs/editors.md` says.
+
+use std::fs;
+
+use pillion_agent::Update;
+use pillion_protocol::Dialect;
+use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, TestAgent};
+use serde_json::json;
+
+use crate::world;
+
+const PAGE: &str = include_str!("../../../../docs/editors.md");
+
+/// What Neovim 0.7 lacks.
+const MISSING: &str = "
+    vim.lsp.start = vim.lsp.start or function(config, options)
+      client = client or vim.lsp.start_client(config)
+      vim.lsp.buf_attach_client(options.bufnr, client)
+    end
+    vim.lsp.handlers['window/showDocument'] = vim.lsp.handlers['window/showDocument']
+      or function(_, params)
+        vim.cmd('split')
+        vim.api.nvim_win_set_buf(0, vim.uri_to_bufnr(params.uri))
+        vim.cmd('wincmd p')
+        return { success = true }
+      end
+    vim.ui.select = function(items, options, choose) choose(items[1], 1) end
+";
+
+/// With a mark, CRLF, and a last line without an end: all that Neovim does not show.
+const PROPOSED: &str = "\u{feff}one\r\nTWO\r\nthree";
+
+struct World {
+    nvim: Nvim,
+    gemini: TestAgent,
+    target: String,
+    home: Home,
+}
+
+impl World {
+    fn open(version: NvimVersion) -> World {
+        let home = Home::new();
+        let path = home.file("[id] a.txt", "one\ntwo\n");
+        let empty = home.other_workspace("no-plugin");
+        let recipe = PAGE
+            .split("```lua")
+            .nth(1)
+            .and_then(|rest| rest.split("```").next());
+        let nvim = world::setup(version, &home)
+            .plugin(empty)
+            .init(MISSING)
+            .init(recipe.expect("the page has one"))
+            .arg(&path);
+        let nvim = NvimSetup::headless(nvim);
+        let gemini = TestAgent::find(&home, Dialect::GeminiCli);
+        World {
+            nvim,
+            gemini,
+            target: path.to_str().expect("it is UTF-8").to_owned(),
+            home,
+        }
+    }
+
+    /// The proposal's buffer, once it is shown with its hunk.
+    fn propose(&self) -> u32 {
+        self.gemini.propose(&self.target, PROPOSED);
+        let shown = "
+            for _, window in ipairs(vim.api.nvim_list_wins()) do
+              local buffer = vim.api.nvim_win_get_buf(window)
+              if vim.api.nvim_buf_get_name(buffer):find('[id] a.proposed.txt', 1, true) then
+                return #vim.diagnostic.get(buffer) > 0 and buffer
+              end
+            end";
+        self.nvim
+            .wait_for("the proposal with its hunk in a window", shown, json!([]))
+    }
+
+    fn accept(&self, buffer: u32) {
+        let accept = "
+            vim.api.nvim_set_current_win(vim.fn.win_findbuf(...)[1])
+            vim.lsp.buf.code_action()";
+        self.nvim.lua::<serde_json::Value>(accept, json!([buffer]));
+    }
+
+    fn outcome(&mut self) -> Option<String> {
+        match self.gemini.outcome() {
+            Update::DiffAccepted { path, content } => {
+                assert_eq!(path, self.target);
+                Some(content)
+            }
+            _ => None,
+        }
+    }
+}
+
+each_neovim! {
+    fn a_plain_client_shows_a_proposal_and_accepts_it_byte_for_byte(version) {
+        let mut world = World::open(version);
+        world.gemini.context(|context| {
+            context.active_file().is_some_and(|file| file.path == world.target)
+        });
+        let focused: u32 = world.nvim.lua("return vim.api.nvim_get_current_buf()", json!([]));
+        let buffer = world.propose();
+        let now: u32 = world.nvim.lua("return vim.api.nvim_get_current_buf()", json!([]));
+        assert_eq!(now, focused, "the focus stays");
+        world.accept(buffer);
+        assert_eq!(world.outcome().as_deref(), Some(PROPOSED));
+        world.nvim.wait_until("no hunks any more", "#vim.diagnostic.get() == 0");
+        assert_eq!(fs::read_to_string(&world.target).expect("it is there"), "one\ntwo\n");
+    }
+}
+
+each_neovim! {
+    fn a_plain_client_s_edits_are_accepted_and_nothing_else_changes(version) {
+        let mut world = World::open(version);
+        let buffer = world.propose();
+        let edit = "vim.api.nvim_buf_set_lines((...), 1, 1, true, { 'new 😀' })";
+        world.nvim.lua::<serde_json::Value>(edit, json!([buffer]));
+        world.nvim.command("wall");
+        world.accept(buffer);
+        let edited = PROPOSED.replace("TWO", "new 😀\r\nTWO");
+        assert_eq!(world.outcome(), Some(edited));
+    }
+}
+
+each_neovim! {
+    fn closing_a_proposal_rejects_it(version) {
+        let mut world = World::open(version);
+        let buffer = world.propose();
+        world.nvim.command(&format!("bwipeout! {buffer}"));
+        assert_eq!(world.outcome(), None);
+        let proposals = world.home.runtime().join("pillion/proposals");
+        let left = fs::read_dir(proposals).expect("it is there").flatten();
+        let left = left.flat_map(|process| fs::read_dir(process.path()).expect("it is there"));
+        assert_eq!(left.count(), 0);
+    }
+}
+
+each_neovim! {
+    fn a_cursor_that_rests_is_told(version) {
+        let mut world = World::open(version);
+        world.nvim.command("set updatetime=10");
+        world.nvim.input("jl");
+        let context = world.gemini.context(|context| {
+            context.active_file().is_some_and(|file| file.cursor.is_some())
+        });
+        let cursor = context.active_file().and_then(|file| file.cursor).expect("it has one");
+        assert_eq!((cursor.line, cursor.character), (2, 2));
+    }
+}
