@@ -16,6 +16,7 @@ command("Pillion", function(call)
 end, {
   nargs = "*",
   range = true,
+  bar = true,
   desc = "Pillion: start, stop, look, decide",
   complete = function(...)
     return require("pillion.command").complete(...)
@@ -35,7 +36,7 @@ for name, row in pairs(short) do
   local subcommand, description = row[1], row[2]
   command("Pillion" .. name, function(call)
     require("pillion.command").dispatch(subcommand, call.fargs, call)
-  end, { nargs = "*", range = true, desc = "Pillion: " .. description })
+  end, { nargs = "*", range = true, bar = true, desc = "Pillion: " .. description })
   vim.keymap.set(
     { "n", "x" },
     ("<Plug>(pillion-%s)"):format(subcommand),
@@ -45,13 +46,24 @@ for name, row in pairs(short) do
 end
 
 local group = vim.api.nvim_create_augroup("PillionAutoStart", {})
-vim.api.nvim_create_autocmd({ "BufEnter", "BufFilePost", "BufWritePost", "VimEnter" }, {
+
+-- Scheduled: the options may be set, and the file be a real one, only after the event.
+local function consider_soon(may_be_new)
+  vim.schedule(function()
+    require("pillion.autostart").consider(group, may_be_new)
+  end)
+end
+
+vim.api.nvim_create_autocmd({ "BufEnter", "BufNewFile", "BufFilePost", "BufWritePost", "VimEnter" }, {
   group = group,
   desc = "Start Pillion on the first real file",
-  callback = function()
-    -- Scheduled: the options may be set, and the file be a real one, only after this event.
-    vim.schedule(function()
-      require("pillion.autostart").consider(group)
-    end)
+  callback = function(event)
+    -- What netrw names its messages is not on disk, either.
+    consider_soon(event.event == "BufNewFile" or event.event == "VimEnter")
   end,
 })
+
+if vim.v.vim_did_enter == 1 then
+  -- A package manager loads the plugin late.
+  consider_soon(true)
+end

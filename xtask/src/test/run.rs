@@ -91,12 +91,9 @@ impl Run {
         Ok(tally)
     }
 
-    /// Notes tests that were not run.
-    pub fn skip(&mut self, tests: Vec<Needy>, why: &str) {
-        let named = tests
-            .into_iter()
-            .map(|Needy { test, .. }| format!("{test}: {why}"));
-        self.skipped.extend(named);
+    /// Notes a test that was not run.
+    pub fn skip(&mut self, test: Needy, why: &str) {
+        self.skipped.push(format!("{}: {why}", test.test));
     }
 
     /// Sums up; whether all is well. Skipped tests are, if they are `allowed`.

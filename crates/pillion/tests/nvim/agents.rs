@@ -111,6 +111,24 @@ each_agent_in_each_neovim! {
     }
 }
 
+each_agent_in_each_neovim! {
+    /// What the stand-ins of the other tests are sent, the real ones read.
+    fn files_and_selections_are_sent_into_the_prompt(kind, version) {
+        let scene = Scene::inside(kind, version);
+        let path = scene.home.file("my (first) file, too.txt", "contents of the mentioned\n");
+        scene.nvim.lua::<()>("vim.cmd('stopinsert | wincmd p | edit ' .. vim.fn.fnameescape(...))", json!([path]));
+        scene.nvim.input(":PillionSend<CR>");
+        scene.wait_typing();
+        let told = scene.told("what is in it");
+        assert!(told.contains("contentsofthementioned"), "{told}");
+        scene.nvim.input("<C-\\><C-n>1<C-w>w:edit poem.txt<CR>ggVj:PillionSend<CR>");
+        scene.wait_typing();
+        let told = scene.told("what was that");
+        assert!(told.contains("onetwowhatwasthat"), "{told}");
+        scene.nvim.assert_no_errors();
+    }
+}
+
 /// Neovim with [`FILE`] open, and an agent that is connected to it.
 struct Scene {
     kind: AgentKind,
@@ -158,7 +176,9 @@ impl Scene {
             "Pillion running",
             "require('pillion.client').state.port ~= nil",
         );
-        nvim.input("2G4|");
+        nvim.input("2G$");
+        // Keys that are still to come would go to the agent's terminal.
+        nvim.wait_until("the cursor there", "vim.fn.line('.') == 2");
         let agent = agent(&nvim, &tmux, &home, &model);
         let scene = Scene {
             kind,
@@ -184,7 +204,7 @@ impl Scene {
         fs::read_to_string(self.path()).expect("it is there")
     }
 
-    /// The next prompt carries the file and the cursor, which `2G4|` put on the end of its line.
+    /// The next prompt carries the file and the cursor, which `2G$` put there.
     fn hears_of_the_cursor(&self) {
         let told = self.told("look at the cursor");
         let path = self.path().display().to_string();
@@ -211,6 +231,13 @@ impl Scene {
             request.is_main && request.mentions(prompt)
         });
         asked.newest_message()
+    }
+
+    fn wait_typing(&self) {
+        self.nvim.wait_until(
+            "typing in the agent's terminal",
+            "vim.b.pillion_agent ~= nil and vim.api.nvim_get_mode().mode == 't'",
+        );
     }
 
     /// Lets the agent propose a change, and waits until its view is open.

@@ -58,6 +58,42 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// Counted by bytes, and for what is no UTF-8 as if it were shown with U+FFFD.
+    fn units_are_counted_and_cut_right(version) {
+        let world = World::open(version, &[("a.txt", "a\n")]);
+        let lua = "local utf16 = require('pillion.context.utf16')
+                   local text, units = ...
+                   return { utf16.length(text), utf16.cut(text, units) }";
+        for text in ["", "plain", "é", "aé😀中\u{ffff}z", "e\u{301}", "\u{10ffff}", "\u{800}"] {
+            let units: Vec<_> = text.encode_utf16().collect();
+            for limit in 0..=units.len() {
+                let (length, cut): (usize, String) = world.nvim.lua(lua, json!([text, limit]));
+                assert_eq!(length, units.len(), "{text:?}");
+                let mut wanted = text;
+                while wanted.encode_utf16().count() > limit {
+                    wanted = &wanted[..wanted.char_indices().last().map_or(0, |(at, _)| at)];
+                }
+                assert_eq!(cut, wanted, "{text:?} cut to {limit}");
+            }
+        }
+        let broken: Vec<usize> = world.nvim.lua(
+            "return vim.tbl_map(require('pillion.context.utf16').length,
+               { '\\255', '\\195', '\\240\\159a', '\\192\\128é' })",
+            json!([]),
+        );
+        assert_eq!(broken, [1, 1, 3, 3]);
+        let valid: Vec<String> = world.nvim.lua(
+            "return vim.tbl_map(require('pillion.context.utf16').valid,
+               { 'a\\128\\195b', '\\237\\160\\128', '\\224\\128\\128', '\\244\\144\\128\\128', 'é\\240\\159\\152' })",
+            json!([]),
+        );
+        let bad = |count| "\u{fffd}".repeat(count);
+        let wanted = [format!("a{}b", bad(2)), bad(3), bad(3), bad(4), format!("é{}", bad(3))];
+        assert_eq!(valid, wanted);
+    }
+}
+
+each_neovim! {
     /// B17: agents drop the cursor of a file that is not the newest one, and ignore ties.
     fn files_come_most_recently_focused_first_with_falling_times(version) {
         let world = World::open(version, &THREE);

@@ -36,7 +36,8 @@ each_neovim! {
         let _agent = world.gemini();
         let text = report(&world.nvim);
         assert_line(&text, "OK", "found: ");
-        assert_line(&text, "OK", env!("CARGO_PKG_VERSION"));
+        let version = env!("CARGO_PKG_VERSION");
+        assert_line(&text, "OK", &format!("version {version}, the plugin is {version}"));
         assert_line(&text, "OK", "it runs on port ");
         assert_line(&text, "OK", "discovery file: ");
         assert_line(&text, "OK", "connected: Gemini CLI");
@@ -76,7 +77,7 @@ each_neovim! {
         assert_line(&text, "ERROR", "it does not know `lsp`: error: unrecognized subcommand 'lsp'");
         assert_line(&text, "ERROR", "it ended (exit code 2): error: unrecognized subcommand 'lsp'");
         assert_line(&text, "WARN", "there is no option nonsense");
-        assert_line(&text, "INFO", "log_level = \"info\"");
+        assert_line(&text, "set:", "log_level = \"info\"");
     }
 }
 

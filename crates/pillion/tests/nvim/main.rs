@@ -3,6 +3,8 @@
 //!
 //! `cargo xtask test` installs both Neovims and runs these tests. Each test runs on each of them.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 /// A test on each Neovim: `each_neovim! { fn it_does_something(version) { … } }`.
 macro_rules! each_neovim {
     ($(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
@@ -31,6 +33,8 @@ macro_rules! each_neovim {
 mod agents;
 mod context;
 mod health;
+mod help;
+mod install;
 mod lifecycle;
 mod plain;
 mod reload;

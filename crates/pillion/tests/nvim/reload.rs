@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use pillion_testkit::{NvimVersion, TestAgent};
 use serde_json::{Value, json};
@@ -173,7 +172,7 @@ each_neovim! {
         world.nvim.input(":echo 1");
         world.nvim.wait_until("the command line", "vim.api.nvim_get_mode().mode == 'c'");
         fs::write(&path, lines("new")).unwrap();
-        std::thread::sleep(Duration::from_millis(1500));
+        let_it_look(&world);
         wait_first_line(&world, "line 1");
         world.nvim.input("<Esc>");
         wait_first_line(&world, "new 1");

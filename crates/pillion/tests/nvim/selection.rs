@@ -32,7 +32,7 @@ each_neovim! {
             ("3G0févll", "é😀中"),
             ("3G0f中vhh", "é😀中"),
             ("gg0<C-v>jjl", "one two\n\n\tt"),
-            ("gg0l<C-v>jj", "ne two\n\n       "),
+            ("gg0l<C-v>Gl", "ne\n\n  \nas"),
             ("3G0f😀<C-v>$", "😀中 end"),
             ("gg0<C-v>G$", "one two\n\n\tthree é😀中 end\nlast"),
             ("gg0wgh<Right>", "tw"),

@@ -4,12 +4,14 @@ local M = {}
 
 local done = false
 
---- Starts Pillion if the buffer in focus is a file, and then never looks again.
-function M.consider(group)
+--- Starts Pillion if the buffer in focus is a file, or may become one, and then never looks again.
+function M.consider(group, may_be_new)
   if done or not require("pillion.config").get().auto_start or vim.v.vim_did_enter == 0 then
     return
   end
-  if require("pillion.context.file").could_be_real(vim.api.nvim_get_current_buf()) then
+  local file = require("pillion.context.file")
+  local path = file.path(vim.api.nvim_get_current_buf())
+  if path and (file.is_on_disk(path) or may_be_new and not file.exists(path)) then
     done = true
     pcall(vim.api.nvim_del_augroup_by_id, group)
     require("pillion.client").start({ automatic = true })

@@ -43,9 +43,12 @@ local function show_message(params)
   notify[level](params.message or "")
 end
 
+--- The message types of the language-server protocol that each `log_level` lets through.
+local LOGGED = { error = 1, warn = 2, info = 3, debug = 4, trace = 4 }
+
 local function log_message(params)
-  if config.get().log_level == "debug" or config.get().log_level == "trace" then
-    notify.info(params.message or "")
+  if (params.type or 4) <= LOGGED[config.get().log_level] then
+    show_message(params)
   end
 end
 
@@ -95,16 +98,10 @@ local function on_request(method, params)
   return result
 end
 
-local function close_views()
-  for _, diff in ipairs(require("pillion.diff").list()) do
-    require("pillion.diff").close({ id = diff.id, reason = "agentGone" })
-  end
-end
-
 local function after_the_end()
   require("pillion.context").detach()
   require("pillion.reload").detach()
-  close_views()
+  require("pillion.salvage").close_views()
   require("pillion.environment").clear()
   M.state = fresh_state()
   require("pillion.status").update(M.state)

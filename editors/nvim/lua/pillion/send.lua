@@ -56,9 +56,13 @@ local function text_of(call)
   return table.concat(lines, "\n") .. (is_linewise and "\n" or "")
 end
 
---- The file in focus, or the one that had it before a terminal got it.
+--- The file in focus, or the one that had it before a terminal or a diff got it.
 local function current_file()
-  local path = require("pillion.context.file").path(vim.api.nvim_get_current_buf())
+  local path = require("pillion.context.file").path(0)
+  if not path and (vim.bo.buftype == "terminal" or vim.w.pillion_diff) then
+    local last = require("pillion.context.recent").shown()[1]
+    path = last and last.path
+  end
   if not path then
     error({ message = "this buffer is no file. Hint: select text instead" })
   end

@@ -102,6 +102,7 @@ end
 function Connection:give_up(problem)
   self.errors = problem
   close(self.pipes[2])
+  close(self.pipes[3])
   self:terminate()
 end
 

@@ -93,8 +93,12 @@ local function slice_slowly(number, line, left, right, virtual)
   return before .. line:sub(from, after - 1)
 end
 
+--- Where all up to the block takes one column each, columns are bytes.
 local function slice(number, line, left, right, virtual)
-  if not line:find("[^ -~]") and fn.virtcol({ number, #line + 1 }) == #line + 1 then
+  local stop = math.min(right, #line)
+  -- What follows could combine with the last character.
+  local is_plain = not line:sub(1, stop + 1):find("[^ -~]")
+  if is_plain and fn.virtcol({ number, stop }) == stop then
     return line:sub(left, right)
   end
   return slice_slowly(number, line, left, right, virtual)
@@ -111,8 +115,8 @@ local function columns(corner, virtual)
   return first_column(number, line, corner.col + 1, virtual), last
 end
 
---- The pieces of the lines that the block between two corners covers, until `units` bytes are
---- reached.
+--- The pieces of the lines that the block between two corners covers: all, or enough of them for
+--- `units` UTF-16 units.
 function M.lines(from, to, units)
   local virtual = is_virtual()
   local from_left, from_right = columns(from, virtual)
@@ -129,6 +133,7 @@ function M.lines(from, to, units)
   for line = from.line, to.line do
     local text = vim.api.nvim_buf_get_lines(0, line, line + 1, false)[1] or ""
     pieces[#pieces + 1] = slice(line + 1, text, left, right, virtual)
+    -- A unit takes three bytes at most, and each line ends.
     size = size + #pieces[#pieces] / 3 + 1
     if size > units then
       break

@@ -22,7 +22,7 @@ end
 
 --- The hunks between two lists of lines.
 function M.between(old, new)
-  local diff = vim.text and vim.text.diff or vim.diff
+  local diff = vim.fn.has("nvim-0.12") == 1 and vim.text.diff or vim.diff
   return vim.tbl_map(function(hunk)
     return { old = hunk[1], old_count = hunk[2], new = hunk[3], new_count = hunk[4] }
   end, diff(joined(old), joined(new), options()))

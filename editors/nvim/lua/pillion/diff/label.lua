@@ -25,6 +25,11 @@ function M.remarks(diff)
   return remarks
 end
 
+--- Where a window shows its label: Neovim 0.7 has no line above a window.
+function M.option()
+  return vim.fn.has("nvim-0.8") == 1 and "winbar" or "statusline"
+end
+
 --- Text in a format of a status line, where `%` would run code.
 local function literal(line)
   return (line:gsub("%%", "%%%%"))

@@ -112,17 +112,16 @@ end
 --- `tab` (a new one, or beside the ordinary window), `horizontal`, `terminal` ({ buf, side }).
 --- Leaves the focus in one of them. What was made is in `made`, also after an error.
 function M.open(spec, made)
-  local from = M.ordinary_window()
-  if from then
-    vim.api.nvim_set_current_win(from)
-  end
   if spec.tab then
     open_tab(spec.right)
     made.right = vim.api.nvim_get_current_win()
-  elseif from then
-    made.right = split("leftabove", math.floor(vim.api.nvim_win_get_height(0) * 3 / 4), spec.right)
   else
-    made.right = split("leftabove", math.floor(vim.api.nvim_win_get_height(0) / 2), spec.right)
+    local from = M.ordinary_window()
+    if from then
+      vim.api.nvim_set_current_win(from)
+    end
+    local share = from and 3 / 4 or 1 / 2
+    made.right = split("leftabove", math.floor(vim.api.nvim_win_get_height(0) * share), spec.right)
   end
   made.tab = vim.api.nvim_get_current_tabpage()
   if spec.terminal then

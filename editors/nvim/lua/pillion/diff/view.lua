@@ -74,11 +74,9 @@ local function dress(diff, windows)
       vim.w[windows[name]].pillion_diff = diff.id
     end
   end
-  if vim.fn.has("nvim-0.8") == 1 then
-    layout.set(saved, windows.right, "winbar", label.right(diff))
-    if windows.left then
-      layout.set(saved, windows.left, "winbar", label.left(diff))
-    end
+  layout.set(saved, windows.right, label.option(), label.right(diff))
+  if windows.left then
+    layout.set(saved, windows.left, label.option(), label.left(diff))
   end
   if windows.terminal then
     layout.set(saved, windows.terminal, "winfixwidth", true)
@@ -129,11 +127,15 @@ function M.show(diff, how)
   end
   diff.origin, diff.before = here, here
   diff.is_split = not spec.tab
+  if spec.focus == "terminal" then
+    -- Without going back first: with the tab line that came with the new tab page, the terminal
+    -- would get a line less there, and the agent in it a signal to draw itself anew.
+    enter(windows.terminal)
+    return true
+  end
   focus.go_back(here)
   if spec.focus == "view" then
     enter(windows.right)
-  elseif spec.focus == "terminal" then
-    enter(windows.terminal)
   elseif spec.unseen then
     label.announce(diff)
   end
@@ -166,8 +168,8 @@ end
 function M.replace(diff)
   proposal.replace(diff.right, diff.pristine)
   local windows = diff.windows
-  if is_valid(windows.right) and vim.fn.has("nvim-0.8") == 1 then
-    layout.set(diff.saved_options, windows.right, "winbar", label.right(diff))
+  if is_valid(windows.right) then
+    layout.set(diff.saved_options, windows.right, label.option(), label.right(diff))
   end
   if is_valid(windows.left) then
     vim.api.nvim_win_call(windows.left, function()
