@@ -70,15 +70,15 @@ each_neovim! {
             ("gg0lvgx", "n"),
         ] {
             world.nvim.lua::<()>(
-                "vim.fn.setreg('z', 'mine') vim.fn.setreg('\"', 'yours')", json!([]),
+                "vim.fn.setreg('z', 'mine') vim.fn.setreg('a', 'yours', 'u')", json!([]),
             );
             world.nvim.input(keys);
             gemini.typed(&pasted(text));
             world.nvim.wait_until("typing on", "vim.api.nvim_get_mode().mode == 't'");
             let registers: Value = world.nvim.lua(
-                "return { vim.fn.getreg('z'), vim.fn.getreg('\"') }", json!([]),
+                "return { vim.fn.getreg('z'), vim.fn.getreg('a'), vim.fn.getreg('\"') }", json!([]),
             );
-            assert_eq!(registers[1], "yours", "{keys}");
+            assert_eq!(registers, json!(["mine", "yours", "yours"]), "{keys}");
             back_to_the_file(&world);
         }
         world.nvim.assert_no_errors();
