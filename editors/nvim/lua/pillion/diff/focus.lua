@@ -66,10 +66,14 @@ function M.go_back(focus)
     if focus.last_tab and vim.api.nvim_tabpage_is_valid(focus.last_tab) then
       vim.api.nvim_set_current_tabpage(focus.last_tab)
     end
+    vim.api.nvim_set_current_tabpage(vim.api.nvim_win_get_tabpage(focus.win))
+    -- With 'winwidth' and 'winheight' a window grows when it is entered.
+    local sizes = vim.fn.winrestcmd()
     if valid_win(focus.last_win) and focus.last_win ~= focus.win then
       vim.api.nvim_set_current_win(focus.last_win)
     end
     vim.api.nvim_set_current_win(focus.win)
+    vim.cmd(sizes)
     if focus.is_visual and not vim.api.nvim_get_mode().mode:find("^[vV\22]") then
       vim.cmd("normal! gv")
     end

@@ -18,20 +18,28 @@ function M.set_name(buf, name)
   end)
 end
 
---- The filetype of the file `path`: that of its open buffer, or as Neovim would detect it.
-local function set_filetype(buf, path, original)
-  if original then
-    vim.bo[buf].filetype = vim.bo[original].filetype
-    return
+--- Sets the filetype. What fails in a user's autocommand is not shown: it would stop the person who is
+--- typing elsewhere.
+function M.set_filetype(buf, filetype)
+  if filetype:find("^[%w_.-]+$") then
+    local errmsg = vim.v.errmsg
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd("silent! setlocal filetype=" .. filetype)
+    end)
+    vim.v.errmsg = errmsg
   end
-  if vim.filetype and vim.fn.has("nvim-0.8") == 1 then
+end
+
+--- Finds out the filetype: that of the file's open buffer, or as Neovim would.
+local function detect_filetype(buf, path, original)
+  if original then
+    M.set_filetype(buf, vim.bo[original].filetype)
+  elseif vim.fn.has("nvim-0.8") == 1 then
     local filetype, on_detect = vim.filetype.match({ buf = buf, filename = path })
-    if filetype then
-      vim.bo[buf].filetype = filetype
-      if on_detect then
-        on_detect(buf)
-      end
+    if on_detect then
+      on_detect(buf)
     end
+    M.set_filetype(buf, filetype or "")
   elseif vim.fn.exists("#filetypedetect#BufRead") == 1 then
     vim.api.nvim_buf_call(buf, function()
       vim.api.nvim_exec_autocmds("BufRead", { group = "filetypedetect", pattern = path, modeline = false })
@@ -63,8 +71,8 @@ function M.create(diff, original)
   vim.b[buf].pillion_diff = diff.id
   M.set_name(buf, ("pillion://%d%s%s"):format(diff.id, diff.path:sub(1, 1) == "/" and "" or "/", diff.path))
   M.fill(buf, diff.pristine)
-  -- What a user's FileType autocommand breaks is the user's to mend, not a reason to show no diff.
-  pcall(set_filetype, buf, diff.path, original)
+  -- Colours are no reason to show no diff.
+  pcall(detect_filetype, buf, diff.path, original)
   text.set_options(buf, diff.pristine)
   options.modified = false
   return buf
