@@ -29,6 +29,8 @@ local short = {
   Diffs = { "diffs", "list the diffs" },
   TakeHunk = { "take-hunk", "take the hunk under the cursor" },
   DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
+  NextHunk = { "next-hunk", "go to the next hunk" },
+  PreviousHunk = { "previous-hunk", "go to the previous hunk" },
   Send = { "send", "put the file or the selection into the agent's prompt" },
 }
 

@@ -13,5 +13,7 @@ mod context;
 mod lost;
 mod proposals;
 mod review;
+#[path = "../shared/texts.rs"]
+mod shared_texts;
 mod texts;
 mod together;

@@ -32,6 +32,12 @@ macro_rules! each_neovim {
 
 mod agents;
 mod context;
+mod diff;
+mod diff_decisions;
+mod diff_focus;
+mod diff_hunks;
+mod diff_names;
+mod diff_texts;
 mod health;
 mod help;
 mod install;
@@ -41,6 +47,8 @@ mod reload;
 mod roots;
 mod selection;
 mod send;
+#[path = "../shared/texts.rs"]
+mod shared_texts;
 mod standin;
 mod start;
 mod terminal;

@@ -95,6 +95,18 @@ M.subcommands = {
       require("pillion.diff").drop_hunk()
     end,
   },
+  ["next-hunk"] = {
+    help = "go to the next hunk",
+    run = function()
+      require("pillion.diff").next_hunk()
+    end,
+  },
+  ["previous-hunk"] = {
+    help = "go to the previous hunk",
+    run = function()
+      require("pillion.diff").previous_hunk()
+    end,
+  },
   run = {
     help = "open, show or hide an agent's terminal",
     complete = agent_names,

@@ -1,0 +1,192 @@
+//! A view takes nobody away from what they are doing.
+
+use serde_json::{Value, json};
+
+use crate::diff::{ORIGINAL, Review};
+
+const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
+
+/// A terminal at the right that says its size at each change, with the person typing in it.
+fn type_in_terminal(review: &Review) {
+    review.world.nvim.command("set columns=120 lines=40");
+    review.world.nvim.lua::<Value>(
+        "vim.cmd('botright vertical 40split | enew')
+         vim.fn.termopen({ 'sh', '-c', 'trap \"stty size\" WINCH; stty size; while :; do sleep 0.05; done' })
+         terminal = vim.api.nvim_get_current_win()",
+        json!([]),
+    );
+    review.type_until("i", "vim.api.nvim_get_mode().mode == 't'");
+    review
+        .world
+        .nvim
+        .wait_until("the size", "vim.fn.getline(1) == '38 40'");
+}
+
+fn mode_and_tabs(review: &Review) -> Value {
+    let code = "return { vim.api.nvim_get_mode().mode, #vim.api.nvim_list_tabpages(), vim.bo.buftype, \
+                vim.api.nvim_get_current_win() == terminal }";
+    review.world.nvim.lua(code, json!([]))
+}
+
+each_neovim! {
+    fn a_person_in_a_terminal_stays_in_it_and_sees_the_diff(version) {
+        let mut review = Review::new(version);
+        type_in_terminal(&review);
+        let before = review.everything();
+        review.propose(PROPOSED);
+        assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
+        let shown: Value = review.world.nvim.lua("return { vim.fn.winnr('$'), vim.fn.winwidth(0) }", json!([]));
+        assert_eq!(shown, json!([3, 40]));
+        review.type_until("typed", "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil");
+        review.type_until("<C-\\><C-n><C-w>h", "vim.b.pillion_diff == 1");
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
+        review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
+        // A size that changed would stand there twice; the cursor goes with the output.
+        let lines = review.lines().join("\n");
+        assert_eq!(lines.matches("40").count(), 1, "{lines}");
+        assert_eq!(review.everything()[2], before[2]);
+        assert_eq!(review.everything()[1], before[1]);
+    }
+}
+
+each_neovim! {
+    fn a_view_that_the_agent_closes_leaves_the_person_in_the_terminal(version) {
+        for options in ["", "open_in_new_tab = false", "layout = 'unified'"] {
+            let review = Review::with(version, &format!("require('pillion').setup({{ diff = {{ {options} }} }})"));
+            type_in_terminal(&review);
+            review.propose(PROPOSED);
+            assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
+            review.wait_gone();
+            assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]), "{options}");
+        }
+    }
+}
+
+each_neovim! {
+    fn a_terminal_that_fills_the_screen_is_left_alone(version) {
+        let mut review = Review::new(version);
+        type_in_terminal(&review);
+        review.type_until("<C-\\><C-n><C-w>oi", "vim.api.nvim_get_mode().mode == 't'");
+        review.propose(PROPOSED);
+        assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", true]));
+        review.type_until("<C-\\><C-n>:PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
+        review.world.nvim.input(":q<CR>");
+        review.is_rejected();
+        assert_eq!(mode_and_tabs(&review)[3], json!(true));
+    }
+}
+
+each_neovim! {
+    fn the_focus_is_taken_from_a_terminal_if_that_is_wanted(version) {
+        let mut review = Review::with(version, "require('pillion').setup({ diff = { keep_terminal_focus = false } })");
+        type_in_terminal(&review);
+        review.propose(PROPOSED);
+        assert_eq!(mode_and_tabs(&review), json!(["n", 2, "acwrite", false]));
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
+        review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
+    }
+}
+
+each_neovim! {
+    fn no_key_is_lost_on_a_person_who_types(version) {
+        let mut review = Review::new(version);
+        review.world.nvim.input("Gohello");
+        review.propose(PROPOSED);
+        review.world.nvim.input(" world");
+        assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
+        review.type_until("!<Esc>", "vim.fn.getline('.') == 'hello world!'");
+        // A selection goes on, and so does a command line.
+        review.type_until("ggl<C-v>j", "vim.api.nvim_get_mode().mode == '\\22'");
+        review.propose(PROPOSED);
+        review.type_until("j$y", "vim.fn.getreg('\"') == 'ne\\nwo\\nhree'");
+        review.type_until(":let g:typed = 1", "vim.api.nvim_get_mode().mode == 'c'");
+        review.gemini.close(&review.path).unwrap();
+        review.propose(PROPOSED);
+        review.type_until("2<CR>", "vim.g.typed == 12");
+        review.type_until(":PillionAccept<CR>", "vim.g.typed == 12");
+        review.is_accepted(PROPOSED);
+        assert_eq!(review.lines().len(), ORIGINAL.lines().count() + 1);
+    }
+}
+
+each_neovim! {
+    fn the_layout_is_as_before_whatever_the_options(version) {
+        for options in [
+            "noequalalways", "splitright splitbelow", "diffopt+=vertical,hiddenoff,closeoff", "winwidth=60 winheight=20",
+            "switchbuf=useopen,usetab,newtab", "nohidden autowriteall",
+        ] {
+            for layout in ["vertical", "horizontal", "unified"] {
+                for new_tab in [true, false] {
+                    layout_is_as_before(version, options, layout, new_tab);
+                }
+            }
+        }
+    }
+}
+
+fn layout_is_as_before(
+    version: pillion_testkit::NvimVersion,
+    options: &str,
+    layout: &str,
+    new_tab: bool,
+) {
+    let setup = format!(
+        "require('pillion').setup({{ diff = {{ layout = '{layout}', open_in_new_tab = {new_tab} }} }})"
+    );
+    let mut review = Review::with(version, &format!("vim.cmd('set {options}') {setup}"));
+    review.world.nvim.command("set columns=120 lines=40");
+    review
+        .world
+        .nvim
+        .command("topleft vnew | vertical resize 20 | set winfixwidth buftype=nofile | wincmd p");
+    review
+        .world
+        .nvim
+        .command("botright 8new | wincmd p | set readonly | 3");
+    let before = review.everything();
+    review.propose(PROPOSED);
+    review.world.nvim.input("Gomine<Esc>:w<CR>");
+    review.is_accepted(&format!("{PROPOSED}mine\n"));
+    assert_eq!(review.everything(), before, "{options} {layout} {new_tab}");
+    review.propose(PROPOSED);
+    let elsewhere = if new_tab { "1gt" } else { "<C-w>b" };
+    review.type_until(elsewhere, "vim.w.pillion_diff == nil");
+    let here: Value = review
+        .world
+        .nvim
+        .lua("return vim.api.nvim_get_current_win()", json!([]));
+    review.gemini.close(&review.path).unwrap();
+    review.wait_gone();
+    assert_eq!(review.everything()[2], here, "{options} {layout} {new_tab}");
+}
+
+each_neovim! {
+    fn a_view_that_cannot_be_opened_is_an_error(version) {
+        let review = Review::new(version);
+        review.type_until("q:", "vim.fn.getcmdwintype() == ':'");
+        let problem = review.gemini.try_propose(&review.path, PROPOSED).unwrap_err();
+        assert!(problem.to_string().contains("command-line window"), "{problem}");
+        review.type_until(":q<CR>", "vim.fn.getcmdwintype() == ''");
+        review.wait_gone();
+    }
+}
+
+each_neovim! {
+    fn diffs_of_two_agents_for_one_file_have_views_of_their_own(version) {
+        let mut review = Review::new(version);
+        let mut qwen = review.world.agent(pillion_protocol::Dialect::QwenCode);
+        let before = review.everything();
+        review.propose(PROPOSED);
+        qwen.propose(&review.path, "qwen\n");
+        review.type_until(":PillionDiffs 2<CR>", "vim.b.pillion_diff == 2");
+        review.world.nvim.input(":w<CR>");
+        let path = review.path();
+        assert_eq!(qwen.outcome(), pillion_agent::Update::DiffAccepted { path, content: "qwen\n".to_owned() });
+        review.type_until(":PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
+        review.world.nvim.input(":q<CR>");
+        review.is_rejected();
+        assert_eq!(review.everything(), before);
+    }
+}
