@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_testkit::{NvimVersion, TestAgent};
+use pillion_testkit::{Home, NvimVersion, Size, TestAgent, Tmux};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::standin::StandIns;
+use crate::world::{World, setup};
 
 /// A file of a hundred lines open, and an agent that is connected.
 fn with_agent(version: NvimVersion) -> (World, TestAgent, PathBuf) {
@@ -166,6 +167,22 @@ each_neovim! {
 }
 
 each_neovim! {
+    fn going_back_to_a_changed_buffer_asks_nothing(version) {
+        let (world, _agent, path) = with_agent(version);
+        world.nvim.command("call setline(1, 'mine') | enew");
+        let_it_look(&world);
+        fs::write(&path, lines("theirs")).unwrap();
+        world.nvim.wait_until(
+            "the message",
+            "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil",
+        );
+        world.nvim.command("buffer first.txt");
+        wait_first_line(&world, "mine");
+        assert_eq!(told(&world, "W12"), 0, "{}", world.nvim.messages());
+    }
+}
+
+each_neovim! {
     fn nothing_is_read_while_a_command_is_typed(version) {
         let (world, _agent, path) = with_agent(version);
         let_it_look(&world);
@@ -194,5 +211,76 @@ each_neovim! {
         let asked: String = world.nvim.lua("return vim.g.asked", json!([]));
         assert_eq!(asked, "changed");
         wait_first_line(&world, "new 1");
+    }
+}
+
+each_neovim! {
+    /// With the focus Neovim looks by itself, and asks.
+    fn coming_back_to_neovim_asks_nothing(version) {
+        let home = Home::new();
+        let path = home.file("first.txt", lines("line"));
+        let new = home.workspace().join("new.txt");
+        let tmux = Tmux::start();
+        let nvim = setup(version, &home).arg(&path).in_tmux(&tmux, Size::new(80, 24));
+        let world = World { nvim, home };
+        world.wait_running();
+        let _agent = world.gemini();
+        world.nvim.command("call setline(1, 'mine')");
+        world.nvim.command(&format!("new {} | call setline(1, 'mine')", new.display()));
+        let_it_look(&world);
+        fs::write(&path, lines("theirs")).unwrap();
+        fs::write(&new, lines("theirs")).unwrap();
+        world.nvim.pane().type_text("\u{1b}[I");
+        world.nvim.wait_until(
+            "both messages",
+            "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil \
+             and vim.api.nvim_exec('messages', true):find('new.txt changed:') ~= nil",
+        );
+        assert_eq!(world.nvim.blocked_in(), None);
+        world.nvim.input("itype on<Esc>");
+        wait_first_line(&world, "type onmine");
+    }
+}
+
+each_neovim! {
+    fn the_original_beside_a_proposal_follows_the_file(version) {
+        let (world, agent, path) = with_agent(version);
+        agent.propose(&path, "proposed\n");
+        world.nvim.wait_until("the view", "#require('pillion.diff').list() == 1");
+        fs::write(&path, lines("new")).unwrap();
+        world.nvim.wait_until(
+            "the original read again",
+            "vim.fn.getbufline('first.txt', 1)[1] == 'new 1'",
+        );
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    /// The answer to Neovim's question is typed ahead, and must reach nobody else.
+    fn a_created_file_disturbs_no_typing(version) {
+        let home = Home::new();
+        let agents = StandIns::install(&home);
+        let new = home.workspace().join("new.txt");
+        let first = home.file("first.txt", "");
+        let tmux = Tmux::start();
+        let nvim = agents.found_by(setup(version, &home)).arg(first).in_tmux(&tmux, Size::new(120, 24));
+        let world = World { nvim, home };
+        world.wait_running();
+        world.nvim.command(&format!("edit {} | call setline(1, 'mine')", new.display()));
+        world.nvim.command("Pillion run gemini");
+        let gemini = agents.one("gemini");
+        world.nvim.wait_until("typing to it", "vim.api.nvim_get_mode().mode == 't'");
+        let_it_look(&world);
+        fs::write(&new, lines("theirs")).unwrap();
+        world.nvim.wait_until(
+            "the message",
+            "vim.api.nvim_exec('messages', true):find('new.txt changed:') ~= nil",
+        );
+        world.nvim.input("typed on");
+        assert_eq!(gemini.typed("typed on"), "typed on");
+        world.nvim.input("<C-\\><C-n>:Pillion run gemini<CR>GA end");
+        wait_first_line(&world, "mine end");
+        assert_eq!(world.nvim.mode(), "i");
     }
 }

@@ -58,27 +58,27 @@ each_neovim! {
 each_neovim! {
     fn what_is_selected_arrives_exactly(version) {
         let (world, _agents, gemini) = with_gemini(version);
+        world.nvim.command("xmap gs <Plug>(pillion-send)");
+        world.nvim.command("xnoremap gx <Cmd>PillionSend<CR>");
         for (keys, text) in [
             ("gg0lvj:PillionSend<CR>", "ne\ntw"),
             ("ggVj:PillionSend<CR>", "one\ntwo\n"),
             ("gg0<C-v>jl:PillionSend gemini<CR>", "on\ntw"),
             ("gg0v:Pillion send<CR>", "o"),
             (":2,3PillionSend<CR>", "two\nthree\n"),
-            ("ggVG<Plug>(pillion-send)", "one\ntwo\nthree\n"),
+            ("ggVGgs", "one\ntwo\nthree\n"),
+            ("gg0lvgx", "n"),
         ] {
             world.nvim.lua::<()>(
-                "vim.fn.setreg('z', 'mine') vim.fn.setreg('\"', 'yours')", json!([]),
+                "vim.fn.setreg('z', 'mine') vim.fn.setreg('a', 'yours', 'u')", json!([]),
             );
-            if keys.contains("<Plug>") {
-                world.nvim.command("xmap gs <Plug>(pillion-send)");
-            }
-            world.nvim.input(&keys.replace("<Plug>(pillion-send)", "gs"));
+            world.nvim.input(keys);
             gemini.typed(&pasted(text));
             world.nvim.wait_until("typing on", "vim.api.nvim_get_mode().mode == 't'");
             let registers: Value = world.nvim.lua(
-                "return { vim.fn.getreg('z'), vim.fn.getreg('\"') }", json!([]),
+                "return { vim.fn.getreg('z'), vim.fn.getreg('a'), vim.fn.getreg('\"') }", json!([]),
             );
-            assert_eq!(registers[1], "yours", "{keys}");
+            assert_eq!(registers, json!(["mine", "yours", "yours"]), "{keys}");
             back_to_the_file(&world);
         }
         world.nvim.assert_no_errors();

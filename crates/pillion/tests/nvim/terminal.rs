@@ -97,6 +97,10 @@ each_neovim! {
         wait_terminal(&world, "gemini");
         let width: u16 = world.nvim.lua("return vim.fn.winwidth(0)", json!([]));
         assert_eq!(width, 77);
+        world.nvim.command("tnoremap <C-g> <Cmd>Pillion run gemini<CR>");
+        world.nvim.input("<C-g>");
+        wait_layout(&world, &before);
+        assert_eq!(world.nvim.mode(), "n");
         agents.one("gemini");
         world.nvim.assert_no_errors();
     }

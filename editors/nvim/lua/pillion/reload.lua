@@ -36,8 +36,12 @@ local function is_busy()
     or vim.fn.getcmdwintype() ~= ""
 end
 
-local function visible_buffers()
+--- What the person sees, and what they changed: Neovim asks about that when they go there.
+local function buffers_in_use()
   local buffers = {}
+  for _, info in ipairs(vim.fn.getbufinfo({ bufmodified = 1 })) do
+    buffers[info.bufnr] = true
+  end
   for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
     for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
       buffers[vim.api.nvim_win_get_buf(win)] = true
@@ -100,7 +104,7 @@ local function tick()
   end
   local changed = look_at(expected_buffers())
   if is_agent_here() then
-    changed = look_at(visible_buffers()) or changed
+    changed = look_at(buffers_in_use()) or changed
   end
   if changed then
     -- A program that writes may write again.
@@ -122,7 +126,7 @@ end
 --- Looks at what is visible, now.
 function M.check()
   if is_agent_here() and not is_busy() then
-    look_at(visible_buffers())
+    look_at(buffers_in_use())
     if not timer then
       schedule_look(REST)
     end

@@ -22,7 +22,17 @@ local function harmless(text)
   return (text:gsub("\194[\128-\159]", "\239\191\189"))
 end
 
-local function is_visual(call)
+--- Ends Visual mode, in which `<Cmd>` maps leave it. Whether it was on.
+local function end_selecting()
+  local was_selecting = vim.fn.mode():find("^[vV\22]") ~= nil
+  if was_selecting then
+    vim.cmd("normal! \27")
+  end
+  return was_selecting
+end
+
+--- Whether the range is that of the selection.
+local function is_selected(call)
   local first, last = vim.fn.getpos("'<"), vim.fn.getpos("'>")
   return call.line1 == first[2] and call.line2 == last[2]
 end
@@ -42,13 +52,13 @@ local function selection()
   return lines, kind == "V"
 end
 
-local function text_of(call)
-  local lines, is_linewise
-  if is_visual(call) then
-    lines, is_linewise = selection()
-  else
-    lines, is_linewise = vim.api.nvim_buf_get_lines(0, call.line1 - 1, call.line2, false), true
-  end
+local function range(call)
+  return vim.api.nvim_buf_get_lines(0, call.line1 - 1, call.line2, false), true
+end
+
+--- The lines as the text that they are in the file, without the last line's ending unless all of
+--- the line is meant.
+local function text_of(lines, is_linewise)
   for index, line in ipairs(lines) do
     -- Neovim shows a NUL of the file as a line break inside a line.
     lines[index] = line:gsub("\n", "\0")
@@ -97,12 +107,14 @@ end
 --- `:PillionSend [agent]`; with a range its text.
 function M.send(arguments, call)
   local terminal = terminal_for(arguments[1])
-  local bytes
-  if call.range > 0 then
-    bytes = PASTE_BEGINS .. harmless(text_of(call)) .. PASTE_ENDS
-  else
-    bytes = mention(current_file(), terminal.cwd)
+  local text
+  if end_selecting() or (call.range > 0 and is_selected(call)) then
+    text = text_of(selection())
+  elseif call.range > 0 then
+    text = text_of(range(call))
   end
+  local bytes = text and PASTE_BEGINS .. harmless(text) .. PASTE_ENDS
+    or mention(current_file(), terminal.cwd)
   require("pillion.terminal").show(terminal)
   vim.fn.chansend(terminal.job, bytes)
 end

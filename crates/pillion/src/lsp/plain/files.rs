@@ -1,16 +1,18 @@
 //! The open files and what is focused in them, as far as a plain client lets it be known: by what
 //! it opens and saves, and by the places that it asks about.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Cursor, File};
 
 use crate::lsp::plain::document::Document;
-use crate::lsp::plain::wire::{Change, Position, Range};
+use crate::lsp::plain::wire::{Change, Range};
 use crate::lsp::position::Encoding;
+
+/// How many of the newest files are looked for on disk, if hardly any is there.
+const MAX_LOOKS: usize = 10 * MAX_FILES;
 
 /// The files that are open in the editor.
 #[derive(Debug)]
@@ -19,15 +21,18 @@ pub struct Files {
     /// The editor's cursor lies on a character, which it takes for a selection.
     has_block_cursor: bool,
     open: HashMap<PathBuf, OpenFile>,
-    /// Orders what is focused within one millisecond.
+    /// The same, the one that was focused last at the end.
+    order: BTreeMap<u64, PathBuf>,
     focuses: u64,
 }
 
 #[derive(Debug)]
 struct OpenFile {
     document: Document,
-    /// When it was focused last: Unix time in milliseconds, and a count.
-    focused: (u64, u64),
+    /// When it was focused last: Unix time in milliseconds.
+    focused_ms: u64,
+    /// Its place in the order.
+    focus: u64,
     cursor: Option<Cursor>,
     selection: Option<String>,
 }
@@ -39,20 +44,23 @@ impl Files {
             encoding,
             has_block_cursor,
             open: HashMap::new(),
+            order: BTreeMap::new(),
             focuses: 0,
         }
     }
 
     /// A file was opened, and so focused.
     pub fn open(&mut self, path: PathBuf, text: String, now_ms: u64) {
-        let focused = self.focus(now_ms);
+        self.close(&path);
         let file = OpenFile {
             document: Document::new(text),
-            focused,
+            focused_ms: now_ms,
+            focus: 0,
             cursor: None,
             selection: None,
         };
-        self.open.insert(path, file);
+        self.open.insert(path.clone(), file);
+        self.focus(&path, now_ms);
     }
 
     /// A file was edited. What was selected before is not selected any more.
@@ -66,40 +74,24 @@ impl Files {
 
     /// A file was saved, and so focused. The editor's text wins.
     pub fn save(&mut self, path: &Path, text: Option<String>, now_ms: u64) {
-        let focused = self.focus(now_ms);
-        if let Some(file) = self.open.get_mut(path) {
-            file.focused = focused;
-            if let Some(text) = text {
-                file.document.save(text);
-            }
+        if let (Some(file), Some(text)) = (self.focus(path, now_ms), text) {
+            file.document.save(text);
         }
     }
 
     /// A file was closed.
     pub fn close(&mut self, path: &Path) {
-        self.open.remove(path);
-    }
-
-    /// The cursor is here.
-    pub fn at(&mut self, path: &Path, position: Position, now_ms: u64) {
-        self.select(
-            path,
-            Range {
-                start: position,
-                end: position,
-            },
-            now_ms,
-        );
+        if let Some(file) = self.open.remove(path) {
+            self.order.remove(&file.focus);
+        }
     }
 
     /// This is selected, or the cursor is there if it is empty.
     pub fn select(&mut self, path: &Path, range: Range, now_ms: u64) {
-        let focused = self.focus(now_ms);
         let (encoding, has_block_cursor) = (self.encoding, self.has_block_cursor);
-        let Some(file) = self.open.get_mut(path) else {
+        let Some(file) = self.focus(path, now_ms) else {
             return;
         };
-        file.focused = focused;
         let text = file.document.slice(range, encoding);
         let is_cursor = has_block_cursor && text.chars().take(2).count() == 1;
         let (end, selection) = if text.is_empty() || is_cursor {
@@ -114,16 +106,15 @@ impl Files {
     /// What agents are to be told: the files that `exists` says are there, newest first, the first
     /// of them the active one.
     pub fn report(&self, exists: impl Fn(&Path) -> bool) -> Vec<File> {
-        let mut files: Vec<_> = self.open.iter().collect();
-        files.sort_unstable_by_key(|(_, file)| Reverse(file.focused));
-        let there = files.into_iter().filter(|(path, _)| exists(path));
-        let named = there.filter_map(|(path, file)| Some((path.to_str()?, file)));
+        let newest = self.order.values().rev().take(MAX_LOOKS);
+        let there = newest.filter(|path| exists(path));
+        let named = there.filter_map(|path| Some((path.to_str()?, self.open.get(path)?)));
         named
             .take(MAX_FILES)
             .enumerate()
             .map(|(at, (path, file))| File {
                 path: path.to_owned(),
-                timestamp: file.focused.0,
+                timestamp: file.focused_ms,
                 is_active: (at == 0).then_some(true),
                 cursor: file.cursor.filter(|_| at == 0),
                 selected_text: file.selection.clone().filter(|_| at == 0),
@@ -131,15 +122,21 @@ impl Files {
             .collect()
     }
 
-    fn focus(&mut self, now_ms: u64) -> (u64, u64) {
+    fn focus(&mut self, path: &Path, now_ms: u64) -> Option<&mut OpenFile> {
+        let file = self.open.get_mut(path)?;
+        self.order.remove(&file.focus);
         self.focuses += 1;
-        (now_ms, self.focuses)
+        file.focus = self.focuses;
+        file.focused_ms = now_ms;
+        self.order.insert(file.focus, path.to_owned());
+        Some(file)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lsp::plain::wire::Position;
 
     fn files() -> Files {
         let mut files = Files::new(Encoding::Utf16, false);
@@ -175,12 +172,12 @@ mod tests {
         assert_eq!(order(&files), "/b/a");
         files.save(Path::new("/a"), None, 1);
         assert_eq!(order(&files), "/a/b");
-        files.at(Path::new("/b"), at(0, 3), 2);
+        files.select(Path::new("/b"), range(at(0, 3), at(0, 3)), 2);
         assert_eq!(order(&files), "/b/a");
         assert_eq!(cursor(&active(&files)), (1, 4));
         files.close(Path::new("/b"));
         assert_eq!(order(&files), "/a");
-        files.at(Path::new("/never-opened"), at(0, 0), 3);
+        files.select(Path::new("/never-opened"), range(at(0, 0), at(0, 0)), 3);
         assert_eq!(order(&files), "/a");
     }
 
@@ -191,7 +188,7 @@ mod tests {
         files.select(path, range(at(0, 1), at(0, 4)), 2);
         assert_eq!(active(&files).selected_text.as_deref(), Some("😀x"));
         assert_eq!(cursor(&active(&files)), (1, 5));
-        files.at(path, at(0, 1), 2);
+        files.select(path, range(at(0, 1), at(0, 1)), 2);
         assert_eq!(active(&files).selected_text, None);
         files.select(path, range(at(0, 4), at(0, 1)), 2);
         assert_eq!(active(&files).selected_text.as_deref(), Some("😀x"));

@@ -110,12 +110,19 @@ impl Proposals {
             return Vec::new();
         };
         let (name, agent) = (pending.name(), pending.diff.agent.display_name());
-        let text = pending.text();
+        let text = match pending.text() {
+            // Nothing was accepted: it goes on waiting.
+            Err(why) if reason == CloseReason::Settled => {
+                closed.failed(why);
+                return Vec::new();
+            }
+            text => text,
+        };
         // First: whoever hears the answer finds nothing left.
         let mut actions = self.forget(id);
         match text {
             Ok(text) => closed.done(text),
-            Err(reason) => closed.failed(reason),
+            Err(why) => closed.failed(why),
         }
         if reason == CloseReason::AgentGone {
             let text = format!("{agent} is gone: its change of {name} cannot be accepted any more");

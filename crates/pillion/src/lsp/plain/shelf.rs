@@ -24,6 +24,8 @@ const MAX_FILE: u64 = 512 << 20;
 pub struct Shelf {
     /// The best place first.
     places: Vec<Place>,
+    /// All folders of proposals, by each of their names.
+    folders: Vec<PathBuf>,
 }
 
 /// A directory of ours below one of the system's.
@@ -49,8 +51,14 @@ impl Shelf {
             let base = dir.parent()?.to_owned();
             Some(Place { base, part })
         });
+        let places: Vec<Place> = places.collect();
+        let folders = places.iter().flat_map(|place| {
+            [place.base.clone(), real(&place.base)]
+                .map(|base| base.join(&place.part).join(PROPOSALS))
+        });
         let shelf = Self {
-            places: places.collect(),
+            folders: folders.collect(),
+            places,
         };
         shelf.sweep();
         shelf
@@ -65,11 +73,7 @@ impl Shelf {
         let pid = std::process::id().to_string();
         let write = |place: &Place| {
             let folder = Folder::create(&place.base, &[&place.part, PROPOSALS, &pid, label])?;
-            // Editors name a file by its real path.
-            let real = fs::canonicalize(folder.path());
-            let path = real
-                .unwrap_or_else(|_| folder.path().to_owned())
-                .join(&name);
+            let path = real(folder.path()).join(&name);
             let file = ProposalFile {
                 folder,
                 name: name.clone(),
@@ -90,10 +94,7 @@ impl Shelf {
 
     /// Whether a file is a proposal: of now, of before, or of another process.
     pub fn holds(&self, path: &Path) -> bool {
-        self.places.iter().any(|place| {
-            let below = |base: &Path| path.starts_with(base.join(&place.part).join(PROPOSALS));
-            below(&place.base) || fs::canonicalize(&place.base).is_ok_and(|base| below(&base))
-        })
+        self.folders.iter().any(|folder| path.starts_with(folder))
     }
 
     fn sweep(&self) {
@@ -152,6 +153,12 @@ impl Drop for ProposalFile {
         // An editor may have put a lock or a swap file beside it.
         let _ = fs::remove_dir_all(self.folder.path());
     }
+}
+
+/// A folder by the name that editors give it: without links. On Windows they do not care.
+fn real(folder: &Path) -> PathBuf {
+    let real = fs::canonicalize(folder).ok().filter(|_| cfg!(unix));
+    real.unwrap_or_else(|| folder.to_owned())
 }
 
 /// `NAME.proposed.EXT`: an editor chooses a language by how a name ends, or by how it begins.
@@ -262,6 +269,21 @@ mod tests {
         assert!(!proposals.join(dead).exists());
         assert!(kept.iter().all(|folder| proposals.join(folder).exists()));
         assert!(outside.exists() && link.is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_proposal_is_known_by_its_real_path_too() {
+        let home = tempfile::tempdir().unwrap();
+        let link = home.path().join("link");
+        let real = home.path().canonicalize().unwrap().join("real");
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let shelf = Shelf::new(&environment(&link));
+        let file = shelf.put("1-1", Path::new("/a.rs"), "").unwrap();
+        assert!(file.path().starts_with(&real), "as Emacs names it");
+        assert!(shelf.holds(file.path()));
+        assert!(shelf.holds(&link.join("pillion/proposals/1/1-1/a.proposed.rs")));
     }
 
     #[test]

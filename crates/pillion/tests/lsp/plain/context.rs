@@ -1,5 +1,7 @@
 //! What agents learn from a plain client.
 
+use std::time::{Duration, Instant};
+
 use pillion_protocol::IdeContext;
 use serde_json::json;
 
@@ -152,4 +154,21 @@ fn the_character_under_helix_s_cursor_is_not_selected() {
     });
     assert_eq!(cursor(&context), (2, 2));
     assert_eq!(context.active_file().unwrap().selected_text, None);
+}
+
+#[test]
+fn ten_thousand_open_files_slow_nothing_down() {
+    let mut world = World::new();
+    let start = Instant::now();
+    let first = world.open("first.rs", "a\n");
+    for number in 0..10_000 {
+        world.did_open(&format!("file:///no/such/{number}"), "text");
+    }
+    world.at("textDocument/hover", &first, (0, 0));
+    assert_eq!(order(&world.active("first.rs")), ["first.rs"]);
+    assert!(
+        start.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        start.elapsed()
+    );
 }

@@ -38,6 +38,32 @@ local function is_autowrite()
   return (vim.o.autowrite or vim.o.autowriteall) and starts_with_one_of(command_name(running_command), SAVING)
 end
 
+--- The last two keys typed in a proposal.
+local typed = ""
+
+local keys = vim.api.nvim_create_namespace("pillion_proposal")
+
+local function listen_to_keys()
+  vim.on_key(function(key)
+    typed = typed:sub(-1) .. key
+  end, keys)
+end
+
+local function ignore_keys()
+  vim.on_key(nil, keys)
+  typed = ""
+end
+
+--- Whether the window is being closed by `:x` or `ZZ`. They write a buffer only if it is modified, but
+--- whoever says "write and quit" here means the proposal, edited or not.
+local function is_write_and_quit()
+  local name = command_name(running_command)
+  if name == "" then
+    return typed == "ZZ"
+  end
+  return vim.startswith("xit", name) or (#name >= 3 and vim.startswith("exit", name))
+end
+
 local function on_write(find, accept)
   return function(event)
     local diff = find(event.buf)
@@ -64,6 +90,14 @@ function M.attach(group, find, accept, refill)
   end
   on("BufWriteCmd", on_write(find, accept))
   on({ "FileWriteCmd", "FileAppendCmd" }, refuse)
+  on("BufEnter", listen_to_keys)
+  on("BufLeave", ignore_keys)
+  on("QuitPre", function(event)
+    local diff = find(event.buf)
+    if diff and is_write_and_quit() then
+      accept(diff)
+    end
+  end)
   on("BufReadCmd", function(event)
     local diff = find(event.buf)
     if diff then

@@ -117,13 +117,26 @@ local function read_again(buf)
   end)
 end
 
---- The agent made a file whose name a buffer had already. Neovim would ask (W13).
+--- The agent made a file whose name a buffer had already. Neovim asks about it once (W13), whenever
+--- it looks next, and no autocommand can answer. So it is asked here, with the answer typed ahead:
+--- Enter, which changes nothing. False if what the person types would be taken for the answer.
 local function created(buf)
-  if is_modified(buf) then
-    warn_about_conflict(buf)
-  else
+  if not is_modified(buf) then
     read_again(buf)
+    return true
   end
+  if vim.fn.getchar(1) ~= 0 then
+    return false
+  end
+  vim.api.nvim_input("<CR>")
+  vim.cmd(("silent checktime %d"):format(buf))
+  if vim.fn.getchar(1) ~= 0 then
+    -- It was not asked: without a screen it never is.
+    vim.fn.getchar(0)
+  end
+  vim.cmd("redraw!")
+  warn_about_conflict(buf)
+  return true
 end
 
 local function has_file(buf)
@@ -142,14 +155,14 @@ local function first_look(buf, path, stamp)
 end
 
 local function react(buf, known, stamp)
-  if stamp then
-    local was_new = known.is_new
-    known.stamp, known.is_new, known.missing_since = stamp, false, nil
-    if was_new then
-      created(buf)
-    else
-      checktime(buf, known.path)
+  if stamp and known.is_new then
+    if created(buf) then
+      known.stamp, known.is_new = stamp, false
     end
+    return true
+  elseif stamp then
+    known.stamp, known.missing_since = stamp, nil
+    checktime(buf, known.path)
     return true
   end
   local now = vim.loop.now()
