@@ -20,6 +20,12 @@ each_neovim! {
             review.is_accepted(EDITED);
             assert_eq!(review.everything(), before, "after {keys}");
         }
+        for keys in [":x<CR>", ":silent exit<CR>", "ZZ", ":wq<CR>"] {
+            review.propose(PROPOSED);
+            review.world.nvim.input(keys);
+            review.is_accepted(PROPOSED);
+            assert_eq!(review.everything(), before, "after {keys}, unedited");
+        }
         assert_eq!(std::fs::read_to_string(&review.path).unwrap(), ORIGINAL);
     }
 }
