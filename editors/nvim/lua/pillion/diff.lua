@@ -8,7 +8,7 @@ local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local proposal = require("pillion.diff.proposal")
 local text = require("pillion.diff.text")
-local utf8 = require("pillion.diff.utf8")
+local utf8 = require("pillion.utf8")
 local view = require("pillion.diff.view")
 local write = require("pillion.diff.write")
 
