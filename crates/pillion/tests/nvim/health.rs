@@ -39,7 +39,7 @@ each_neovim! {
         let version = env!("CARGO_PKG_VERSION");
         assert_line(&text, "OK", &format!("version {version}, the plugin is {version}"));
         assert_line(&text, "OK", "it runs on port ");
-        assert_line(&text, "OK", "discovery file: ");
+        assert_line(&text, "OK", " discovery files in ");
         assert_line(&text, "OK", "connected: Gemini CLI");
         assert!(text.contains(&world.home.workspace().display().to_string()), "{text}");
         assert!(!text.contains("ERROR") && !text.contains("WARNING"), "{text}");
@@ -52,7 +52,7 @@ each_neovim! {
         let nvim = NvimSetup::new(version, &home).headless();
         let text = report(&nvim);
         assert_line(&text, "ERROR", "pillion was not found");
-        assert_line(&text, "Install it", "cargo install pillion");
+        assert_line(&text, "Install it", "cargo install --path crates/pillion");
         assert_line(&text, "WARN", "it does not run");
     }
 }

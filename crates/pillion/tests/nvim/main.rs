@@ -42,6 +42,7 @@ mod health;
 mod help;
 mod install;
 mod lifecycle;
+mod messages;
 mod plain;
 mod reload;
 mod roots;

@@ -40,7 +40,8 @@ end
 
 local function show_message(params)
   local level = ({ "error", "warn", "info" })[params.type] or "info"
-  notify[level](params.message or "")
+  local text = tostring(params.message or ""):gsub("^Pillion: ", "")
+  notify.unasked(level, text)
 end
 
 --- The message types of the language-server protocol that each `log_level` lets through.
@@ -112,12 +113,11 @@ local function describe_end(code, signal)
   return { how = how, said = vim.trim(connection:said()) }
 end
 
---- These come unasked and are kept short: a longer one would have to be confirmed with Enter.
 local function say_how_it_ended(was, how)
   if was == "starting" then
-    notify.error("`pillion lsp` failed. Hint: :checkhealth pillion")
+    notify.unasked("error", "`pillion lsp` failed. Hint: :checkhealth pillion")
   elseif was == "running" then
-    notify.error(("pillion ended (%s). Hint: :Pillion start"):format(how))
+    notify.unasked("error", ("pillion ended (%s). Hint: :Pillion start"):format(how))
   end
 end
 
@@ -144,7 +144,7 @@ local function on_initialized(err, result)
     phase = "stopping"
     local reason = err.message or "no reason was given"
     M.last_end = { how = "an error", said = reason }
-    notify.error(("pillion could not start: %s"):format(reason))
+    notify.unasked("error", ("pillion could not start: %s"):format(reason))
     connection:terminate()
     return
   end
@@ -217,7 +217,7 @@ function M.start(options)
   })
   if not connection then
     phase = "stopped"
-    notify.error(("`%s` could not be started: %s"):format(program, problem))
+    notify.unasked("error", ("`%s` could not be started: %s"):format(program, problem))
     return
   end
   M.state, M.last_end = fresh_state(), nil

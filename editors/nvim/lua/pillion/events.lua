@@ -18,7 +18,7 @@ function M.emit(pattern, data)
     vim.g.pillion_event = nil
   end
   if not ok then
-    require("pillion.notify").warn(("an autocommand for %s failed: %s"):format(pattern, message))
+    require("pillion.notify").unasked("warn", ("an autocommand for %s failed: %s"):format(pattern, message))
   end
 end
 

@@ -18,6 +18,8 @@ local info = reports.info or reports.report_info
 local warn = reports.warn or reports.report_warn
 local fail = reports.error or reports.report_error
 
+local INSTALL = "cargo install --path crates/pillion, in a clone of Pillion"
+
 local function shown(text)
   return (require("pillion.notify").visible(text):gsub("\n", "^J"))
 end
@@ -77,7 +79,7 @@ local function check_program()
   local program = vim.fn.exepath(command[1])
   if program == "" then
     fail(("%s was not found"):format(shown(command[1])), {
-      "Install it: cargo install pillion",
+      "Install it: " .. INSTALL,
       "If it is installed: set the option `command`, such as { '/path/to/pillion' }",
       "Then :Pillion start",
     })
@@ -87,7 +89,7 @@ local function check_program()
   local code, said = ask(program, "--version")
   if code ~= 0 then
     fail(("`%s --version` %s"):format(shown(program), code and "failed: " .. shown(said) or "does not end"), {
-      "Install it again: cargo install pillion",
+      "Install it again: " .. INSTALL,
     })
     return
   end
@@ -95,21 +97,28 @@ local function check_program()
   code, said = ask(program, "lsp", "--help")
   if code ~= 0 then
     fail(("it does not know `lsp`: %s"):format(shown(said or "it does not end")), {
-      "Update it: cargo install pillion",
+      "Update it: " .. INSTALL,
       "Then :Pillion start",
     })
   end
 end
 
 local function check_files(files)
+  local there, folders = 0, {}
   for _, path in ipairs(files) do
     if vim.loop.fs_stat(path) then
-      ok(("discovery file: %s"):format(shown(path)))
+      there = there + 1
+      folders[shown(vim.fn.fnamemodify(path, ":h"))] = true
     else
       fail(("the discovery file %s is gone, so agents cannot find Pillion"):format(shown(path)), {
         "It comes back within ten seconds; if not: :Pillion restart",
       })
     end
+  end
+  if there > 0 then
+    local where = vim.tbl_keys(folders)
+    table.sort(where)
+    ok(("%d discovery file%s in %s"):format(there, there == 1 and "" or "s", table.concat(where, ", ")))
   end
   if #files == 0 then
     fail("there is no discovery file, so agents cannot find Pillion", { ":Pillion restart" })
@@ -175,11 +184,23 @@ local function check_options()
   end
 end
 
+--- What was too long for the command line.
+local function check_messages()
+  local messages = require("pillion.notify").long()
+  if #messages > 0 then
+    start("pillion: what it said")
+    for _, text in ipairs(messages) do
+      info(shown(text))
+    end
+  end
+end
+
 function M.check()
   check_program()
   check_companion()
   check_roots()
   check_options()
+  check_messages()
 end
 
 return M

@@ -5,7 +5,13 @@
 
 local M = {}
 
+local PREFIX = "Pillion: "
+
+--- How many long messages are kept.
+local KEPT = 20
+
 local said = {}
+local long = {}
 
 --- Makes control characters visible: an escape becomes `^[`. Line breaks stay.
 function M.visible(text)
@@ -16,7 +22,7 @@ function M.visible(text)
 end
 
 local function say(text, level)
-  text = "Pillion: " .. M.visible(text)
+  text = PREFIX .. M.visible(text)
   if vim.in_fast_event() then
     vim.schedule(function()
       vim.notify(text, level, { title = "Pillion" })
@@ -38,11 +44,45 @@ function M.error(text)
   say(text, vim.log.levels.ERROR)
 end
 
---- Says it only the first time in this Neovim: `level` is `info`, `warn` or `error`.
+--- The beginning of a text, as much as fits on the command line.
+local function shortened(text)
+  local ending = " … :checkhealth pillion"
+  local room = vim.v.echospace - vim.fn.strdisplaywidth(PREFIX .. ending)
+  if room < 20 then
+    ending = "…"
+    room = math.max(vim.v.echospace - vim.fn.strdisplaywidth(PREFIX .. ending), 0)
+  end
+  local length = math.min(vim.fn.strchars(text), room)
+  while vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, length)) > room do
+    length = length - 1
+  end
+  return vim.fn.strcharpart(text, 0, length) .. ending
+end
+
+--- Says what nobody asked for: `level` is `info`, `warn` or `error`. What does not fit on the command
+--- line would have to be confirmed with Enter, in the middle of typing, so it is cut.
+function M.unasked(level, text)
+  text = M.visible(text):gsub("\n", " ")
+  if vim.fn.strdisplaywidth(PREFIX .. text) > vim.v.echospace then
+    table.insert(long, text)
+    if #long > KEPT then
+      table.remove(long, 1)
+    end
+    text = shortened(text)
+  end
+  M[level](text)
+end
+
+--- What `unasked` cut, the newest last.
+function M.long()
+  return long
+end
+
+--- Says it, unasked, only the first time in this Neovim.
 function M.once(level, text)
   if not said[text] then
     said[text] = true
-    M[level](text)
+    M.unasked(level, text)
   end
 end
 

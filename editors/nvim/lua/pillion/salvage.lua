@@ -18,7 +18,7 @@ local function keep(path, content)
   -- Neovim does not quit before it is written or thrown away.
   vim.bo[buf].modified = true
   local name = vim.fn.fnamemodify(path, ":t")
-  require("pillion.notify").warn(("your edited proposal for %s is in buffer %d"):format(name, buf))
+  require("pillion.notify").unasked("warn", ("your edited proposal for %s is in buffer %d"):format(name, buf))
 end
 
 --- Takes all views away.

@@ -55,6 +55,10 @@ function M.update(status)
     pendingDiffs = status.pendingDiffs,
     warnings = status.warnings,
   })
+  -- Nothing else would draw it before the next key; on the command line it would be in the way.
+  if not vim.api.nvim_get_mode().mode:find("^[cr]") then
+    vim.cmd("redrawstatus!")
+  end
 end
 
 function M.open_log()
