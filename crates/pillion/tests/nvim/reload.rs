@@ -183,6 +183,44 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// Neovim looks by itself, before any event that could be answered earlier.
+    fn entering_a_hidden_buffer_whose_file_changed_asks_nothing(version) {
+        let (world, agent, path) = with_agent(version);
+        world.nvim.command("enew");
+        fs::write(&path, lines("theirs")).unwrap();
+        world.nvim.command("buffer first.txt");
+        wait_first_line(&world, "theirs 1");
+        assert_eq!(told(&world, "W1"), 0, "{}", world.nvim.messages());
+        world.nvim.command("autocmd FileChangedShell *.txt let g:asked = v:fcs_reason");
+        world.nvim.command("enew");
+        fs::write(&path, lines("not wanted")).unwrap();
+        world.nvim.command("buffer first.txt");
+        let asked: String = world.nvim.lua("return vim.g.asked", json!([]));
+        assert_eq!(asked, "changed");
+        wait_first_line(&world, "theirs 1");
+        agent.disconnect();
+    }
+}
+
+each_neovim! {
+    fn without_an_agent_neovim_asks_as_ever(version) {
+        let home = Home::new();
+        let path = home.file("first.txt", lines("line"));
+        let tmux = Tmux::start();
+        let nvim = setup(version, &home).arg(&path).in_tmux(&tmux, Size::new(80, 24));
+        let world = World { nvim, home };
+        world.wait_running();
+        world.nvim.command("set noautoread | autocmd FileChangedShell *.other let g:asked = 1");
+        world.nvim.command("enew");
+        fs::write(&path, lines("theirs")).unwrap();
+        world.nvim.input(":buffer first.txt<CR>");
+        world.nvim.pane().wait_for("W11", std::time::Duration::from_secs(10));
+        world.nvim.input("L");
+        wait_first_line(&world, "theirs 1");
+    }
+}
+
+each_neovim! {
     fn nothing_is_read_while_a_command_is_typed(version) {
         let (world, _agent, path) = with_agent(version);
         let_it_look(&world);

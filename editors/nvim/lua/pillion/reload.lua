@@ -155,6 +155,10 @@ function M.attach()
   end
   on({ "FocusGained", "BufEnter", "CursorHold", "TermLeave", "TermClose" }, M.check)
   on("User", M.check, { "PillionDiffClosed", "PillionStatusChanged" })
+  -- Neovim looks by itself when a hidden buffer is entered, before any other event.
+  on("FileChangedShell", function(event)
+    check.answer_for(event.buf, group, is_agent_here())
+  end)
   on({ "BufNewFile", "BufWritePost" }, function(event)
     check.remember(event.buf)
   end)

@@ -24,8 +24,7 @@ local function stamp_of(path)
   return table.concat(numbers, " ")
 end
 
---- Says something about a file, with no more of its path than fits on one line: a message that
---- does not fit would have to be confirmed.
+--- Says something about a file, with no more of its path than fits on one line.
 local function warn(path, words)
   local name = vim.fn.fnamemodify(path, ":~:.")
   local room = vim.v.echospace - #("Pillion: " .. words)
@@ -35,7 +34,7 @@ local function warn(path, words)
   end
   -- Not now: what is said while Neovim looks is not shown.
   vim.schedule(function()
-    notify.warn(name .. words)
+    notify.unasked("warn", name .. words)
   end)
 end
 
@@ -94,6 +93,32 @@ local function answer(buf, path, reason)
     warn(path, " is gone from disk: :w writes it again")
   end
   return ""
+end
+
+--- Whether an autocommand runs for the buffer of this path.
+local function is_for(command, buf, path)
+  if command.buflocal then
+    return command.buffer == buf
+  end
+  local pattern = vim.fn.glob2regpat(command.pattern)
+  return vim.fn.match(path, pattern) >= 0 or vim.fn.match(vim.fn.fnamemodify(path, ":t"), pattern) >= 0
+end
+
+--- Answers Neovim's question about a buffer that it looked at by itself, as a look from here would.
+--- People's own commands for it stay in charge, and without an agent Neovim asks as ever.
+function M.answer_for(buf, group, is_agent_here)
+  local path = vim.api.nvim_buf_get_name(buf)
+  for _, command in ipairs(vim.api.nvim_get_autocmds({ event = "FileChangedShell" })) do
+    if command.group ~= group and is_for(command, buf, path) then
+      return
+    end
+  end
+  if not is_agent_here then
+    vim.v.fcs_choice = "ask"
+    return
+  end
+  seen[buf] = seen[buf] or { path = path, stamp = stamp_of(path) }
+  vim.v.fcs_choice = answer(buf, path, vim.v.fcs_reason)
 end
 
 local function checktime(buf, path)
