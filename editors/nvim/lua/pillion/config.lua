@@ -117,6 +117,21 @@ local function merge(target, given, rule_table, prefix, problems)
   end
 end
 
+--- A program that does not depend on a shell to find the home folder.
+local function at_home(command)
+  local program = command[1]:gsub("^~/", function()
+    return vim.loop.os_homedir() .. "/"
+  end)
+  return vim.list_extend({ program }, command, 2)
+end
+
+local function complete_paths()
+  options.command = at_home(options.command)
+  options.agents = vim.tbl_map(at_home, options.agents)
+  -- The working folder may be another when the log is opened.
+  options.log_file = options.log_file and vim.fn.fnamemodify(options.log_file, ":p")
+end
+
 --- Sets the options that are given; the others keep their defaults. Returns what was wrong, a
 --- sentence each.
 function M.set(given)
@@ -128,6 +143,7 @@ function M.set(given)
     problems = { "the options must be a table" }
     given = nil
   end
+  complete_paths()
   table.sort(problems)
   last_problems, last_given = problems, given or {}
   return problems
