@@ -38,7 +38,15 @@ for name, row in pairs(short) do
   local subcommand, description = row[1], row[2]
   command("Pillion" .. name, function(call)
     require("pillion.command").dispatch(subcommand, call.fargs, call)
-  end, { nargs = "*", range = true, bar = true, desc = "Pillion: " .. description })
+  end, {
+    nargs = "*",
+    range = true,
+    bar = true,
+    desc = "Pillion: " .. description,
+    complete = function(lead)
+      return require("pillion.command").complete_argument(subcommand, lead)
+    end,
+  })
   vim.keymap.set(
     { "n", "x" },
     ("<Plug>(pillion-%s)"):format(subcommand),

@@ -288,6 +288,10 @@ each_neovim! {
         assert_eq!(words, ["start", "status", "stop"]);
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run "));
         assert_eq!(words, ["gemini", "qwen"]);
+        let words: Vec<String> = world.nvim.lua(complete, json!("PillionSend q"));
+        assert_eq!(words, ["qwen"]);
+        let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run gemini "));
+        assert_eq!(words, [""; 0]);
     }
 }
 

@@ -112,18 +112,97 @@ each_neovim! {
         let before = layout(&world);
         world.nvim.command("Pillion run gemini");
         wait_terminal(&world, "gemini");
-        for (command, name, count) in [("Pillion run qwen", "qwen", 1), ("2Pillion run gemini", "gemini", 2)] {
+        for (command, name, count) in [("Pillion run qwen", "qwen", 1), ("Pillion run gemini 2", "gemini", 2)] {
             world.nvim.input(&format!("<C-\\><C-n>:{command}<CR>"));
             agents.started(name, count);
             wait_terminal(&world, name);
         }
         let windows: u16 = world.nvim.lua("return vim.fn.winnr('$')", json!([]));
         assert_eq!(windows, 4);
-        for command in ["Pillion run gemini", "2Pillion run gemini", "Pillion run qwen"] {
+        for command in ["Pillion run gemini", "Pillion run gemini 2", "Pillion run qwen"] {
             world.nvim.input(&format!("<C-\\><C-n>:{command}<CR>"));
         }
         wait_layout(&world, &before);
         assert!(agents.started("gemini", 2).iter().all(crate::standin::StandIn::is_running));
+    }
+}
+
+each_neovim! {
+    fn another_session_starts_in_a_buffer_of_one_line_too(version) {
+        let (world, agents) = world(version, |setup| setup);
+        world.nvim.command("enew");
+        world.nvim.input(":Pillion run gemini<CR>");
+        agents.one("gemini");
+        wait_terminal(&world, "gemini");
+        world.nvim.input("<C-\\><C-n>");
+        let hint = "gemini runs already. Hint: :Pillion run gemini 2";
+        is_refused(&world, "Pillion run gemini other words", hint);
+        world.nvim.input("<C-\\><C-n>:Pillion run gemini 2 -i 3<CR>");
+        let started = agents.started("gemini", 2);
+        assert!(started.iter().any(|one| one.arguments == ["-i", "3"]), "{started:?}");
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    /// Neovim closes no other window meanwhile.
+    fn an_agent_that_ends_while_the_command_line_window_is_open_disturbs_nobody(version) {
+        let (world, _) = world(version, |setup| setup.init(
+            "require('pillion').setup({ agents = { good = { 'sh', '-c', 'read line' } } })",
+        ));
+        let before = layout(&world);
+        world.nvim.command("Pillion run good");
+        wait_terminal(&world, "good");
+        world.nvim.input("<C-\\><C-n><C-w>pq:");
+        world.nvim.wait_until("the command-line window", "vim.fn.getcmdwintype() == ':'");
+        world.nvim.lua::<()>(
+            "local terminal = require('pillion.terminal').list()[1]
+             vim.fn.chansend(terminal.job, '\\n')",
+            json!([]),
+        );
+        world.nvim.wait_until("its end", "not require('pillion.terminal').is_any_running()");
+        world.nvim.lua::<()>("vim.wait(100)", json!([]));
+        let kind: String = world.nvim.lua("return vim.fn.getcmdwintype()", json!([]));
+        assert_eq!((kind.as_str(), world.nvim.blocked_in()), (":", None));
+        world.nvim.input(":q<CR>");
+        wait_layout(&world, &before);
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn from_insert_mode_and_visual_mode_typing_goes_on_in_the_terminal(version) {
+        let (world, agents) = world(version, |setup| setup);
+        for mode in ["n", "x", "i"] {
+            world.nvim.command(&format!("{mode}noremap <F2> <Cmd>Pillion run gemini<CR>"));
+        }
+        let mut gemini = None;
+        for (keys, typed) in [("i<F2>", "one"), ("vl<F2>", "two"), ("Vj<F2>", "three"), ("<F2>", "four")] {
+            world.nvim.input(&format!("{keys}{typed}"));
+            gemini.get_or_insert_with(|| agents.one("gemini")).typed(typed);
+            wait_terminal(&world, "gemini");
+            world.nvim.input("<C-\\><C-n><F2>");
+            world.nvim.wait_until("it hidden", "vim.fn.winnr('$') == 1");
+            assert_eq!(world.nvim.mode(), "n");
+        }
+        assert_eq!(gemini.unwrap().typed(""), "onetwothreefour");
+        let unchanged: bool = world.nvim.lua("return not vim.bo.modified", json!([]));
+        assert!(unchanged);
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn programs_in_the_home_folder_are_found(version) {
+        let (world, agents) = world(version, |setup| setup.init(
+            "require('pillion').setup({ agents = { mine = { '~/mine/gemini', '~/x' } }, log_file = '~/log' })",
+        ));
+        let home = world.home.home();
+        std::fs::create_dir(home.join("mine")).unwrap();
+        std::fs::copy(agents.program("gemini"), home.join("mine/gemini")).unwrap();
+        world.nvim.command("Pillion run mine");
+        assert_eq!(agents.one("gemini").arguments, ["~/x"]);
+        assert!(home.join("log").is_file());
     }
 }
 
@@ -177,7 +256,7 @@ each_neovim! {
                 _G.asked = { command, env.GEMINI_CLI_IDE_SERVER_PORT, opts.agent, opts.cwd }
             end } })",
         ));
-        world.nvim.command("2Pillion run qwen -i x");
+        world.nvim.command("Pillion run qwen 2 -i x");
         let asked: Value = world.nvim.lua("return _G.asked", json!([]));
         let port: u16 = world.nvim.lua("return require('pillion.client').state.port", json!([]));
         let folder = world.home.workspace();

@@ -110,8 +110,8 @@ M.subcommands = {
   run = {
     help = "open, show or hide an agent's terminal",
     complete = agent_names,
-    run = function(arguments, call)
-      require("pillion.terminal").run(arguments, call)
+    run = function(arguments)
+      require("pillion.terminal").run(arguments)
     end,
   },
   send = {
@@ -143,14 +143,19 @@ function M.run(call)
   M.dispatch(call.fargs[1] or "status", arguments, call)
 end
 
+--- Completion for what follows a subcommand.
+function M.complete_argument(name, lead)
+  local row = M.subcommands[name]
+  return row and row.complete and row.complete(lead) or {}
+end
+
 --- Completion for `:Pillion`.
 function M.complete(lead, line)
   local words = vim.split(line:match("Pillion%s*(.*)$") or "", "%s+")
   if #words <= 1 then
     return starting_with(lead, vim.tbl_keys(M.subcommands))
   end
-  local row = M.subcommands[words[1]]
-  return row and row.complete and row.complete(lead) or {}
+  return #words == 2 and M.complete_argument(words[1], lead) or {}
 end
 
 return M

@@ -35,6 +35,14 @@ local function find(agent, number)
   end
 end
 
+local function free_number(agent)
+  local number = 1
+  while find(agent, number) do
+    number = number + 1
+  end
+  return number
+end
+
 local function forget(session)
   sessions = vim.tbl_filter(function(other)
     return other ~= session
@@ -89,18 +97,34 @@ local function dispose(session)
   end
 end
 
+--- In the command-line window no other window can be closed.
+local function outside_command_line_window(act)
+  if vim.fn.getcmdwintype() == "" then
+    act()
+    return
+  end
+  vim.api.nvim_create_autocmd("CmdwinLeave", {
+    once = true,
+    callback = function()
+      vim.schedule(act)
+    end,
+  })
+end
+
 local function ended(session, status)
   session.status = status
   if not vim.api.nvim_buf_is_valid(session.buf) then
     forget(session)
   elseif status == 0 and options().auto_close then
-    dispose(session)
+    outside_command_line_window(function()
+      dispose(session)
+    end)
   elseif status ~= 0 then
     if session.buf == vim.api.nvim_get_current_buf() then
       -- In terminal mode the next key would take away what the agent said last.
       vim.cmd("stopinsert")
     end
-    notify.warn(("%s ended with status %d; its terminal says why"):format(session.agent, status))
+    notify.unasked("warn", ("%s ended with status %d; its terminal says why"):format(session.agent, status))
   end
 end
 
@@ -148,7 +172,26 @@ local function where_from()
   return vim.api.nvim_get_current_win()
 end
 
+--- A `<Cmd>` map may come from Visual mode, which Neovim 0.7 takes along into the terminal.
+local function end_selecting()
+  if vim.fn.mode():find("^[vVsS\22\19]") then
+    vim.cmd("normal! \27")
+  end
+end
+
+--- Or from Insert mode, which it takes along, too: keys would change the terminal's buffer.
+local function type_here()
+  if vim.fn.mode():find("^[iR]") then
+    local keys = vim.api.nvim_replace_termcodes("<C-\\><C-n>i", true, false, true)
+    -- Before what was typed ahead.
+    vim.api.nvim_feedkeys(keys, "ni", false)
+  else
+    vim.cmd("startinsert")
+  end
+end
+
 local function start(session, command)
+  end_selecting()
   session.back = where_from()
   session.buf = vim.api.nvim_create_buf(false, false)
   vim.bo[session.buf].bufhidden = "hide"
@@ -168,6 +211,7 @@ end
 
 --- Makes the terminal visible and goes on typing there.
 function M.show(terminal)
+  end_selecting()
   local win = window.find(terminal.buf)
   if win then
     vim.api.nvim_set_current_win(win)
@@ -176,7 +220,7 @@ function M.show(terminal)
     window.open(terminal.buf, terminal.size)
   end
   terminal.used = tick()
-  vim.cmd("startinsert")
+  type_here()
 end
 
 local function open(agent, number, arguments)
@@ -223,14 +267,15 @@ function M.toggle(agent, arguments, number)
     M.show(session)
   end
   if is_other then
-    notify.warn(("%s runs already. Hint: :2Pillion run %s"):format(agent, agent))
+    notify.warn(("%s runs already. Hint: :Pillion run %s %d"):format(agent, agent, free_number(agent)))
   end
 end
 
---- `:Pillion run {agent} [arguments]`.
-function M.run(arguments, call)
-  local number = call.range == 1 and math.max(call.count, 1) or 1
-  M.toggle(arguments[1], vim.list_slice(arguments, 2), number)
+--- `:Pillion run {agent} [number] [arguments]`. A count before the command would be a line number, an
+--- error in a short buffer.
+function M.run(arguments)
+  local number = (arguments[2] or ""):match("^[1-9]%d*$")
+  M.toggle(arguments[1], vim.list_slice(arguments, number and 3 or 2), tonumber(number or 1))
 end
 
 --- Whether an agent runs in a terminal that was opened here.
