@@ -40,6 +40,7 @@ mod diff_names;
 mod diff_texts;
 mod health;
 mod help;
+mod ide_client;
 mod install;
 mod lifecycle;
 mod plain;
