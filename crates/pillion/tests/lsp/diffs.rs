@@ -301,6 +301,30 @@ fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
 }
 
 #[test]
+fn a_newer_proposal_outlives_the_command_that_settles_the_one_before() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap();
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    let call = agent.proposing(path, "one");
+    editor.open_diff();
+    call.end().unwrap();
+    let mut ran = sandbox.command(["accept", "1"]);
+    let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let close = editor.next("pillion/closeDiff");
+    let call = agent.proposing(path, "two");
+    let request = editor.next("pillion/openDiff");
+    assert_eq!(request["params"]["revision"], 2);
+    editor.answer(&close, json!({"content": "one"}));
+    editor.answer(&request, json!({}));
+    assert_eq!(call.end(), Ok(()));
+    assert_eq!(ran.wait().unwrap().code(), Some(1));
+    editor.resolve(&request["params"], "accepted", None);
+    assert_eq!(agent.outcome(), accepted(path, "two"));
+}
+
+#[test]
 fn two_agents_have_a_diff_of_one_file_each() {
     let sandbox = Sandbox::new();
     let file = sandbox.home.file("a.rs", "");
