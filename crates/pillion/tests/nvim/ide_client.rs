@@ -82,7 +82,7 @@ each_neovim_with_the_real_client! {
     fn the_real_client_is_shown_the_file_the_cursor_and_the_selection(version) {
         let world = World::open(version, &[("a.txt", "one\nzwei ü three\n")]);
         let mut client = IdeClient::start(&world.home, &world.home.workspace());
-        world.nvim.input("2G6lv2l");
+        world.nvim.input("2G5lv2l");
         let file = active(&mut client, |file| file["selectedText"] == "ü t");
         assert_eq!(file["path"], world.home.workspace().join("a.txt").display().to_string());
         assert_eq!(file["cursor"]["line"], 2);
