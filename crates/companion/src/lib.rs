@@ -25,3 +25,4 @@ mod target;
 pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};
 pub use editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};
+pub use signals::on_signal;

@@ -1,6 +1,6 @@
 //! The signals that end a companion. The one place that differs between Unix and the rest.
 
-use std::io;
+use std::{io, thread};
 
 /// What a signal means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,27 @@ pub(crate) enum Caught {
 pub(crate) struct Signals {
     #[cfg(unix)]
     caught: [tokio::signal::unix::Signal; 3],
+}
+
+/// Calls `then` at the first signal that ends a companion, on a thread of its own. For a program
+/// that is there longer than its companion: once one has run, signals do nothing by themselves.
+///
+/// # Errors
+/// When the system refuses a handler or a thread.
+pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let mut signals = {
+        let _inside = runtime.enter();
+        Signals::install()?
+    };
+    let run = move || {
+        runtime.block_on(signals.next());
+        then();
+    };
+    let thread = thread::Builder::new().name("signals".to_owned());
+    thread.spawn(run).map(drop)
 }
 
 #[cfg(unix)]

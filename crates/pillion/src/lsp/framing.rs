@@ -99,19 +99,63 @@ fn read_header(input: &mut impl BufRead) -> Result<Option<u64>, Malformed> {
 
 fn parse(body: &[u8]) -> Result<Frame, Malformed> {
     let text = str::from_utf8(body).map_err(|_| Malformed::NotUtf8)?;
-    let message = serde_json::from_str(text).or_else(|_| {
-        let mut value: Value = serde_json::from_str(text)?;
-        // Some clients say `null` for the error that they do not have.
-        if let Some(fields) = value.as_object_mut() {
-            fields.retain(|name, value| name != "error" || !value.is_null());
-        }
-        Ok(serde_json::from_value(value).ok())
-    });
-    match message {
-        Ok(Some(message)) => Ok(Frame::Message(message, text.len())),
-        Ok(None) => Ok(Frame::Other),
-        Err(error) => Err(Malformed::not_json(&error)),
+    match serde_json::from_str(text) {
+        Ok(message) if !may_be_an_error(&message) => Ok(Frame::Message(message, text.len())),
+        _ => parse_leniently(text),
     }
+}
+
+/// An answer without a result, which the library also makes of `"result": null` with an error.
+fn may_be_an_error(message: &Message) -> bool {
+    matches!(message, Message::Response(response)
+        if matches!(&response.response_result, Ok(result) if result.is_null()))
+}
+
+fn parse_leniently(text: &str) -> Result<Frame, Malformed> {
+    let value = serde_json::from_str(text);
+    let mut value: Value = value
+        .or_else(|error| serde_json::from_str(&mend_surrogates(text)).map_err(|_| error))
+        .map_err(|error| Malformed::not_json(&error))?;
+    // Some clients say `null` for the error, or the result, that they do not have.
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|name, value| name != "error" || !value.is_null());
+        let is_error = fields.contains_key("error");
+        fields.retain(|name, value| name != "result" || !is_error || !value.is_null());
+    }
+    Ok(match serde_json::from_value(value) {
+        Ok(message) => Frame::Message(message, text.len()),
+        Err(_) => Frame::Other,
+    })
+}
+
+/// Half a character, which JSON allows as an escape, becomes U+FFFD. Editors that count in UTF-16
+/// cut characters in two.
+fn mend_surrogates(json: &str) -> String {
+    let unit = |rest: &str| {
+        let digits = rest.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut mended = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        mended.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let is_low = |unit: u16| (0xDC00..0xE000).contains(&unit);
+        let (length, is_whole) = match unit(rest) {
+            Some(0xD800..0xDC00) if unit(&rest[6..]).is_some_and(is_low) => (12, true),
+            Some(0xD800..0xE000) => (6, false),
+            // The character after it is no beginning of an escape.
+            _ => (1 + rest[1..].chars().next().map_or(0, char::len_utf8), true),
+        };
+        mended.push_str(if is_whole {
+            &rest[..length]
+        } else {
+            "\u{fffd}"
+        });
+        rest = &rest[length..];
+    }
+    mended.push_str(rest);
+    mended
 }
 
 impl Malformed {
@@ -185,6 +229,44 @@ mod tests {
     }
 
     #[test]
+    fn an_error_is_one_also_with_a_result_of_null() {
+        for body in [
+            r#"{"id":1,"result":null,"error":{"code":1,"message":"no"}}"#,
+            r#"{"error":{"code":1,"message":"no"},"id":1,"result":null}"#,
+        ] {
+            let frames = read_all(framed(body).as_bytes()).unwrap();
+            let [Frame::Message(Message::Response(response), _)] = &frames[..] else {
+                panic!("{frames:?}");
+            };
+            let error = response.response_result.as_ref().unwrap_err();
+            assert_eq!(error.message, "no", "{body}");
+        }
+        let body = r#"{"id":1,"result":null,"error":null}"#;
+        let frames = read_all(framed(body).as_bytes()).unwrap();
+        assert!(
+            matches!(&frames[..], [Frame::Message(Message::Response(response), _)]
+            if response.response_result.is_ok())
+        );
+    }
+
+    #[test]
+    fn half_a_character_is_shown_as_one_that_cannot_be_read() {
+        for (escaped, expected) in [
+            (r"a\ud83d", "a\u{fffd}"),
+            (r"\ude00\ud83d\ud83d\ude00z", "\u{fffd}\u{fffd}\u{1f600}z"),
+            (r"\ud83dé\ud83d\n", "\u{fffd}é\u{fffd}\n"),
+            (r"\\ud83d\uD83D", "\\ud83d\u{fffd}"),
+        ] {
+            let body = format!(r#"{{"method":"m","params":["{escaped}"]}}"#);
+            let frames = read_all(framed(&body).as_bytes()).unwrap();
+            let [Frame::Message(Message::Notification(notification), _)] = &frames[..] else {
+                panic!("{frames:?}");
+            };
+            assert_eq!(notification.params[0], expected, "{body}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_trusted_is_refused_without_quoting_it() {
         for (input, reason) in [
             ("hello\r\n\r\n".to_owned(), "header line"),
@@ -224,6 +306,13 @@ mod tests {
         #[test]
         fn no_input_panics(bytes: Vec<u8>) {
             let _ = read_all(&bytes);
+        }
+
+        #[test]
+        fn nothing_but_halves_of_characters_is_mended(text: String, json in r#"[\\u"0-9d-fD-F{}é]{0,40}"#) {
+            let whole = Value::String(text).to_string();
+            prop_assert_eq!(mend_surrogates(&whole), whole);
+            mend_surrogates(&json);
         }
     }
 }

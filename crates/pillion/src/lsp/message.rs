@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::visible;
+
 /// As much of a message for people as anybody reads.
 const MAX_TEXT: usize = 500;
 
@@ -15,14 +17,14 @@ pub fn notification(method: &str, params: impl Serialize) -> Message {
 }
 
 /// Tells the person at the editor.
-pub fn show(kind: MessageType, text: impl Into<String>) -> Message {
-    let message = text.into();
+pub fn show(kind: MessageType, text: impl AsRef<str>) -> Message {
+    let message = visible::one_line(text.as_ref());
     notification("window/showMessage", ShowMessageParams { kind, message })
 }
 
 /// Tells the editor's log.
-pub fn log(kind: MessageType, text: impl Into<String>) -> Message {
-    let message = text.into();
+pub fn log(kind: MessageType, text: impl AsRef<str>) -> Message {
+    let message = visible::one_line(text.as_ref());
     notification("window/logMessage", LogMessageParams { kind, message })
 }
 
@@ -84,6 +86,15 @@ mod tests {
     struct Inner {
         #[expect(dead_code, reason = "only whether it can be read matters")]
         number: u32,
+    }
+
+    #[test]
+    fn what_people_read_holds_no_control_characters() {
+        for message in [show, log].map(|say| say(MessageType::Info, "a\x1b[2J\nb\u{202e}")) {
+            let text = format!("{message:?}");
+            assert!(text.contains("a␛[2J"), "{text}");
+            assert!(!text.contains("\\n") && !text.contains("202e"), "{text}");
+        }
     }
 
     #[test]

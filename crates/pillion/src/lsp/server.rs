@@ -25,6 +25,10 @@ use crate::lsp::{Options, message};
 /// first, unless somebody else holds the pipe.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// More messages than this wait only for an editor that hangs or is suspended. No proposal joins
+/// them: agents that try again and again would fill the memory.
+const MAX_UNREAD: usize = 256;
+
 /// Serves one editor until it leaves.
 ///
 /// # Errors
@@ -36,6 +40,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         options,
         front,
         output: transport.output.clone(),
+        parent_pid: process::ancestors(std::process::id()).first().copied(),
         session: None,
         is_shut_down: false,
     };
@@ -51,6 +56,8 @@ struct Server {
     options: Options,
     front: Front,
     output: Sender<Message>,
+    /// Who is looked for until the editor has said who it is.
+    parent_pid: Option<u32>,
     session: Option<Session>,
     is_shut_down: bool,
 }
@@ -64,6 +71,8 @@ struct Session {
     is_initialized: bool,
     /// What happened before the client was ready to hear of it.
     held: Vec<Event>,
+    /// What there was to say before that.
+    unsaid: Vec<Message>,
 }
 
 /// Why the loop ends.
@@ -94,7 +103,7 @@ impl Server {
                         None
                     }
                     Ok(Input::Malformed(error)) => Some(Ending::Malformed(error)),
-                    Ok(Input::End) | Err(_) => Some(Ending::Done),
+                    Ok(Input::End | Input::Signal) | Err(_) => Some(Ending::Done),
                 },
                 recv(events) -> event => event.ok().and_then(|event| self.event(event)),
                 recv(written) -> _ => Some(Ending::Done),
@@ -192,12 +201,16 @@ impl Server {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
             return (!self.is_shut_down).then_some(Ending::Done);
         }
-        let session = self.session.as_mut()?;
-        if session.is_initialized {
-            let actions = session.face.event(event);
-            session.perform(actions, &self.output);
-        } else {
-            session.held.push(event);
+        let session = self.session.as_mut().filter(|_| !self.is_shut_down)?;
+        match event {
+            Event::Open(_, shown) if self.output.len() > MAX_UNREAD => {
+                shown.failed("the editor reads no messages");
+            }
+            event if session.is_initialized => {
+                let actions = session.face.event(event);
+                session.perform(actions, &self.output);
+            }
+            event => session.hold(event),
         }
         None
     }
@@ -216,8 +229,12 @@ impl Server {
     }
 
     fn look(&self) -> Option<Ending> {
-        let session = self.session.as_ref()?;
-        (!process::is_alive(session.editor_pid)).then_some(Ending::Done)
+        let session = self.session.as_ref();
+        let pid = session.map(|session| session.editor_pid);
+        let is_gone = |pid| !process::is_alive(pid);
+        pid.or(self.parent_pid)
+            .is_some_and(is_gone)
+            .then_some(Ending::Done)
     }
 
     fn initialize(&mut self, id: RequestId, params: Value) {
@@ -276,6 +293,7 @@ impl Server {
             editor_pid,
             is_initialized: false,
             held: Vec::new(),
+            unsaid: Vec::new(),
         })
     }
 
@@ -298,9 +316,42 @@ impl Session {
         let published = self.published();
         let actions = self.face.initialized(&published);
         self.perform(actions, output);
+        for message in std::mem::take(&mut self.unsaid) {
+            let _ = output.send(message);
+        }
         for event in std::mem::take(&mut self.held) {
             let actions = self.face.event(event);
             self.perform(actions, output);
+        }
+    }
+
+    /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
+    /// proposal matters, and nothing if it is closed; and of all that is told the last.
+    fn hold(&mut self, event: Event) {
+        let diff = |event: &Event| match event {
+            Event::Open(diff, _) => Some(diff.id),
+            Event::Close(id, ..) => Some(*id),
+            Event::Status(_) | Event::Stopped => None,
+        };
+        let about = diff(&event);
+        let kept = match event {
+            // Before its proposal is dropped, which is an answer too.
+            Event::Close(_, _, closed) => {
+                closed.failed("the diff was never shown");
+                None
+            }
+            event => Some(event),
+        };
+        self.held.retain(|held| diff(held) != about);
+        self.held.extend(kept);
+    }
+
+    fn say(&mut self, message: Message, output: &Sender<Message>) {
+        if self.is_initialized {
+            // An editor that reads no more ends the loop by itself.
+            let _ = output.send(message);
+        } else {
+            self.unsaid.push(message);
         }
     }
 
@@ -308,7 +359,7 @@ impl Session {
         let params: DidChangeWorkspaceFolders = match message::params(params) {
             Ok(params) => params,
             Err(why) => {
-                let _ = output.send(message::ignored(method, &why));
+                self.say(message::ignored(method, &why), output);
                 return;
             }
         };
@@ -316,8 +367,12 @@ impl Session {
         self.roots.change(&params.event);
         self.tell_notes(output);
         let roots = self.roots.paths();
-        if roots != before {
+        let roots_changed = roots != before;
+        if roots_changed {
             self.companion.handle().change_roots(roots);
+        }
+        // Before that the client is told with all the rest.
+        if roots_changed && self.is_initialized {
             let published = self.published();
             let actions = self.face.roots_changed(&published);
             self.perform(actions, output);
@@ -326,7 +381,7 @@ impl Session {
 
     fn tell_notes(&mut self, output: &Sender<Message>) {
         for note in self.roots.take_notes() {
-            let _ = output.send(note);
+            self.say(note, output);
         }
     }
 
@@ -339,7 +394,7 @@ impl Session {
         }
     }
 
-    fn perform(&self, actions: Vec<Action>, output: &Sender<Message>) {
+    fn perform(&mut self, actions: Vec<Action>, output: &Sender<Message>) {
         let companion = self.companion.handle();
         for action in actions {
             match action {
@@ -347,8 +402,7 @@ impl Session {
                     if let Message::Request(Request { id, method, .. }) = &message {
                         tracing::debug!(%id, method, "asked");
                     }
-                    // An editor that reads no more ends the loop by itself.
-                    let _ = output.send(message);
+                    self.say(message, output);
                 }
                 Action::ReportContext { files, is_trusted } => {
                     companion.report_context(files, is_trusted);

@@ -13,7 +13,7 @@ use crate::lsp::framing::{self, Frame, Malformed};
 /// How long the last messages may take to reach the editor.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// What came from the editor.
+/// What came from the editor, or from the system in its place.
 #[derive(Debug)]
 pub enum Input {
     /// A message, and how many bytes it has.
@@ -24,6 +24,8 @@ pub enum Input {
     End,
     /// Nothing after this can be trusted.
     Malformed(Malformed),
+    /// A signal asks for the end.
+    Signal,
 }
 
 /// The editor's end of the connection.
@@ -45,6 +47,11 @@ pub fn stdio() -> anyhow::Result<Transport> {
     let (input_sender, input) = bounded(16);
     let (output, messages) = unbounded();
     let (alive, written) = bounded(0);
+    let signal_sender = input_sender.clone();
+    let caught = pillion_companion::on_signal(move || drop(signal_sender.send(Input::Signal)));
+    if let Err(error) = caught {
+        tracing::warn!(%error, "signals are caught only while agents are served");
+    }
     spawn("reader", move || read(&input_sender))?;
     spawn("writer", move || {
         write(&messages);

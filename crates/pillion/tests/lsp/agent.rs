@@ -6,6 +6,7 @@ use pillion_agent::Update;
 use pillion_testkit::TestAgent;
 
 use crate::client::{self, Editor};
+use crate::sandbox::Sandbox;
 
 /// The discovery files of a plugin that is ready.
 pub fn files(editor: &mut Editor) -> Vec<PathBuf> {
@@ -15,6 +16,17 @@ pub fn files(editor: &mut Editor) -> Vec<PathBuf> {
 /// A Gemini CLI.
 pub fn connect(editor: &mut Editor) -> TestAgent {
     TestAgent::connect(&files(editor)[0])
+}
+
+/// An editor with a plugin, a Gemini CLI that is connected to it, and the path of an empty file. The
+/// folders of the sandbox go with it.
+pub fn at_work() -> (Sandbox, Editor, TestAgent, String) {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let path = file.to_str().unwrap().to_owned();
+    let mut editor = Editor::plugin(&sandbox);
+    let agent = connect(&mut editor);
+    (sandbox, editor, agent, path)
 }
 
 pub fn accepted(path: &str, content: &str) -> Update {

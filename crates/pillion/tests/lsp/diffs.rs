@@ -95,11 +95,8 @@ fn a_file_that_is_not_utf8_is_shown_and_said_to_be_so() {
 
 #[test]
 fn what_the_editor_cannot_show_the_agent_is_told_with_the_reason() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let agent = agent::connect(&mut editor);
+    let (sandbox, mut editor, agent, path) = agent::at_work();
+    let path = path.as_str();
     let call = agent.proposing(path, "x");
     let request = editor.next("pillion/openDiff");
     editor.refuse(&request, "no room for a window");
@@ -138,11 +135,8 @@ fn a_file_that_cannot_be_compared_with_does_not_reach_the_editor() {
 
 #[test]
 fn a_decision_about_an_older_proposal_does_not_count_for_the_newer_one() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let mut agent = agent::connect(&mut editor);
+    let (_sandbox, mut editor, mut agent, path) = agent::at_work();
+    let path = path.as_str();
     let call = agent.proposing(path, "one");
     let first = editor.open_diff();
     call.end().unwrap();
@@ -182,11 +176,8 @@ fn a_decision_that_cannot_be_read_is_said_and_settles_nothing() {
 
 #[test]
 fn the_agent_closes_its_diff_and_gets_the_text_in_the_view() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let agent = agent::connect(&mut editor);
+    let (_sandbox, mut editor, agent, path) = agent::at_work();
+    let path = path.as_str();
     let call = agent.proposing(path, "one");
     let diff = editor.open_diff();
     call.end().unwrap();
@@ -212,11 +203,8 @@ fn the_agent_closes_its_diff_and_gets_the_text_in_the_view() {
 
 #[test]
 fn a_close_that_fails_is_told_with_its_reason() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let agent = agent::connect(&mut editor);
+    let (_sandbox, mut editor, agent, path) = agent::at_work();
+    let path = path.as_str();
     for (answer, reason) in [
         (
             json!({"error": {"code": 1, "message": "it is gone"}}),
@@ -240,11 +228,8 @@ fn a_close_that_fails_is_told_with_its_reason() {
 
 #[test]
 fn a_decision_on_its_way_when_the_agent_closes_is_what_the_agent_gets() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let agent = agent::connect(&mut editor);
+    let (_sandbox, mut editor, agent, path) = agent::at_work();
+    let path = path.as_str();
     let call = agent.proposing(path, "one");
     let diff = editor.open_diff();
     call.end().unwrap();
@@ -257,11 +242,8 @@ fn a_decision_on_its_way_when_the_agent_closes_is_what_the_agent_gets() {
 
 #[test]
 fn commands_settle_what_the_editor_shows() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let mut agent = agent::connect(&mut editor);
+    let (sandbox, mut editor, mut agent, path) = agent::at_work();
+    let path = path.as_str();
     for (command, reason, expected) in [
         ("accept", "settled", accepted(path, "as it stood")),
         ("reject", "overruled", rejected(path)),
@@ -283,11 +265,8 @@ fn commands_settle_what_the_editor_shows() {
 
 #[test]
 fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let mut agent = agent::connect(&mut editor);
+    let (sandbox, mut editor, mut agent, path) = agent::at_work();
+    let path = path.as_str();
     let call = agent.proposing(path, "one");
     let diff = editor.open_diff();
     call.end().unwrap();
@@ -298,6 +277,27 @@ fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
     assert_eq!(ran.wait().unwrap().code(), Some(1));
     editor.resolve(&diff, "accepted", None);
     assert_eq!(agent.outcome(), accepted(path, "one"));
+}
+
+#[test]
+fn a_newer_proposal_outlives_the_command_that_settles_the_one_before() {
+    let (sandbox, mut editor, mut agent, path) = agent::at_work();
+    let path = path.as_str();
+    let call = agent.proposing(path, "one");
+    editor.open_diff();
+    call.end().unwrap();
+    let mut ran = sandbox.command(["accept", "1"]);
+    let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let close = editor.next("pillion/closeDiff");
+    let call = agent.proposing(path, "two");
+    let request = editor.next("pillion/openDiff");
+    assert_eq!(request["params"]["revision"], 2);
+    editor.answer(&close, json!({"content": "one"}));
+    editor.answer(&request, json!({}));
+    assert_eq!(call.end(), Ok(()));
+    assert_eq!(ran.wait().unwrap().code(), Some(1));
+    editor.resolve(&request["params"], "accepted", None);
+    assert_eq!(agent.outcome(), accepted(path, "two"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -83,6 +83,17 @@ fn from_shutdown_on_no_agent_is_served() {
 }
 
 #[test]
+fn a_signal_after_shutdown() {
+    for signal in ["TERM", "INT", "HUP"] {
+        let mut pending = Pending::plugin();
+        pending.editor.request("shutdown", Value::Null);
+        assert_eq!(pending.agent.outcome(), rejected(PROPOSED));
+        sandbox::signal(&pending.editor.child, signal);
+        assert_eq!(pending.editor.ended(), (Some(0), String::new()), "{signal}");
+    }
+}
+
+#[test]
 fn exit_without_shutdown_is_said() {
     let mut pending = Pending::plugin();
     pending.editor.notify("exit", Value::Null);
@@ -145,23 +156,34 @@ fn the_end_of_the_editor_s_process_while_somebody_holds_its_pipes() {
     assert_eq!(pending.expect_end(0), "");
 }
 
+/// An editor that started us from a shell, which is our parent and can be killed.
+fn below_a_shell(sandbox: &Sandbox) -> Editor {
+    let script = "exec 3<&0; \"$0\" lsp <&3 & wait";
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script, env!("CARGO_BIN_EXE_pillion")])
+        .env_clear()
+        .envs(sandbox.home.env().iter())
+        .current_dir(sandbox.home.workspace());
+    Editor::spawn(&mut command)
+}
+
+#[test]
+fn a_parent_that_is_killed_before_a_word_was_said() {
+    let sandbox = Sandbox::new();
+    let mut editor = below_a_shell(&sandbox);
+    editor.request("too/early", Value::Null);
+    sandbox::signal(&editor.child, "KILL");
+    assert_eq!(sandbox::ended(&mut editor.child), None);
+    editor.output_ended();
+}
+
 #[test]
 fn a_parent_that_is_killed() {
     let mut pending = Pending::new(|sandbox| {
-        let script = "\"$0\" lsp <&3 & wait";
-        let mut command = Command::new("sh");
-        command
-            .args([
-                "-c",
-                &format!("exec 3<&0; {script}"),
-                env!("CARGO_BIN_EXE_pillion"),
-            ])
-            .env_clear()
-            .envs(sandbox.home.env().iter())
-            .current_dir(sandbox.home.workspace());
         let mut params = plugin_params();
         params["processId"] = Value::Null;
-        let mut editor = Editor::spawn(&mut command);
+        let mut editor = below_a_shell(sandbox);
         editor.initialize(params);
         editor.notify("initialized", json!({}));
         editor
@@ -175,12 +197,8 @@ fn a_parent_that_is_killed() {
     pending.expect_no_files();
 }
 
-#[test]
-fn an_editor_that_reads_nothing_does_not_keep_it_alive() {
-    let sandbox = Sandbox::new();
-    // More than a pipe holds.
-    let big = "x".repeat(4 << 20);
-    let file = sandbox.home.file("big.txt", &big);
+/// A plugin that reads nothing, and a discovery file for its agents.
+fn deaf(sandbox: &Sandbox) -> (Child, ChildStdin, PathBuf) {
     let mut child = sandbox
         .command(["lsp"])
         .stdin(Stdio::piped())
@@ -192,8 +210,7 @@ fn an_editor_that_reads_nothing_does_not_keep_it_alive() {
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": plugin_params()}),
         json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}),
     ] {
-        let body = message.to_string();
-        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        write(&mut input, &message);
     }
     let gemini = sandbox.home.tmp().join("gemini/ide");
     let found = wait_for(|| {
@@ -203,6 +220,38 @@ fn an_editor_that_reads_nothing_does_not_keep_it_alive() {
             .ok()
             .map(|entry| entry.path())
     });
+    (child, input, found)
+}
+
+fn write(input: &mut ChildStdin, message: &Value) {
+    let body = message.to_string();
+    write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+}
+
+#[test]
+fn proposals_do_not_pile_up_before_an_editor_that_reads_nothing() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.txt", "");
+    let (mut child, mut input, found) = deaf(&sandbox);
+    let agent = TestAgent::connect(&found);
+    // The answers are more than a pipe holds.
+    for id in 2..5000 {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": "no/such/method"});
+        write(&mut input, &request);
+    }
+    let call = agent.proposing(file.to_str().unwrap(), "x");
+    assert_eq!(call.end(), Err("the editor reads no messages".to_owned()));
+    sandbox::signal(&child, "TERM");
+    assert_eq!(sandbox::ended(&mut child), Some(0));
+}
+
+#[test]
+fn an_editor_that_reads_nothing_does_not_keep_it_alive() {
+    let sandbox = Sandbox::new();
+    // More than a pipe holds.
+    let big = "x".repeat(4 << 20);
+    let file = sandbox.home.file("big.txt", &big);
+    let (mut child, _input, found) = deaf(&sandbox);
     let agent = TestAgent::connect(&found);
     let call = agent.proposing(file.to_str().unwrap(), &big);
     let mut output = child.stdout.take().unwrap();

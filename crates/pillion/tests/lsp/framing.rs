@@ -61,6 +61,17 @@ fn a_message_that_is_cut_off_is_an_end() {
 }
 
 #[test]
+fn half_a_character_does_not_end_pillion() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::plugin(&sandbox);
+    let params = r#"{"openFiles":[],"note":"\ud83d"}"#;
+    let body =
+        format!(r#"{{"jsonrpc":"2.0","method":"pillion/didChangeContext","params":{params}}}"#);
+    editor.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    editor.passed();
+}
+
+#[test]
 fn json_that_is_no_message_is_passed_over() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::start::<&str>(&sandbox, []);

@@ -3,11 +3,11 @@
 use std::fs;
 use std::process::Command;
 
-use pillion_testkit::discovery_file;
+use pillion_testkit::{TestAgent, discovery_file};
 use serde_json::{Value, json};
 
 use crate::agent;
-use crate::client::{Editor, plugin_params};
+use crate::client::{Editor, plugin_params, uri};
 use crate::sandbox::Sandbox;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -107,6 +107,45 @@ fn a_client_without_a_plugin_gets_the_plain_face() {
             .iter()
             .any(|method| method.starts_with("pillion/"))
     );
+}
+
+#[test]
+fn before_initialized_nothing_is_said_and_nothing_lost() {
+    let sandbox = Sandbox::new();
+    let (file, other) = (sandbox.home.file("a", ""), sandbox.home.file("b", ""));
+    let (path, other) = (file.to_str().unwrap(), other.to_str().unwrap());
+    let workspace = sandbox.home.other_workspace("w");
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(plugin_params());
+    let event = json!({"added": [{"uri": uri(&workspace)}, {"uri": "ssh://h/a"}], "removed": []});
+    let folders = "workspace/didChangeWorkspaceFolders";
+    editor.notify(folders, json!({"event": event}));
+    editor.notify(folders, json!({}));
+    editor.notify("pillion/didChangeContext", json!({}));
+    let gemini = sandbox.home.tmp().join("gemini/ide");
+    let found = fs::read_dir(&gemini).unwrap().next().unwrap().unwrap();
+    let agent = TestAgent::connect(&found.path());
+    let given_up = agent.proposing(path, "one");
+    // Until the proposal, which is sent beside, has come.
+    let closed = (0..1000).any(|_| {
+        let error = agent.closing(path).end().unwrap_err();
+        error.contains("never shown")
+    });
+    assert!(closed);
+    given_up.end().unwrap_err();
+    let call = agent.proposing(other, "two");
+    assert!(editor.passed().is_empty(), "{:?}", editor.passed());
+
+    editor.notify("initialized", json!({}));
+    assert_eq!(editor.open_diff()["path"], other);
+    call.end().unwrap();
+    let variables = editor.params("pillion/environment")["variables"].take();
+    let roots = variables["QWEN_CODE_IDE_WORKSPACE_PATH"].as_str().unwrap();
+    assert!(roots.ends_with(workspace.to_str().unwrap()), "{roots}");
+    for said in ["ssh://h/a", folders, "openFiles"] {
+        let told = editor.params("window/logMessage");
+        assert!(told["message"].as_str().unwrap().contains(said), "{told}");
+    }
 }
 
 #[test]

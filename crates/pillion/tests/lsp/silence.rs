@@ -8,11 +8,8 @@ use crate::sandbox::Sandbox;
 
 #[test]
 fn a_late_answer_does_no_harm() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let mut agent = agent::connect(&mut editor);
+    let (_sandbox, mut editor, mut agent, path) = agent::at_work();
+    let path = path.as_str();
     let call = agent.proposing(path, "one");
     let unanswered = editor.next("pillion/openDiff");
     let error = call.end().unwrap_err();
@@ -38,11 +35,8 @@ fn a_late_answer_does_no_harm() {
 
 #[test]
 fn a_view_that_is_not_closed_in_time_is_an_error_for_the_agent() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.rs", "");
-    let path = file.to_str().unwrap();
-    let mut editor = Editor::plugin(&sandbox);
-    let agent = agent::connect(&mut editor);
+    let (_sandbox, mut editor, agent, path) = agent::at_work();
+    let path = path.as_str();
     let call = agent.proposing(path, "one");
     editor.open_diff();
     call.end().unwrap();

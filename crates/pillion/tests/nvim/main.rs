@@ -2,6 +2,31 @@
 //! does there, and what a person sees of what agents propose.
 //!
 //! `cargo xtask test` installs both Neovims and runs these tests. Each test runs on each of them.
+//!
+//! Mistakes that other companions make, and what would notice them here:
+//!
+//! | mistake | test |
+//! | --- | --- |
+//! | stopping hangs, or leaves discovery files | `lifecycle::it_ends_with_neovim_at_once`, `it_ends_with_a_neovim_that_is_killed` |
+//! | an agent gets the outcome of another one's diff | `diff_focus::diffs_of_two_agents_for_one_file_have_views_of_their_own` |
+//! | the path comes back in another spelling | `diff_names::names_are_taken_as_they_are` |
+//! | a rejection follows the agent's own decision | `ide_client::the_real_client_hears_of_a_rejection_once_and_closes_in_silence` |
+//! | closing gives the original, or nothing | `diff_texts::texts_are_in_the_answer_when_the_agent_closes` |
+//! | edits are ignored | `diff_decisions::what_accepts_takes_the_text_as_edited` |
+//! | line endings, BOM or last newline change; JSON is read as an answer | `diff_texts::texts_are_accepted_byte_for_byte` |
+//! | an unsaved buffer is overwritten | `reload::a_modified_buffer_is_left_alone_and_said_once` |
+//! | closing the view decides nothing | `diff_decisions::what_closes_the_proposal_rejects_once` |
+//! | the agent is told of a view that is not there | `diff_focus::a_view_that_cannot_be_opened_is_an_error` |
+//! | a name is a pattern, or a command | `diff_names::names_are_taken_as_they_are`, `a_file_is_found_by_its_links_and_not_by_what_looks_like_it` |
+//! | layout, options or files of the user are changed | `diff_focus::the_layout_is_as_before_whatever_the_options` |
+//! | terminals and diffs count as files; a selection stays for ever | `context::a_terminal_leaves_the_file_active_with_its_cursor_and_without_a_selection` |
+//! | whole lines instead of the selection | `selection::what_is_shown_is_what_a_yank_takes` |
+//! | equal times, or the newest file not active | `context::files_come_most_recently_focused_first_with_falling_times` |
+//! | columns from 0, or in bytes; characters cut in two | `context::the_cursor_counts_utf16_units_from_one`, `selection::a_large_selection_is_cut_between_characters` |
+//! | trust is invented | `context::trust_is_told_only_if_the_user_said_so` |
+//! | a second window gets nothing | `roots::a_second_neovim_in_the_same_folder_has_a_companion_of_its_own` |
+//! | roots are frozen at the start | `roots::the_roots_are_the_working_folders_of_all_windows` |
+//! | the focus is stolen | `diff_focus::a_person_in_a_terminal_stays_in_it_and_sees_the_diff`, `no_key_is_lost_on_a_person_who_types` |
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -40,6 +65,7 @@ mod diff_names;
 mod diff_texts;
 mod health;
 mod help;
+mod ide_client;
 mod install;
 mod lifecycle;
 mod messages;

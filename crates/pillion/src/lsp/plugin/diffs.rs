@@ -39,15 +39,17 @@ enum State {
 
 #[derive(Debug)]
 enum Asked {
-    Open {
-        id: DiffId,
-        shown: Reply<()>,
-    },
-    Close {
-        id: DiffId,
-        reason: CloseReason,
-        closed: Reply<String>,
-    },
+    Open { id: DiffId, shown: Reply<()> },
+    Close { view: Asking, closed: Reply<String> },
+}
+
+/// The view that the plugin was asked to take away. A newer proposal may open another with its id
+/// before the answer comes.
+#[derive(Debug)]
+struct Asking {
+    id: DiffId,
+    revision: u32,
+    reason: CloseReason,
 }
 
 impl Asked {
@@ -82,11 +84,16 @@ impl Diffs {
                 (Some(text), true)
             }
         };
-        let former = self.views.get(&id).map(|view| view.state);
+        let is_open = |view: &View| view.state == State::Open;
+        let state = if self.views.get(&id).is_some_and(is_open) {
+            State::Open
+        } else {
+            State::Opening
+        };
         let view = View {
             revision,
             proposed: Arc::clone(&diff.proposed),
-            state: former.unwrap_or(State::Opening),
+            state,
         };
         self.views.insert(id, view);
         let params = OpenDiff {
@@ -115,6 +122,11 @@ impl Diffs {
             return None;
         };
         view.state = State::Closing;
+        let view = Asking {
+            id,
+            revision: view.revision,
+            reason,
+        };
         if reason == CloseReason::NotShown {
             // The companion has given it up: no answer about it counts any more.
             self.forget(id);
@@ -123,7 +135,7 @@ impl Diffs {
             id: id.0,
             reason: reason.into(),
         };
-        let asked = Asked::Close { id, reason, closed };
+        let asked = Asked::Close { view, closed };
         Some(self.outgoing.ask(CLOSE_DIFF, params, asked))
     }
 
@@ -152,7 +164,7 @@ impl Diffs {
         match self.outgoing.answered(&response.id) {
             None => tracing::debug!(id = %response.id, "nobody waits for this answer"),
             Some(Asked::Open { id, shown }) => self.opened(id, shown, result),
-            Some(Asked::Close { id, reason, closed }) => self.closed(id, reason, closed, result),
+            Some(Asked::Close { view, closed }) => self.closed(&view, closed, result),
         }
     }
 
@@ -171,8 +183,7 @@ impl Diffs {
 
     fn closed(
         &mut self,
-        id: DiffId,
-        reason: CloseReason,
+        asking: &Asking,
         closed: Reply<String>,
         result: Result<Value, ResponseError>,
     ) {
@@ -180,19 +191,20 @@ impl Diffs {
             let answer = message::params::<Closed>(value);
             answer.map_err(|why| format!("the editor's answer to {CLOSE_DIFF} is wrong: {why}"))
         });
+        let is_closed = text.is_ok();
+        // Before its proposal is dropped, which is an answer too.
         match text {
-            Ok(Closed { content }) => {
-                self.forget(id);
-                closed.done(content);
+            Ok(Closed { content }) => closed.done(content),
+            Err(why) => closed.failed(why),
+        }
+        let view = self.views.get_mut(&asking.id);
+        match view.filter(|view| view.revision == asking.revision) {
+            None => {}
+            // Nobody decided anything: it goes on waiting.
+            Some(view) if !is_closed && asking.reason == CloseReason::Settled => {
+                view.state = State::Open;
             }
-            Err(why) => {
-                match self.views.get_mut(&id) {
-                    // Nobody decided anything: it goes on waiting.
-                    Some(view) if reason == CloseReason::Settled => view.state = State::Open,
-                    _ => self.forget(id),
-                }
-                closed.failed(why);
-            }
+            Some(_) => self.forget(asking.id),
         }
     }
 
