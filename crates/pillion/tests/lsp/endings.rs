@@ -1,13 +1,13 @@
 //! However the editor ends, its files go and what is pending is rejected (C5.7, C6.2).
 
-use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::TestAgent;
+use pillion_protocol::Dialect;
+use pillion_testkit::{TestAgent, discovery_files};
 use serde_json::{Value, json};
 
 use crate::agent::{self, rejected};
@@ -212,13 +212,9 @@ fn deaf(sandbox: &Sandbox) -> (Child, ChildStdin, PathBuf) {
     ] {
         write(&mut input, &message);
     }
-    let gemini = sandbox.home.tmp().join("gemini/ide");
     let found = wait_for(|| {
-        fs::read_dir(&gemini)
-            .ok()?
-            .next()?
-            .ok()
-            .map(|entry| entry.path())
+        let files = discovery_files(&sandbox.home, Dialect::GeminiCli);
+        files.into_iter().next()
     });
     (child, input, found)
 }
