@@ -5,17 +5,14 @@
 //! own plugins (`docs/editor-protocol.md`), [`plain`] for every other client. A face is a state
 //! machine: what it wants done comes back as [`face::Action`]s.
 
-#[allow(dead_code, reason = "the plain face needs the rest")]
 mod face;
 mod framing;
 mod front;
 mod handshake;
 mod message;
 mod outgoing;
-#[allow(dead_code, reason = "the plain face needs the rest")]
 mod plain;
 mod plugin;
-#[allow(dead_code, reason = "the plain face needs the rest")]
 mod position;
 mod roots;
 mod server;

@@ -56,8 +56,6 @@ pub enum Action {
         files: Vec<File>,
         is_trusted: Option<bool>,
     },
-    /// Tell agents that one file got the focus, or was saved.
-    Focus(File),
     /// The person decided about the proposal of this revision.
     Resolve {
         id: DiffId,

@@ -407,7 +407,6 @@ impl Session {
                 Action::ReportContext { files, is_trusted } => {
                     companion.report_context(files, is_trusted);
                 }
-                Action::Focus(file) => companion.focus(file),
                 Action::Resolve {
                     id,
                     revision,
