@@ -124,10 +124,20 @@ impl Proposals {
             Ok(text) => closed.done(text),
             Err(why) => closed.failed(why),
         }
-        if reason == CloseReason::AgentGone {
-            let text = format!("{agent} is gone: its change of {name} cannot be accepted any more");
-            actions.push(Action::Send(message::show(MessageType::Info, text)));
-        }
+        let news = match reason {
+            CloseReason::AgentGone => Some((
+                MessageType::Info,
+                format!("{agent} is gone: its change of {name} cannot be accepted any more"),
+            )),
+            CloseReason::NotShown => Some((
+                MessageType::Error,
+                format!(
+                    "the editor did not open the change of {name} in time; {agent} was told so"
+                ),
+            )),
+            _ => None,
+        };
+        actions.extend(news.map(|(kind, text)| Action::Send(message::show(kind, text))));
         actions
     }
 

@@ -318,6 +318,35 @@ fn an_editor_that_opens_it_but_never_answers_shows_it_all_the_same() {
 }
 
 #[test]
+fn an_editor_that_neither_answers_nor_opens_it_is_told_what_the_agent_was_told() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.propose(&target, "after\n");
+    world.diagnostics(&proposal.uri, |found| found.len() == 1);
+    let reason = proposal.call.end().unwrap_err();
+    assert!(
+        reason.contains("did not answer within 10 seconds"),
+        "{reason}"
+    );
+    let message = world.editor.params("window/showMessage");
+    assert_eq!(
+        message,
+        json!({"type": 1, "message": "the editor did not open the change of a.rs in time; \
+                                      Gemini CLI was told so"})
+    );
+    world.diagnostics(&proposal.uri, |found| found.is_empty());
+    assert!(!proposal.path.exists());
+    // It comes too late.
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": false}));
+    world.did_open(&proposal.uri, "after\n");
+    let answer = world.execute("pillion.accept", json!([]));
+    assert_eq!(answer["error"]["message"], "no change waits for a decision");
+    assert_eq!(world.editor.passed(), Vec::<String>::new());
+}
+
+#[test]
 fn two_agents_propose_side_by_side() {
     let mut world = World::new();
     let qwen = world.sandbox.home.tmp().join("qwen/ide");
