@@ -119,7 +119,10 @@ fn a_command_without_arguments_means_what_the_person_looked_at_last() {
     let [a, b, _] = targets
         .clone()
         .map(|target| world.shown(&target, "after\n"));
-    world.execute("pillion.reject", Value::Null);
+    let start = Instant::now();
+    while world.execute("pillion.reject", Value::Null)["error"].is_object() {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
     assert_eq!(
         world.agent.outcome(),
         rejected(&targets[2]),
@@ -131,6 +134,30 @@ fn a_command_without_arguments_means_what_the_person_looked_at_last() {
     assert!(b.path.exists());
     world.execute("pillion.accept", Value::Null);
     assert_eq!(world.agent.outcome(), accepted(&targets[1], "after\n"));
+}
+
+#[test]
+fn a_command_without_arguments_is_not_about_a_proposal_that_nobody_can_have_seen() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let other = world.target("b.rs", "before\n");
+    let first = world.shown(&target, "first\n");
+    let second = world.shown(&other, "second\n");
+    let answer = world.execute("pillion.accept", Value::Null);
+    assert_eq!(
+        answer["error"]["message"],
+        "Gemini CLI's change of b.rs came just now: look at it first"
+    );
+    world.at("textDocument/hover", &first.uri, (0, 0));
+    let newer = world.shown(&target, "newer\n");
+    let answer = world.execute("pillion.accept", json!([]));
+    assert!(answer.get("error").is_some(), "of the one before it");
+    world.at("textDocument/hover", &second.uri, (0, 0));
+    world.execute("pillion.accept", Value::Null);
+    assert_eq!(world.agent.outcome(), accepted(&other, "second\n"));
+    world.at("textDocument/hover", &newer.uri, (0, 0));
+    world.execute("pillion.accept", Value::Null);
+    assert_eq!(world.agent.outcome(), accepted(&target, "newer\n"));
 }
 
 #[test]
@@ -204,7 +231,7 @@ fn a_newer_proposal_is_shown_and_the_answers_to_the_older_one_do_not_count() {
     assert!(text.contains("newer change of a.rs"), "{text}");
     world.did_close(&first.uri);
     world.did_open(&second.uri, "second\n");
-    world.execute("pillion.accept", json!([]));
+    world.execute("pillion.accept", json!([1]));
     assert_eq!(world.agent.outcome(), accepted(&target, "second\n"));
 }
 
