@@ -97,17 +97,20 @@ fn an_action_of_some_kind_is_not_ours() {
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
     let place = json!({"line": 0, "character": 0});
-    let params = json!({
-        "textDocument": {"uri": proposal.uri},
-        "range": {"start": place, "end": place},
-        "context": {"diagnostics": [], "only": ["source.organizeImports"]},
-    });
-    let answer = world.editor.request("textDocument/codeAction", params);
-    assert_eq!(
-        answer["result"],
-        json!([]),
-        "it may be run before a save, unasked"
-    );
+    let mut asked = |only: Value| {
+        let params = json!({
+            "textDocument": {"uri": proposal.uri},
+            "range": {"start": place, "end": place},
+            "context": {"diagnostics": [], "only": only},
+        });
+        let answer = world.editor.request("textDocument/codeAction", params);
+        answer["result"].as_array().unwrap().len()
+    };
+    let before_a_save = json!(["source.organizeImports"]);
+    assert_eq!(asked(before_a_save), 0, "it may be run unasked");
+    for every in [json!(null), json!([]), json!(["", "quickfix"])] {
+        assert_eq!(asked(every), 2);
+    }
 }
 
 #[test]
