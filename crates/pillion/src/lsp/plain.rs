@@ -156,8 +156,9 @@ impl Plain {
         let params: CodeAction = message::params(params)?;
         let actions = self.look(&params.text_document, params.range);
         // A client that wants actions of some kind, such as those before a save, may run them
-        // unasked.
-        let is_any = params.context.only.is_none_or(|kinds| kinds.is_empty());
+        // unasked. The kind without a name is every kind.
+        let is_every = |kinds: Vec<String>| kinds.is_empty() || kinds.iter().any(String::is_empty);
+        let is_any = params.context.only.is_none_or(is_every);
         let path = uri::to_path(&params.text_document.uri).filter(|_| is_any);
         let commands = path.map_or(Vec::new(), |path| self.proposals.commands(&path));
         Ok(Answer {

@@ -95,7 +95,11 @@ pub fn offset(text: &str, line: u32, character: u32, encoding: Encoding) -> usiz
             None => return text.len(),
         }
     }
-    start + encoding.byte(line_at(text, start), character)
+    let line = line_at(text, start);
+    // Where line ends are mixed, Neovim and Emacs show the `\r` as a character of the line.
+    let is_behind_return = character as usize == encoding.length(line) + 1
+        && text[start + line.len()..].starts_with("\r\n");
+    start + encoding.byte(line, character) + usize::from(is_behind_return)
 }
 
 /// The position, line and character, of a byte of `text`.

@@ -63,7 +63,11 @@ impl World {
 
     /// The proposal's buffer, once it is shown with its hunk.
     fn propose(&self) -> u32 {
-        self.gemini.propose(&self.target, PROPOSED);
+        self.propose_text(PROPOSED)
+    }
+
+    fn propose_text(&self, proposed: &str) -> u32 {
+        self.gemini.propose(&self.target, proposed);
         let shown = "
             for _, window in ipairs(vim.api.nvim_list_wins()) do
               local buffer = vim.api.nvim_win_get_buf(window)
@@ -120,6 +124,35 @@ each_neovim! {
         world.accept(buffer);
         let edited = PROPOSED.replace("TWO", "new 😀\r\nTWO");
         assert_eq!(world.outcome(), Some(edited));
+    }
+}
+
+each_neovim! {
+    fn a_carriage_return_that_neovim_shows_can_be_edited(version) {
+        let mut world = World::open(version);
+        let buffer = world.propose_text("one\r\nTWO\nthree\r\nfour\r\n");
+        let edit = "
+            local buffer = ...
+            vim.api.nvim_buf_set_text(buffer, 0, 3, 0, 4, {})
+            vim.api.nvim_buf_set_text(buffer, 2, 6, 3, 0, { ' ' })";
+        world.nvim.lua::<serde_json::Value>(edit, json!([buffer]));
+        world.accept(buffer);
+        assert_eq!(world.outcome().as_deref(), Some("one\nTWO\nthree\r four\r\n"));
+    }
+}
+
+each_neovim! {
+    fn line_ends_that_the_person_changes_are_accepted(version) {
+        let mut world = World::open(version);
+        let buffer = world.propose();
+        let convert = "
+            vim.api.nvim_buf_call(..., function()
+              vim.bo.fileformat = 'unix'
+              vim.cmd('write')
+            end)";
+        world.nvim.lua::<serde_json::Value>(convert, json!([buffer]));
+        world.accept(buffer);
+        assert_eq!(world.outcome(), Some(PROPOSED.replace('\r', "")));
     }
 }
 

@@ -144,6 +144,21 @@ mod tests {
     }
 
     #[test]
+    fn a_carriage_return_that_is_shown_can_be_edited() {
+        for encoding in ALL {
+            let changed = |range| {
+                let mut document = Document::new("ab\r\ncd\n".to_owned());
+                document.change(vec![edit(range, "")], encoding);
+                document.text().to_owned()
+            };
+            assert_eq!(changed(between((0, 2), (0, 3))), "ab\ncd\n");
+            assert_eq!(changed(between((0, 3), (1, 0))), "ab\rcd\n");
+            assert_eq!(changed(between((0, 2), (1, 0))), "abcd\n");
+            assert_eq!(changed(between((0, 1), (0, 9))), "a\r\ncd\n");
+        }
+    }
+
+    #[test]
     fn the_text_of_a_save_counts_until_the_edits_that_led_there() {
         let mut document = Document::new("a\n".to_owned());
         document.save("new\na\n".to_owned());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Cursor, File};
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::lsp::plain::document::Document;
 use crate::lsp::plain::wire::{Change, Range};
@@ -93,7 +94,7 @@ impl Files {
             return;
         };
         let text = file.document.slice(range, encoding);
-        let is_cursor = has_block_cursor && text.chars().take(2).count() == 1;
+        let is_cursor = has_block_cursor && text.graphemes(true).take(2).count() == 1;
         let (end, selection) = if text.is_empty() || is_cursor {
             (range.start, None)
         } else {
@@ -211,11 +212,17 @@ mod tests {
 
     #[test]
     fn a_block_cursor_selects_nothing() {
-        let mut files = Files::new(Encoding::Utf8, true);
-        files.open("/a".into(), "é\n".to_owned(), 1);
-        files.select(Path::new("/a"), range(at(0, 0), at(0, 2)), 2);
-        assert_eq!(active(&files).selected_text, None);
-        assert_eq!(cursor(&active(&files)), (1, 1));
+        for character in ["é", "e\u{301}", "👩\u{200d}🔬", "\r\n"] {
+            let mut files = Files::new(Encoding::Utf8, true);
+            files.open("/a".into(), format!("{character}x\n"), 1);
+            let end = match character {
+                "\r\n" => at(1, 0),
+                _ => at(0, u32::try_from(character.len()).unwrap()),
+            };
+            files.select(Path::new("/a"), range(at(0, 0), end), 2);
+            assert_eq!(active(&files).selected_text, None, "{character:?}");
+            assert_eq!(cursor(&active(&files)), (1, 1));
+        }
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub fn open(program: &str, file: &Path) -> Result<(), String> {
         .spawn()
         .map_err(failed)?;
     let reap = move || match child.wait() {
+        Ok(status) if !status.success() => {
+            tracing::warn!(%status, "the program that opens files failed");
+        }
         Ok(status) => tracing::debug!(%status, "the program that opens files ended"),
         Err(error) => tracing::debug!(%error, "the program that opens files is lost"),
     };

@@ -33,6 +33,8 @@ pub struct Pending {
     pub shown: Option<Reply<()>>,
     /// Counts up: the biggest one is what the person looks at.
     pub focused: u64,
+    /// When it came before another one that the person may still have in mind.
+    pub interrupts: Option<Instant>,
     /// When it counts as closed, if the editor does not open it again.
     pub closes: Option<Instant>,
     /// When its diagnostics are due.
@@ -56,6 +58,7 @@ impl Pending {
             view: View::default(),
             shown: Some(shown),
             focused,
+            interrupts: None,
             closes: None,
             redraw: None,
             original,
@@ -84,14 +87,15 @@ impl Pending {
     /// The text that would be accepted now, byte for byte.
     ///
     /// # Errors
-    /// When somebody saved it as something else than text.
+    /// When what somebody saved cannot be read, or is no text.
     pub fn text(&self) -> Result<String, String> {
         let proposed = &self.diff.proposed;
         if let Some((first, now)) = self.view.edited() {
             return Ok(restore(proposed, first, now));
         }
         // An editor that does not synchronise it may have saved it all the same.
-        let Ok(Some(saved)) = self.file.read() else {
+        let saved = self.file.read().map_err(|error| error.to_string())?;
+        let Some(saved) = saved else {
             return Ok(proposed.to_string());
         };
         match String::from_utf8(saved) {

@@ -27,6 +27,10 @@ use crate::original;
 /// language is changed. Then it counts as closed, which is a rejection (C5.7).
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Nobody sees a proposal and answers it in less. A command as soon as this is about what was there
+/// before.
+const GLANCE: Duration = Duration::from_millis(700);
+
 /// How long the editor must be quiet before hunks are found again.
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
@@ -69,6 +73,7 @@ impl Proposals {
     /// Shows a proposal. A newer one gets a file of its own: the editor may still have the text of
     /// the older one, and that must not be taken for an answer.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Vec<Action> {
+        let interrupts = (!self.pending.is_empty()).then(Instant::now);
         let mut actions = self.forget(diff.id);
         let original = match original::read(&diff.path) {
             Ok(original) => original,
@@ -87,7 +92,8 @@ impl Proposals {
             }
         };
         self.focuses += 1;
-        let pending = Pending::new(diff, original, file, shown, self.focuses);
+        let mut pending = Pending::new(diff, original, file, shown, self.focuses);
+        pending.interrupts = interrupts;
         let (publish, first) = self.publish(&pending);
         let params = ShowDocumentParams {
             uri: pending.uri.clone().into(),
@@ -124,10 +130,20 @@ impl Proposals {
             Ok(text) => closed.done(text),
             Err(why) => closed.failed(why),
         }
-        if reason == CloseReason::AgentGone {
-            let text = format!("{agent} is gone: its change of {name} cannot be accepted any more");
-            actions.push(Action::Send(message::show(MessageType::Info, text)));
-        }
+        let news = match reason {
+            CloseReason::AgentGone => Some((
+                MessageType::Info,
+                format!("{agent} is gone: its change of {name} cannot be accepted any more"),
+            )),
+            CloseReason::NotShown => Some((
+                MessageType::Error,
+                format!(
+                    "the editor did not open the change of {name} in time; {agent} was told so"
+                ),
+            )),
+            _ => None,
+        };
+        actions.extend(news.map(|(kind, text)| Action::Send(message::show(kind, text))));
         actions
     }
 
@@ -168,6 +184,7 @@ impl Proposals {
         pending.uri = uri;
         pending.closes = None;
         pending.redraw = None;
+        pending.interrupts = pending.interrupts.map(|_| Instant::now());
         let proposed = pending.diff.proposed.clone();
         pending.view.open(text, &proposed);
         // What is open is shown, whatever becomes of the question.
@@ -210,6 +227,7 @@ impl Proposals {
         let focused = self.focuses;
         let pending = self.find_mut(path)?;
         pending.focused = focused;
+        pending.interrupts = None;
         Some(pending)
     }
 
@@ -305,7 +323,15 @@ impl Proposals {
         let (id, revision) = match arguments {
             [] => {
                 let last = self.pending.iter().max_by_key(|pending| pending.focused);
-                return last.ok_or_else(|| failed("no change waits for a decision".to_owned()));
+                let last =
+                    last.ok_or_else(|| failed("no change waits for a decision".to_owned()))?;
+                if last.interrupts.is_some_and(|at| at.elapsed() < GLANCE) {
+                    let (agent, name) = (last.diff.agent.display_name(), last.name());
+                    let text =
+                        format!("{agent}'s change of {name} came just now: look at it first");
+                    return Err(failed(text));
+                }
+                return Ok(last);
             }
             [id] => (number(id), None),
             [id, revision, ..] => (number(id), Some(number(revision))),

@@ -6,6 +6,13 @@ use crate::text::hunks;
 
 const BOM: char = '\u{feff}';
 
+/// All that ends a line somewhere; what is longer first.
+const ANY: Ends = &["\r\n", "\n", "\r"];
+
+/// How an editor takes two texts apart that shows CRLF as LF, and any other `\r` as a character:
+/// what ends a line of the proposal, and of its own text. What it makes of `\r\r\n` is no CRLF.
+const BY_NEWLINES: [Ends; 2] = [&["\r\n", "\n"], &["\n"]];
+
 /// The text to accept: `now`, as the editor has it, with the bytes of `proposal` that the editor
 /// did not show in `shown`, the text it opened.
 pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
@@ -21,15 +28,15 @@ pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
     } else {
         proposal
     };
-    let (original, shown, now) = (Lines::new(body), Lines::new(shown), Lines::new(now));
     let mut text = String::with_capacity(proposal.len());
     if hides_bom {
         text.push(BOM);
     }
-    if original.contents().eq(shown.contents()) {
-        weave(&original, &shown, &now, &mut text);
+    if let Some((original, shown, ends)) = alike(body, shown) {
+        weave(&original, &shown, &Lines::new(now, ends), &mut text);
     } else {
         // The editor made something else of it; only the way lines end can be told.
+        let [original, shown, now] = [body, shown, now].map(|text| Lines::new(text, ANY));
         let end = original.usual_end().filter(|_| shown.hides(&original));
         for line in &now.lines {
             text.push_str(line.content);
@@ -39,41 +46,67 @@ pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
     text
 }
 
-/// Whether two texts are the same but for line ends, byte order mark and the end of the last line.
-pub fn is_same_content(a: &str, b: &str) -> bool {
-    let body = |text| Lines::new(str::strip_prefix(text, BOM).unwrap_or(text));
-    let (a, b) = (body(a), body(b));
-    a.contents().eq(b.contents())
+/// Whether a text is the proposal but for line ends, byte order mark and the end of the last line.
+pub fn is_same_content(text: &str, proposal: &str) -> bool {
+    let [body, text] = [proposal, text].map(|text| text.strip_prefix(BOM).unwrap_or(text));
+    alike(body, text).is_some()
+}
+
+/// A proposal and what an editor shows of it, line for line, if their lines hold the same, and what
+/// ends a line in that editor.
+fn alike<'a>(proposal: &'a str, shown: &'a str) -> Option<(Lines<'a>, Lines<'a>, Ends)> {
+    let mut returns = proposal.match_indices('\r');
+    let has_lone_return = returns.any(|(at, _)| !proposal[at..].starts_with("\r\n"));
+    let first = has_lone_return.then_some(BY_NEWLINES);
+    let mut ways = first.into_iter().chain([[ANY, ANY]]);
+    ways.find_map(|[ends, shown_ends]| {
+        let (original, shown) = (Lines::new(proposal, ends), Lines::new(shown, shown_ends));
+        let is_same = original.contents().eq(shown.contents());
+        is_same.then_some((original, shown, shown_ends))
+    })
 }
 
 /// Puts `now` together: lines that are as in `shown` come from `original`, byte for byte.
 fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut String) {
-    let usual = original.usual_end();
+    let usual = original.usual_end().unwrap_or("\n");
     let hides_ends = shown.hides(original);
-    let mut put = |line: &Line<'_>, end: Option<&str>| {
+    let mut last_end = 0;
+    let mut put = |line: &Line<'_>, end: &str| {
+        let end = if end.is_empty() { usual } else { end };
         text.push_str(line.content);
-        let end = end.filter(|end| !end.is_empty()).or(usual);
-        text.push_str(end.unwrap_or("\n"));
+        text.push_str(end);
+        last_end = end.len();
     };
-    let mut next = 0;
-    let all = original.lines.len();
+    let mut next = 0..0;
+    let all = original.lines.len()..now.lines.len();
     let last = hunks::Hunk {
-        before: all..all,
-        after: 0..0,
+        before: all.start..all.start,
+        after: all.end..all.end,
         out: false,
     };
     let found = hunks::between(&shown.plain(), &now.plain());
     for hunk in found.iter().chain([&last]) {
-        for line in &original.lines[next..hunk.before.start] {
-            put(line, Some(line.end));
+        let same = (next.start..hunk.before.start).zip(next.end..);
+        for (before, after) in same {
+            let (line, now) = (&original.lines[before], &now.lines[after]);
+            let was_changed = shown.lines[before].ends_otherwise(now);
+            put(line, if was_changed { now.end } else { line.end });
         }
-        // A line that takes another's place ends as that one did.
-        let mut replaced = original.lines[hunk.before.clone()].iter();
+        let mut replaced = hunk.before.clone();
         for line in &now.lines[hunk.after.clone()] {
-            let before = replaced.next().map(|line| line.end);
-            put(line, if hides_ends { before } else { Some(line.end) });
+            // A line that takes another's place ends as that one did.
+            let before = replaced.next().filter(|_| hides_ends);
+            put(
+                line,
+                match before {
+                    Some(at) if shown.lines[at].ends_otherwise(line) => line.end,
+                    Some(at) => original.lines[at].end,
+                    None if hides_ends => usual,
+                    None => line.end,
+                },
+            );
         }
-        next = hunk.before.end;
+        next = hunk.before.end..hunk.after.end;
     }
     let is_kept = now.is_ended() == shown.is_ended() && !original.is_empty();
     let is_ended = if is_kept {
@@ -82,13 +115,14 @@ fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut St
         now.is_ended()
     };
     if !is_ended {
-        let ends = ["\r\n", "\n", "\r"];
-        let end = ends.into_iter().find(|end| text.ends_with(end));
-        text.truncate(text.len() - end.map_or(0, str::len));
+        text.truncate(text.len() - last_end);
     }
 }
 
-/// A text as lines, whatever ends them; an empty text has one line.
+/// What ends a line.
+type Ends = &'static [&'static str];
+
+/// A text as lines; an empty text has one line.
 struct Lines<'a> {
     lines: Vec<Line<'a>>,
 }
@@ -103,25 +137,30 @@ impl Line<'_> {
     fn ends(&self) -> bool {
         !self.end.is_empty()
     }
+
+    /// Whether both end, each in its own way.
+    fn ends_otherwise(&self, other: &Line<'_>) -> bool {
+        self.ends() && other.ends() && self.end != other.end
+    }
 }
 
 impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, ends: Ends) -> Self {
         let mut lines = Vec::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(['\r', '\n']) {
-            let width = if rest[at..].starts_with("\r\n") { 2 } else { 1 };
-            lines.push(Line {
-                content: &rest[..at],
-                end: &rest[at..at + width],
-            });
-            rest = &rest[at + width..];
+        let mut start = 0;
+        for (at, _) in text.match_indices(['\r', '\n']) {
+            let found = ends.iter().find(|end| text[at..].starts_with(**end));
+            // The `\n` of a CRLF was part of the end before.
+            if let (Some(end), Some(content)) = (found, text.get(start..at)) {
+                let end = &text[at..at + end.len()];
+                lines.push(Line { content, end });
+                start = at + end.len();
+            }
         }
+        let rest = &text[start..];
         if !rest.is_empty() || lines.is_empty() {
-            lines.push(Line {
-                content: rest,
-                end: "",
-            });
+            let (content, end) = (rest, "");
+            lines.push(Line { content, end });
         }
         Self { lines }
     }
@@ -151,7 +190,7 @@ impl<'a> Lines<'a> {
     /// Whether lines end otherwise here than in `original`.
     fn hides(&self, original: &Self) -> bool {
         let mut pairs = self.lines.iter().zip(&original.lines);
-        pairs.any(|(line, other)| line.ends() && other.ends() && line.end != other.end)
+        pairs.any(|(line, other)| line.ends_otherwise(other))
     }
 
     /// The contents as a text of lines that end in `\n`, to be compared.
@@ -202,6 +241,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_two_returns_is_no_line_end() {
+        let restored = restore("a\r\r\nb\r\r\n", "a\r\nb\r\n", "a\r\nB\r\n");
+        assert_eq!(restored, "a\r\r\nB\r\r\n");
+        let restored = restore("a\r\r\nb\r", "a\r\nb\r\n", "a\r\nb\r\nc\n");
+        assert_eq!(restored, "a\r\r\nb\r\r\nc");
+        assert!(is_same_content("a\r\nb\r\n", "a\r\r\nb\r\r\n"));
+    }
+
+    #[test]
+    fn line_ends_that_the_person_changed_are_taken() {
+        let (proposal, shown) = ("\u{feff}a\r\nb\r\n", "a\r\nb\r\n");
+        assert_eq!(restore(proposal, shown, "a\nb\n"), "\u{feff}a\nb\n");
+        assert_eq!(restore(proposal, shown, "a\nB\n"), "\u{feff}a\nB\n");
+        assert_eq!(restore("a\nb", "a\nb\n", "a\r\nb\r\n"), "a\r\nb");
+        let restored = restore("a\r\nb\nc\n", "a\nb\nc\n", "a\r\nb\r\nC\r\n");
+        assert_eq!(restored, "a\r\nb\r\nC\r\n");
+    }
+
+    #[test]
     fn a_mark_that_was_hidden_comes_back() {
         assert_eq!(restore("\u{feff}a\n", "a\n", "b\n"), "\u{feff}b\n");
         assert_eq!(restore("\u{feff}a\r\n", "a\r\n", "b\r\n"), "\u{feff}b\r\n");
@@ -238,11 +296,29 @@ mod tests {
     /// A text as an editor shows it that hides everything it can.
     fn hidden(text: &str) -> String {
         let body = text.strip_prefix(BOM).unwrap_or(text);
-        let lines = Lines::new(body);
+        let lines = Lines::new(body, ANY);
         lines
             .contents()
             .flat_map(|content| [content, "\n"])
             .collect()
+    }
+
+    /// What editors make of a text that they open.
+    fn ways(text: &str) -> [String; 6] {
+        let body = text.strip_prefix(BOM).unwrap_or(text);
+        let ended = |text: &str, end: &str| match text.ends_with('\n') {
+            true => text.to_owned(),
+            false => format!("{text}{end}"),
+        };
+        let lf = body.replace("\r\n", "\n");
+        [
+            text.to_owned(),
+            body.to_owned(),
+            ended(body, "\n"),
+            ended(&lf, "\n"),
+            lf.replace('\n', "\r\n"),
+            hidden(text),
+        ]
     }
 
     proptest! {
@@ -263,6 +339,36 @@ mod tests {
             let others: String = restored.split_inclusive('\n').filter(|line| !line.contains("new")).collect();
             prop_assert_eq!(others.trim_start_matches(BOM), pieces.concat());
             prop_assert!(restored.starts_with(bom));
+        }
+
+        #[test]
+        fn an_edit_of_one_line_changes_that_line_only(
+            bom: bool,
+            lines in prop::collection::vec(("[ab]{0,2}", "\n|\r\n|\r"), 1..6),
+            last in "[ab]{0,2}",
+            at in 0_usize..6,
+            way in 0_usize..6,
+        ) {
+            let end = |(line, end): &(String, String)| format!("{line}{end}");
+            let bom = if bom { "\u{feff}" } else { "" };
+            let body = lines.iter().map(end).collect::<String>() + &last;
+            let proposal = format!("{bom}{body}");
+            let shown = ways(&proposal)[way].clone();
+            prop_assert_eq!(&restore(&proposal, &shown, &shown), &proposal);
+            let edit = |text: &str, ends: Ends| {
+                let lines = Lines::new(text, ends).lines;
+                let at = at.min(lines.len() - 1);
+                let put = |(number, line): (usize, &Line<'_>)| {
+                    let new = if number == at { "new" } else { line.content };
+                    format!("{new}{}", line.end)
+                };
+                lines.iter().enumerate().map(put).collect::<String>()
+            };
+            let mark = if shown.starts_with(BOM) { "\u{feff}" } else { "" };
+            let [ends, shown_ends] = if way == 3 { BY_NEWLINES } else { [ANY, ANY] };
+            let now = format!("{mark}{}", edit(shown.trim_start_matches(BOM), shown_ends));
+            let wanted = format!("{bom}{}", edit(&body, ends));
+            prop_assert_eq!(restore(&proposal, &shown, &now), wanted);
         }
 
         #[test]

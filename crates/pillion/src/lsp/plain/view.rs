@@ -25,7 +25,10 @@ impl View {
         let document = Document::new(text);
         match &mut self.opened {
             // The person's edits came along.
-            Some(opened) if !is_same_content(document.text(), proposed) => {
+            Some(opened)
+                if document.text() == opened.document.text()
+                    || !is_same_content(document.text(), proposed) =>
+            {
                 opened.is_edited |= document.text() != opened.first;
                 opened.document = document;
             }
@@ -112,6 +115,15 @@ mod tests {
         assert_eq!(view.edited(), Some(("a\nb\n", "a\nc\n")));
         view.open("a\nb\n".to_owned(), "a\r\nb");
         assert_eq!(view.edited(), Some(("a\nb\n", "a\nb\n")), "taken back");
+    }
+
+    #[test]
+    fn other_line_ends_survive_when_it_is_opened_again() {
+        let mut view = View::default();
+        view.open("a\r\nb\r\n".to_owned(), "a\r\nb");
+        view.save("a\nb\n".to_owned());
+        view.open("a\nb\n".to_owned(), "a\r\nb");
+        assert_eq!(view.edited(), Some(("a\r\nb\r\n", "a\nb\n")));
     }
 
     #[test]

@@ -128,3 +128,20 @@ fn what_was_saved_as_something_else_than_text_is_refused() {
     fs::write(&proposal.path, "fine\n").unwrap();
     expect_accepted(world, proposal, "fine\n");
 }
+
+#[test]
+fn what_was_saved_but_cannot_be_read_is_refused() {
+    let mut world = World::new();
+    let target = world.target("a.txt", "before\n");
+    let proposal = world.propose(&target, "after\n");
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": true}));
+    fs::remove_file(&proposal.path).unwrap();
+    fs::create_dir(&proposal.path).unwrap();
+    let answer = world.execute("pillion.accept", json!([1, 1]));
+    let text = answer["error"]["message"].as_str().unwrap();
+    assert!(text.contains("not a regular file"), "{text}");
+    fs::remove_dir(&proposal.path).unwrap();
+    expect_accepted(world, proposal, "after\n");
+}

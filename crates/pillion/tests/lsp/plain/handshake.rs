@@ -1,5 +1,7 @@
 //! What a plain client is offered, and what it is not.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::client::Editor;
@@ -65,4 +67,27 @@ fn what_is_not_understood_is_refused_or_ignored_with_the_field() {
     world.editor.notify("textDocument/willSave", json!(null));
     world.editor.notify("$/setTrace", json!({"value": "off"}));
     assert_eq!(world.editor.passed(), Vec::<String>::new());
+}
+
+#[test]
+fn the_log_holds_no_text_of_files_and_proposals() {
+    let sandbox = Sandbox::new();
+    let log = sandbox.home.root().join("log");
+    let args = ["--log", log.to_str().unwrap()];
+    let mut world = World::in_sandbox(sandbox, &args, json!({}));
+    let uri = world.open("a.rs", "hush\n");
+    world.code_actions(&uri, (0, 0), (0, 4));
+    let target = world.target("b.rs", "hush\n");
+    let proposal = world.shown(&target, "hush!\n");
+    world.did_change(&proposal.uri, "hush, hush\n");
+    world.did_save(&proposal.uri, "hush, hush\n");
+    let malformed = json!({"textDocument": {"uri": uri}, "contentChanges": "hush"});
+    world.editor.notify("textDocument/didChange", malformed);
+    world.choose(&proposal, "Accept");
+    world.agent.outcome();
+    world.editor.hang_up();
+    world.editor.ended();
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(text.contains("textDocument/didChange"), "{text}");
+    assert!(!text.contains("hush"), "{text}");
 }

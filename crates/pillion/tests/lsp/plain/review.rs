@@ -97,17 +97,20 @@ fn an_action_of_some_kind_is_not_ours() {
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
     let place = json!({"line": 0, "character": 0});
-    let params = json!({
-        "textDocument": {"uri": proposal.uri},
-        "range": {"start": place, "end": place},
-        "context": {"diagnostics": [], "only": ["source.organizeImports"]},
-    });
-    let answer = world.editor.request("textDocument/codeAction", params);
-    assert_eq!(
-        answer["result"],
-        json!([]),
-        "it may be run before a save, unasked"
-    );
+    let mut asked = |only: Value| {
+        let params = json!({
+            "textDocument": {"uri": proposal.uri},
+            "range": {"start": place, "end": place},
+            "context": {"diagnostics": [], "only": only},
+        });
+        let answer = world.editor.request("textDocument/codeAction", params);
+        answer["result"].as_array().unwrap().len()
+    };
+    let before_a_save = json!(["source.organizeImports"]);
+    assert_eq!(asked(before_a_save), 0, "it may be run unasked");
+    for every in [json!(null), json!([]), json!(["", "quickfix"])] {
+        assert_eq!(asked(every), 2);
+    }
 }
 
 #[test]
@@ -119,7 +122,10 @@ fn a_command_without_arguments_means_what_the_person_looked_at_last() {
     let [a, b, _] = targets
         .clone()
         .map(|target| world.shown(&target, "after\n"));
-    world.execute("pillion.reject", Value::Null);
+    let start = Instant::now();
+    while world.execute("pillion.reject", Value::Null)["error"].is_object() {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
     assert_eq!(
         world.agent.outcome(),
         rejected(&targets[2]),
@@ -131,6 +137,30 @@ fn a_command_without_arguments_means_what_the_person_looked_at_last() {
     assert!(b.path.exists());
     world.execute("pillion.accept", Value::Null);
     assert_eq!(world.agent.outcome(), accepted(&targets[1], "after\n"));
+}
+
+#[test]
+fn a_command_without_arguments_is_not_about_a_proposal_that_nobody_can_have_seen() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let other = world.target("b.rs", "before\n");
+    let first = world.shown(&target, "first\n");
+    let second = world.shown(&other, "second\n");
+    let answer = world.execute("pillion.accept", Value::Null);
+    assert_eq!(
+        answer["error"]["message"],
+        "Gemini CLI's change of b.rs came just now: look at it first"
+    );
+    world.at("textDocument/hover", &first.uri, (0, 0));
+    let newer = world.shown(&target, "newer\n");
+    let answer = world.execute("pillion.accept", json!([]));
+    assert!(answer.get("error").is_some(), "of the one before it");
+    world.at("textDocument/hover", &second.uri, (0, 0));
+    world.execute("pillion.accept", Value::Null);
+    assert_eq!(world.agent.outcome(), accepted(&other, "second\n"));
+    world.at("textDocument/hover", &newer.uri, (0, 0));
+    world.execute("pillion.accept", Value::Null);
+    assert_eq!(world.agent.outcome(), accepted(&target, "newer\n"));
 }
 
 #[test]
@@ -204,7 +234,7 @@ fn a_newer_proposal_is_shown_and_the_answers_to_the_older_one_do_not_count() {
     assert!(text.contains("newer change of a.rs"), "{text}");
     world.did_close(&first.uri);
     world.did_open(&second.uri, "second\n");
-    world.execute("pillion.accept", json!([]));
+    world.execute("pillion.accept", json!([1]));
     assert_eq!(world.agent.outcome(), accepted(&target, "second\n"));
 }
 
@@ -315,6 +345,35 @@ fn an_editor_that_opens_it_but_never_answers_shows_it_all_the_same() {
     proposal.call.end().unwrap();
     world.execute("pillion.reject", json!([]));
     assert_eq!(world.agent.outcome(), rejected(&target));
+}
+
+#[test]
+fn an_editor_that_neither_answers_nor_opens_it_is_told_what_the_agent_was_told() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "before\n");
+    let proposal = world.propose(&target, "after\n");
+    world.diagnostics(&proposal.uri, |found| found.len() == 1);
+    let reason = proposal.call.end().unwrap_err();
+    assert!(
+        reason.contains("did not answer within 10 seconds"),
+        "{reason}"
+    );
+    let message = world.editor.params("window/showMessage");
+    assert_eq!(
+        message,
+        json!({"type": 1, "message": "the editor did not open the change of a.rs in time; \
+                                      Gemini CLI was told so"})
+    );
+    world.diagnostics(&proposal.uri, |found| found.is_empty());
+    assert!(!proposal.path.exists());
+    // It comes too late.
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": false}));
+    world.did_open(&proposal.uri, "after\n");
+    let answer = world.execute("pillion.accept", json!([]));
+    assert_eq!(answer["error"]["message"], "no change waits for a decision");
+    assert_eq!(world.editor.passed(), Vec::<String>::new());
 }
 
 #[test]
