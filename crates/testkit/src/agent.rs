@@ -143,9 +143,15 @@ impl Agent {
     /// wide. The screen is cleared before, so that what stands there afterwards is the answer.
     pub fn prompt(&self, text: &str) {
         self.submit(text);
-        self.pane.wait_until("the prompt taken", SOON, |screen| {
-            screen.contains(READY) || screen.contains(QUESTION)
-        });
+        self.wait_taken();
+    }
+
+    /// Sends a prompt whose beginning somebody else puts into the input line: waits for that, and
+    /// types the rest, one line.
+    pub fn complete_prompt(&self, rest: &str) {
+        self.pane.wait_gone(READY, SOON);
+        self.enter(rest);
+        self.wait_taken();
     }
 
     /// Waits until it asks in its own window whether a change may be made.
@@ -235,9 +241,19 @@ impl Agent {
         self.pane.kill();
     }
 
+    fn wait_taken(&self) {
+        self.pane.wait_until("the prompt taken", SOON, |screen| {
+            screen.contains(READY) || screen.contains(QUESTION)
+        });
+    }
+
     fn submit(&self, text: &str) {
         self.pane.wait_for(READY, SOON);
         self.pane.send_keys(["C-l"]);
+        self.enter(text);
+    }
+
+    fn enter(&self, text: &str) {
         self.pane.type_text(text);
         let what = format!("{text:?} in the input line");
         self.pane.wait_until(&what, SOON, |screen| {

@@ -119,11 +119,11 @@ each_agent_in_each_neovim! {
         scene.nvim.lua::<()>("vim.cmd('stopinsert | wincmd p | edit ' .. vim.fn.fnameescape(...))", json!([path]));
         scene.nvim.input(":PillionSend<CR>");
         scene.wait_typing();
-        let told = scene.told("what is in it");
+        let told = scene.told_with("what is in it", Agent::complete_prompt);
         assert!(told.contains("contentsofthementioned"), "{told}");
         scene.nvim.input("<C-\\><C-n>1<C-w>w:edit poem.txt<CR>ggVj:PillionSend<CR>");
         scene.wait_typing();
-        let told = scene.told("what was that");
+        let told = scene.told_with("what was that", Agent::complete_prompt);
         assert!(told.contains("onetwowhatwasthat"), "{told}");
         scene.nvim.assert_no_errors();
     }
@@ -224,8 +224,12 @@ impl Scene {
 
     /// Sends a prompt; what the agent adds to it of its own.
     fn told(&self, prompt: &str) -> String {
+        self.told_with(prompt, Agent::prompt)
+    }
+
+    fn told_with(&self, prompt: &str, send: impl Fn(&Agent, &str)) -> String {
         self.model.script([Turn::say("I have seen it")]);
-        self.agent.prompt(prompt);
+        send(&self.agent, prompt);
         self.agent.wait_for("I have seen it");
         let asked = self.model.wait_for("with the prompt", SOON, |request| {
             request.is_main && request.mentions(prompt)
