@@ -101,6 +101,9 @@ end
 --- still has a window to close, and it must be the proposal's.
 local function settle(diff, outcome)
   pending[diff.id] = nil
+  if next(pending) == nil then
+    write.detach()
+  end
   leaving[diff.id] = diff
   diff.outcome = outcome
   diff.was_inside = diff.was_inside or is_inside(diff)
@@ -127,6 +130,10 @@ local function accept(diff)
   if invalid then
     local _, line = content:sub(1, invalid):gsub("\n", "")
     return keep(diff, ("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
+  end
+  if content == "" and #diff.pristine.lines > 0 and not diff.is_warned then
+    diff.is_warned = true
+    return keep(diff, "agents take an empty text for none: :q! rejects, :w again accepts")
   end
   if not send(diff, "accepted", content) then
     return keep(diff, "Pillion does not run, so nobody hears that. Hint: :Pillion start; :w NAME writes a copy")
@@ -188,6 +195,7 @@ end
 
 local function read(diff, params)
   diff.revision = params.revision
+  diff.is_warned = false
   diff.path = params.path
   diff.agent = params.agent.displayName
   diff.is_new = params.original == nil or params.original == vim.NIL
@@ -219,13 +227,13 @@ function M.open(params)
   if pending[params.id] then
     return replace(pending[params.id], params)
   end
-  if next(pending) == nil then
-    attach()
-  end
   local diff = read({ id = params.id }, params)
   local done, problem = view.open(diff, { in_view = focused() ~= nil })
   if not done then
     return nil, problem
+  end
+  if next(pending) == nil then
+    attach()
   end
   pending[diff.id] = diff
   guard()
@@ -243,7 +251,7 @@ function M.close(params)
   local invalid = utf8.first_invalid(content)
   if params.reason == "agentGone" and vim.bo[diff.right].modified then
     local buf = proposal.rescue(diff)
-    notify.warn(("%s is gone. What you edited is in buffer %d"):format(diff.agent, buf))
+    notify.warn(("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
   end
   settle(diff, "closed")
   if invalid then
@@ -302,10 +310,11 @@ function M.jump(id)
   return with_diff(id, "Go to which diff?", go_to)
 end
 
---- `:PillionDiffs`: lets the person choose a diff and brings them to it.
+--- `:PillionDiffs`: brings the person to the only diff, or to the one that they choose.
 function M.pick(id)
   local diffs = sorted()
-  if id or #diffs == 0 then
+  local is_elsewhere = focused() == nil
+  if id or #diffs == 0 or (#diffs == 1 and is_elsewhere) then
     return M.jump(id)
   end
   list.select(diffs, focused(), "Go to which diff?", function(chosen)
