@@ -108,6 +108,27 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// The view goes once they are done.
+    fn keys_meant_for_a_proposal_never_reach_the_persons_own_buffer(version) {
+        let review = Review::new(version);
+        for (begun, mode, rest) in [
+            (":%s/o/X/", "c", "<CR>"),
+            ("ggd", "no", "d"),
+            ("Gotyped", "i", " ddp<Esc>"),
+            ("ggVj", "V", "d"),
+        ] {
+            review.propose(PROPOSED);
+            review.type_until(begun, &format!("vim.api.nvim_get_mode().mode == '{mode}'"));
+            review.gemini.close(&review.path).unwrap();
+            review.world.nvim.input(rest);
+            review.wait_gone();
+            assert_eq!(review.lines().join("\n") + "\n", ORIGINAL, "after {begun}");
+            assert_eq!(review.world.nvim.mode(), "n");
+        }
+    }
+}
+
+each_neovim! {
     fn the_only_diff_is_shown_without_asking_which(version) {
         let mut review = Review::new(version);
         review.propose(PROPOSED);

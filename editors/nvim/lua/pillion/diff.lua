@@ -19,6 +19,9 @@ local pending = {}
 --- By id: the settled ones whose view is about to go.
 local leaving = {}
 
+--- How often to look whether a person in a view that shall go is done with typing.
+local LOOK_MS = 50
+
 local function sorted()
   local diffs = vim.tbl_values(pending)
   table.sort(diffs, function(a, b)
@@ -65,8 +68,17 @@ local function inherit_origin(gone)
   end
 end
 
+--- Keeps what the person wrote for an agent that is gone.
+local function rescue(diff)
+  if diff.is_orphan and vim.api.nvim_buf_is_loaded(diff.right) and vim.bo[diff.right].modified then
+    local buf = proposal.rescue(diff)
+    notify.warn(("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
+  end
+end
+
 local function take_away(diff)
   leaving[diff.id] = nil
+  rescue(diff)
   inherit_origin(diff)
   -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
   local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right)
@@ -76,6 +88,14 @@ local function take_away(diff)
     notify.error(("the view of %s could not be closed: %s"):format(diff.path, problem))
   end
   emit("PillionDiffClosed", diff, diff.outcome)
+end
+
+--- Whether the person is in the middle of typing in a view that somebody else takes away: the rest of
+--- the keys would go to a buffer of theirs.
+local function is_in_the_middle(diff)
+  local mode = vim.api.nvim_get_mode()
+  local is_idle = not mode.blocking and (mode.mode == "n" or mode.mode == "nt" or mode.mode == "t")
+  return diff.outcome == "closed" and is_inside(diff) and not is_idle
 end
 
 local function take_away_later(diff)
@@ -91,6 +111,13 @@ local function take_away_later(diff)
           take_away_later(diff)
         end,
       })
+      return
+    end
+    if is_in_the_middle(diff) then
+      -- No event tells of the end of every kind of typing.
+      vim.defer_fn(function()
+        take_away_later(diff)
+      end, LOOK_MS)
       return
     end
     take_away(diff)
@@ -249,10 +276,7 @@ function M.close(params)
   end
   local content = proposal.text(diff.right)
   local invalid = utf8.first_invalid(content)
-  if params.reason == "agentGone" and vim.bo[diff.right].modified then
-    local buf = proposal.rescue(diff)
-    notify.warn(("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
-  end
+  diff.is_orphan = params.reason == "agentGone"
   settle(diff, "closed")
   if invalid then
     return nil, "the text in the view is not valid UTF-8"
