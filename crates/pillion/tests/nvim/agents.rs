@@ -261,8 +261,6 @@ impl Scene {
     /// Goes there as a person does who does not see it or types elsewhere.
     fn go_to_the_view(&self) {
         self.nvim.input("<C-\\><C-n>:PillionDiffs<CR>");
-        // The list asks which, even if it is one.
-        self.nvim.input("1<CR>");
         self.nvim
             .wait_until("the proposal in focus", "vim.b.pillion_diff ~= nil");
     }

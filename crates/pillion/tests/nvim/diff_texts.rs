@@ -49,7 +49,7 @@ each_neovim! {
             (":set fileformat=dos<CR>", "a\r\nb\r\n"),
             (":set noendofline<CR>", "a\nb"),
             (":set bomb<CR>", "\u{feff}a\nb\n"),
-            ("ggdG", ""),
+            ("ggdG:w<CR>", ""),
             ("ggdGax<Esc>", "x\n"),
             ("Gdd", "a\n"),
         ] {

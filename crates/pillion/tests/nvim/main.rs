@@ -58,6 +58,7 @@ macro_rules! each_neovim {
 mod agents;
 mod context;
 mod diff;
+mod diff_accidents;
 mod diff_decisions;
 mod diff_focus;
 mod diff_hunks;

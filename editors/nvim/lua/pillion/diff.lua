@@ -1,11 +1,11 @@
 --- The pending diffs: opened and closed for agents, decided by the person.
 
 local client = require("pillion.client")
-local events = require("pillion.events")
 local list = require("pillion.diff.list")
 local navigation = require("pillion.diff.navigation")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
+local pending = require("pillion.diff.pending")
 local proposal = require("pillion.diff.proposal")
 local text = require("pillion.diff.text")
 local utf8 = require("pillion.utf8")
@@ -13,99 +13,6 @@ local view = require("pillion.diff.view")
 local write = require("pillion.diff.write")
 
 local M = {}
-
---- By id: the diffs that wait for a decision.
-local pending = {}
---- By id: the settled ones whose view is about to go.
-local leaving = {}
-
-local function sorted()
-  local diffs = vim.tbl_values(pending)
-  table.sort(diffs, function(a, b)
-    return a.id < b.id
-  end)
-  return diffs
-end
-
-local function of_buffer(buf)
-  for _, diff in pairs(pending) do
-    if diff.right == buf then
-      return diff
-    end
-  end
-end
-
-local function is_inside(diff)
-  return view.has_window(diff, vim.api.nvim_get_current_win())
-end
-
---- The pending diff whose view has the focus.
-local function focused()
-  for _, diff in pairs(pending) do
-    if is_inside(diff) then
-      return diff
-    end
-  end
-end
-
-local function guard()
-  original.guard(focused())
-end
-
-local function emit(pattern, diff, outcome)
-  events.emit(pattern, { id = diff.id, path = diff.path, agent = diff.agent, outcome = outcome })
-end
-
---- A diff whose view was opened from the view of `gone` leads back to where that one came from.
-local function inherit_origin(gone)
-  for _, diff in pairs(pending) do
-    if vim.api.nvim_win_is_valid(diff.origin.win) and view.has_window(gone, diff.origin.win) then
-      diff.origin = gone.origin
-    end
-  end
-end
-
-local function take_away(diff)
-  leaving[diff.id] = nil
-  inherit_origin(diff)
-  -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
-  local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right)
-  local ok, problem = pcall(view.finish, diff, was_put_elsewhere or is_inside(diff))
-  guard()
-  if not ok then
-    notify.error(("the view of %s could not be closed: %s"):format(diff.path, problem))
-  end
-  emit("PillionDiffClosed", diff, diff.outcome)
-end
-
-local function take_away_later(diff)
-  vim.schedule(function()
-    if leaving[diff.id] ~= diff then
-      return
-    end
-    if vim.fn.getcmdwintype() ~= "" then
-      -- No window can be closed from the command-line window.
-      vim.api.nvim_create_autocmd("CmdwinLeave", {
-        once = true,
-        callback = function()
-          take_away_later(diff)
-        end,
-      })
-      return
-    end
-    take_away(diff)
-  end)
-end
-
---- A settled diff is no longer pending. Its view goes once the command that decided is done: `:wq`
---- still has a window to close, and it must be the proposal's.
-local function settle(diff, outcome)
-  pending[diff.id] = nil
-  leaving[diff.id] = diff
-  diff.outcome = outcome
-  diff.was_inside = diff.was_inside or is_inside(diff)
-  take_away_later(diff)
-end
 
 local function send(diff, outcome, content)
   return client.notify(
@@ -128,24 +35,28 @@ local function accept(diff)
     local _, line = content:sub(1, invalid):gsub("\n", "")
     return keep(diff, ("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
   end
+  if content == "" and #diff.pristine.lines > 0 and not diff.is_warned then
+    diff.is_warned = true
+    return keep(diff, "agents take an empty text for none: :q! rejects, :w again accepts")
+  end
   if not send(diff, "accepted", content) then
     return keep(diff, "Pillion does not run, so nobody hears that. Hint: :Pillion start; :w NAME writes a copy")
   end
   vim.bo[diff.right].modified = false
   require("pillion.reload").expect(diff.path)
-  settle(diff, "accepted")
+  pending.settle(diff, "accepted")
   return true
 end
 
 local function reject(diff)
   send(diff, "rejected")
-  settle(diff, "rejected")
+  pending.settle(diff, "rejected")
   return true
 end
 
 --- Rejects a diff whose buffer is gone, or whose last window was closed.
 local function check(diff, was_closed)
-  if pending[diff.id] ~= diff then
+  if pending.get(diff.id) ~= diff then
     return
   end
   if not vim.api.nvim_buf_is_loaded(diff.right) or (was_closed and not view.is_shown(diff)) then
@@ -156,7 +67,7 @@ local function check(diff, was_closed)
 end
 
 local function check_later(diff, was_closed)
-  diff.was_inside = is_inside(diff)
+  diff.was_inside = pending.is_inside(diff)
   vim.schedule(function()
     check(diff, was_closed)
   end)
@@ -167,27 +78,28 @@ local function attach()
   local function on(event, callback)
     vim.api.nvim_create_autocmd(event, { group = group, callback = callback })
   end
-  on({ "WinEnter", "BufEnter", "TabEnter" }, guard)
+  on({ "WinEnter", "BufEnter", "TabEnter" }, pending.guard)
   on("WinClosed", function(event)
     local win = tonumber(event.match)
-    local diff = vim.api.nvim_win_is_valid(win) and of_buffer(vim.api.nvim_win_get_buf(win))
+    local diff = vim.api.nvim_win_is_valid(win) and pending.of_buffer(vim.api.nvim_win_get_buf(win))
     if diff then
       check_later(diff, true)
     end
   end)
   on({ "BufUnload", "BufWipeout" }, function(event)
-    local diff = of_buffer(event.buf)
+    local diff = pending.of_buffer(event.buf)
     if diff then
       check_later(diff)
     end
   end)
-  write.attach(group, of_buffer, accept, function(diff)
+  write.attach(group, pending.of_buffer, accept, function(diff)
     proposal.fill(diff.right, diff.pristine)
   end)
 end
 
 local function read(diff, params)
   diff.revision = params.revision
+  diff.is_warned = false
   diff.path = params.path
   diff.agent = params.agent.displayName
   diff.is_new = params.original == nil or params.original == vim.NIL
@@ -203,7 +115,7 @@ local function replace(diff, params)
   view.replace(diff)
   if not view.is_shown(diff) then
     view.close_windows(diff, diff.windows)
-    return view.show(diff, { in_view = focused() ~= nil })
+    return view.show(diff, { in_view = pending.focused() ~= nil })
   end
   return true
 end
@@ -213,39 +125,35 @@ function M.open(params)
   if vim.fn.getcmdwintype() ~= "" then
     return nil, "the command-line window of Neovim is open, and no other window can be opened from it"
   end
-  if leaving[params.id] then
-    take_away(leaving[params.id])
-  end
-  if pending[params.id] then
-    return replace(pending[params.id], params)
-  end
-  if next(pending) == nil then
-    attach()
+  pending.make_room(params.id)
+  local shown = pending.get(params.id)
+  if shown then
+    return replace(shown, params)
   end
   local diff = read({ id = params.id }, params)
-  local done, problem = view.open(diff, { in_view = focused() ~= nil })
+  local done, problem = view.open(diff, { in_view = pending.focused() ~= nil })
   if not done then
     return nil, problem
   end
-  pending[diff.id] = diff
-  guard()
-  emit("PillionDiffOpened", diff)
+  if pending.is_empty() then
+    attach()
+  end
+  pending.add(diff)
+  pending.guard()
+  pending.emit("PillionDiffOpened", diff)
   return true
 end
 
 --- Takes a view away for the agent (`pillion/closeDiff`): { content }, or nil and why not.
 function M.close(params)
-  local diff = pending[params.id]
+  local diff = pending.get(params.id)
   if not diff or not vim.api.nvim_buf_is_loaded(diff.right) then
     return nil, ("diff %s has no view"):format(params.id)
   end
   local content = proposal.text(diff.right)
   local invalid = utf8.first_invalid(content)
-  if params.reason == "agentGone" and vim.bo[diff.right].modified then
-    local buf = proposal.rescue(diff)
-    notify.warn(("%s is gone. What you edited is in buffer %d"):format(diff.agent, buf))
-  end
-  settle(diff, "closed")
+  diff.is_orphan = params.reason == "agentGone"
+  pending.settle(diff, "closed")
   if invalid then
     return nil, "the text in the view is not valid UTF-8"
   end
@@ -255,8 +163,8 @@ end
 --- Calls `act(diff)` with the diff that is meant: by id, the one in focus, the only one, or the one
 --- that the person chooses.
 local function with_diff(id, prompt, act)
-  local diff = id and pending[id] or not id and focused()
-  local diffs = sorted()
+  local diff = id and pending.get(id) or not id and pending.focused()
+  local diffs = pending.sorted()
   if diff then
     return act(diff)
   elseif id then
@@ -267,7 +175,7 @@ local function with_diff(id, prompt, act)
     return act(diffs[1])
   else
     list.select(diffs, nil, prompt, function(chosen)
-      if pending[chosen.id] == chosen then
+      if pending.get(chosen.id) == chosen then
         act(chosen)
       end
     end)
@@ -284,13 +192,13 @@ end
 
 --- What is pending: a list of { id, agent, path, added, removed }, the oldest first.
 function M.list()
-  return vim.tbl_map(list.item, sorted())
+  return vim.tbl_map(list.item, pending.sorted())
 end
 
 local function go_to(diff)
-  local inside = focused()
+  local inside = pending.focused()
   local done, problem = view.go_to(diff, inside)
-  guard()
+  pending.guard()
   if not done then
     notify.error(("the view of %s could not be opened: %s"):format(diff.path, problem))
   end
@@ -302,14 +210,15 @@ function M.jump(id)
   return with_diff(id, "Go to which diff?", go_to)
 end
 
---- `:PillionDiffs`: lets the person choose a diff and brings them to it.
+--- `:PillionDiffs`: brings the person to the only diff, or to the one that they choose.
 function M.pick(id)
-  local diffs = sorted()
-  if id or #diffs == 0 then
+  local diffs = pending.sorted()
+  local is_elsewhere = pending.focused() == nil
+  if id or #diffs == 0 or (#diffs == 1 and is_elsewhere) then
     return M.jump(id)
   end
-  list.select(diffs, focused(), "Go to which diff?", function(chosen)
-    if pending[chosen.id] == chosen then
+  list.select(diffs, pending.focused(), "Go to which diff?", function(chosen)
+    if pending.get(chosen.id) == chosen then
       go_to(chosen)
     end
   end)
@@ -318,7 +227,7 @@ end
 --- For what is done at the cursor: only a view in focus will do.
 local function at_cursor(act)
   return function()
-    local diff = focused()
+    local diff = pending.focused()
     if not diff then
       notify.error("the cursor is not in a diff. Hint: :PillionDiffs goes to one")
       return

@@ -33,9 +33,9 @@ end
 --- Once the proposal's filetype is known, the text from Pillion is shown in the same colours.
 function M.adopt_filetype(diff)
   if not diff.left_is_users then
-    pcall(proposal.set_filetype, diff.left, vim.bo[diff.right].filetype)
-    text.set_options(diff.left, diff.original)
-    vim.bo[diff.left].modified = false
+    proposal.keep_text(diff.left, diff.original, function()
+      proposal.set_filetype(diff.left, vim.bo[diff.right].filetype)
+    end)
     vim.bo[diff.left].modifiable = false
   end
 end

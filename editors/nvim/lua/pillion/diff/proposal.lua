@@ -59,6 +59,30 @@ function M.fill(buf, shape)
   options.modified = false
 end
 
+--- What autocommands for a filetype must not change in a buffer of a view.
+local KEPT = { "buftype", "bufhidden", "swapfile", "undofile", "readonly" }
+
+--- Runs `set`, which gives a buffer with the text `shape` its filetype, and takes back what autocommands
+--- did to text and options: nobody edited the text yet.
+function M.keep_text(buf, shape, set)
+  local options, kept = vim.bo[buf], {}
+  for _, name in ipairs(KEPT) do
+    kept[name] = options[name]
+  end
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  -- Colours are no reason to show no diff.
+  pcall(set)
+  options.modifiable = true
+  for name, value in pairs(kept) do
+    options[name] = value
+  end
+  if vim.api.nvim_buf_get_changedtick(buf) ~= tick then
+    M.fill(buf, shape)
+  end
+  text.set_options(buf, shape)
+  options.modified = false
+end
+
 --- A new buffer with the proposed text.
 function M.create(diff, original)
   local buf = vim.api.nvim_create_buf(false, false)
@@ -71,10 +95,9 @@ function M.create(diff, original)
   vim.b[buf].pillion_diff = diff.id
   M.set_name(buf, ("pillion://%d%s%s"):format(diff.id, diff.path:sub(1, 1) == "/" and "" or "/", diff.path))
   M.fill(buf, diff.pristine)
-  -- Colours are no reason to show no diff.
-  pcall(detect_filetype, buf, diff.path, original)
-  text.set_options(buf, diff.pristine)
-  options.modified = false
+  M.keep_text(buf, diff.pristine, function()
+    detect_filetype(buf, diff.path, original)
+  end)
   return buf
 end
 
@@ -94,12 +117,14 @@ function M.replace(buf, shape)
   vim.bo[buf].modified = false
 end
 
---- Keeps what the person wrote into a proposal that nobody waits for any more. The new buffer.
+--- Keeps what the person wrote into a proposal that nobody waits for any more. The new buffer, which
+--- Neovim does not quit over before it is written or thrown away.
 function M.rescue(diff)
-  local buf = vim.api.nvim_create_buf(true, true)
+  local buf = vim.api.nvim_create_buf(true, false)
   vim.bo[buf].swapfile = false
   M.set_name(buf, ("pillion-kept://%d%s"):format(diff.id, diff.path))
   M.fill(buf, text.of_buffer(diff.right))
+  vim.bo[buf].modified = true
   return buf
 end
 

@@ -85,6 +85,7 @@ local function dress(diff, windows)
     layout.set(saved, windows.terminal, "winfixheight", true)
   end
   if windows.left then
+    diff.had_hor = diff.had_hor or vim.tbl_contains(vim.opt.scrollopt:get(), "hor")
     diff.left_cursor = vim.api.nvim_win_get_cursor(windows.left)
     for _, win in ipairs({ windows.left, windows.right }) do
       vim.api.nvim_win_call(win, function()
@@ -107,6 +108,23 @@ local function enter(win)
   end
 end
 
+--- Makes the windows of `spec`; nil and why if they cannot be, with everything as it was.
+local function build(diff, spec, here)
+  local windows = {}
+  local done, problem = quiet.run(function()
+    layout.open(spec, windows)
+    dress(diff, windows)
+    return true
+  end)
+  if done then
+    return windows
+  end
+  M.close_windows(diff, windows)
+  focus.go_back(here)
+  focus.restore_layout(here)
+  return nil, problem
+end
+
 --- Puts the buffers of `diff` into windows. True, or nil and why it cannot be.
 function M.show(diff, how)
   if not vim.api.nvim_buf_is_valid(diff.left) then
@@ -115,16 +133,15 @@ function M.show(diff, how)
   end
   local here = focus.capture()
   local spec = plan(diff, here, how)
-  local windows = {}
-  local done, problem = quiet.run(function()
-    layout.open(spec, windows)
-    dress(diff, windows)
-    return true
-  end)
-  if not done then
-    M.close_windows(diff, windows)
-    focus.go_back(here)
-    focus.restore_layout(here)
+  local windows, problem = build(diff, spec, here)
+  if not windows then
+    -- Where two windows find no room, one may.
+    spec.left, spec.terminal, spec.tab = nil, nil, true
+    spec.focus = spec.focus == "terminal" and "stay" or spec.focus
+    spec.unseen = spec.focus == "stay"
+    windows, problem = build(diff, spec, here)
+  end
+  if not windows then
     return nil, problem
   end
   diff.origin, diff.before = here, here
@@ -200,6 +217,10 @@ function M.close_windows(diff, windows)
       end
     end
     layout.close(windows.tab, ours)
+    if diff.had_hor then
+      -- `:diffoff` takes it out with the last window that is compared.
+      vim.opt.scrollopt:append("hor")
+    end
   end)
 end
 

@@ -33,25 +33,26 @@ local function command_name(line)
   return line:match("^[%d%%.,'<>$+-]*%s*(!?%a*)")
 end
 
---- Whether an option is behind a write. That is no decision of the person.
-local function is_autowrite()
-  return (vim.o.autowrite or vim.o.autowriteall) and starts_with_one_of(command_name(running_command), SAVING)
-end
-
---- The last two keys typed in a proposal.
+--- The last two keys typed while a diff is pending.
 local typed = ""
 
 local keys = vim.api.nvim_create_namespace("pillion_proposal")
 
 local function listen_to_keys()
+  typed = ""
   vim.on_key(function(key)
     typed = typed:sub(-1) .. key
   end, keys)
 end
 
-local function ignore_keys()
-  vim.on_key(nil, keys)
-  typed = ""
+--- Whether an option is behind a write. That is no decision of the person.
+local function is_autowrite()
+  if not (vim.o.autowrite or vim.o.autowriteall) then
+    return false
+  end
+  local name = command_name(running_command)
+  -- CTRL-Z suspends Neovim without a command line.
+  return starts_with_one_of(name, SAVING) or (name == "" and typed:sub(-1) == "\26")
 end
 
 --- Whether the window is being closed by `:x` or `ZZ`. They write a buffer only if it is modified, but
@@ -90,11 +91,11 @@ function M.attach(group, find, accept, refill)
   end
   on("BufWriteCmd", on_write(find, accept))
   on({ "FileWriteCmd", "FileAppendCmd" }, refuse)
-  on("BufEnter", listen_to_keys)
-  on("BufLeave", ignore_keys)
+  listen_to_keys()
   on("QuitPre", function(event)
     local diff = find(event.buf)
-    if diff and is_write_and_quit() then
+    -- A modified one is about to be written.
+    if diff and not vim.bo[event.buf].modified and is_write_and_quit() then
       accept(diff)
     end
   end)
@@ -112,6 +113,11 @@ function M.attach(group, find, accept, refill)
       end)
     end
   end, "*")
+end
+
+--- No diff is pending any more.
+function M.detach()
+  vim.on_key(nil, keys)
 end
 
 return M

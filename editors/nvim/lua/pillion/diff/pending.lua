@@ -1,0 +1,160 @@
+--- Which diffs wait for a decision, and how the settled ones go.
+
+local events = require("pillion.events")
+local notify = require("pillion.notify")
+local original = require("pillion.diff.original")
+local proposal = require("pillion.diff.proposal")
+local view = require("pillion.diff.view")
+local write = require("pillion.diff.write")
+
+local M = {}
+
+--- By id: the diffs that wait for a decision.
+local pending = {}
+--- By id: the settled ones whose view is about to go.
+local leaving = {}
+
+--- How often to look whether a person in a view that shall go is done with typing.
+local LOOK_MS = 50
+
+function M.is_empty()
+  return next(pending) == nil
+end
+
+--- The pending diff with this number.
+function M.get(id)
+  return pending[id]
+end
+
+function M.add(diff)
+  pending[diff.id] = diff
+end
+
+--- All of them, the oldest first.
+function M.sorted()
+  local diffs = vim.tbl_values(pending)
+  table.sort(diffs, function(a, b)
+    return a.id < b.id
+  end)
+  return diffs
+end
+
+--- The pending diff whose proposal a buffer holds.
+function M.of_buffer(buf)
+  for _, diff in pairs(pending) do
+    if diff.right == buf then
+      return diff
+    end
+  end
+end
+
+--- Whether a window of its view has the focus.
+function M.is_inside(diff)
+  return view.has_window(diff, vim.api.nvim_get_current_win())
+end
+
+--- The pending diff whose view has the focus.
+function M.focused()
+  for _, diff in pairs(pending) do
+    if M.is_inside(diff) then
+      return diff
+    end
+  end
+end
+
+--- Keeps the original of the view in focus from being changed, and no other.
+function M.guard()
+  original.guard(M.focused())
+end
+
+--- Tells the user's autocommands.
+function M.emit(pattern, diff, outcome)
+  events.emit(pattern, { id = diff.id, path = diff.path, agent = diff.agent, outcome = outcome })
+end
+
+--- A diff whose view was opened from the view of `gone` leads back to where that one came from.
+local function inherit_origin(gone)
+  for _, diff in pairs(pending) do
+    if vim.api.nvim_win_is_valid(diff.origin.win) and view.has_window(gone, diff.origin.win) then
+      diff.origin = gone.origin
+    end
+  end
+end
+
+--- Keeps what the person wrote for an agent that is gone.
+local function rescue(diff)
+  if diff.is_orphan and vim.api.nvim_buf_is_loaded(diff.right) and vim.bo[diff.right].modified then
+    local buf = proposal.rescue(diff)
+    notify.warn(("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
+  end
+end
+
+local function take_away(diff)
+  leaving[diff.id] = nil
+  rescue(diff)
+  inherit_origin(diff)
+  -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
+  local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right)
+  local ok, problem = pcall(view.finish, diff, was_put_elsewhere or M.is_inside(diff))
+  M.guard()
+  if not ok then
+    notify.error(("the view of %s could not be closed: %s"):format(diff.path, problem))
+  end
+  M.emit("PillionDiffClosed", diff, diff.outcome)
+end
+
+--- Whether the person is in the middle of typing in a view that somebody else takes away: the rest of
+--- the keys would go to a buffer of theirs.
+local function is_in_the_middle(diff)
+  local mode = vim.api.nvim_get_mode()
+  local is_idle = not mode.blocking and (mode.mode == "n" or mode.mode == "nt" or mode.mode == "t")
+  return diff.outcome == "closed" and M.is_inside(diff) and not is_idle
+end
+
+local function take_away_later(diff)
+  vim.schedule(function()
+    if leaving[diff.id] ~= diff then
+      return
+    end
+    if vim.fn.getcmdwintype() ~= "" then
+      -- No window can be closed from the command-line window.
+      vim.api.nvim_create_autocmd("CmdwinLeave", {
+        once = true,
+        callback = function()
+          take_away_later(diff)
+        end,
+      })
+      return
+    end
+    if is_in_the_middle(diff) then
+      -- No event tells of the end of every kind of typing.
+      vim.defer_fn(function()
+        take_away_later(diff)
+      end, LOOK_MS)
+      return
+    end
+    take_away(diff)
+  end)
+end
+
+--- A settled diff is no longer pending. Its view goes once the command that decided is done: `:wq`
+--- still has a window to close, and it must be the proposal's.
+function M.settle(diff, outcome)
+  pending[diff.id] = nil
+  if M.is_empty() then
+    write.detach()
+  end
+  leaving[diff.id] = diff
+  diff.outcome = outcome
+  diff.was_inside = diff.was_inside or M.is_inside(diff)
+  take_away_later(diff)
+end
+
+--- Takes away at once what is left of the view of a settled diff.
+function M.make_room(id)
+  if leaving[id] then
+    take_away(leaving[id])
+  end
+end
+
+return M
