@@ -102,7 +102,7 @@ end
 local function after_the_end()
   require("pillion.context").detach()
   require("pillion.reload").detach()
-  require("pillion.salvage").close_views()
+  require("pillion.diff").close_all()
   require("pillion.environment").clear()
   M.state = fresh_state()
   require("pillion.status").update(M.state)

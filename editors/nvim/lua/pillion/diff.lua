@@ -205,6 +205,14 @@ local function go_to(diff)
   return done
 end
 
+--- Takes all views away: the program ended, and nobody waits for an answer. What the person wrote into
+--- a proposal is kept.
+function M.close_all()
+  for _, diff in ipairs(pending.sorted()) do
+    M.close({ id = diff.id, reason = "agentGone" })
+  end
+end
+
 --- Brings the person to the view of a diff.
 function M.jump(id)
   return with_diff(id, "Go to which diff?", go_to)
@@ -213,9 +221,14 @@ end
 --- `:PillionDiffs`: brings the person to the only diff, or to the one that they choose.
 function M.pick(id)
   local diffs = pending.sorted()
-  local is_elsewhere = pending.focused() == nil
-  if id or #diffs == 0 or (#diffs == 1 and is_elsewhere) then
+  if id or #diffs == 0 then
     return M.jump(id)
+  elseif #diffs == 1 and diffs[1].right == vim.api.nvim_get_current_buf() then
+    notify.info("this is the only pending diff")
+    return
+  elseif #diffs == 1 then
+    -- Also from the agent's terminal beside it, which is a window of the same view.
+    return go_to(diffs[1])
   end
   list.select(diffs, pending.focused(), "Go to which diff?", function(chosen)
     if pending.get(chosen.id) == chosen then
