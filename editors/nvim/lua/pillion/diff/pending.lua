@@ -85,7 +85,7 @@ end
 local function rescue(diff)
   if diff.is_orphan and vim.api.nvim_buf_is_loaded(diff.right) and vim.bo[diff.right].modified then
     local buf = proposal.rescue(diff)
-    notify.warn(("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
+    notify.unasked("warn", ("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
   end
 end
 
@@ -98,7 +98,7 @@ local function take_away(diff)
   local ok, problem = pcall(view.finish, diff, was_put_elsewhere or M.is_inside(diff))
   M.guard()
   if not ok then
-    notify.error(("the view of %s could not be closed: %s"):format(diff.path, problem))
+    notify.unasked("error", ("the view of %s could not be closed: %s"):format(diff.path, problem))
   end
   M.emit("PillionDiffClosed", diff, diff.outcome)
 end
