@@ -38,6 +38,11 @@ function M.notify(method, params)
   return phase == "running" and connection:notify(method, params) or false
 end
 
+--- The same with parameters that are JSON already.
+function M.notify_encoded(method, params)
+  return phase == "running" and connection:notify_encoded(method, params) or false
+end
+
 local function show_message(params)
   local level = ({ "error", "warn", "info" })[params.type] or "info"
   local text = tostring(params.message or ""):gsub("^Pillion: ", "")

@@ -24,6 +24,9 @@ local entered = {}
 local shown, open_files = {}, {}
 local seen = {}
 
+--- The files behind the active one, as JSON: a cursor that moves changes nothing of them.
+local others = ""
+
 --- What was sent last.
 local sent = {}
 
@@ -49,6 +52,8 @@ local function look_at_files(win, buf)
   open_files = vim.tbl_map(function(entry)
     return { uri = uri.from_path(entry.path), lastFocused = entry.time }
   end, shown)
+  local encoded = vim.tbl_map(vim.json.encode, vim.list_slice(open_files, 2))
+  others = table.concat(vim.list_extend({ "" }, encoded), ",")
 end
 
 local function signature()
@@ -86,11 +91,15 @@ local function differs(active, files)
     or (active and active.selectedText) ~= sent.selectedText
 end
 
+local function params(active)
+  local files = active and vim.json.encode(active) .. others or ""
+  local is_trusted = require("pillion.config").get().is_trusted
+  local trust = is_trusted ~= nil and (',"isTrusted":%s'):format(tostring(is_trusted)) or ""
+  return ('{"openFiles":[%s]%s}'):format(files, trust)
+end
+
 local function send(active, files)
-  local is_sent = require("pillion.client").notify("pillion/didChangeContext", {
-    openFiles = open_files,
-    isTrusted = require("pillion.config").get().is_trusted,
-  })
+  local is_sent = require("pillion.client").notify_encoded("pillion/didChangeContext", params(active))
   local position = active and active.position or {}
   sent = is_sent
       and {

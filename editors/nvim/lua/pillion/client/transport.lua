@@ -65,15 +65,24 @@ end
 local Connection = {}
 Connection.__index = Connection
 
---- Sends a message; false if nobody is there to read it.
-function Connection:send(message)
+--- Sends the JSON of a message; false if nobody is there to read it.
+function Connection:write(body)
   local stdin = self.pipes[1]
   if stdin:is_closing() then
     return false
   end
-  message.jsonrpc = "2.0"
-  stdin:write(framing.frame(vim.json.encode(message)))
+  stdin:write(framing.frame(body))
   return true
+end
+
+function Connection:send(message)
+  message.jsonrpc = "2.0"
+  return self:write(vim.json.encode(message))
+end
+
+--- A notification whose parameters are JSON already.
+function Connection:notify_encoded(method, params)
+  return self:write(('{"jsonrpc":"2.0","method":"%s","params":%s}'):format(method, params))
 end
 
 function Connection:notify(method, params)
