@@ -73,10 +73,11 @@ function M.seed()
   for line in vim.fn.execute("ls t"):gmatch("[^\n]+") do
     local buf = tonumber(line:match("^%s*(%d+)"))
     local info = buf and vim.fn.getbufinfo(buf)[1]
-    if not info or info.lastused == 0 or #used == LOOKED_AT then
+    if info and (info.lastused == 0 or #used == LOOKED_AT) then
       break
     end
-    table.insert(used, info)
+    -- A name with a line break takes two lines.
+    used[#used + 1] = info
   end
   for index = #used, 1, -1 do
     note(used[index].bufnr, used[index].lastused * 1000)
