@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A Rust file below the repository's root.
+/// A source file below the repository's root.
 struct Source {
     path: String,
     text: String,
@@ -18,13 +18,23 @@ impl Source {
     }
 }
 
+/// The Rust files.
 fn sources() -> Vec<Source> {
+    read(&["crates", "xtask"], "rs")
+}
+
+/// The Lua files of the Neovim plugin.
+fn plugin() -> Vec<Source> {
+    read(&["editors/nvim"], "lua")
+}
+
+fn read(folders: &[&str], extension: &str) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
-    for folder in ["crates", "xtask"] {
-        collect(&root.join(folder), &mut files);
+    for folder in folders {
+        collect(&root.join(folder), extension, &mut files);
     }
-    assert!(files.len() > 50, "the sources were found");
+    assert!(files.len() > 30, "the sources were found");
     files
         .into_iter()
         .map(|path| Source {
@@ -39,13 +49,13 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() && name != "target" && name != "node_modules" {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            collect(&path, extension, files);
+        } else if path.extension().is_some_and(|it| it == extension) {
             files.push(path);
         }
     }
@@ -157,5 +167,38 @@ fn every_file_says_what_it_owns_and_stays_small() {
         assert!(text.starts_with("//!"), "{path} does not start with //!");
         let lines = text.lines().count();
         assert!(lines <= 500, "{path} has {lines} lines");
+    }
+}
+
+#[test]
+fn every_file_of_the_plugin_says_what_it_owns_and_stays_small() {
+    for Source { path, text } in plugin() {
+        assert!(text.starts_with("--- "), "{path} does not start with ---");
+        let lines = text.lines().count();
+        assert!(lines <= 350, "{path} has {lines} lines");
+    }
+}
+
+/// A command that is put together could hold text of an agent, and Neovim would run it.
+#[test]
+fn the_plugin_puts_no_command_together_from_text() {
+    // Numbers, and words of the plugin's own or checked before.
+    let excepted = [
+        "vim.cmd(\"tabclose! \" .. vim.api.nvim_tabpage_get_number(tab))",
+        "vim.cmd(\"silent! setlocal filetype=\" .. filetype)",
+    ];
+    let runs = ["vim.cmd", "nvim_command(", "nvim_exec", "fn.execute("];
+    let puts_together = ["..", "%s", "concat"];
+    for Source { path, text } in plugin() {
+        for (number, line) in text.lines().enumerate() {
+            let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+            let is_excepted = excepted.contains(&line.trim());
+            let is_own_words = line.contains("%s %dsplit");
+            assert!(
+                !(has(&runs) && has(&puts_together)) || is_excepted || is_own_words,
+                "{path}:{}: {line}",
+                number + 1
+            );
+        }
     }
 }
