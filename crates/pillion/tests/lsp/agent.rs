@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pillion_agent::Update;
 use pillion_testkit::TestAgent;
+use serde_json::Value;
 
 use crate::client::{self, Editor};
 use crate::sandbox::Sandbox;
@@ -27,6 +28,14 @@ pub fn at_work() -> (Sandbox, Editor, TestAgent, String) {
     let mut editor = Editor::plugin(&sandbox);
     let agent = connect(&mut editor);
     (sandbox, editor, agent, path)
+}
+
+/// The agent proposes, and the editor shows it; what the editor was told.
+pub fn show(agent: &TestAgent, editor: &mut Editor, path: &str, content: &str) -> Value {
+    let call = agent.proposing(path, content);
+    let diff = editor.open_diff();
+    call.end().unwrap();
+    diff
 }
 
 pub fn accepted(path: &str, content: &str) -> Update {

@@ -60,9 +60,7 @@ fn a_rejection_and_a_new_file() {
     let path = file.to_str().unwrap();
     let mut editor = Editor::plugin(&sandbox);
     let mut agent = agent::connect(&mut editor);
-    let call = agent.proposing(path, "");
-    let diff = editor.open_diff();
-    call.end().unwrap();
+    let diff = agent::show(&agent, &mut editor, path, "");
     assert_eq!(
         (&diff["original"], &diff["originalIsLossy"]),
         (&Value::Null, &json!(false))
@@ -137,9 +135,7 @@ fn a_file_that_cannot_be_compared_with_does_not_reach_the_editor() {
 fn a_decision_about_an_older_proposal_does_not_count_for_the_newer_one() {
     let (_sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
-    let call = agent.proposing(path, "one");
-    let first = editor.open_diff();
-    call.end().unwrap();
+    let first = agent::show(&agent, &mut editor, path, "one");
     let call = agent.proposing(path, "two");
     let request = editor.next("pillion/openDiff");
     let second = &request["params"];
@@ -161,9 +157,7 @@ fn a_decision_that_cannot_be_read_is_said_and_settles_nothing() {
     let mut editor = Editor::plugin(&sandbox);
     let mut agent = agent::connect(&mut editor);
     let path = file.to_str().unwrap();
-    let call = agent.proposing(path, "one");
-    let diff = editor.open_diff();
-    call.end().unwrap();
+    let diff = agent::show(&agent, &mut editor, path, "one");
     editor.resolve(&diff, "perhaps", None);
     let told = editor.params("window/logMessage");
     assert!(
@@ -178,9 +172,7 @@ fn a_decision_that_cannot_be_read_is_said_and_settles_nothing() {
 fn the_agent_closes_its_diff_and_gets_the_text_in_the_view() {
     let (_sandbox, mut editor, agent, path) = agent::at_work();
     let path = path.as_str();
-    let call = agent.proposing(path, "one");
-    let diff = editor.open_diff();
-    call.end().unwrap();
+    let diff = agent::show(&agent, &mut editor, path, "one");
     let call = agent.closing(path);
     let close = editor.next("pillion/closeDiff");
     assert_eq!(
@@ -213,9 +205,7 @@ fn a_close_that_fails_is_told_with_its_reason() {
         (json!({"result": {}}), "missing field `content`"),
         (json!({"result": {"content": 5}}), "content: invalid type"),
     ] {
-        let call = agent.proposing(path, "one");
-        editor.open_diff();
-        call.end().unwrap();
+        agent::show(&agent, &mut editor, path, "one");
         let call = agent.closing(path);
         let mut message = answer.clone();
         message["jsonrpc"] = "2.0".into();
@@ -230,9 +220,7 @@ fn a_close_that_fails_is_told_with_its_reason() {
 fn a_decision_on_its_way_when_the_agent_closes_is_what_the_agent_gets() {
     let (_sandbox, mut editor, agent, path) = agent::at_work();
     let path = path.as_str();
-    let call = agent.proposing(path, "one");
-    let diff = editor.open_diff();
-    call.end().unwrap();
+    let diff = agent::show(&agent, &mut editor, path, "one");
     let call = agent.closing(path);
     let close = editor.next("pillion/closeDiff");
     editor.resolve(&diff, "accepted", Some("edited"));
@@ -248,9 +236,7 @@ fn commands_settle_what_the_editor_shows() {
         ("accept", "settled", accepted(path, "as it stood")),
         ("reject", "overruled", rejected(path)),
     ] {
-        let call = agent.proposing(path, "one");
-        let diff = editor.open_diff();
-        call.end().unwrap();
+        let diff = agent::show(&agent, &mut editor, path, "one");
         let ran = sandbox
             .command([command, &diff["id"].to_string()])
             .spawn()
@@ -267,9 +253,7 @@ fn commands_settle_what_the_editor_shows() {
 fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
     let (sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
-    let call = agent.proposing(path, "one");
-    let diff = editor.open_diff();
-    call.end().unwrap();
+    let diff = agent::show(&agent, &mut editor, path, "one");
     let mut ran = sandbox.command(["accept", "1"]);
     let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
     let close = editor.next("pillion/closeDiff");
@@ -283,9 +267,7 @@ fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
 fn a_newer_proposal_outlives_the_command_that_settles_the_one_before() {
     let (sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
-    let call = agent.proposing(path, "one");
-    editor.open_diff();
-    call.end().unwrap();
+    agent::show(&agent, &mut editor, path, "one");
     let mut ran = sandbox.command(["accept", "1"]);
     let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
     let close = editor.next("pillion/closeDiff");

@@ -37,9 +37,7 @@ fn a_late_answer_does_no_harm() {
 fn a_view_that_is_not_closed_in_time_is_an_error_for_the_agent() {
     let (_sandbox, mut editor, agent, path) = agent::at_work();
     let path = path.as_str();
-    let call = agent.proposing(path, "one");
-    editor.open_diff();
-    call.end().unwrap();
+    agent::show(&agent, &mut editor, path, "one");
     let call = agent.closing(path);
     let close = editor.next("pillion/closeDiff");
     let error = call.end().unwrap_err();
@@ -48,9 +46,7 @@ fn a_view_that_is_not_closed_in_time_is_an_error_for_the_agent() {
         "{error}"
     );
     editor.answer(&close, json!({"content": "one"}));
-    let call = agent.proposing(path, "two");
-    let diff = editor.open_diff();
-    call.end().unwrap();
+    let diff = agent::show(&agent, &mut editor, path, "two");
     assert_eq!(diff["revision"], 1);
 }
 

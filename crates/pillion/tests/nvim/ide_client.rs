@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillion_testkit::{Env, Home, IdeClient, NvimVersion, Outcome};
+use pillion_testkit::{Env, Home, IdeClient, Outcome};
 use serde_json::Value;
 
 use crate::shared_texts::{assert_same, texts};
@@ -11,31 +11,8 @@ use crate::world::World;
 /// Long enough for twenty megabytes on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
 
-/// One test in each Neovim.
-macro_rules! each_neovim_with_the_real_client {
-    ($(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
-        $(#[$meta])*
-        mod $name {
-            use super::*;
-
-            fn check($version: NvimVersion) $body
-
-            #[test]
-            #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn neovim_0_7() {
-                check(NvimVersion::V0_7);
-            }
-
-            #[test]
-            #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn neovim_0_10() {
-                check(NvimVersion::V0_10);
-            }
-        }
-    };
-}
-
-each_neovim_with_the_real_client! {
+each_neovim! {
+    needs "needs the real agents and Neovim: cargo xtask test"
     fn the_real_client_gets_every_text_back_byte_for_byte(version) {
         let world = World::open(version, &[("a.txt", "one\n")]);
         let mut client = IdeClient::start(&world.home, &world.home.workspace());
@@ -53,7 +30,8 @@ each_neovim_with_the_real_client! {
     }
 }
 
-each_neovim_with_the_real_client! {
+each_neovim! {
+    needs "needs the real agents and Neovim: cargo xtask test"
     fn the_real_client_hears_of_a_rejection_once_and_closes_in_silence(version) {
         let world = World::open(version, &[("a.txt", "one\n")]);
         let mut client = IdeClient::start(&world.home, &world.home.workspace());
@@ -78,7 +56,8 @@ each_neovim_with_the_real_client! {
     }
 }
 
-each_neovim_with_the_real_client! {
+each_neovim! {
+    needs "needs the real agents and Neovim: cargo xtask test"
     fn the_real_client_is_shown_the_file_the_cursor_and_the_selection(version) {
         let world = World::open(version, &[("a.txt", "one\nzwei ü three\n")]);
         let mut client = IdeClient::start(&world.home, &world.home.workspace());
@@ -92,7 +71,8 @@ each_neovim_with_the_real_client! {
     }
 }
 
-each_neovim_with_the_real_client! {
+each_neovim! {
+    needs "needs the real agents and Neovim: cargo xtask test"
     /// Two Neovims in one folder: the variables of a terminal inside decide (C2.7).
     fn the_real_client_takes_the_neovim_of_its_terminal(version) {
         let home = Home::new();

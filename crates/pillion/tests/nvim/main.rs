@@ -30,9 +30,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-/// A test on each Neovim: `each_neovim! { fn it_does_something(version) { … } }`.
+/// A test on each Neovim: `each_neovim! { fn it_does_something(version) { … } }`. If it needs more, that
+/// comes first: `needs "what: how"`.
 macro_rules! each_neovim {
-    ($(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
+    (needs $needs:literal $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
         $(#[$meta])*
         mod $name {
             #[allow(unused_imports, reason = "not every test uses what its file imports")]
@@ -41,17 +42,20 @@ macro_rules! each_neovim {
             fn check($version: pillion_testkit::NvimVersion) $body
 
             #[test]
-            #[ignore = "needs Neovim: cargo xtask test"]
+            #[ignore = $needs]
             fn neovim_0_7() {
                 check(pillion_testkit::NvimVersion::V0_7);
             }
 
             #[test]
-            #[ignore = "needs Neovim: cargo xtask test"]
+            #[ignore = $needs]
             fn neovim_0_10() {
                 check(pillion_testkit::NvimVersion::V0_10);
             }
         }
+    };
+    ($($test:tt)*) => {
+        each_neovim! { needs "needs Neovim: cargo xtask test" $($test)* }
     };
 }
 

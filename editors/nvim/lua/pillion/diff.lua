@@ -1,5 +1,6 @@
 --- The pending diffs: opened and closed for agents, decided by the person.
 
+local buffers = require("pillion.buffers")
 local client = require("pillion.client")
 local list = require("pillion.diff.list")
 local navigation = require("pillion.diff.navigation")
@@ -29,7 +30,7 @@ local function keep(diff, problem)
 end
 
 local function accept(diff)
-  local content = proposal.text(diff.right)
+  local content = buffers.text(diff.right)
   local invalid = utf8.first_invalid(content)
   if invalid then
     local _, line = content:sub(1, invalid):gsub("\n", "")
@@ -150,7 +151,7 @@ function M.close(params)
   if not diff or not vim.api.nvim_buf_is_loaded(diff.right) then
     return nil, ("diff %s has no view"):format(params.id)
   end
-  local content = proposal.text(diff.right)
+  local content = buffers.text(diff.right)
   local invalid = utf8.first_invalid(content)
   diff.is_orphan = params.reason == "agentGone"
   pending.settle(diff, "closed")

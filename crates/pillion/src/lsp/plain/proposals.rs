@@ -295,8 +295,8 @@ impl Proposals {
             .pending
             .iter()
             .filter(|pending| is_due(pending.redraw))
+            .map(|pending| pending.diff.id)
             .collect();
-        let redraws: Vec<_> = redraws.into_iter().map(|pending| pending.diff.id).collect();
         actions.extend(redraws.into_iter().filter_map(|id| self.redraw(id)));
         actions
     }

@@ -1,4 +1,4 @@
---- The buffer with an agent's proposal: made, filled, replaced, read. What `:w` means in it is in
+--- The buffer with an agent's proposal: made, filled, replaced, kept. What `:w` means in it is in
 --- `diff/write.lua`.
 
 local text = require("pillion.diff.text")
@@ -126,11 +126,6 @@ function M.rescue(diff)
   M.fill(buf, text.of_buffer(diff.right))
   vim.bo[buf].modified = true
   return buf
-end
-
---- The text as it stands in the buffer.
-function M.text(buf)
-  return text.encode(text.of_buffer(buf))
 end
 
 return M
