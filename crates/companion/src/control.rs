@@ -23,6 +23,19 @@ pub(crate) enum Command {
         caller: Caller,
     },
     Focus(File),
+    Status(oneshot::Sender<CompanionStatus>),
+}
+
+/// What a companion is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompanionStatus {
+    /// The short names of the agents that are connected, oldest first.
+    pub agents: Vec<String>,
+    /// How many diffs wait for the reviewer.
+    pub pending_diffs: usize,
+    /// When a file was last focused here, in Unix milliseconds; none if agents are shown no file.
+    pub last_focused_ms: Option<u64>,
 }
 
 /// A diff that waits for the reviewer, as `pillion diffs --json` prints it.

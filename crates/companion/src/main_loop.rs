@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::context::Context;
-use crate::control::Command;
+use crate::control::{Command, CompanionStatus};
 use crate::diffs::{Action, Diffs, Proposal};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
@@ -263,6 +263,20 @@ impl MainLoop {
                 self.perform(actions);
             }
             Command::Focus(file) => self.context.focus(file, now),
+            Command::Status(answer) => {
+                let _ = answer.send(self.status());
+            }
+        }
+    }
+
+    fn status(&self) -> CompanionStatus {
+        let agents = self.sessions.connected();
+        let context = self.context.current();
+        let focused = context.files().iter().map(|file| file.timestamp).max();
+        CompanionStatus {
+            agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            pending_diffs: self.diffs.pending().count(),
+            last_focused_ms: focused,
         }
     }
 

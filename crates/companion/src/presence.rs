@@ -8,7 +8,7 @@ use pillion_discovery::{
     Announcement, CompanionState, Environment, Publication, StateError, StateFile, Tokens,
 };
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{IdeInfo, Token};
+use pillion_protocol::{Dialect, IdeInfo, Token};
 
 use crate::clock::now_ms;
 
@@ -44,6 +44,7 @@ impl Presence {
             pid: process::id(),
             port: who.port,
             control_token: who.control_token,
+            script_token: who.tokens.get(Dialect::Script).clone(),
             roots: who.roots.clone(),
             ide: who.ide.clone(),
             started_at_ms: now_ms(),

@@ -1,29 +1,17 @@
-//! The variables and directories that decide where agents look, as a snapshot.
+//! The variables and directories that decide where agents look and which editor a terminal belongs
+//! to, as a snapshot.
 //!
 //! Tests build an [`Environment`] of their own; nothing else in this crate reads the process's.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use pillion_protocol::dialect::{Base, Place};
 
-/// Every variable that matters here.
-const VARIABLES: [&str; 10] = [
-    "HOME",
-    "LOCALAPPDATA",
-    "QWEN_HOME",
-    "SystemRoot",
-    "TEMP",
-    "TMP",
-    "TMPDIR",
-    "USERPROFILE",
-    "XDG_RUNTIME_DIR",
-    "windir",
-];
-
-/// What a process is told about its surroundings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What a process is told about its surroundings. `Debug` shows no values: some are secrets.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: BTreeMap<String, OsString>,
     /// Where relative values start.
@@ -35,9 +23,9 @@ pub struct Environment {
 impl Environment {
     /// A snapshot of this process's environment.
     pub fn current() -> Self {
-        let set = |name: &str| Some((name.to_owned(), std::env::var_os(name)?));
+        let named = |(name, value): (OsString, _)| Some((name.into_string().ok()?, value));
         Self {
-            variables: VARIABLES.into_iter().filter_map(set).collect(),
+            variables: std::env::vars_os().filter_map(named).collect(),
             current_dir: std::env::current_dir().unwrap_or_default(),
             account_home: std::env::home_dir(),
         }
@@ -146,10 +134,15 @@ impl Environment {
         path
     }
 
-    /// The value of a variable. Agents take an empty one for unset.
-    fn filled(&self, name: &str) -> Option<&OsStr> {
+    /// The value of a variable, if it is set and not empty: agents take an empty one for unset.
+    pub fn filled(&self, name: &str) -> Option<&OsStr> {
         let value = self.variables.get(name)?;
         (!value.is_empty()).then_some(value)
+    }
+
+    /// Where relative values start: the current directory.
+    pub fn current_dir(&self) -> &Path {
+        &self.current_dir
     }
 
     /// `path` made absolute as Node does it: by its text, not asking the file system about links.
@@ -165,6 +158,15 @@ impl Environment {
             }
         }
         resolved
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("variables", &self.variables.keys())
+            .field("current_dir", &self.current_dir)
+            .finish_non_exhaustive()
     }
 }
 

@@ -10,6 +10,7 @@
 //! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
 //! - [`publication`]: the discovery files of one companion, from publishing to removal.
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
+//! - [`survey`](mod@survey): every companion on this machine, Pillion's and others'.
 //! - [`state`]: how Pillion's own commands find a running companion.
 
 pub mod environment;
@@ -18,6 +19,7 @@ pub mod private_file;
 pub mod process;
 pub mod publication;
 pub mod state;
+pub mod survey;
 mod sweep;
 pub mod tokens;
 mod warning;
@@ -26,6 +28,7 @@ pub use environment::Environment;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication};
 pub use state::{ChooseError, CompanionState, Selector, StateError, StateFile};
+pub use survey::survey;
 pub use sweep::sweep;
 pub use tokens::Tokens;
 pub use warning::Warning;

@@ -19,6 +19,46 @@ pub fn ancestors(pid: u32) -> Vec<u32> {
     climb(pid, |child| tree.parent(child))
 }
 
+/// A process, as agents see it when they look for their editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// Its parent's id; 0 if it has none.
+    pub parent: u32,
+    /// Its command line, arguments joined by blanks, as `ps -o command=` prints it.
+    pub command: String,
+}
+
+impl Process {
+    /// The name by which agents know a program: the last component of the command line's first
+    /// word. (A path with a blank in it is cut there: so do they.)
+    pub fn name(&self) -> &str {
+        let word = self.command.split(' ').next().unwrap_or_default();
+        let word = word.trim_end_matches('/');
+        word.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// One process; none if there is no such process.
+pub fn process(pid: u32) -> Option<Process> {
+    system::Tree::with_commands().process(pid)
+}
+
+/// `pid` and its ancestors, itself first, up to process 1. Empty if there is no such process.
+pub fn chain(pid: u32) -> Vec<Process> {
+    let tree = system::Tree::with_commands();
+    let mut found: Vec<Process> = Vec::new();
+    let mut next = Some(pid);
+    while let Some(process) = next.and_then(|pid| tree.process(pid)) {
+        let parent = process.parent;
+        found.push(process);
+        let is_known = found.iter().any(|process| process.pid == parent);
+        next = (parent > 0 && !is_known && found.len() <= MAX_ANCESTORS).then_some(parent);
+    }
+    found
+}
+
 /// Whether `pid` is a process, anybody's. A zombie is none: it can neither listen nor write.
 pub fn is_alive(pid: u32) -> bool {
     system::is_alive(pid)
@@ -77,6 +117,39 @@ mod tests {
             let parent = std::os::unix::process::parent_id();
             let first = ancestors(std::process::id()).first().copied();
             assert_eq!(first, Some(parent).filter(|parent| *parent > 1));
+        }
+    }
+
+    #[test]
+    fn a_chain_starts_with_the_process_itself_and_knows_command_lines() {
+        let chain = chain(std::process::id());
+        assert_eq!(chain[0].pid, std::process::id());
+        let own = std::env::args().next().unwrap();
+        assert!(chain[0].command.starts_with(&own), "{:?}", chain[0]);
+        for pair in chain.windows(2) {
+            assert_eq!(pair[0].parent, pair[1].pid);
+        }
+        assert!(super::chain(u32::MAX).is_empty());
+    }
+
+    #[test]
+    fn a_name_is_the_last_component_of_the_first_word() {
+        for (command, name) in [
+            ("/bin/bash -l", "bash"),
+            ("-zsh", "-zsh"),
+            ("fish", "fish"),
+            ("/opt/My Editor/bin/ed x", "My"),
+            ("node /usr/bin/gemini", "node"),
+            ("", ""),
+            ("/", ""),
+        ] {
+            let command = command.to_owned();
+            let process = Process {
+                pid: 1,
+                parent: 0,
+                command,
+            };
+            assert_eq!(process.name(), name);
         }
     }
 

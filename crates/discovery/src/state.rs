@@ -1,5 +1,5 @@
 //! How Pillion's own commands find a running companion: a private file per companion, with the
-//! token of its control endpoint, which no agent ever sees.
+//! tokens of its control endpoint and of scripts, which no agent ever sees.
 
 mod choose;
 
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use pillion_protocol::{IdeInfo, Token};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::choose::depth;
 pub use self::choose::{ChooseError, Selector, choose};
 use crate::environment::Environment;
 use crate::liveness;
@@ -24,6 +25,8 @@ pub struct CompanionState {
     pub port: u16,
     /// What opens its control endpoint.
     pub control_token: Token,
+    /// What commands present that call it as agents do: it opens `/mcp`.
+    pub script_token: Token,
     /// Its workspace roots.
     pub roots: Vec<PathBuf>,
     /// The editor that it serves.

@@ -18,8 +18,8 @@ impl Tokens {
     /// # Errors
     /// When the system's random source fails.
     pub fn generate() -> Result<Self, RandomError> {
-        let [first, second] = Dialect::ALL.map(|_| random_token());
-        Ok(Self([first?, second?]))
+        let [gemini, qwen, script] = Dialect::ALL.map(|_| random_token());
+        Ok(Self([gemini?, qwen?, script?]))
     }
 
     /// Tokens of the caller's choice.
@@ -57,6 +57,7 @@ fn index(dialect: Dialect) -> usize {
     match dialect {
         Dialect::GeminiCli => 0,
         Dialect::QwenCode => 1,
+        Dialect::Script => 2,
     }
 }
 

@@ -57,7 +57,7 @@ mod tests {
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
         let warning = Warning {
             directory: "/t".into(),
-            agents: Dialect::ALL.to_vec(),
+            agents: Dialect::AGENTS.to_vec(),
             error: FileError::io("write", Path::new("/t/f.json"), full),
         };
         assert_eq!(

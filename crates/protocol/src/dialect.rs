@@ -1,4 +1,7 @@
 //! What differs from agent to agent: one table, one row per agent.
+//!
+//! Pillion's own commands (`pillion diff`, `pillion context`) call a companion as agents do. They
+//! are a row of their own, so that a reviewer reads who really proposes a change.
 
 use std::fmt;
 
@@ -11,6 +14,9 @@ pub enum Dialect {
     GeminiCli,
     /// Alibaba's Qwen Code.
     QwenCode,
+    /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they find
+    /// a companion by its state file.
+    Script,
 }
 
 /// Where one family of releases looks for discovery files.
@@ -67,6 +73,18 @@ impl FileName {
         }
     }
 
+    /// The process id in `name`, if it is one of these and holds one.
+    pub fn pid_in(self, name: &str) -> Option<u32> {
+        let (Self::PidPort(prefix) | Self::Pid(prefix)) = self else {
+            return None;
+        };
+        if !self.fits(name) {
+            return None;
+        }
+        let numbers = name.strip_prefix(prefix)?.strip_prefix('-')?;
+        numbers.split(['-', '.']).next()?.parse().ok()
+    }
+
     /// Whether `name` could be one of these, whatever its numbers.
     pub fn fits(self, name: &str) -> bool {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -90,9 +108,14 @@ struct Row {
     name: &'static str,
     display_name: &'static str,
     places: &'static [Place],
-    port_variable: &'static str,
-    workspace_variable: &'static str,
-    token_variable: Option<&'static str>,
+    variables: Option<Variables>,
+}
+
+/// The variables that wire an agent to one companion (C2.6).
+struct Variables {
+    port: &'static str,
+    workspace: &'static str,
+    token: Option<&'static str>,
 }
 
 const GEMINI: &str = "gemini-ide-server";
@@ -114,9 +137,11 @@ const GEMINI_CLI: Row = Row {
         // Releases up to 0.36 try this one first.
         in_tmp(&[], FileName::Pid(GEMINI)),
     ],
-    port_variable: "GEMINI_CLI_IDE_SERVER_PORT",
-    workspace_variable: "GEMINI_CLI_IDE_WORKSPACE_PATH",
-    token_variable: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
+    variables: Some(Variables {
+        port: "GEMINI_CLI_IDE_SERVER_PORT",
+        workspace: "GEMINI_CLI_IDE_WORKSPACE_PATH",
+        token: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
+    }),
 };
 
 const QWEN_CODE: Row = Row {
@@ -135,23 +160,36 @@ const QWEN_CODE: Row = Row {
         in_tmp(&[], FileName::Pid(QWEN)),
         in_tmp(&[], FileName::Port(QWEN)),
     ],
-    port_variable: "QWEN_CODE_IDE_SERVER_PORT",
-    workspace_variable: "QWEN_CODE_IDE_WORKSPACE_PATH",
-    token_variable: None,
+    variables: Some(Variables {
+        port: "QWEN_CODE_IDE_SERVER_PORT",
+        workspace: "QWEN_CODE_IDE_WORKSPACE_PATH",
+        token: None,
+    }),
+};
+
+const SCRIPT: Row = Row {
+    name: "script",
+    display_name: "Script",
+    places: &[],
+    variables: None,
 };
 
 impl Dialect {
     /// Every dialect, in the order in which people are shown them.
-    pub const ALL: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
+    pub const ALL: [Self; 3] = [Self::GeminiCli, Self::QwenCode, Self::Script];
+
+    /// The agents: programs of others, that find companions by discovery files.
+    pub const AGENTS: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
 
     fn row(self) -> &'static Row {
         match self {
             Self::GeminiCli => &GEMINI_CLI,
             Self::QwenCode => &QWEN_CODE,
+            Self::Script => &SCRIPT,
         }
     }
 
-    /// The agent's short name, which is also its command: `gemini`, `qwen`.
+    /// The agent's short name, which is also its command: `gemini`, `qwen`; `script`.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -167,17 +205,19 @@ impl Dialect {
     }
 
     /// The variable that names a companion's port to an agent (C2.6).
-    pub fn port_variable(self) -> &'static str {
-        self.row().port_variable
+    pub fn port_variable(self) -> Option<&'static str> {
+        self.row().variables.as_ref().map(|names| names.port)
     }
 
     /// The variables that wire an agent's terminal to one companion (C2.6), with their values.
     /// None of them is a secret: agents read the token from the discovery file.
     pub fn environment(self, port: u16, workspace_path: &str) -> Vec<(&'static str, String)> {
-        let row = self.row();
+        let Some(names) = &self.row().variables else {
+            return Vec::new();
+        };
         vec![
-            (row.port_variable, port.to_string()),
-            (row.workspace_variable, workspace_path.to_owned()),
+            (names.port, port.to_string()),
+            (names.workspace, workspace_path.to_owned()),
         ]
     }
 
@@ -190,7 +230,8 @@ impl Dialect {
         token: &Token,
     ) -> Vec<(&'static str, String)> {
         let mut variables = self.environment(port, workspace_path);
-        if let Some(name) = self.row().token_variable {
+        let names = self.row().variables.as_ref();
+        if let Some(name) = names.and_then(|names| names.token) {
             variables.push((name, token.expose().to_owned()));
         }
         variables
@@ -249,7 +290,10 @@ mod tests {
     fn a_name_fits_its_own_pattern_and_no_other_file() {
         for dialect in Dialect::ALL {
             for place in dialect.places() {
-                assert!(place.name.fits(&place.name.of(1, 65535)), "{place:?}");
+                let name = place.name.of(7, 65535);
+                assert!(place.name.fits(&name), "{place:?}");
+                let pid = place.name.holds_pid().then_some(7);
+                assert_eq!(place.name.pid_in(&name), pid, "{place:?}");
                 for other in [
                     "",
                     "a.lock",
@@ -259,6 +303,7 @@ mod tests {
                     "notes.json",
                 ] {
                     assert!(!place.name.fits(other), "{place:?} {other:?}");
+                    assert_eq!(place.name.pid_in(other), None, "{place:?} {other:?}");
                 }
             }
         }
@@ -293,10 +338,18 @@ mod tests {
 
     #[test]
     fn the_environment_of_a_terminal_holds_no_secret() {
-        for dialect in Dialect::ALL {
+        for dialect in Dialect::AGENTS {
             let variables = dialect.environment(1, "/w");
-            assert_eq!(variables[0], (dialect.port_variable(), "1".to_owned()));
+            let port_variable = dialect.port_variable().unwrap();
+            assert_eq!(variables[0], (port_variable, "1".to_owned()));
             assert!(variables.iter().all(|(name, _)| !name.contains("TOKEN")));
         }
+    }
+
+    #[test]
+    fn a_script_is_found_nowhere_and_finds_nothing_by_variables() {
+        assert!(Dialect::Script.places().is_empty());
+        assert!(Dialect::Script.environment(1, "/w").is_empty());
+        assert_eq!(Dialect::Script.port_variable(), None);
     }
 }

@@ -106,12 +106,18 @@ pub fn join_roots<P: AsRef<Path>>(roots: &[P]) -> Result<String, RootError> {
     Ok(joined)
 }
 
-/// The roots that a `workspacePath` lists (C2.5).
-pub fn split_roots(workspace_path: &str) -> impl Iterator<Item = &Path> {
-    workspace_path
-        .split(WORKSPACE_SEPARATOR)
-        .filter(|root| !root.is_empty())
-        .map(Path::new)
+/// The roots that a `workspacePath` lists (C2.5). Some companions for Qwen Code write a JSON array
+/// instead, which it understands.
+pub fn split_roots(workspace_path: &str) -> Vec<PathBuf> {
+    let array = workspace_path.trim_start().starts_with('[');
+    let listed = array.then(|| serde_json::from_str::<Vec<PathBuf>>(workspace_path).ok());
+    listed.flatten().unwrap_or_else(|| {
+        let roots = workspace_path.split(WORKSPACE_SEPARATOR);
+        roots
+            .filter(|root| !root.is_empty())
+            .map(PathBuf::from)
+            .collect()
+    })
 }
 
 #[cfg(all(test, unix))]
@@ -156,7 +162,15 @@ mod tests {
             join_roots(&["/a:b"]),
             Err(RootError::HoldsSeparator("/a:b".into()))
         );
-        assert_eq!(split_roots("/a:/b c").count(), 2);
-        assert_eq!(split_roots("").count(), 0);
+    }
+
+    #[test]
+    fn roots_are_split_at_the_separator_or_taken_from_an_array() {
+        let two = [PathBuf::from("/a"), PathBuf::from("/b c")];
+        for listed in ["/a:/b c", ":/a::/b c:", r#" ["/a", "/b c"]"#] {
+            assert_eq!(split_roots(listed), two, "{listed:?}");
+        }
+        assert!(split_roots("").is_empty());
+        assert_eq!(split_roots("[x"), [PathBuf::from("[x")]);
     }
 }

@@ -11,9 +11,10 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use pillion_protocol::{File, Token};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 
-use super::{DiffSummary, Settle};
+use super::{CompanionStatus, DiffSummary, Settle};
 
 /// How long an answer may take; the editor alone may take 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -67,10 +68,15 @@ impl Client {
     /// # Errors
     /// When the companion cannot be reached.
     pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
-        let body = self
-            .send(Method::GET, "/control/diffs", Bytes::new())
-            .await?;
-        serde_json::from_slice(&body).map_err(|source| self.unreachable(source))
+        self.get("/control/diffs").await
+    }
+
+    /// Who is connected, and what waits.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub async fn status(&self) -> Result<CompanionStatus, ClientError> {
+        self.get("/control/status").await
     }
 
     /// Accepts or rejects a pending diff.
@@ -87,6 +93,11 @@ impl Client {
     /// When the companion cannot be reached.
     pub async fn focus(&self, file: &File) -> Result<(), ClientError> {
         self.post("/control/focus", file).await
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        let body = self.send(Method::GET, path, Bytes::new()).await?;
+        serde_json::from_slice(&body).map_err(|source| self.unreachable(source))
     }
 
     async fn post(&self, path: &str, body: &impl Serialize) -> Result<(), ClientError> {

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::refusal::Refusal;
 use super::{Shared, body};
-use crate::control::{Command, DiffSummary, Settle};
+use crate::control::{Command, CompanionStatus, DiffSummary, Settle};
 use crate::diffs::{Decision, PendingDiff};
 use crate::editor::DiffId;
 use crate::event::Event;
@@ -19,11 +19,15 @@ pub(super) async fn diffs(
     State(shared): State<Shared>,
     headers: HeaderMap,
 ) -> Result<Json<Vec<DiffSummary>>, Refusal> {
-    shared.guard.admit_command(&headers)?;
-    let (answer, pending) = oneshot::channel();
-    shared.command(Command::Diffs(answer))?;
-    let pending = pending.await.map_err(|_| Refusal::stopping())?;
+    let pending = shared.ask(&headers, Command::Diffs).await?;
     Ok(Json(pending.into_iter().map(summary).collect()))
+}
+
+pub(super) async fn status(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+) -> Result<Json<CompanionStatus>, Refusal> {
+    shared.ask(&headers, Command::Status).await.map(Json)
 }
 
 pub(super) async fn settle(
@@ -70,6 +74,18 @@ impl Shared {
         let bytes = body::read(headers, body).await?;
         serde_json::from_slice(&bytes)
             .map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))
+    }
+
+    /// Asks the loop for something.
+    async fn ask<T>(
+        &self,
+        headers: &HeaderMap,
+        question: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, Refusal> {
+        self.guard.admit_command(headers)?;
+        let (answer, told) = oneshot::channel();
+        self.command(question(answer))?;
+        told.await.map_err(|_| Refusal::stopping())
     }
 
     fn command(&self, command: Command) -> Result<(), Refusal> {

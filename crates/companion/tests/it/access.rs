@@ -135,3 +135,29 @@ async fn the_event_stream_ends_with_its_session() {
     assert!(text.contains("ide/contextUpdate"), "it was open: {text:?}");
     assert!(start.elapsed() < Duration::from_secs(5), "it did not end");
 }
+
+#[tokio::test]
+async fn a_command_asks_who_is_connected_and_what_waits() {
+    let mut companion = TestCompanion::start();
+    let port = companion.companion.port();
+    let commands = pillion_companion::control::Client::new(port, companion.control_token());
+    assert_eq!(commands.status().await.unwrap(), Default::default());
+
+    let (script, _updates) = companion.connect(Dialect::Script).await;
+    let path = companion.file("a", "old");
+    let focused = pillion_protocol::File::focused(&path, 7);
+    commands.focus(&focused).await.unwrap();
+    let (opened, _) = tokio::join!(script.open_diff(&path, "x"), companion.editor.show());
+    opened.unwrap();
+    let started = Instant::now();
+    let status = loop {
+        let status = commands.status().await.unwrap();
+        if status.last_focused_ms.is_some() || started.elapsed() > Duration::from_secs(10) {
+            break status;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    assert_eq!(status.agents, ["script"]);
+    assert_eq!(status.pending_diffs, 1);
+    assert_eq!(status.last_focused_ms, Some(7));
+}

@@ -12,7 +12,7 @@ use crate::support::{Asked, TestCompanion, next_outcome};
 #[tokio::test]
 async fn discovery_files_say_what_the_contract_wants() {
     let companion = TestCompanion::start();
-    for dialect in Dialect::ALL {
+    for dialect in Dialect::AGENTS {
         let file = companion.discovery_file(dialect);
         assert_eq!(file.port, companion.companion.port());
         assert_eq!(
@@ -22,7 +22,7 @@ async fn discovery_files_say_what_the_contract_wants() {
         assert_eq!(file.ide_info.unwrap().display_name, "Test");
         assert_eq!(file.ppid, Some(std::process::id()));
     }
-    let tokens = Dialect::ALL.map(|dialect| companion.token(dialect).expose().to_owned());
+    let tokens = Dialect::AGENTS.map(|dialect| companion.token(dialect).expose().to_owned());
     assert_ne!(tokens[0], tokens[1], "each dialect has a token of its own");
 }
 

@@ -9,7 +9,7 @@ use pillion_agent::{Client, Update, Updates};
 use pillion_companion::{
     CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply, Status,
 };
-use pillion_discovery::{Environment, Selector, state};
+use pillion_discovery::{CompanionState, Environment, Selector, state};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -149,13 +149,20 @@ impl TestCompanion {
     }
 
     pub fn token(&self, dialect: Dialect) -> Token {
-        self.discovery_file(dialect).auth_token.unwrap()
+        match dialect {
+            Dialect::Script => self.state().script_token,
+            agent => self.discovery_file(agent).auth_token.unwrap(),
+        }
     }
 
     pub fn control_token(&self) -> Token {
+        self.state().control_token
+    }
+
+    fn state(&self) -> CompanionState {
         let running = state::list(&self.environment);
         let selector = Selector::Port(self.companion.port());
-        state::choose(running, &selector).unwrap().control_token
+        state::choose(running, &selector).unwrap()
     }
 
     pub async fn connect(&self, dialect: Dialect) -> (Client, Updates) {

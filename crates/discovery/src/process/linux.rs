@@ -5,12 +5,28 @@ use std::fs;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
+use super::Process;
+
 /// The process tree as `/proc` shows it at each question.
 pub(super) struct Tree;
 
 impl Tree {
     pub(super) fn new() -> Self {
         Self
+    }
+
+    pub(super) fn with_commands() -> Self {
+        Self
+    }
+
+    pub(super) fn process(&self, pid: u32) -> Option<Process> {
+        let stat = Stat::of(pid)?;
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        Some(Process {
+            pid,
+            parent: stat.parent,
+            command: command_line(&command),
+        })
     }
 
     pub(super) fn parent(&self, pid: u32) -> Option<u32> {
@@ -27,6 +43,12 @@ pub(super) fn is_alive(pid: u32) -> bool {
         Ok(()) | Err(Errno::PERM) => Stat::of(pid).is_none_or(|stat| !stat.is_dead()),
         Err(_) => false,
     }
+}
+
+/// What `ps` makes of `/proc/PID/cmdline`: every argument ends with a NUL.
+fn command_line(arguments: &[u8]) -> String {
+    let text = String::from_utf8_lossy(arguments);
+    text.trim_end_matches('\0').replace('\0', " ")
 }
 
 /// The fields of `/proc/PID/stat` that matter here.

@@ -46,22 +46,19 @@ pub fn choose(
     };
     match selector {
         Selector::Port(port) => running.into_iter().find(|state| state.port == *port),
-        Selector::Folder(folder) => {
-            let folder = real(folder);
-            running
-                .into_iter()
-                .filter_map(|state| Some((depth(&state, &folder)?, state)))
-                .max_by_key(|(depth, state)| (*depth, state.started_at_ms, state.pid))
-                .map(|(_, state)| state)
-        }
+        Selector::Folder(folder) => running
+            .into_iter()
+            .filter_map(|state| Some((depth(&state.roots, folder)?, state)))
+            .max_by_key(|(depth, state)| (*depth, state.started_at_ms, state.pid))
+            .map(|(_, state)| state),
     }
     .ok_or(error)
 }
 
-/// How deep the deepest of its roots is that contains `folder`.
-fn depth(state: &CompanionState, folder: &Path) -> Option<usize> {
-    state
-        .roots
+/// How many components the deepest of `roots` has that contains `folder`. Real paths are compared.
+pub(crate) fn depth(roots: &[PathBuf], folder: &Path) -> Option<usize> {
+    let folder = real(folder);
+    roots
         .iter()
         .map(|root| real(root))
         .filter(|root| folder.starts_with(root))
@@ -131,6 +128,7 @@ mod tests {
             pid: u32::from(port),
             port,
             control_token: Token::from("secret".to_owned()),
+            script_token: Token::from("script".to_owned()),
             roots: roots.iter().map(|root| root.to_path_buf()).collect(),
             ide: IdeInfo::new("x", "X"),
             started_at_ms,

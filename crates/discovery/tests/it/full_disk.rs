@@ -87,6 +87,7 @@ fn publishes_on_a_full_disk() {
         pid: std::process::id(),
         port: listener.port(),
         control_token: Token::from("secret".to_owned()),
+        script_token: Token::from("secret-script-token".to_owned()),
         roots: Vec::new(),
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 0,

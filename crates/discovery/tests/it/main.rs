@@ -11,5 +11,6 @@ mod publish;
 mod refused;
 mod restore;
 mod state;
+mod survey;
 mod sweep;
 mod world;

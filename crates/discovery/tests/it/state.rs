@@ -17,6 +17,7 @@ fn state(pid: u32, port: u16) -> CompanionState {
         pid,
         port,
         control_token: Token::from("secret-control-token".to_owned()),
+        script_token: Token::from("secret-script-token".to_owned()),
         roots: vec!["/w".into()],
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 7,

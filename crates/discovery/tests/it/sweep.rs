@@ -172,6 +172,7 @@ fn dead_state_files_go() {
         pid,
         port,
         control_token: Token::from("secret".to_owned()),
+        script_token: Token::from("secret-script-token".to_owned()),
         roots: Vec::new(),
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 0,

@@ -94,6 +94,8 @@ fn neighbours(environment: &Environment, roots: &[std::path::PathBuf]) -> Option
 /// The shell lines that wire an agent which does not find the companion by itself.
 fn hints(companion: &Companion) -> Vec<String> {
     let port = companion.port();
-    let lines = Dialect::ALL.map(|dialect| format!("export {}={port}", dialect.port_variable()));
-    lines.into()
+    let variables = Dialect::ALL.into_iter().filter_map(Dialect::port_variable);
+    variables
+        .map(|name| format!("export {name}={port}"))
+        .collect()
 }

@@ -84,7 +84,7 @@ fn status() -> Status {
         ..File::focused("/work/shop/src/app.ts", 2)
     };
     Status {
-        agents: Dialect::ALL.to_vec(),
+        agents: Dialect::AGENTS.to_vec(),
         context: IdeContext {
             workspace_state: Some(WorkspaceState {
                 open_files: Some(vec![focused, File::open("/work/shop/README.md", 1)]),

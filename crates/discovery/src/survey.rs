@@ -1,0 +1,213 @@
+//! Every companion that has left a discovery file, ours or another's, for whoever looks at all of
+//! them. (Which one an agent takes is `pillion-agent`'s to say.)
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::discovery::split_roots;
+use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
+
+use crate::environment::Environment;
+use crate::private_file::{FileError, Folder};
+use crate::publication::{MAX_FILE, parse};
+use crate::state::{self, CompanionState};
+use crate::{liveness, process};
+
+/// A companion, as its files tell of it.
+#[derive(Debug, Clone)]
+pub struct Companion {
+    /// Its loopback port.
+    pub port: u16,
+    /// The editor's identity, if a file tells it.
+    pub ide: Option<IdeInfo>,
+    /// Its workspace roots.
+    pub roots: Vec<PathBuf>,
+    /// The processes under whose ids agents find it (C2.3), ascending.
+    pub pids: Vec<u32>,
+    /// Its discovery files, by path.
+    pub files: Vec<FoundFile>,
+    /// What only Pillion's own commands know of it; none for a companion that is not Pillion's.
+    pub state: Option<CompanionState>,
+    /// Whether it is there.
+    pub liveness: Liveness,
+}
+
+/// A discovery file that can be read and is one.
+#[derive(Debug, Clone)]
+pub struct FoundFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// For which agent it is.
+    pub dialect: Dialect,
+    /// What it says.
+    pub content: DiscoveryFile,
+}
+
+/// Whether a companion is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// Its process lives, as far as that can be told, and somebody listens on its port.
+    Alive,
+    /// The process that it belongs to is gone.
+    ProcessGone,
+    /// Nobody listens on its port.
+    NobodyListens,
+}
+
+/// What was found, and what could not be looked at.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The companions, by port.
+    pub companions: Vec<Companion>,
+    /// Folders and files with the name of a discovery file that were not read.
+    pub unread: Vec<FileError>,
+    /// Files with the name of a discovery file whose content is none.
+    pub malformed: Vec<PathBuf>,
+}
+
+impl Companion {
+    /// Whether it is there.
+    pub fn is_alive(&self) -> bool {
+        self.liveness == Liveness::Alive
+    }
+
+    /// Whether it is Pillion's own.
+    pub fn is_pillion(&self) -> bool {
+        self.state.is_some() || self.files.iter().any(|file| file.content.pillion.is_some())
+    }
+
+    /// The editor's name for people.
+    pub fn display_name(&self) -> &str {
+        self.ide
+            .as_ref()
+            .map_or("an editor without a name", |ide| ide.display_name.as_str())
+    }
+
+    /// The token that agents of this dialect present to it (C3.2).
+    pub fn token(&self, dialect: Dialect) -> Option<&Token> {
+        match (&self.state, dialect) {
+            (Some(state), Dialect::Script) => Some(&state.script_token),
+            _ => {
+                let mut files = self.files.iter().filter(|file| file.dialect == dialect);
+                files.find_map(|file| file.content.auth_token.as_ref())
+            }
+        }
+    }
+
+    /// How many components the deepest root has that contains `folder`, by real paths (C2.7).
+    pub fn depth(&self, folder: &Path) -> Option<usize> {
+        state::depth(&self.roots, folder)
+    }
+}
+
+/// Looks at every place of every dialect. Links and other users' files are not read.
+pub fn survey(environment: &Environment) -> Survey {
+    let mut survey = Survey::default();
+    let mut found: BTreeMap<(u16, Owner), Vec<FoundFile>> = BTreeMap::new();
+    let mut seen = Vec::new();
+    for dialect in Dialect::ALL {
+        for place in dialect.places() {
+            let base = environment.base(place.base);
+            let folder = match Folder::open(&base, place.folder) {
+                Ok(Some(folder)) => folder,
+                Ok(None) => continue,
+                Err(error) => {
+                    survey.unread.push(error);
+                    continue;
+                }
+            };
+            let mut names = folder.names().unwrap_or_default();
+            names.retain(|name| place.name.fits(name));
+            names.sort();
+            for name in names {
+                let path = folder.path().join(&name);
+                if seen.contains(&path) {
+                    continue;
+                }
+                match folder.read(&name, MAX_FILE) {
+                    Ok(Some(bytes)) => match parse(&bytes) {
+                        Some(content) => {
+                            let key = (content.port, Owner::of(&content));
+                            let path = path.clone();
+                            found.entry(key).or_default().push(FoundFile {
+                                path,
+                                dialect,
+                                content,
+                            });
+                        }
+                        None => survey.malformed.push(path.clone()),
+                    },
+                    Ok(None) => {}
+                    Err(error) => survey.unread.push(error),
+                }
+                seen.push(path);
+            }
+        }
+    }
+    let states = state::list(environment);
+    survey.companions = found
+        .into_values()
+        .map(|files| companion(files, &states))
+        .collect();
+    survey
+}
+
+/// Tells two companions apart that had one port after another.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    Pillion(u32),
+    Workspace(String),
+}
+
+impl Owner {
+    fn of(file: &DiscoveryFile) -> Self {
+        match &file.pillion {
+            Some(publisher) => Self::Pillion(publisher.pid),
+            None => Self::Workspace(file.workspace_path.clone()),
+        }
+    }
+}
+
+fn companion(files: Vec<FoundFile>, states: &[CompanionState]) -> Companion {
+    let content = &files[0].content;
+    let port = content.port;
+    let publisher = content.pillion.as_ref().map(|publisher| publisher.pid);
+    let mut pids: Vec<u32> = files.iter().filter_map(FoundFile::pid).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    let processes = publisher.map_or_else(
+        || {
+            let parents = files.iter().filter_map(|file| file.content.ppid);
+            pids.iter().copied().chain(parents).collect()
+        },
+        |pid| vec![pid],
+    );
+    let is_gone = !processes.is_empty() && !processes.iter().any(|pid| process::is_alive(*pid));
+    let liveness = if is_gone {
+        Liveness::ProcessGone
+    } else if !liveness::listens(port) {
+        Liveness::NobodyListens
+    } else {
+        Liveness::Alive
+    };
+    let own = |state: &&CompanionState| Some(state.pid) == publisher && state.port == port;
+    Companion {
+        port,
+        ide: files.iter().find_map(|file| file.content.ide_info.clone()),
+        roots: split_roots(&content.workspace_path),
+        pids,
+        state: states.iter().find(own).cloned(),
+        liveness,
+        files,
+    }
+}
+
+impl FoundFile {
+    /// The process id in the file's name.
+    fn pid(&self) -> Option<u32> {
+        let name = self.path.file_name()?.to_str()?;
+        let names = self.dialect.places().iter().map(|place| place.name);
+        let mut pids = names.filter_map(|pattern| pattern.pid_in(name));
+        pids.find(|pid| *pid != u32::from(self.content.port))
+    }
+}
