@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{accept, completions, diffs, focus, lsp, man, reject, review, serve};
+use crate::commands::{
+    accept, completions, detect, diffs, focus, install, lsp, man, reject, review, serve, uninstall,
+};
 
 /// The IDE companion of terminal coding agents, for every editor
 ///
@@ -47,6 +49,9 @@ pub enum Command {
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Detect(detect::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

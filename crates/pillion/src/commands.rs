@@ -2,13 +2,16 @@
 
 pub mod accept;
 pub mod completions;
+pub mod detect;
 pub mod diffs;
 pub mod focus;
+pub mod install;
 pub mod lsp;
 pub mod man;
 pub mod reject;
 pub mod review;
 pub mod serve;
+pub mod uninstall;
 
 mod remote;
 
@@ -25,6 +28,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),
         Some(Command::Reject(args)) => reject::run(args),
+        Some(Command::Detect(args)) => detect::run(args),
+        Some(Command::Install(args)) => install::run(args),
+        Some(Command::Uninstall(args)) => uninstall::run(args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Man(args)) => man::run(args),
     }

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod demo;
 mod failure;
+mod install;
 mod logging;
 mod lsp;
 mod memory;
