@@ -92,6 +92,11 @@ fn program(command: &str) -> String {
     };
     let name = last(&path);
     let name = name.strip_suffix(".exe").unwrap_or(name);
+    // `emacs-30.1`
+    let name = match name.rsplit_once('-') {
+        Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => name,
+        _ => name,
+    };
     match rest {
         // `/bin/sh /opt/idea/bin/idea.sh`
         Some(script) if SHELLS.contains(&name) && script.starts_with('/') => {
@@ -183,6 +188,8 @@ mod tests {
             ("/bin/sh /opt/idea/bin/idea.sh", "idea.sh"),
             ("/bin/sh -c nvim", "sh"),
             ("-zsh", "-zsh"),
+            ("/usr/bin/emacs-30.1 x", "emacs"),
+            ("gtk-4-demo", "gtk-4-demo"),
             ("less /home/me/notes.exe", "less"),
             ("", ""),
         ] {

@@ -98,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
     row("vim", "Vim", Terminal, &[Set("VIM_TERMINAL")], &["vim", "gvim", "vi", "view", "vimdiff", "gview", "vimx", "mvim", "macvim", "vim.basic", "vim.tiny", "vim.nox", "vim.gtk3", "vim.athena", "vim.motif"], Some("MacVim.app")),
     row("helix", "Helix", Terminal, &[], &["hx", "helix"], None),
 
-    row("antigravity", "Antigravity", Plain, &[Set("ANTIGRAVITY_CLI_ALIAS")], &["antigravity", "agy"], Some("Antigravity.app")),
+    row("antigravity", "Antigravity", Plain, &[Set("ANTIGRAVITY_CLI_ALIAS")], &["antigravity"], Some("Antigravity.app")),
     row("devin", "Devin", HostedCode, &[Set("__COG_BASHRC_SOURCED")], &[], None),
     row("replit", "Replit", HostedCode, &[Set("REPLIT_USER")], &[], None),
     row("cursor", "Cursor", Plain, &[Set("CURSOR_TRACE_ID")], &["cursor"], Some("Cursor.app")),

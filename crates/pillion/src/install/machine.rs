@@ -66,7 +66,10 @@ impl Machine {
     /// The first of these programs that is on PATH, by name as people type it. Folders that depend
     /// on where we are do not count: whatever lies there was not installed.
     pub fn program(&self, names: &[&str]) -> Option<PathBuf> {
-        let path = self.environment.filled("PATH")?;
+        // Windows writes it `Path`, and tells no difference.
+        let path = ["PATH", "Path"]
+            .into_iter()
+            .find_map(|name| self.environment.filled(name))?;
         names.iter().find_map(|name| {
             std::env::split_paths(path)
                 .filter(|folder| folder.is_absolute())

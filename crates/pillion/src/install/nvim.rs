@@ -68,6 +68,12 @@ impl Installer for Neovim {
                         set the plugin's option `command`";
             plan.notes.push(note.to_owned());
         }
+        if let Some(app) = machine.variable("NVIM_APPNAME") {
+            let app = app.display();
+            plan.notes.push(format!(
+                "NVIM_APPNAME is set: this is for the Neovim named {app} (0.9 and later)"
+            ));
+        }
         if let Some(other) = folders.other_copy(machine, &target) {
             let message = format!("the plugin is in {} already", other.display());
             if !options.force {

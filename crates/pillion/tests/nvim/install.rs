@@ -137,6 +137,45 @@ each_neovim! {
 }
 
 each_neovim! {
+    fn it_is_installed_by_pillion_as_the_readme_says(version) {
+        let home = Home::new();
+        let line = block("**Pillion itself**");
+        let words: Vec<_> = line.split_whitespace().collect();
+        assert_eq!(words[0], "pillion");
+        pillion(&home, &words[1..]);
+        let nvim = bare(version, &home);
+        nvim.wait_until("the command", "vim.fn.exists(':Pillion') == 2");
+    }
+}
+
+each_neovim! {
+    fn the_folder_is_the_one_that_this_neovim_names(version) {
+        let home = Home::new();
+        // Before 0.9 there is one name only.
+        let name = if version == NvimVersion::V0_7 { "nvim" } else { "other/nvim" };
+        let data = home.other_workspace("data of mine");
+        let variables = [("XDG_DATA_HOME", data.to_str().unwrap()), ("NVIM_APPNAME", name)];
+        let ran = Command::new(PILLION)
+            .args(["install", "nvim"])
+            .env_clear()
+            .envs(home.env().iter())
+            .envs(variables)
+            .status();
+        assert!(ran.unwrap().success());
+        let nothing = home.other_workspace("nothing");
+        let mut setup = setup(version, &home).plugin(nothing);
+        for (name, value) in variables {
+            setup = setup.env(name, value);
+        }
+        let nvim = setup.headless();
+        let folder: String = nvim.lua("return vim.fn.stdpath('data')", json!([]));
+        let plugin = Path::new(&folder).join("site/pack/pillion/start/pillion");
+        assert!(plugin.join("plugin/pillion.lua").is_file(), "{}", plugin.display());
+        nvim.wait_until("the command", "vim.fn.exists(':Pillion') == 2");
+    }
+}
+
+each_neovim! {
     fn a_file_that_is_opened_starts_what_pillion_installed(version) {
         let home = Home::new();
         pillion(&home, &["install", "nvim"]);

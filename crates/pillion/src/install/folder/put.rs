@@ -88,12 +88,14 @@ impl Put {
                 exchange(copy.path(), &self.target, &aside)
             }
             InTheWay::Kept(backup) => {
-                fs::create_dir_all(backup.parent().unwrap_or(backup))?;
-                fs::rename(&self.target, backup)?;
-                fs::rename(copy.path(), &self.target).inspect_err(|_| {
-                    // The rename before worked, so this one does.
-                    let _ = fs::rename(backup, &self.target);
-                })
+                let made = make_folders(backup.parent().unwrap_or(backup))?;
+                let moved = fs::rename(&self.target, backup).and_then(|()| {
+                    fs::rename(copy.path(), &self.target).inspect_err(|_| {
+                        // The rename before worked, so this one does.
+                        let _ = fs::rename(backup, &self.target);
+                    })
+                });
+                moved.inspect_err(|_| remove_empty(&made))
             }
         }
     }
