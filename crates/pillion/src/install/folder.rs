@@ -7,6 +7,7 @@
 mod exchange;
 mod marker;
 mod put;
+mod sweep;
 mod take;
 
 use std::collections::BTreeSet;

@@ -59,21 +59,10 @@ impl Installer for Neovim {
         refuse_agent(options)?;
         let folders = Folders::of(machine)?;
         let target = folders.target(machine);
-        let mut plan = Plan::default();
-        if machine.program(&["nvim"]).is_none() {
-            plan.notes.push("Neovim itself is not on PATH".to_owned());
-        }
-        if machine.program(&["pillion"]).is_none() {
-            let note = "`pillion` is not on PATH, where the plugin looks for it: put it there, or \
-                        set the plugin's option `command`";
-            plan.notes.push(note.to_owned());
-        }
-        if let Some(app) = machine.variable("NVIM_APPNAME") {
-            let app = app.display();
-            plan.notes.push(format!(
-                "NVIM_APPNAME is set: this is for the Neovim named {app} (0.9 and later)"
-            ));
-        }
+        let mut plan = Plan {
+            notes: notes(machine),
+            ..Plan::default()
+        };
         if let Some(other) = folders.other_copy(machine, &target) {
             let message = format!("the plugin is in {} already", other.display());
             if !options.force {
@@ -208,6 +197,26 @@ impl Folders {
             .filter(|copy| copy != target)
             .find(|copy| copy.join(OF_THE_PLUGIN).is_file())
     }
+}
+
+/// What a user may wonder about afterwards.
+fn notes(machine: &Machine) -> Vec<String> {
+    let mut notes = Vec::new();
+    if machine.program(&["nvim"]).is_none() {
+        notes.push("Neovim itself is not on PATH".to_owned());
+    }
+    if machine.program(&["pillion"]).is_none() {
+        let note = "`pillion` is not on PATH, where the plugin looks for it: put it there, or set \
+                    the plugin's option `command`";
+        notes.push(note.to_owned());
+    }
+    if let Some(app) = machine.variable("NVIM_APPNAME") {
+        let app = app.display();
+        notes.push(format!(
+            "NVIM_APPNAME is set: this is for the Neovim named {app} (0.9 and later)"
+        ));
+    }
+    notes
 }
 
 /// What is over a folder of ours: another version, or changes of the user's, too.

@@ -4,7 +4,8 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use pillion_testkit::Home;
 use serde_json::{Value, json};
@@ -244,6 +245,49 @@ fn a_plugin_managers_copy_is_noticed() {
         assert!(forced.stdout.contains("two copies"), "{}", forced.stdout);
         assert!(copy.join("lua/pillion/client.lua").is_file());
     }
+}
+
+#[test]
+fn an_installation_that_is_killed_is_whole_or_not_there() {
+    let sandbox = Sandbox::new();
+    let target = sandbox.target();
+    for delay in 0..40 {
+        let mut child = sandbox
+            .command(["install", "nvim"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_micros(delay * 400));
+        let _ = child.kill();
+        child.wait().unwrap();
+        if target.exists() {
+            let again = sandbox.run(["install", "nvim", "--json"]).expect(0);
+            assert!(again.stdout.contains("\"steps\":[]"), "{}", again.stdout);
+            sandbox.run(["uninstall", "nvim"]).expect(0);
+        }
+        assert!(!target.exists());
+    }
+    sandbox.run(["install", "nvim"]).expect(0);
+}
+
+#[test]
+fn antigravitys_own_name_for_its_command_is_tried_and_a_path_is_not() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.editor("my-agy", "no-such-word");
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let run = |alias: &str| {
+        let mut command = sandbox.command(["install", "antigravity"]);
+        ran(
+            command
+                .env("PATH", &path)
+                .env("ANTIGRAVITY_CLI_ALIAS", alias),
+            b"",
+        )
+    };
+    run(program.to_str().unwrap()).expect_error(1, "Antigravity was not found", GEMINI);
+    assert!(sandbox.given("my-agy").is_empty());
+    run("my-agy").expect(0);
+    assert_eq!(sandbox.given("my-agy").len(), 6);
 }
 
 /// Runs a shell script in a mount namespace of its own, as root. `$DISK` is a file system of this

@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow};
 use tempfile::TempDir;
 
 use super::exchange::exchange;
+use super::sweep::working_folder;
 use super::{File, Marker, make_folders, remove_empty};
 
 /// The folder to put in place.
@@ -57,11 +58,7 @@ impl Put {
 
     /// The complete copy, marker included.
     fn stage(&self, made: &[PathBuf]) -> io::Result<TempDir> {
-        let mut copy = tempfile::Builder::new();
-        copy.prefix(".staging-");
-        #[cfg(unix)]
-        copy.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
-        let copy = copy.tempdir_in(&self.staging)?;
+        let copy = working_folder(&self.staging)?;
         let made = match &self.in_the_way {
             InTheWay::Older(marker) => marker.made_above(&self.target),
             InTheWay::Nothing | InTheWay::Kept(_) => made.to_vec(),

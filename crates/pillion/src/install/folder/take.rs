@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use anyhow::Context;
 
+use super::sweep::working_folder;
 use super::{Marker, Ours, State, remove_empty};
 use crate::failure::{Failure, Kind};
 
@@ -46,9 +47,7 @@ impl Take {
 
     /// Out of the editor's sight first, by one rename, then file by file.
     fn remove_whole(&self) -> io::Result<()> {
-        let aside = tempfile::Builder::new()
-            .prefix(".removed-")
-            .tempdir_in(&self.staging)?;
+        let aside = working_folder(&self.staging)?;
         fs::rename(&self.target, aside.path().join("pillion"))?;
         aside.close()
     }
