@@ -204,6 +204,14 @@ impl Dialect {
         self.row().places
     }
 
+    /// Whether it takes an accepted text that is empty for none, and writes its own proposal.
+    pub fn ignores_empty_text(self) -> bool {
+        match self {
+            Self::GeminiCli | Self::QwenCode => true,
+            Self::Script => false,
+        }
+    }
+
     /// The variable that names a companion's port to an agent (C2.6).
     pub fn port_variable(self) -> Option<&'static str> {
         self.row().variables.as_ref().map(|names| names.port)
