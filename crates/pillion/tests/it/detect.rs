@@ -1,7 +1,6 @@
 //! `pillion detect`: beside Gemini CLI's own detection, and in real terminals.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -192,9 +191,7 @@ impl Sandbox {
     /// A program that does what it is told by its arguments, under another name.
     fn stand_in(&self, name: &str) -> PathBuf {
         let path = self.home.other_workspace("bin").join(name);
-        std::fs::copy("/bin/bash", &path).unwrap();
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&path, mode).unwrap();
+        std::os::unix::fs::symlink("/bin/bash", &path).unwrap();
         path
     }
 

@@ -2,7 +2,7 @@
 //! command line is a stand-in that notes its arguments.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -37,8 +37,12 @@ impl Sandbox {
             log.display()
         );
         let path = self.home.other_workspace("bin").join(name);
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = self.home.root().join(format!("{name}.sh"));
+        fs::write(&text, script).unwrap();
+        // By another process: what this one writes, a child of another test may still hold open, and
+        // then it cannot be run.
+        let installed = Command::new("install").args([&text, &path]).status();
+        assert!(installed.unwrap().success());
         path
     }
 
@@ -418,7 +422,7 @@ fn the_extension_that_fails_is_named_with_the_editors_own_words() {
 fn an_editor_is_found_in_its_usual_place_and_nothing_in_the_current_folder() {
     let sandbox = Sandbox::new();
     let here = sandbox.home.workspace().join("code");
-    fs::copy(sandbox.editor("code", "no-such-word"), here).unwrap();
+    symlink(sandbox.editor("code", "no-such-word"), here).unwrap();
     let mut command = sandbox.command(["install", "vscode"]);
     ran(command.env("PATH", ".::/usr/bin:/bin"), b"").expect_error(
         1,
@@ -428,7 +432,7 @@ fn an_editor_is_found_in_its_usual_place_and_nothing_in_the_current_folder() {
     assert!(sandbox.given("code").is_empty());
     let usual = sandbox.home.home().join(".local/share/code/bin");
     fs::create_dir_all(&usual).unwrap();
-    fs::copy(sandbox.editor("code", "no-such-word"), usual.join("code")).unwrap();
+    symlink(sandbox.editor("code", "no-such-word"), usual.join("code")).unwrap();
     sandbox.run(["install", "vscode"]).expect(0);
     assert_eq!(sandbox.given("code").len(), 6);
 }

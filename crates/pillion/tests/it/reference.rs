@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 12] = [
     "review",
     "serve",
     "lsp",
@@ -13,6 +13,9 @@ const COMMANDS: [&str; 9] = [
     "diffs",
     "accept",
     "reject",
+    "detect",
+    "install",
+    "uninstall",
     "completions",
     "man",
 ];
