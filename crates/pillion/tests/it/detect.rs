@@ -236,6 +236,7 @@ fn an_editor_is_known_by_its_program_above() {
 }
 
 #[test]
+#[ignore = "needs tmux: cargo xtask test"]
 fn a_variable_that_came_through_tmux_says_so() {
     let sandbox = Sandbox::new();
     let tmux = Tmux::start();

@@ -153,5 +153,5 @@ fn hinted(error: anyhow::Error) -> anyhow::Error {
         }
         _ => return error,
     };
-    anyhow!("{error:#}; nothing was changed: {what} and try again")
+    anyhow!("{error:#}: {what}")
 }
