@@ -8,3 +8,5 @@ mod choices;
 mod ide_processes;
 #[cfg(unix)]
 mod situations;
+#[cfg(unix)]
+mod verdicts;
