@@ -19,6 +19,8 @@
 //! ```
 
 mod client;
+pub mod find;
+pub mod host;
 mod http;
 mod sse;
 mod updates;

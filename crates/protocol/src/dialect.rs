@@ -134,7 +134,7 @@ const GEMINI_CLI: Row = Row {
     display_name: "Gemini CLI",
     places: &[
         in_tmp(&["gemini", "ide"], FileName::PidPort(GEMINI)),
-        // Releases up to 0.36 try this one first.
+        // Releases up to 0.26 try this one first.
         in_tmp(&[], FileName::Pid(GEMINI)),
     ],
     variables: Some(Variables {
@@ -149,13 +149,13 @@ const QWEN_CODE: Row = Row {
     display_name: "Qwen Code",
     places: &[
         in_tmp(&["qwen", "ide"], FileName::PidPort(QWEN)),
-        // 0.12 and later scan the lock files; 0.5 to 0.10 open the one of the port variable.
+        // 0.12 and later scan the lock files; 0.5.2 to 0.10 open the one of the port variable.
         Place {
             base: Base::QwenHome,
             folder: &["ide"],
             name: FileName::PortLock,
         },
-        // 0.1 looks in Gemini's folder.
+        // Up to 0.5.0 it looks in Gemini's folder.
         in_tmp(&["gemini", "ide"], FileName::PidPort(QWEN)),
         in_tmp(&[], FileName::Pid(QWEN)),
         in_tmp(&[], FileName::Port(QWEN)),
