@@ -67,7 +67,6 @@ impl Running {
     ///
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
-    #[allow(dead_code, reason = "the next commit runs agents")]
     pub fn choose_for(
         &self,
         agent: Dialect,

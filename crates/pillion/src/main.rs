@@ -12,6 +12,7 @@ mod original;
 mod review;
 mod text;
 mod visible;
+mod wiring;
 mod workspace;
 
 use std::process::ExitCode;
