@@ -4,7 +4,11 @@
 pub mod shell;
 
 use std::ffi::OsStr;
+use std::net::ToSocketAddrs;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_discovery::{Environment, listens, process};
@@ -40,6 +44,8 @@ pub struct Surroundings<'a> {
     pub environment: &'a Environment,
     /// Whether agents see that this is a container, and look for companions outside of it.
     pub is_container: bool,
+    /// Whether the container's host can be reached, as far as can be told in a moment.
+    pub has_host: fn() -> bool,
 }
 
 impl<'a> Surroundings<'a> {
@@ -49,6 +55,7 @@ impl<'a> Surroundings<'a> {
         Self {
             environment,
             is_container: marks.iter().any(|mark| Path::new(mark).exists()),
+            has_host: container_host_is_known,
         }
     }
 
@@ -108,7 +115,7 @@ impl Wiring {
         };
         let leads_on = match here.environment.filled(names.port) {
             // Whether somebody listens on another host is not for us to ask.
-            Some(_) if here.leads_away(names) => true,
+            Some(_) if here.leads_away(names) => (here.has_host)(),
             Some(port) => {
                 let workspace = here.environment.filled(names.workspace);
                 answers(port) && workspace.is_none_or(|roots| contain(roots, folder))
@@ -161,6 +168,18 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
         let is_editor = files().any(|file| file.content.ppid == Some(*pid));
         (process::is_alive(*pid), names, is_editor, *pid)
     })
+}
+
+/// Whether the name that agents in a container dial has an address. Not to know takes long.
+fn container_host_is_known() -> bool {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let (sender, answer) = mpsc::channel();
+    thread::spawn(move || {
+        let found = ("host.docker.internal", 0).to_socket_addrs();
+        // Nobody may wait for it any more.
+        let _ = sender.send(found.is_ok());
+    });
+    answer.recv_timeout(PATIENCE).unwrap_or(true)
 }
 
 fn answers(port: &OsStr) -> bool {

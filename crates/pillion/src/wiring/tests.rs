@@ -47,6 +47,7 @@ fn wired(companion: &Companion, agent: Dialect, variables: &[(&str, &str)]) -> V
     let here = Surroundings {
         environment: &environment,
         is_container: false,
+        has_host: || true,
     };
     lines(&Wiring::to(companion, agent, here))
 }
@@ -111,6 +112,7 @@ fn no_token_is_shown() {
     let here = Surroundings {
         environment: &environment,
         is_container: false,
+        has_host: || true,
     };
     let wiring = Wiring::to(&both, Dialect::GeminiCli, here);
     assert!(!format!("{wiring:?}").contains("hunter2"));
@@ -163,6 +165,7 @@ fn in_a_container_gemini_is_told_that_the_companion_is_in_it_too() {
         let here = Surroundings {
             environment: &environment,
             is_container,
+            has_host: || true,
         };
         let lines = lines(&Wiring::to(&both, agent, here));
         lines.contains(&"REMOTE_CONTAINERS=1".to_owned())
@@ -192,7 +195,7 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
     drop(gone);
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
-    let removed = |port: &str, workspace: &str, is_container: bool| {
+    let removed = |port: &str, workspace: &str, host: Option<fn() -> bool>| {
         let environment = Environment::from_pairs([
             ("GEMINI_CLI_IDE_SERVER_PORT", port),
             ("GEMINI_CLI_IDE_WORKSPACE_PATH", workspace),
@@ -201,7 +204,8 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
         ]);
         let here = Surroundings {
             environment: &environment,
-            is_container,
+            is_container: host.is_some(),
+            has_host: host.unwrap_or(|| panic!("there is none")),
         };
         lines(&Wiring::without(Dialect::GeminiCli, folder.path(), here))
     };
@@ -210,12 +214,13 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
         "-GEMINI_CLI_IDE_WORKSPACE_PATH",
         "-GEMINI_CLI_IDE_PID",
     ];
-    assert_eq!(removed(&dead, root, false), all);
-    assert_eq!(removed("x", root, false), all);
-    assert_eq!(removed(&alive, "/nope/elsewhere", false), all);
-    assert!(removed(&alive, root, false).is_empty());
-    assert!(removed(&dead, root, true).is_empty(), "not on this host");
+    assert_eq!(removed(&dead, root, None), all);
+    assert_eq!(removed("x", root, None), all);
+    assert_eq!(removed(&alive, "/nope/elsewhere", None), all);
+    assert!(removed(&alive, root, None).is_empty());
+    assert!(removed(&dead, root, Some(|| true)).is_empty());
+    assert_eq!(removed(&alive, root, Some(|| false)), all);
     // A pid alone leads to no port, but away from where the agent would look.
     let lone = ["-GEMINI_CLI_IDE_WORKSPACE_PATH", "-GEMINI_CLI_IDE_PID"];
-    assert_eq!(removed("", root, false), lone);
+    assert_eq!(removed("", root, None), lone);
 }

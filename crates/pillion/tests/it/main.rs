@@ -5,9 +5,11 @@
 mod commands;
 mod env;
 mod files;
+mod foreign;
 mod readme;
 mod reference;
 mod review;
 mod run;
 mod sandbox;
 mod serve;
+mod shells;
