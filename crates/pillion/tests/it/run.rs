@@ -72,7 +72,7 @@ impl Stage {
         let count = number().unwrap() as usize;
         assert_eq!(pid, started, "the agent is another process");
         let args = parts.by_ref().take(count).collect();
-        let pair = |part: String| Some(part.split_once('=').map(|(n, v)| (n.into(), v.into()))?);
+        let pair = |part: String| part.split_once('=').map(|(n, v)| (n.into(), v.into()));
         Said {
             pid,
             args,
