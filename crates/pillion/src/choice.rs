@@ -41,7 +41,11 @@ pub struct Running {
 impl Running {
     /// Those that live now.
     pub fn look(environment: &Environment) -> Self {
-        let mut companions = survey(environment).companions;
+        Self::among(survey(environment).companions)
+    }
+
+    /// Those of these that live.
+    pub fn among(mut companions: Vec<Companion>) -> Self {
         companions.retain(Companion::is_alive);
         Self {
             companions,
