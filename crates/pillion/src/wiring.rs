@@ -158,15 +158,26 @@ impl Value {
     }
 }
 
-/// The process under whose id this agent finds this companion and no other: a living one, with a
-/// file of it under every name that the agent looks for; the editor itself, if it can be.
+/// The process under whose id this agent finds this companion: a living one; the editor itself, if
+/// it can be, whom it shares with no other companion.
 fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
-    let files = || companion.files.iter().filter(|file| file.dialect == agent);
-    let pids = files().filter_map(FoundFile::pid);
-    pids.max_by_key(|pid| {
-        let names = files().filter(|file| file.pid() == Some(*pid)).count();
-        let is_editor = files().any(|file| file.content.ppid == Some(*pid));
-        (process::is_alive(*pid), names, is_editor, *pid)
+    let files = companion.files.iter().filter(|file| file.dialect == agent);
+    // Releases that know the variable read no older names.
+    let named = files.filter(|file| holds_pid_and_port(file));
+    let pids = named.filter_map(|file| Some((file.pid()?, file.content.ppid)));
+    let best = pids.max_by_key(|(pid, editor)| {
+        let is_editor = *editor == Some(*pid);
+        (process::is_alive(*pid), is_editor, *pid)
+    });
+    best.map(|(pid, _)| pid)
+}
+
+fn holds_pid_and_port(file: &FoundFile) -> bool {
+    let name = file.path.file_name().and_then(OsStr::to_str);
+    let mut places = file.dialect.places().iter();
+    name.is_some_and(|name| {
+        places
+            .any(|place| place.name.holds_pid() && place.name.holds_port() && place.name.fits(name))
     })
 }
 

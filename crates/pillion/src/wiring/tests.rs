@@ -122,36 +122,34 @@ fn no_token_is_shown() {
 }
 
 #[test]
-fn the_pid_is_one_with_all_names_and_rather_the_editors() {
+fn the_pid_is_a_living_one_and_rather_the_editors() {
     let own = std::process::id();
-    let pid = |files: &[(u32, &str)]| {
-        let names = files.iter().map(|(pid, kind)| match *kind {
-            "both" => format!("gemini-ide-server-{pid}-4242.json"),
-            _ => format!("gemini-ide-server-{pid}.json"),
-        });
-        let names: Vec<String> = names.collect();
+    let parent = std::os::unix::process::parent_id();
+    let dead = i32::MAX as u32;
+    let pid = |editor: u32, named: &[u32]| {
+        let names: Vec<String> = named
+            .iter()
+            .map(|pid| format!("gemini-ide-server-{pid}-4242.json"))
+            .chain([format!("gemini-ide-server-{parent}.json")])
+            .collect();
         let files: Vec<_> = names
             .iter()
             .map(|name| (Dialect::GeminiCli, name.as_str(), None))
             .collect();
         let mut companion = companion(&files);
         for file in &mut companion.files {
-            file.content.ppid = Some(own);
+            file.content.ppid = Some(editor);
         }
         editor_pid(&companion, Dialect::GeminiCli)
     };
-    let parent = std::os::unix::process::parent_id();
-    assert_eq!(pid(&[]), None);
-    assert_eq!(pid(&[(parent, "both"), (own, "both")]), Some(own));
-    // Another companion has the parent's other name, or ours.
-    let (both, one) = ("both", "one");
-    let files = [(parent, both), (parent, one), (own, both)];
-    assert_eq!(pid(&files), Some(parent));
-    let files = [(own, both), (own, one), (parent, both), (parent, one)];
-    assert_eq!(pid(&files), Some(own));
-    // Nobody has this pid: sorted last by releases that scan.
-    let dead = i32::MAX as u32;
-    assert_eq!(pid(&[(dead, both), (dead, one), (own, both)]), Some(own));
+    // The old name alone is not read by who knows the variable.
+    assert_eq!(pid(own, &[]), None);
+    for named in [[parent, own], [own, parent]] {
+        assert_eq!(pid(own, &named), Some(own));
+        assert_eq!(pid(parent, &named), Some(parent));
+    }
+    assert_eq!(pid(dead, &[dead, own]), Some(own));
+    assert_eq!(pid(own, &[dead]), Some(dead));
 }
 
 #[test]
