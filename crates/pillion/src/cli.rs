@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, diffs, env, focus, lsp, man, reject, review, run, serve,
+    accept, completions, context, diff, diffs, env, focus, list, lsp, man, reject, review, run,
+    serve,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -47,6 +48,9 @@ pub enum Command {
     Lsp(lsp::Args),
     Run(run::Args),
     Env(env::Args),
+    List(list::Args),
+    Context(context::Args),
+    Diff(diff::Args),
     Focus(focus::Args),
     Diffs(diffs::Args),
     Accept(accept::Args),
@@ -64,7 +68,7 @@ pub struct Roots {
 }
 
 /// Which running companion is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Target {
     /// The companion of this folder [default: the current folder]
     #[arg(long, value_name = "DIR")]

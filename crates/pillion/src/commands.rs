@@ -2,9 +2,12 @@
 
 pub mod accept;
 pub mod completions;
+pub mod context;
+pub mod diff;
 pub mod diffs;
 pub mod env;
 pub mod focus;
+pub mod list;
 pub mod lsp;
 pub mod man;
 pub mod reject;
@@ -25,6 +28,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Lsp(args)) => lsp::run(args),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Env(args)) => env::run(args),
+        Some(Command::List(args)) => list::run(args),
+        Some(Command::Context(args)) => context::run(args),
+        Some(Command::Diff(args)) => diff::run(args),
         Some(Command::Focus(args)) => focus::run(args),
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),
