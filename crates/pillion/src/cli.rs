@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{accept, completions, diffs, focus, lsp, man, reject, review, serve};
+use crate::commands::{
+    accept, completions, diffs, env, focus, lsp, man, reject, review, run, serve,
+};
 
 /// The IDE companion of terminal coding agents, for every editor
 ///
@@ -43,6 +45,8 @@ pub enum Command {
     Review(review::Args),
     Serve(serve::Args),
     Lsp(lsp::Args),
+    Run(run::Args),
+    Env(env::Args),
     Focus(focus::Args),
     Diffs(diffs::Args),
     Accept(accept::Args),

@@ -3,11 +3,13 @@
 pub mod accept;
 pub mod completions;
 pub mod diffs;
+pub mod env;
 pub mod focus;
 pub mod lsp;
 pub mod man;
 pub mod reject;
 pub mod review;
+pub mod run;
 pub mod serve;
 
 mod remote;
@@ -21,6 +23,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Review(args)) => review::run(args),
         Some(Command::Serve(args)) => serve::run(args),
         Some(Command::Lsp(args)) => lsp::run(args),
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::Env(args)) => env::run(args),
         Some(Command::Focus(args)) => focus::run(args),
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),

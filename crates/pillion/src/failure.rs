@@ -37,6 +37,11 @@ impl Failure {
         }
     }
 
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// What the user can do about it, as a sentence.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

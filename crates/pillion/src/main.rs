@@ -1,5 +1,6 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
+mod choice;
 mod cli;
 mod commands;
 mod demo;
@@ -11,6 +12,7 @@ mod original;
 mod review;
 mod text;
 mod visible;
+mod wiring;
 mod workspace;
 
 use std::process::ExitCode;
