@@ -140,6 +140,11 @@ impl Environment {
         (!value.is_empty()).then_some(value)
     }
 
+    /// Whether a variable is set, be it to nothing.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.variables.contains_key(name)
+    }
+
     /// Where relative values start: the current directory.
     pub fn current_dir(&self) -> &Path {
         &self.current_dir

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, diffs, env, focus, lsp, man, reject, review, run, serve,
+    accept, completions, diffs, doctor, env, focus, lsp, man, reject, review, run, serve,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -51,6 +51,7 @@ pub enum Command {
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

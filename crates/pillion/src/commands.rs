@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod completions;
 pub mod diffs;
+pub mod doctor;
 pub mod env;
 pub mod focus;
 pub mod lsp;
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),
         Some(Command::Reject(args)) => reject::run(args),
+        Some(Command::Doctor(args)) => doctor::run(args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Man(args)) => man::run(args),
     }
