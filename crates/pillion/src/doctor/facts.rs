@@ -9,7 +9,7 @@ pub mod settings;
 
 use std::path::PathBuf;
 
-use pillion_agent::find::{self, Dial, Release, Situation};
+use pillion_agent::find::{self, Dial, Release, Situation, Verdict};
 use pillion_discovery::survey::{Companion, Survey};
 use pillion_discovery::{Environment, process, survey};
 use pillion_protocol::Dialect;
@@ -112,6 +112,15 @@ impl Facts {
     pub fn fitting(&self) -> impl Iterator<Item = &Companion> {
         self.living()
             .filter(|companion| companion.depth(&self.folder).is_some())
+    }
+
+    /// Whether this release reads a file of the companion on this port.
+    pub fn looks_at(&self, port: u16) -> bool {
+        let mut candidates = self.search.candidates.iter();
+        candidates.any(|candidate| {
+            let is_read = !matches!(candidate.verdict, Verdict::NotLookedAt | Verdict::OtherUser);
+            candidate.port == Some(port) && is_read
+        })
     }
 
     /// Whether something listens where a dial goes, companion or not.

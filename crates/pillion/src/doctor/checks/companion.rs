@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Preference, Refusal, Verdict};
+use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
 
 use super::super::facts::{Facts, is_for};
@@ -23,12 +24,19 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 /// Why the agent dials nobody: the one reason that has to go first.
 fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
     let fitting: Vec<_> = facts.fitting().collect();
+    let mut looked_at = fitting
+        .iter()
+        .filter(|companion| facts.looks_at(companion.port));
     let mut found = Vec::new();
-    if let Some(companion) = fitting.first() {
+    if let Some(companion) = looked_at.next() {
         found.push(not_taken(facts, companion));
+    } else if is_other_users(facts) {
+        // `files` has said it.
+    } else if let Some(companion) = fitting.first() {
+        found.extend((!explained).then(|| not_taken(facts, companion)));
     } else if facts.living().next().is_some() {
         found.push(wrong_folder(facts, explained));
-    } else if !explained && !is_other_users(facts) {
+    } else if !explained {
         found.push(no_companion(facts));
     }
     found
@@ -57,7 +65,7 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
                 .to_owned()
         };
         return Finding::problem(Id::EditorUnknown, what, why)
-            .mend(format!("TERM_PROGRAM=vscode {}", agent.name()));
+            .mend(shell::export("TERM_PROGRAM", "vscode"));
     }
     let wanted = candidates
         .clone()
@@ -121,11 +129,10 @@ fn no_companion(facts: &Facts) -> Finding {
 /// Whether a file or folder of another user's stands where a companion's would; `files` says so.
 pub fn is_other_users(facts: &Facts) -> bool {
     let mut unread = facts.survey.unread.iter();
-    let is_foreign = |error: &pillion_discovery::FileError| {
-        matches!(error, pillion_discovery::FileError::Foreign { .. })
-    };
-    unread.any(|error| is_foreign(error) && is_agents(facts, error.path()))
-        && facts.living().next().is_none()
+    unread.any(|error| matches!(error, FileError::Foreign { .. }) && is_agents(facts, error.path()))
+        && !facts
+            .fitting()
+            .any(|companion| facts.looks_at(companion.port))
 }
 
 /// Whether a path is one of those where this agent's files are.
@@ -146,6 +153,11 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
     let Some(chosen) = facts.search.chosen().and_then(|chosen| chosen.port) else {
         return;
     };
+    let variable = facts.agent().port_variable();
+    let named = variable.and_then(|name| facts.environment.filled(name));
+    if named.is_some_and(|named| named.to_string_lossy() == chosen.to_string()) {
+        return;
+    }
     let mut others: Vec<(u16, Preference)> = Vec::new();
     for candidate in &facts.search.candidates {
         let preference = match candidate.verdict {

@@ -13,6 +13,7 @@ use super::shell;
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     dead(facts, findings);
+    foreign(facts, findings);
     unread(facts, findings);
     malformed(facts, findings);
     doomed(facts, findings);
@@ -96,36 +97,40 @@ fn remove_all(files: &[PathBuf], ports: impl Iterator<Item = u16>) -> String {
     format!("rm -f -- {}", words.join(" "))
 }
 
+/// What belongs to others. Where the agent connects that is as it should be: the machine has many
+/// users.
+fn foreign(facts: &Facts, findings: &mut Vec<Finding>) {
+    let errors = facts.survey.unread.iter();
+    let own = errors.filter(|error| is_agents(facts, error.path()));
+    let owned = own.filter_map(|error| match error {
+        FileError::Foreign { path, uid } => Some((path.clone(), *uid)),
+        _ => None,
+    });
+    let owned: Vec<(PathBuf, u32)> = owned.collect();
+    let (Some((first, uid)), false) = (owned.first(), facts.is_connected()) else {
+        return;
+    };
+    let paths: Vec<_> = owned.iter().map(|(path, _)| path.clone()).collect();
+    let what = format!("{} belongs to another user (id {uid})", list(&paths));
+    let why = "agents connect only to companions of their own user: run editor and agent as the same one, or start a companion of your own";
+    let finding = Finding::blocking(is_other_users(facts), Id::OtherUser, what, why);
+    findings.push(finding.mend(other_users(facts, first)));
+}
+
 /// What the agent, or Pillion, cannot read.
 fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
     let errors = facts.survey.unread.iter();
     for error in errors.filter(|error| is_agents(facts, error.path())) {
-        let path = error.path();
-        let blocks = !facts.is_connected() && facts.living().next().is_none();
-        match error {
-            FileError::Foreign { uid, .. } => {
-                if facts.is_connected() {
-                    // On a machine of many users that is as it should be.
-                    continue;
-                }
-                let what = format!("{} belongs to another user (id {uid})", path.display());
-                let why = "agents connect only to companions of their own user: run editor and agent as the same one, or start a companion of your own";
-                let finding = Finding::blocking(is_other_users(facts), Id::OtherUser, what, why);
-                findings.push(finding.mend(other_users(facts, path)));
-            }
-            error => {
-                let name = facts.agent().display_name();
-                let what = format!("{error}, so it is not used");
-                let why = format!("{name} learns from it where its companion is");
-                let finding = Finding::blocking(
-                    blocks && is_decisive(facts, path),
-                    Id::Unreadable,
-                    what,
-                    why,
-                );
-                findings.push(finding.mend(repair(error)));
-            }
+        if matches!(error, FileError::Foreign { .. }) {
+            continue;
         }
+        let path = error.path();
+        let what = format!("{error}, so it is not used");
+        let why = format!("{} learns from it where its companion is", facts.agent());
+        let blocks =
+            !facts.is_connected() && (is_decisive(facts, path) || facts.living().next().is_none());
+        let finding = Finding::blocking(blocks, Id::Unreadable, what, why);
+        findings.push(finding.mend(repair(error)));
     }
     for candidate in &facts.search.candidates {
         let known = facts
@@ -190,6 +195,8 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
             files.push(path.clone());
         }
     }
+    // Nobody's word on a link is Pillion's to judge: that it is one has been said.
+    files.retain(|path| !facts.survey.unread.iter().any(|error| error.path() == path));
     for path in files {
         let what = format!("{} is no discovery file", path.display());
         let why = "a companion writes a JSON object with `port` and `workspacePath` (C2.4); this one tells an agent nothing";

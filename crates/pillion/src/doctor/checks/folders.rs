@@ -2,9 +2,15 @@
 
 use std::path::Path;
 
+use pillion_agent::find::Version;
+use pillion_protocol::Dialect;
+
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::shell;
+
+/// Since this release, Qwen Code looks at all lock files, which lie in its own directory.
+const SCANS_LOCKS: Version = Version::new(0, 12, 0);
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     tmpdir(facts, findings);
@@ -18,9 +24,10 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 
 fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
     let name = facts.agent().display_name();
-    for elsewhere in &facts.neighbours.elsewhere {
+    let elsewhere = facts.neighbours.elsewhere.iter();
+    for elsewhere in elsewhere.filter(|elsewhere| elsewhere.variable == decisive(facts)) {
         let mut there = elsewhere.companions.iter().filter(|companion| {
-            let is_seen = facts.living().any(|seen| seen.port == companion.port);
+            let is_seen = facts.looks_at(companion.port);
             is_for(companion, facts.agent()) && !is_seen && companion.depth(&facts.folder).is_some()
         });
         let Some(companion) = there.next() else {
@@ -39,6 +46,15 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let mend = shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy());
         let blocks = !facts.is_connected();
         findings.push(Finding::blocking(blocks, Id::TmpdirDiffers, what, why).mend(mend));
+    }
+}
+
+/// The variable by which this release finds its files.
+fn decisive(facts: &Facts) -> &'static str {
+    if facts.agent() == Dialect::QwenCode && facts.release.version >= SCANS_LOCKS {
+        "QWEN_HOME"
+    } else {
+        "TMPDIR"
     }
 }
 
