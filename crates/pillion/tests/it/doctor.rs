@@ -5,4 +5,4 @@ mod companion;
 mod connection;
 mod page;
 mod real;
-mod world;
+pub mod world;
