@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod demo;
 mod failure;
+mod install;
 mod interrupt;
 mod logging;
 mod lsp;

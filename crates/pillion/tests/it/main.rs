@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod detect;
 mod env;
 mod files;
 mod foreign;
+mod install;
 mod readme;
 mod reference;
 mod review;
