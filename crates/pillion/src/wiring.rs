@@ -104,6 +104,7 @@ impl Wiring {
             let value = Some(Plain("1".to_owned()));
             changes.push(Change { name, value });
         }
+        changes.extend(tmpdir(companion, agent, here.environment));
         Self(changes)
     }
 
@@ -127,6 +128,16 @@ impl Wiring {
         }
         let stale = names.leading().filter_map(|name| here.removal(name));
         Self(stale.collect())
+    }
+
+    /// What a person should know of it who did not ask to be shown it.
+    pub fn note(&self, agent: Dialect) -> Option<String> {
+        let mut changes = self.0.iter();
+        let change = changes.find(|change| change.name == Environment::TMPDIR)?;
+        let (name, tmpdir) = (change.name, change.value.as_ref()?.shown());
+        Some(format!(
+            "{name} is set to {tmpdir}, where the companion keeps the files that {agent} looks for"
+        ))
     }
 
     /// What is done, variable by variable.
@@ -170,6 +181,19 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
         (process::is_alive(*pid), is_editor, *pid)
     });
     best.map(|(pid, _)| pid)
+}
+
+/// The temporary directory with which the companion was started, if this agent finds its files
+/// there and not here. Without a file that tells the editor, no release talks to an unknown one,
+/// whatever the other variables say.
+fn tmpdir(companion: &Companion, agent: Dialect, environment: &Environment) -> Option<Change> {
+    let tmpdir = companion.state.as_ref()?.tmpdir.as_ref()?.to_str()?;
+    let there = environment.clone().with_tmpdir(tmpdir);
+    let helps = !companion.is_seen(agent, environment) && companion.is_seen(agent, &there);
+    helps.then(|| Change {
+        name: Environment::TMPDIR,
+        value: Some(Plain(tmpdir.to_owned())),
+    })
 }
 
 fn holds_pid_and_port(file: &FoundFile) -> bool {

@@ -72,6 +72,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(companion) => Wiring::to(companion, agent, here),
         None => Wiring::without(agent, environment.current_dir(), here),
     };
+    if let Some(note) = wiring.note(agent) {
+        failure::tell(format_args!("Note: {note}."));
+    }
     if args.print {
         return Ok(print(companion.as_ref(), &wiring, &shown(agent, own))?);
     }
@@ -119,7 +122,9 @@ fn is_without_companion(error: &anyhow::Error) -> bool {
 fn not_started(agent: Dialect, error: io::Error) -> anyhow::Error {
     let name = agent.name();
     if error.kind() != io::ErrorKind::NotFound {
-        let failure = Failure::new(Kind::Refused, format!("cannot start {name}"));
+        let failure = Failure::new(Kind::Refused, format!("cannot start {name}")).hint(format!(
+            "Run `{name} --version` to see whether it runs by itself."
+        ));
         return anyhow::Error::new(error).context(failure);
     }
     let message = format!("{agent} is not installed: there is no `{name}` on PATH");
