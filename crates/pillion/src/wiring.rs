@@ -104,6 +104,7 @@ impl Wiring {
             let value = Some(Plain("1".to_owned()));
             changes.push(Change { name, value });
         }
+        changes.extend(known_editor(companion, agent, here.environment));
         changes.extend(tmpdir(companion, agent, here.environment));
         Self(changes)
     }
@@ -181,6 +182,23 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
         (process::is_alive(*pid), is_editor, *pid)
     });
     best.map(|(pid, _)| pid)
+}
+
+/// What makes the agent accept a companion whose files do not tell the editor, as VS Code's do not.
+fn known_editor(
+    companion: &Companion,
+    agent: Dialect,
+    environment: &Environment,
+) -> Option<Change> {
+    let (name, value) = agent.variables()?.known_editor;
+    let mut files = companion.files.iter().filter(|file| file.dialect == agent);
+    let is_told = files.any(|file| file.content.ide_info.is_some());
+    let is_set = environment.filled(name).is_some_and(|set| set == value);
+    let change = Change {
+        name,
+        value: Some(Plain(value.to_owned())),
+    };
+    (!is_told && !is_set).then_some(change)
 }
 
 /// The temporary directory with which the companion was started, if this agent finds its files
