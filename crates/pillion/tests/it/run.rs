@@ -225,8 +225,18 @@ fn an_agent_that_is_not_there_can_be_got() {
     let stage = Stage::new(TALKATIVE);
     let forbidden = stage.bin().join("gemini");
     fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o644)).unwrap();
-    let output = stage.command(["gemini"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let start = || {
+        let output = stage.command(["gemini"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(start().contains("Hint: Run `gemini --version`"));
+    // It is there, but not what it needs: that is not for npm to be told.
+    fs::write(&forbidden, "#!/no/such/node\n").unwrap();
+    fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = start();
+    assert!(error.contains("gemini cannot be run"), "{error}");
+    assert!(!error.contains("not installed"), "{error}");
 }
 
 #[test]
