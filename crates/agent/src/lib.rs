@@ -19,6 +19,7 @@
 //! ```
 
 mod client;
+pub mod conformance;
 mod http;
 mod sse;
 mod updates;
