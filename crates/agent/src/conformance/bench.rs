@@ -244,9 +244,11 @@ impl Bench {
         self.helper.thank();
     }
 
-    /// The first workspace root, or the temporary directory: where proposed files would lie.
+    /// The first workspace root that there is, or the temporary directory: where proposed files
+    /// would lie.
     pub(super) fn folder(&self) -> String {
-        let root = self.target.roots().into_iter().next();
+        let mut roots = self.target.roots().into_iter();
+        let root = roots.find(|root| root.is_absolute() && root.is_dir());
         let root = root.unwrap_or_else(|| self.target.environment().tmpdir());
         root.to_string_lossy().into_owned()
     }

@@ -375,13 +375,13 @@ fn short_selection(file: &Value) -> Result<bool, String> {
 }
 
 fn newest_is_active(files: &[Value]) -> Result<(), String> {
-    let time = |file: &Value| file["timestamp"].as_f64().unwrap_or_default();
+    let time = |file: &Value| file["timestamp"].as_f64();
     let Some(active) = files.iter().find(|file| is_active(file)) else {
         return Ok(());
     };
-    let newer = files
-        .iter()
-        .find(|file| !is_active(file) && time(file) > time(active));
+    let is_newer =
+        |file: &&Value| matches!((time(file), time(active)), (Some(a), Some(b)) if a > b);
+    let newer = files.iter().filter(|file| !is_active(file)).find(is_newer);
     match newer {
         None => Ok(()),
         Some(newer) => Err(format!(

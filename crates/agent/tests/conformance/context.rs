@@ -76,7 +76,7 @@ impl Shared {
 
     /// The cursor moves.
     pub fn move_cursor(self: &Arc<Self>) {
-        if self.breaks("C4.2-change") {
+        if self.breaks("C4.2-change") || self.breaks("C4.1-sent") {
             return;
         }
         self.state().moves += 1;

@@ -38,8 +38,7 @@ impl Shared {
         let is_host = host == own("127.0.0.1")
             || host == own("localhost") && !self.breaks("C1.1-host-localhost")
             || host == own("host.docker.internal") && !self.breaks("C1.1-host-docker")
-            || self.breaks("C1.1-host-foreign")
-            || self.breaks("C1.3-loopback");
+            || self.breaks("C1.1-host-foreign");
         let is_origin = match request.header("origin") {
             None => true,
             Some(_) if self.breaks("C1.1-origin-foreign") => true,
@@ -313,7 +312,10 @@ impl Shared {
     /// The text block of `closeDiff`.
     fn closed_text(&self, text: &str) -> String {
         let is_json = text.starts_with("{\"content\"");
-        if self.breaks("C5.5-shape") || self.breaks("C5.5-json") && is_json {
+        if self.breaks("C5.5-shape") {
+            return format!("text: {text}");
+        }
+        if self.breaks("C5.5-json") && is_json {
             return text.to_owned();
         }
         json!({"content": self.spoilt(text)}).to_string()

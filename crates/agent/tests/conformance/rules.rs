@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use pillion_agent::conformance::{
-    Conformance, Help, Helper, Patience, Report, Step, Target, Verdict, rules,
+    Conformance, Help, Helper, Patience, Report, Rule, Step, Target, Verdict, rules,
 };
 use pillion_discovery::Environment;
 
@@ -25,7 +25,7 @@ const UNBREAKABLE: [(&str, &str); 2] = [
 ];
 
 /// How many companions are looked at at once. They mostly wait.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 
 struct Reviewer(Arc<Shared>);
 
@@ -68,7 +68,10 @@ fn report(flaw: &'static str) -> Report {
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(conformance.run(|_| true, |_| {}))
+    // Large texts take a debug build long, and only who spoils texts could spoil them.
+    let large = ["C5.5-long-line", "C5.5-1mb", "C5.5-5mb"];
+    let is_wanted = |rule: &Rule| flaw == "none" || flaw == rule.id || !large.contains(&rule.id);
+    runtime.block_on(conformance.run(is_wanted, |_| {}))
 }
 
 fn failed(report: &Report) -> Vec<String> {
@@ -152,8 +155,6 @@ fn every_rule_has_an_id_of_its_own_that_names_the_contract() {
 fn a_companion_that_sends_no_context_breaks_nothing() {
     let report = report("C4.1-sent");
     let failed = failed(&report);
-    assert!(
-        failed.is_empty() || failed[0].starts_with("C4.2"),
-        "{failed:#?}"
-    );
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert!(report.skips("C4.1-sent") && report.skips("C4.3-shape"));
 }
