@@ -25,6 +25,7 @@ pub mod tokens;
 mod warning;
 
 pub use environment::Environment;
+pub use liveness::listens;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication};
 pub use state::{ChooseError, CompanionState, Selector, StateError, StateFile};

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{accept, completions, diffs, focus, lsp, man, reject, review, serve};
+use crate::commands::{
+    accept, completions, context, diff, diffs, env, focus, list, lsp, man, reject, review, run,
+    serve,
+};
 
 /// The IDE companion of terminal coding agents, for every editor
 ///
@@ -43,6 +46,11 @@ pub enum Command {
     Review(review::Args),
     Serve(serve::Args),
     Lsp(lsp::Args),
+    Run(run::Args),
+    Env(env::Args),
+    List(list::Args),
+    Context(context::Args),
+    Diff(diff::Args),
     Focus(focus::Args),
     Diffs(diffs::Args),
     Accept(accept::Args),
@@ -60,7 +68,7 @@ pub struct Roots {
 }
 
 /// Which running companion is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Target {
     /// The companion of this folder [default: the current folder]
     #[arg(long, value_name = "DIR")]

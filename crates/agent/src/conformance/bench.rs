@@ -88,9 +88,6 @@ pub enum Help {
 pub trait Helper {
     /// Has it done, or asks for it.
     fn help<'a>(&'a self, step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>>;
-
-    /// Takes back what was asked for: it was done, or the time is up.
-    fn thank(&self) {}
 }
 
 /// Everything that a check has at hand.
@@ -238,10 +235,6 @@ impl Bench {
             Help::Nobody(why) => Err(Problem::Unchecked(why)),
             Help::Failed(why) => Err(Problem::Broken(format!("it could not be checked: {why}"))),
         }
-    }
-
-    pub(super) fn thank(&self) {
-        self.helper.thank();
     }
 
     /// The first workspace root that there is, or the temporary directory: where proposed files

@@ -60,7 +60,6 @@ impl Story {
         let path = propose(bench, &owner).await?;
         let time = bench.help(&step(path.clone())).await?;
         owner.wait_for(time, is_outcome).await;
-        bench.thank();
         owner.listen(bench.patience.quiet).await;
         bystander.listen(Duration::from_millis(50)).await;
         let was_written = Path::new(&path).exists();
@@ -139,7 +138,6 @@ impl Contexts {
                 session.listen(Duration::from_millis(20)).await;
             }
         }
-        bench.thank();
         session.listen(bench.patience.quiet).await;
         let moved = so_far(session).into_iter();
         Ok(moved.filter_map(params).collect())

@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod env;
 mod files;
+mod foreign;
 mod readme;
 mod reference;
 mod review;
+mod run;
 mod sandbox;
 mod serve;
+mod shells;

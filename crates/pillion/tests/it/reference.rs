@@ -5,10 +5,12 @@ use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 11] = [
     "review",
     "serve",
     "lsp",
+    "run",
+    "env",
     "focus",
     "diffs",
     "accept",
