@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, context, diff, diffs, env, focus, list, lsp, man, reject, review, run,
-    serve,
+    accept, completions, conformance, context, diff, diffs, env, focus, list, lsp, man, reject,
+    review, run, serve,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -55,6 +55,7 @@ pub enum Command {
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Conformance(conformance::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

@@ -2,6 +2,7 @@
 
 pub mod accept;
 pub mod completions;
+pub mod conformance;
 pub mod context;
 pub mod diff;
 pub mod diffs;
@@ -35,6 +36,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),
         Some(Command::Reject(args)) => reject::run(args),
+        Some(Command::Conformance(args)) => conformance::run(args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Man(args)) => man::run(args),
     }

@@ -11,47 +11,47 @@ use super::rule::Level::{Must, Should};
 use super::rule::{Check, Finding, broken, check, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
-    check(Texts, Must, "C5.5-empty", "An empty text", |b| {
+    check(Texts, Must, "C5.5-empty", "`closeDiff` gives back an empty text", |b| {
         Box::pin(comes_back(b, "".into()))
     }),
     check(
         Texts,
         Must,
         "C5.5-no-newline",
-        "A text without a final line end",
+        "`closeDiff` gives back a text without a final line end",
         |b| Box::pin(comes_back(b, "one\ntwo".into())),
     ),
     check(
         Texts,
         Must,
         "C5.5-newlines",
-        "A text that ends with several line ends",
+        "`closeDiff` gives back a text that ends with several line ends",
         |b| Box::pin(comes_back(b, "one\n\n\n".into())),
     ),
     check(
         Texts,
         Must,
         "C5.5-spaces",
-        "Tabs, and spaces at the end of lines",
+        "`closeDiff` gives back tabs, and spaces at the end of lines",
         |b| Box::pin(comes_back(b, "\tone  \n    two\t\n \n".into())),
     ),
-    check(Texts, Must, "C5.5-crlf", "CRLF line ends", |b| {
+    check(Texts, Must, "C5.5-crlf", "`closeDiff` gives back CRLF line ends", |b| {
         Box::pin(comes_back(b, "one\r\ntwo\r\n".into()))
     }),
-    check(Texts, Must, "C5.5-mixed", "LF and CRLF in one text", |b| {
+    check(Texts, Must, "C5.5-mixed", "`closeDiff` gives back LF and CRLF in one text", |b| {
         Box::pin(comes_back(b, "one\r\ntwo\nthree\r\n\nfour\n".into()))
     }),
-    check(Texts, Must, "C5.5-cr", "Lone CR", |b| {
+    check(Texts, Must, "C5.5-cr", "`closeDiff` gives back lone CR", |b| {
         Box::pin(comes_back(b, "one\rtwo\nthree\r".into()))
     }),
-    check(Texts, Must, "C5.5-bom", "A byte order mark", |b| {
+    check(Texts, Must, "C5.5-bom", "`closeDiff` gives back a byte order mark", |b| {
         Box::pin(comes_back(b, "\u{feff}one\ntwo\n".into()))
     }),
     check(
         Texts,
         Must,
         "C5.5-separators",
-        "U+2028, U+2029 and U+0085, which some take for line ends",
+        "`closeDiff` gives back U+2028, U+2029 and U+0085, which some take for line ends",
         |b| {
             Box::pin(comes_back(
                 b,
@@ -63,37 +63,37 @@ pub(super) const CHECKS: &[Check] = &[
         Texts,
         Must,
         "C5.5-unicode",
-        "Emoji, combining characters and characters beyond the first plane",
+        "`closeDiff` gives back emoji, combining characters and characters beyond the first plane",
         |b| Box::pin(comes_back(b, UNICODE.into())),
     ),
     check(
         Texts,
         Must,
         "C5.5-nul",
-        "NUL and other control characters",
+        "`closeDiff` gives back NUL and other control characters",
         |b| Box::pin(comes_back(b, "one\0two\n\u{1b}[31m\u{7f}\u{1}\n".into())),
     ),
     check(
         Texts,
         Must,
         "C5.5-json",
-        "A text that is JSON with a `content` itself",
+        "`closeDiff` gives back a text that is JSON with a `content` itself",
         |b| Box::pin(comes_back(b, JSON.into())),
     ),
-    check(Texts, Must, "C5.5-long-line", "A line of 200 kB", |b| {
+    check(Texts, Must, "C5.5-long-line", "`closeDiff` gives back a line of 200 kB", |b| {
         Box::pin(comes_back(
             b,
             "a line without an end, \"\\\" ü ".repeat(6_500),
         ))
     }),
-    check(Texts, Must, "C5.5-1mb", "A text of 1 MB", |b| {
+    check(Texts, Must, "C5.5-1mb", "`closeDiff` gives back a text of 1 MB", |b| {
         Box::pin(comes_back(b, lines(1_000_000)))
     }),
     check(
         Texts,
         Should,
         "C5.5-5mb",
-        "A text of 5 MB, above the limit that HTTP servers often have",
+        "`closeDiff` gives back a text of 5 MB, above the limit that HTTP servers often have",
         |b| Box::pin(comes_back(b, lines(5_000_000))),
     ),
 ];
