@@ -11,9 +11,13 @@ use super::rule::Level::{Must, Should};
 use super::rule::{Check, Finding, broken, check, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
-    check(Texts, Must, "C5.5-empty", "`closeDiff` gives back an empty text", |b| {
-        Box::pin(comes_back(b, "".into()))
-    }),
+    check(
+        Texts,
+        Must,
+        "C5.5-empty",
+        "`closeDiff` gives back an empty text",
+        |b| Box::pin(comes_back(b, "".into())),
+    ),
     check(
         Texts,
         Must,
@@ -35,18 +39,34 @@ pub(super) const CHECKS: &[Check] = &[
         "`closeDiff` gives back tabs, and spaces at the end of lines",
         |b| Box::pin(comes_back(b, "\tone  \n    two\t\n \n".into())),
     ),
-    check(Texts, Must, "C5.5-crlf", "`closeDiff` gives back CRLF line ends", |b| {
-        Box::pin(comes_back(b, "one\r\ntwo\r\n".into()))
-    }),
-    check(Texts, Must, "C5.5-mixed", "`closeDiff` gives back LF and CRLF in one text", |b| {
-        Box::pin(comes_back(b, "one\r\ntwo\nthree\r\n\nfour\n".into()))
-    }),
-    check(Texts, Must, "C5.5-cr", "`closeDiff` gives back lone CR", |b| {
-        Box::pin(comes_back(b, "one\rtwo\nthree\r".into()))
-    }),
-    check(Texts, Must, "C5.5-bom", "`closeDiff` gives back a byte order mark", |b| {
-        Box::pin(comes_back(b, "\u{feff}one\ntwo\n".into()))
-    }),
+    check(
+        Texts,
+        Must,
+        "C5.5-crlf",
+        "`closeDiff` gives back CRLF line ends",
+        |b| Box::pin(comes_back(b, "one\r\ntwo\r\n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-mixed",
+        "`closeDiff` gives back LF and CRLF in one text",
+        |b| Box::pin(comes_back(b, "one\r\ntwo\nthree\r\n\nfour\n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-cr",
+        "`closeDiff` gives back lone CR",
+        |b| Box::pin(comes_back(b, "one\rtwo\nthree\r".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-bom",
+        "`closeDiff` gives back a byte order mark",
+        |b| Box::pin(comes_back(b, "\u{feff}one\ntwo\n".into())),
+    ),
     check(
         Texts,
         Must,
@@ -80,15 +100,25 @@ pub(super) const CHECKS: &[Check] = &[
         "`closeDiff` gives back a text that is JSON with a `content` itself",
         |b| Box::pin(comes_back(b, JSON.into())),
     ),
-    check(Texts, Must, "C5.5-long-line", "`closeDiff` gives back a line of 200 kB", |b| {
-        Box::pin(comes_back(
-            b,
-            "a line without an end, \"\\\" ü ".repeat(6_500),
-        ))
-    }),
-    check(Texts, Must, "C5.5-1mb", "`closeDiff` gives back a text of 1 MB", |b| {
-        Box::pin(comes_back(b, lines(1_000_000)))
-    }),
+    check(
+        Texts,
+        Must,
+        "C5.5-long-line",
+        "`closeDiff` gives back a line of 200 kB",
+        |b| {
+            Box::pin(comes_back(
+                b,
+                "a line without an end, \"\\\" ü ".repeat(6_500),
+            ))
+        },
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-1mb",
+        "`closeDiff` gives back a text of 1 MB",
+        |b| Box::pin(comes_back(b, lines(1_000_000))),
+    ),
     check(
         Texts,
         Should,

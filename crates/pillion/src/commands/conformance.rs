@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use pillion_agent::conformance::{Conformance, Level, Patience, Report, Rule, Target, rules};
+use pillion_agent::conformance::{Conformance, Level, Patience, Report, Row, Rule, Target, rules};
 use pillion_discovery::Environment;
 
 use self::helper::{Commands, Reviewer};
+use crate::cli;
 use crate::failure::{Failure, Kind};
-use crate::{cli, visible};
 
 /// Check whether a companion keeps the contract, rule by rule
 ///
@@ -180,26 +180,23 @@ fn print(text: &str) -> anyhow::Result<()> {
 
 /// Whether the companion conforms.
 fn verdict(report: &Report, is_strict: bool) -> anyhow::Result<()> {
-    let broken = |level: Level| {
-        let rows = report.rows.iter();
-        rows.filter(|row| row.rule.level == level && row.verdict.is_fail())
-            .count()
-    };
-    let counted = |count: usize, level: Level| match count {
-        1 => format!("1 {level} is broken"),
-        count => format!("{count} {level}s are broken"),
-    };
-    let (must, should) = (broken(Level::Must), broken(Level::Should));
-    let message = if must > 0 {
-        counted(must, Level::Must)
-    } else if is_strict && should > 0 {
-        counted(should, Level::Should)
-    } else {
-        return Ok(());
-    };
-    let message = format!(
-        "the companion does not conform: {}",
-        visible::one_line(&message)
-    );
-    Err(Failure::new(Kind::Refused, message).into())
+    for level in [Level::Must, Level::Should] {
+        let is_broken = |row: &&Row| row.rule.level == level && row.verdict.is_fail();
+        let broken: Vec<_> = report.rows.iter().filter(is_broken).collect();
+        let counted = match broken[..] {
+            [] => continue,
+            [_] => format!("1 {level} is broken"),
+            _ => format!("{} {level}s are broken", broken.len()),
+        };
+        if level == Level::Should && !is_strict {
+            continue;
+        }
+        let message = format!("the companion does not conform: {counted}");
+        let hint = format!(
+            "`--only {}` looks at the first of them again.",
+            broken[0].rule.id
+        );
+        return Err(Failure::new(Kind::Refused, message).hint(hint).into());
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod conformance;
 mod env;
 mod files;
 mod foreign;
@@ -12,4 +13,6 @@ mod review;
 mod run;
 mod sandbox;
 mod serve;
+#[path = "../shared/conformance.rs"]
+mod shared_conformance;
 mod shells;

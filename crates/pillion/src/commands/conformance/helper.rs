@@ -94,25 +94,26 @@ impl Reviewer {
             .stdin(Stdio::null())
             // Standard output is the report's.
             .stdout(Stdio::null());
-        let mut child = match command.spawn() {
-            Ok(child) => child,
+        let mut running = match command.spawn() {
+            Ok(child) => Running(child),
             Err(error) => return Help::Failed(format!("`{line}` cannot be started: {error}")),
         };
-        match self.ended(&mut child).await {
+        match running.ended(self.patience).await {
             Some(status) if status.success() => Help::Done,
             Some(status) => Help::Failed(format!("`{line}` failed: {status}")),
-            None => {
-                let _ = child.kill();
-                let _ = child.wait();
-                Help::Failed(format!("`{line}` did not end within {:?}", self.patience))
-            }
+            None => Help::Failed(format!("`{line}` did not end within {:?}", self.patience)),
         }
     }
+}
 
-    async fn ended(&self, child: &mut Child) -> Option<ExitStatus> {
+/// A command that is under way. Nothing of it is left behind, whatever ends the wait.
+struct Running(Child);
+
+impl Running {
+    async fn ended(&mut self, patience: Duration) -> Option<ExitStatus> {
         let started = Instant::now();
-        while started.elapsed() < self.patience {
-            if let Ok(Some(status)) = child.try_wait() {
+        while started.elapsed() < patience {
+            if let Ok(Some(status)) = self.0.try_wait() {
                 return Some(status);
             }
             tokio::time::sleep(LOOK_EVERY).await;
@@ -121,12 +122,33 @@ impl Reviewer {
     }
 }
 
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            kill(&mut self.0);
+            let _ = self.0.wait();
+        }
+    }
+}
+
 #[cfg(unix)]
 fn shell(line: &str) -> Command {
+    use std::os::unix::process::CommandExt;
     let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
     let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
-    command.arg("-c").arg(line);
+    // A group of its own, so that what it starts can be ended with it.
+    command.arg("-c").arg(line).process_group(0);
     command
+}
+
+/// Ends the shell and what it started.
+#[cfg(unix)]
+fn kill(shell: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let group = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
 }
 
 #[cfg(windows)]
@@ -136,4 +158,9 @@ fn shell(line: &str) -> Command {
     // As it is: `cmd` has quoting rules of its own.
     command.arg("/C").raw_arg(line);
     command
+}
+
+#[cfg(windows)]
+fn kill(shell: &mut Child) {
+    let _ = shell.kill();
 }
