@@ -98,6 +98,8 @@ pub struct Bench {
     names: AtomicU32,
     started: SystemTime,
     answers: OnceCell<Result<(), String>>,
+    /// How the first handshake ended.
+    handshake: OnceCell<Result<(), String>>,
     views: OnceCell<Result<(), Problem>>,
     accepted: OnceCell<Result<Story, Problem>>,
     rejected: OnceCell<Result<Story, Problem>>,
@@ -119,6 +121,7 @@ impl Bench {
             names: AtomicU32::new(0),
             started: SystemTime::now(),
             answers: OnceCell::new(),
+            handshake: OnceCell::new(),
             views: OnceCell::new(),
             accepted: OnceCell::new(),
             rejected: OnceCell::new(),
@@ -169,9 +172,19 @@ impl Bench {
 
     /// A session without an event stream.
     pub(super) async fn deaf_session(&self) -> Result<Session<'_>, Problem> {
-        Session::open(self).await.map_err(|NoAnswer(why)| {
+        let missing = |why: &str| {
             Problem::Unchecked(format!("there is no session: {why}; see C1.1-initialize"))
-        })
+        };
+        // Who never answers is not waited for again and again.
+        if let Some(Err(why)) = self.handshake.get() {
+            return Err(missing(why));
+        }
+        let opened = Session::open(self).await;
+        let first = opened.as_ref().map(|_| ());
+        let _ = self
+            .handshake
+            .set(first.map_err(|NoAnswer(why)| why.clone()));
+        opened.map_err(|NoAnswer(why)| missing(&why))
     }
 
     /// Whether a view can be opened at all, for the checks that need one.

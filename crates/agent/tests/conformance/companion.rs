@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::files;
-use crate::http::Request;
+use crate::wire::Request;
 
 pub const TOKEN: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 

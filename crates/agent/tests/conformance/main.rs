@@ -5,6 +5,7 @@
 mod companion;
 mod context;
 mod files;
-mod http;
 mod mcp;
 mod rules;
+mod strangers;
+mod wire;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::companion::{Session, Shared, View};
-use crate::http::Request;
+use crate::wire::Request;
 
 const SIGN_OF_LIFE: Duration = Duration::from_millis(50);
 const SHORT_LIFE: Duration = Duration::from_millis(1_500);

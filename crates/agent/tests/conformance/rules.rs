@@ -41,6 +41,15 @@ impl Helper for Reviewer {
     }
 }
 
+/// Nobody.
+pub struct Absent;
+
+impl Helper for Absent {
+    fn help<'a>(&'a self, _step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>> {
+        Box::pin(async { Help::Nobody("nobody is here".to_owned()) })
+    }
+}
+
 fn patience(flaw: &str) -> Patience {
     let short = Duration::from_millis(300);
     let is_long = flaw == "C1.1-stream-stays";
@@ -74,7 +83,7 @@ fn report(flaw: &'static str) -> Report {
     runtime.block_on(conformance.run(is_wanted, |_| {}))
 }
 
-fn failed(report: &Report) -> Vec<String> {
+pub fn failed(report: &Report) -> Vec<String> {
     let rows = report.rows.iter().filter(|row| row.verdict.is_fail());
     let shown = |row: &pillion_agent::conformance::Row| {
         format!("{}: {}", row.rule.id, row.verdict.detail())
