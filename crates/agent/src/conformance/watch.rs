@@ -145,9 +145,9 @@ mod tests {
     use super::*;
 
     fn watched(change: impl Fn(&Path)) -> Seen {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("the folder is ours");
         let path = folder.path().join("file");
-        std::fs::write(&path, "{}").unwrap();
+        std::fs::write(&path, "{}").expect("the folder is ours");
         let mut file = Watched::new(&path);
         let mut seen = Seen::default();
         file.look(&mut seen);

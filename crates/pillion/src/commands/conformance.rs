@@ -163,13 +163,40 @@ fn check(
     runtime.block_on(async {
         tokio::select! {
             report = conformance.run(is_wanted, |_| {}) => Ok(report),
-            _ = tokio::signal::ctrl_c() => {
+            () = interrupted() => {
                 conformance.clean_up().await;
                 let message = "interrupted; no view is left open";
                 Err(Failure::new(Kind::Refused, message).into())
             }
         }
     })
+}
+
+/// Waits until somebody wants it to end.
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals.map(signal) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+}
+
+/// Waits until somebody wants it to end.
+#[cfg(not(unix))]
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
 }
 
 fn print(text: &str) -> anyhow::Result<()> {

@@ -3,6 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pillion_agent::conformance::rules;
 use pillion_testkit::{Size, Tmux};
@@ -10,11 +13,13 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, Serve};
+use crate::sandbox::{self, Sandbox, Serve};
 use crate::shared_conformance::{commands, run};
 
 /// Nothing but time shows that a silent stream lives, and nobody opens a workspace folder.
 const NOT_SEEN: [&str; 2] = ["C1.1-stream-alive", "C2.5-atomic"];
+
+const SOON: Duration = Duration::from_secs(20);
 
 fn stop(serve: &Serve) -> String {
     format!("kill {}", serve.child.id())
@@ -44,7 +49,7 @@ fn the_review_passes() {
     let pillion = env!("CARGO_BIN_EXE_pillion");
     let (size, env) = (Size::new(110, 30), sandbox.home.env());
     let pane = tmux.spawn("review", size, &env, &sandbox.home.workspace(), &[pillion]);
-    pane.wait_for("Waiting for an agent.", std::time::Duration::from_secs(20));
+    pane.wait_for("Waiting for an agent.", SOON);
     let stop = format!("kill {}", sandbox.running_pid());
     let mut command = sandbox.command(["conformance"]);
     run(command.args(commands(&stop))).expect_all_but(&NOT_SEEN);
@@ -107,6 +112,60 @@ fn a_command_that_fails_is_no_pass() {
         sandbox.run(["diffs"]).expect(0).stdout,
         "no diffs are pending\n"
     );
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let tmux = Tmux::start();
+    let line = format!(
+        "{} conformance --only C5.6; echo \"exit code $?\"; sleep 100",
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    let (size, env) = (Size::new(150, 30), sandbox.home.env());
+    let command = ["sh", "-c", &line];
+    let pane = tmux.spawn("person", size, &env, &sandbox.home.workspace(), &command);
+    let asked = pane.wait_for("You have 60 s.", SOON);
+    assert!(asked.contains("Accept the diff of"), "{asked}");
+    let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let id = listed[0]["id"].to_string();
+    sandbox.run(["accept", &id]).expect(0);
+    let done = pane.wait_for("exit code 0", SOON);
+    assert!(done.contains("3 passed, 0 failed, 0 skipped"), "{done}");
+    let coloured = pane.screen_with_colours();
+    assert!(coloured.contains("\u{1b}["), "{coloured}");
+}
+
+#[test]
+fn no_view_is_left_open_by_who_is_interrupted() {
+    for name in ["INT", "TERM", "HUP"] {
+        let sandbox = Sandbox::new();
+        let serve = sandbox.serve::<&str>([]);
+        let pid = sandbox.home.root().join("sleep.pid");
+        let line = format!("echo $$ > '{}'; sleep 100", pid.display());
+        let args = ["conformance", "--only", "C5.6-sent", "--accept-with", &line];
+        let mut child = sandbox
+            .command(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        while fs::read_to_string(&pid).map_or(true, |text| text.is_empty()) {
+            assert!(started.elapsed() < SOON);
+            thread::sleep(Duration::from_millis(5));
+        }
+        sandbox::signal(&child, name);
+        assert_eq!(sandbox::ended(&mut child), Some(1), "{name}");
+        let diffs = sandbox.run(["diffs"]).expect(0).stdout;
+        assert_eq!(diffs, "no diffs are pending\n");
+        let shell = fs::read_to_string(&pid).unwrap();
+        let shell = shell.trim().parse().unwrap();
+        assert!(!pillion_discovery::process::is_alive(shell), "{name}");
+        drop(serve);
+    }
 }
 
 #[test]
