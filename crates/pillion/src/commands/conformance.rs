@@ -43,19 +43,20 @@ pub struct Args {
     #[command(flatten)]
     target: cli::Target,
 
-    /// Accepts the diff of $PILLION_CONFORMANCE_FILE in the editor
+    /// Run CMD to accept the diff of $PILLION_CONFORMANCE_FILE in the editor
     #[arg(long, value_name = "CMD")]
     accept_with: Option<String>,
 
-    /// Rejects the diff of $PILLION_CONFORMANCE_FILE in the editor
+    /// Run CMD to reject the diff of $PILLION_CONFORMANCE_FILE in the editor
     #[arg(long, value_name = "CMD")]
     reject_with: Option<String>,
 
-    /// Moves the editor's cursor to line $PILLION_CONFORMANCE_LINE of $PILLION_CONFORMANCE_FILE
+    /// Run CMD to move the editor's cursor to line $PILLION_CONFORMANCE_LINE of
+    /// $PILLION_CONFORMANCE_FILE
     #[arg(long, value_name = "CMD")]
     move_with: Option<String>,
 
-    /// Stops the companion as its editor does, at the end
+    /// Run CMD at the end to stop the companion as its editor does
     #[arg(long, value_name = "CMD")]
     stop_with: Option<String>,
 
