@@ -16,7 +16,8 @@ use pillion_discovery::Environment;
 use crate::companion::{Companion, Shared, TOKEN};
 
 /// Rules that nobody can break so that it could be seen, and why.
-const UNBREAKABLE: [(&str, &str); 2] = [
+const UNBREAKABLE: [(&str, &str); 3] = [
+    ("C1.1-origin-own", "a MAY: who leaves it out breaks nothing"),
     ("C4.1-sent", "a MAY: who leaves it out breaks nothing"),
     (
         "C4.9-trusted",
@@ -174,6 +175,14 @@ fn every_rule_has_an_id_of_its_own_that_names_the_contract() {
     for (id, _) in UNBREAKABLE {
         assert!(ids.contains(&id), "{id}");
     }
+}
+
+#[test]
+fn who_leaves_out_what_may_be_left_out_breaks_nothing() {
+    let report = report("C1.1-origin-own");
+    let failed = failed(&report);
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert!(report.skips("C1.1-origin-own"));
 }
 
 #[test]
