@@ -55,7 +55,7 @@ impl Shared {
         let lax = |how: &str| self.breaks(&format!("C3.3-{method}-{how}"));
         let authorization = request.header("authorization");
         let Some(bearer) = authorization else {
-            let is_in_query = request.query.contains(self.token);
+            let is_in_query = request.query.contains(&self.token);
             return lax("none") && !is_in_query || lax("query") && is_in_query;
         };
         match bearer.strip_prefix("Bearer ") {
