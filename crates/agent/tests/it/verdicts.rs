@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
 use pillion_agent::host::Host;
-use pillion_discovery::Environment;
 use pillion_discovery::process::Process;
-use pillion_protocol::Dialect;
+use pillion_discovery::{Announcement, Environment, Publication, Tokens};
+use pillion_protocol::{Dialect, IdeInfo, Token};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -383,6 +383,59 @@ fn a_pipe_or_a_huge_file_in_the_folder_holds_nobody_up() {
     assert_eq!(*verdict(&finding, &good), Verdict::Chosen);
     assert!(matches!(verdict(&finding, &pipe), Verdict::Unreadable(_)));
     assert_eq!(*verdict(&finding, &huge), Verdict::Malformed);
+}
+
+#[test]
+fn every_release_that_knows_the_token_finds_pillions_own_files() {
+    let machine = Machine::new();
+    let environment = Environment::from_pairs([
+        ("TMPDIR", machine.path("tmp")),
+        ("HOME", machine.path("home")),
+    ]);
+    let announcement = Announcement {
+        editor_pid: std::process::id(),
+        companion_pid: std::process::id(),
+        port: 1001,
+        roots: vec![machine.path("other"), machine.path("project")],
+        ide: IdeInfo::new("kate", "Kate"),
+        tokens: Tokens::from_fn(|dialect| Token::from(dialect.name().to_owned())),
+    };
+    let _publication = Publication::publish(&environment, announcement).unwrap();
+    let process = |pid, parent, command: &str| Process {
+        pid,
+        parent,
+        command: command.into(),
+    };
+    let this = std::process::id();
+    // In a terminal of the editor; its parent's pid is above 1.
+    let chain = [
+        process(DEAD, DEAD + 1, "node agent"),
+        process(DEAD + 1, DEAD + 2, "bash"),
+        process(DEAD + 2, this, "a shell's helper"),
+        process(this, 1, "kate"),
+    ];
+    let mut count = 0;
+    for release in Dialect::AGENTS
+        .into_iter()
+        .flat_map(Release::turning_points)
+    {
+        let finding = find(&Situation {
+            release,
+            environment: &environment,
+            current_dir: &machine.path("project"),
+            chain: &chain,
+            in_container: false,
+        });
+        // The others accept only VS Code's terminal, or nobody who asks for a token.
+        if !release.knows_token() || !release.knows_ide_info() {
+            continue;
+        }
+        count += 1;
+        assert_eq!(ports(&finding)[..1], [1001], "{release}: {finding:#?}");
+        let token = finding.dials[0].token.as_ref().unwrap();
+        assert_eq!(token.expose(), release.agent.name());
+    }
+    assert!(count > 15, "{count}");
 }
 
 #[test]
