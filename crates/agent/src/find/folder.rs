@@ -233,7 +233,7 @@ fn is_config(content: &Content, objects_only: bool) -> bool {
 }
 
 /// The process id in a name.
-fn pid_in(name: &str, prefix: &str) -> Option<u64> {
+pub(super) fn pid_in(name: &str, prefix: &str) -> Option<u64> {
     let numbers = name.strip_prefix(prefix)?.strip_prefix('-')?;
     let digits = numbers.split(['-', '.']).next()?;
     Some(digits.parse().unwrap_or(u64::MAX))

@@ -270,6 +270,43 @@ fn qwen_scans_its_lock_files_from_0_12_on_and_with_a_variable_from_0_15_on() {
 }
 
 #[test]
+fn a_second_file_of_one_companion_is_no_fallback_for_the_first() {
+    let machine = Machine::new();
+    let name = format!("tmp/qwen-code-ide-server-{EDITOR}.json");
+    let first = machine.file(&name, 1001, "project", json!({}));
+    let same = machine.lock(1001, "project", json!({}));
+    let other = machine.lock(1002, "project", json!({}));
+    let foreign = machine.file(
+        "tmp/qwen-code-ide-server-77.json",
+        1003,
+        "project",
+        json!({}),
+    );
+    let by_port = machine.file(
+        "tmp/qwen-code-ide-server-1004.json",
+        1004,
+        "project",
+        json!({}),
+    );
+    let finding = machine.find(Dialect::QwenCode, "0.24.4");
+    let first_place = Verdict::SecondChoice(Preference::FirstPlace);
+    let for_77 = Verdict::OtherProcess {
+        pid: 77,
+        wanted: Some(EDITOR),
+    };
+    for (path, expected) in [
+        (&first, Verdict::Chosen),
+        (&same, first_place),
+        (&other, Verdict::Fallback),
+        (&foreign, for_77),
+        (&by_port, Verdict::NotLookedAt),
+    ] {
+        assert_eq!(*verdict(&finding, path), expected, "{}", path.display());
+    }
+    assert_eq!(ports(&finding), [1001, 1002]);
+}
+
+#[test]
 fn qwen_before_0_21_takes_the_variables_lock_file_whatever_its_workspace() {
     let mut machine = Machine::new();
     let elsewhere = machine.lock(1001, "other", json!({}));
