@@ -410,6 +410,7 @@ impl Generator {
                 env.push((port, self.chance.pick(&self.ports.clone()).to_string()));
             }
             4 => env.push((port, "4998".to_owned())),
+            6..9 if self.files == 0 => env.push((port, "4997".to_owned())),
             5 => {
                 let odd = ["x", "0", "70000", " 4000", "4000x", "04000"];
                 env.push((port, self.chance.pick(&odd).to_owned()));
@@ -419,6 +420,8 @@ impl Generator {
         match self.chance.below(20) {
             0..6 => env.push((workspace, self.workspace_text())),
             6 | 7 => env.push((workspace, String::new())),
+            8 | 9 => env.push((workspace, self.root.join("other").display().to_string())),
+            10..17 if self.files == 0 => env.push((workspace, self.workspace_text())),
             _ => {}
         }
         if self.chance.percent(25) {
