@@ -3,11 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod context;
+mod diff;
 mod env;
 mod files;
+mod list;
 mod readme;
 mod reference;
 mod review;
 mod run;
 mod sandbox;
 mod serve;
+#[path = "../shared/texts.rs"]
+mod texts;
+mod vscode;
