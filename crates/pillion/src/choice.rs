@@ -37,7 +37,11 @@ pub struct Running {
 impl Running {
     /// Those that live now.
     pub fn look(environment: &Environment) -> Self {
-        let mut companions = survey(environment).companions;
+        Self::of(survey(environment).companions)
+    }
+
+    /// Those of `companions` that live.
+    pub fn of(mut companions: Vec<Companion>) -> Self {
         companions.retain(Companion::is_alive);
         Self {
             companions,

@@ -219,7 +219,11 @@ mod tests {
             workspace_state: Some(state),
         };
         let text = describe(&context, "Neovim", Some(Path::new("/home/a")));
-        insta::assert_snapshot!(text, @"");
+        assert_eq!(
+            text,
+            "* ~/x⟨U+009B⟩.rs:3:7\n    │ a␛[2J\n    │ \n    │ b\n  /tmp/y\n\
+             the editor says that this workspace is not trusted\n"
+        );
         let empty = describe(&IdeContext::default(), "Neo\u{7}vim", None);
         assert_eq!(empty, "no file is open in Neo␇vim\n");
     }
