@@ -55,6 +55,8 @@
 
 mod client;
 mod error;
+pub mod find;
+pub mod host;
 mod http;
 mod message;
 mod session;

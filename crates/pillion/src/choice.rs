@@ -37,11 +37,11 @@ pub struct Running {
 impl Running {
     /// Those that live now.
     pub fn look(environment: &Environment) -> Self {
-        Self::of(survey(environment).companions)
+        Self::among(survey(environment).companions)
     }
 
-    /// Those of `companions` that live.
-    pub fn of(mut companions: Vec<Companion>) -> Self {
+    /// Those of these that live.
+    pub fn among(mut companions: Vec<Companion>) -> Self {
         companions.retain(Companion::is_alive);
         Self {
             companions,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, context, diff, diffs, env, focus, list, lsp, man, reject, review, run,
-    serve,
+    accept, completions, context, detect, diff, diffs, doctor, env, focus, install, list, lsp, man,
+    reject, review, run, serve, uninstall,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -55,6 +55,10 @@ pub enum Command {
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Detect(detect::Args),
+    Doctor(doctor::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

@@ -50,7 +50,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         companions.retain(|companion| companion.is_alive());
     }
     let gone = found - companions.len();
-    let running = Running::of(companions.clone());
+    let running = Running::among(companions.clone());
     let here = running.choose(&Target::default(), &environment);
     let here = here.ok().map(|companion| companion.port);
     let listed = facts::gather(companions, here)?;

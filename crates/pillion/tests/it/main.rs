@@ -4,9 +4,13 @@
 
 mod commands;
 mod context;
+mod detect;
 mod diff;
+mod doctor;
 mod env;
 mod files;
+mod foreign;
+mod install;
 mod list;
 mod readme;
 mod reference;
@@ -14,6 +18,7 @@ mod review;
 mod run;
 mod sandbox;
 mod serve;
+mod shells;
 #[path = "../shared/texts.rs"]
 mod texts;
 mod vscode;
