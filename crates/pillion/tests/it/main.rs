@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod context;
 mod detect;
+mod diff;
 mod doctor;
 mod env;
 mod files;
 mod foreign;
 mod install;
+mod list;
 mod readme;
 mod reference;
 mod review;
@@ -16,3 +19,6 @@ mod run;
 mod sandbox;
 mod serve;
 mod shells;
+#[path = "../shared/texts.rs"]
+mod texts;
+mod vscode;
