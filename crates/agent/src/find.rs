@@ -62,7 +62,7 @@ use pillion_discovery::Environment;
 use pillion_discovery::process::Process;
 use pillion_protocol::{Dialect, IdeInfo, Token};
 
-use self::content::{Content, Workspace, port_number};
+use self::content::{Content, Workspace, leading_number, port_number};
 use self::folder::command_of;
 use self::pick::{Pick, Place};
 use self::release::Change;
@@ -221,7 +221,7 @@ impl Place<'_> {
         }
         let hosts = hosts(release, environment, self.situation.in_container);
         let mut dial = |text: Option<String>, token: &Option<Token>, source: Source| {
-            let port = text.and_then(|text| port_number(&text));
+            let port = text.and_then(|text| dialled_port(release, &text));
             dials.extend(port.into_iter().flat_map(|port| {
                 let source = source.clone();
                 hosts.iter().map(move |host| Dial {
@@ -283,11 +283,21 @@ impl Place<'_> {
             Dialect::QwenCode => "QWEN_CODE_IDE_WORKSPACE_PATH",
             Dialect::Script => return Workspace::Missing,
         };
-        let value = self.situation.environment.filled(name);
+        // An empty one counts: it says that the editor has no folder open.
+        let value = self.situation.environment.value(name);
         value.map_or(Workspace::Missing, |value| {
             Workspace::Text(value.to_string_lossy().into_owned())
         })
     }
+}
+
+/// A port as `release` reads it from a text.
+fn dialled_port(release: Release, text: &str) -> Option<u16> {
+    if release.agent == Dialect::GeminiCli && release.has(Change::Decoded) {
+        let port = u16::try_from(leading_number(text)?).ok()?;
+        return (port > 0).then_some(port);
+    }
+    port_number(text)
 }
 
 impl fmt::Display for Dial {

@@ -140,9 +140,9 @@ impl Environment {
         (!value.is_empty()).then_some(value)
     }
 
-    /// Whether a variable is set, be it to nothing.
-    pub fn is_set(&self, name: &str) -> bool {
-        self.variables.contains_key(name)
+    /// The value of a variable, if it is set, be it empty.
+    pub fn value(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(name).map(OsString::as_os_str)
     }
 
     /// Where relative values start: the current directory.

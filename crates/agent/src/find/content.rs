@@ -126,6 +126,14 @@ pub(crate) fn port_number(text: &str) -> Option<u16> {
     is_number.then(|| text.parse().ok()).flatten()
 }
 
+/// What JavaScript's `parseInt` makes of a text: the number at its start.
+pub(crate) fn leading_number(text: &str) -> Option<u32> {
+    let text = text.trim_start();
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text[..end.unwrap_or(text.len())].parse().ok()
+}
+
 fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,

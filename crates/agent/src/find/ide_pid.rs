@@ -3,6 +3,7 @@
 use pillion_discovery::Environment;
 use pillion_discovery::process::Process;
 
+use super::content::leading_number;
 use super::release::Release;
 
 /// How far agents climb.
@@ -30,14 +31,6 @@ pub fn ide_pid(release: Release, environment: &Environment, chain: &[Process]) -
 fn named_pid(release: Release, environment: &Environment) -> Option<u32> {
     let value = environment.filled(release.pid_variable()?)?.to_str()?;
     leading_number(value).filter(|pid| *pid > 0)
-}
-
-/// What JavaScript's `parseInt` makes of a text: the number at its start.
-fn leading_number(text: &str) -> Option<u32> {
-    let text = text.trim_start();
-    let text = text.strip_prefix('+').unwrap_or(text);
-    let end = text.find(|c: char| !c.is_ascii_digit());
-    text[..end.unwrap_or(text.len())].parse().ok()
 }
 
 /// The rule on Unix: the nearest shell's grandparent, unless that is process 1 or there is none:

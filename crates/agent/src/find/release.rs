@@ -52,14 +52,16 @@ pub(crate) enum Change {
     IdeInfo,
     /// `127.0.0.1` is dialled, not `localhost`.
     Loopback,
-    /// Google's Antigravity is known, and a process without a command counts as VS Code.
+    /// An editor process whose command is not known counts as VS Code.
+    NoCommand,
+    /// Google's Antigravity is known.
     Antigravity,
     /// A variable can hold the token.
     TokenVariable,
     /// Sublime Text's terminal is known.
     Sublime,
     /// Paths are decoded; the single file lies in the folder; SSH and dev containers are known, and
-    /// JetBrains' terminal is.
+    /// JetBrains' terminal is; a port is the number that a text starts with, and not 0.
     Decoded,
     /// Positron is known.
     Positron,
@@ -69,6 +71,8 @@ pub(crate) enum Change {
     ExistingPart,
     /// Zed's and Xcode's terminals are known.
     Zed,
+    /// Upper and lower case are one on macOS.
+    FoldsCase,
     /// A path below a file counts as one that does not exist.
     BelowFile,
     /// Only this user's files are read, each for itself, and one that does not fit serves to explain.
@@ -86,22 +90,25 @@ pub(crate) enum Change {
     LockFits,
 }
 
-/// Since when: the first published release that has it.
+/// Since when: the first published release that was seen to have it, or the first of its minor
+/// version where no earlier one of that could be looked at.
 const CHANGES: &[(Change, Dialect, Version)] = &[
-    gemini(Change::Folder, 5, 5),
-    gemini(Change::Token, 6, 1),
+    gemini(Change::Folder, 5, 0),
+    gemini(Change::Token, 6, 0),
     gemini(Change::IdeInfo, 7, 0),
     gemini(Change::Loopback, 9, 0),
+    gemini(Change::NoCommand, 15, 0),
     gemini(Change::Antigravity, 16, 0),
     gemini(Change::TokenVariable, 20, 2),
-    gemini(Change::Sublime, 26, 0),
+    gemini(Change::Sublime, 25, 0),
     gemini(Change::Decoded, 27, 0),
-    gemini(Change::Positron, 28, 2),
+    gemini(Change::Positron, 28, 0),
     gemini(Change::EveryProcess, 31, 0),
     gemini(Change::ExistingPart, 33, 0),
-    gemini(Change::Zed, 36, 0),
-    gemini(Change::BelowFile, 45, 0),
-    gemini(Change::OwnFiles, 58, 0),
+    gemini(Change::Zed, 35, 0),
+    gemini(Change::FoldsCase, 40, 0),
+    gemini(Change::BelowFile, 44, 0),
+    gemini(Change::OwnFiles, 57, 0),
     qwen(Change::Folder, 1, 0),
     qwen(Change::Token, 1, 0),
     qwen(Change::IdeInfo, 1, 0),

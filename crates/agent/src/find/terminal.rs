@@ -2,7 +2,7 @@
 //! (C7.1).
 
 use pillion_discovery::Environment;
-use pillion_protocol::{Dialect, IdeInfo};
+use pillion_protocol::IdeInfo;
 
 use super::release::{Change, Release};
 
@@ -140,7 +140,7 @@ pub(crate) fn editor(
 
 /// A process without a command is VS Code for newer releases of Gemini CLI, a fork for Qwen Code.
 fn is_vs_code(release: Release, command: &str) -> bool {
-    let unknown_is = release.agent == Dialect::GeminiCli && release.has(Change::Antigravity);
+    let unknown_is = release.has(Change::NoCommand);
     command.contains("code") || (command.is_empty() && unknown_is)
 }
 

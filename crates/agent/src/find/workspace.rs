@@ -142,7 +142,7 @@ impl<'a> Matcher<'a> {
 /// Whether `folder` is `root` or below it. Upper and lower case are one on Windows, and for newer
 /// releases on macOS.
 fn is_below(root: &Path, folder: &Path, release: Release) -> bool {
-    let folds = cfg!(windows) || (cfg!(target_os = "macos") && release.has(Change::Zed));
+    let folds = cfg!(windows) || (cfg!(target_os = "macos") && release.has(Change::FoldsCase));
     if folds {
         let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
         lower(folder).starts_with(lower(root))

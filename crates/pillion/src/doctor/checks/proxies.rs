@@ -77,7 +77,7 @@ fn outside(facts: &Facts, findings: &mut Vec<Finding>) {
 /// The proxy variables that count, and their values. An empty one hides the other of its pair.
 fn in_force(environment: &Environment) -> impl Iterator<Item = (&'static str, String)> {
     PAIRS.into_iter().filter_map(|pair| {
-        let set = pair.into_iter().find(|name| environment.is_set(name))?;
+        let set = pair.into_iter().find(|name| environment.value(name).is_some())?;
         let value = environment.filled(set)?;
         Some((set, value.to_string_lossy().into_owned()))
     })
