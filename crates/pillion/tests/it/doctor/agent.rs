@@ -24,6 +24,17 @@ fn both_agents_would_connect_and_nothing_is_wrong() {
     assert_eq!(told.agent["name"], "gemini");
 }
 
+/// A terminal that shows ASCII only, and a pipe.
+#[test]
+fn the_report_is_plain_where_it_has_to_be() {
+    let world = World::new();
+    let told = world.after("export LANG=C NO_COLOR=1", GEMINI);
+    told.expect_first("no-companion", "no companion runs");
+    assert!(told.text.is_ascii(), "{}", told.text);
+    assert!(told.text.contains("  X  companion"), "{}", told.text);
+    assert!(!world.doctor(GEMINI).text.contains('\u{1b}'));
+}
+
 #[test]
 fn an_agent_that_is_not_there_is_said_how_to_get() {
     let world = World::new();
