@@ -16,7 +16,7 @@ use crate::find::release::Change;
 /// A host that agents dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
-    /// `127.0.0.1`; very old releases say `localhost`.
+    /// `127.0.0.1`; Gemini CLI before 0.9 says `localhost`.
     Loopback,
     /// `host.docker.internal`: where the container's host can be reached, if at all.
     ContainerHost,

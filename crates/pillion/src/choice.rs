@@ -22,10 +22,6 @@ const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, 
 ///
 /// # Errors
 /// [`Kind::NoCompanion`] when there is none.
-#[allow(
-    dead_code,
-    reason = "the commands that talk to any companion come with the agent's client"
-)]
 pub fn choose(target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
     Running::look(environment).choose(target, environment)
 }
@@ -41,7 +37,11 @@ pub struct Running {
 impl Running {
     /// Those that live now.
     pub fn look(environment: &Environment) -> Self {
-        let mut companions = survey(environment).companions;
+        Self::among(survey(environment).companions)
+    }
+
+    /// Those of these that live.
+    pub fn among(mut companions: Vec<Companion>) -> Self {
         companions.retain(Companion::is_alive);
         Self {
             companions,
@@ -53,7 +53,6 @@ impl Running {
     ///
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
-    #[allow(dead_code, reason = "as above")]
     pub fn choose(&self, target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
         let selector = selector(target, environment)?;
         let all: Vec<_> = self.companions.iter().collect();

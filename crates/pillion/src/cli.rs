@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, diffs, doctor, env, focus, lsp, man, reject, review, run, serve,
+    accept, completions, context, detect, diff, diffs, doctor, env, focus, install, list, lsp, man,
+    reject, review, run, serve, uninstall,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -47,11 +48,17 @@ pub enum Command {
     Lsp(lsp::Args),
     Run(run::Args),
     Env(env::Args),
+    List(list::Args),
+    Context(context::Args),
+    Diff(diff::Args),
     Focus(focus::Args),
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
     Doctor(doctor::Args),
+    Detect(detect::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -65,7 +72,7 @@ pub struct Roots {
 }
 
 /// Which running companion is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Target {
     /// The companion of this folder [default: the current folder]
     #[arg(long, value_name = "DIR")]

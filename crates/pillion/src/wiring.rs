@@ -4,7 +4,11 @@
 pub mod shell;
 
 use std::ffi::OsStr;
+use std::net::ToSocketAddrs;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_discovery::{Environment, listens, process};
@@ -40,6 +44,8 @@ pub struct Surroundings<'a> {
     pub environment: &'a Environment,
     /// Whether agents see that this is a container, and look for companions outside of it.
     pub is_container: bool,
+    /// Whether the container's host can be reached, as far as can be told in a moment.
+    pub has_host: fn() -> bool,
 }
 
 impl<'a> Surroundings<'a> {
@@ -49,6 +55,7 @@ impl<'a> Surroundings<'a> {
         Self {
             environment,
             is_container: marks.iter().any(|mark| Path::new(mark).exists()),
+            has_host: container_host_is_known,
         }
     }
 
@@ -108,7 +115,7 @@ impl Wiring {
         };
         let leads_on = match here.environment.filled(names.port) {
             // Whether somebody listens on another host is not for us to ask.
-            Some(_) if here.leads_away(names) => true,
+            Some(_) if here.leads_away(names) => (here.has_host)(),
             Some(port) => {
                 let workspace = here.environment.filled(names.workspace);
                 answers(port) && workspace.is_none_or(|roots| contain(roots, folder))
@@ -151,16 +158,39 @@ impl Value {
     }
 }
 
-/// The process under whose id this agent finds this companion and no other: a living one, with a
-/// file of it under every name that the agent looks for; the editor itself, if it can be.
+/// The process under whose id this agent finds this companion: a living one; the editor itself, if
+/// it can be, whom it shares with no other companion.
 fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
-    let files = || companion.files.iter().filter(|file| file.dialect == agent);
-    let pids = files().filter_map(FoundFile::pid);
-    pids.max_by_key(|pid| {
-        let names = files().filter(|file| file.pid() == Some(*pid)).count();
-        let is_editor = files().any(|file| file.content.ppid == Some(*pid));
-        (process::is_alive(*pid), names, is_editor, *pid)
+    let files = companion.files.iter().filter(|file| file.dialect == agent);
+    // Releases that know the variable read no older names.
+    let named = files.filter(|file| holds_pid_and_port(file));
+    let pids = named.filter_map(|file| Some((file.pid()?, file.content.ppid)));
+    let best = pids.max_by_key(|(pid, editor)| {
+        let is_editor = *editor == Some(*pid);
+        (process::is_alive(*pid), is_editor, *pid)
+    });
+    best.map(|(pid, _)| pid)
+}
+
+fn holds_pid_and_port(file: &FoundFile) -> bool {
+    let name = file.path.file_name().and_then(OsStr::to_str);
+    let mut places = file.dialect.places().iter();
+    name.is_some_and(|name| {
+        places
+            .any(|place| place.name.holds_pid() && place.name.holds_port() && place.name.fits(name))
     })
+}
+
+/// Whether the name that agents in a container dial has an address. Not to know takes long.
+fn container_host_is_known() -> bool {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let (sender, answer) = mpsc::channel();
+    thread::spawn(move || {
+        let found = ("host.docker.internal", 0).to_socket_addrs();
+        // Nobody may wait for it any more.
+        let _ = sender.send(found.is_ok());
+    });
+    answer.recv_timeout(PATIENCE).unwrap_or(true)
 }
 
 fn answers(port: &OsStr) -> bool {

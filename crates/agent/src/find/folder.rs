@@ -90,11 +90,12 @@ impl Place<'_> {
     /// workspace.
     fn single(&self, seen: &Seen) -> Verdict {
         let own_only = self.situation.release.has(Change::OwnFiles);
+        let objects_only = self.situation.release.has(Change::BelowFile);
         match &seen.read {
             Err(kind) => Verdict::Unreadable(*kind),
             Ok(text) if own_only && !text.is_own => Verdict::OtherUser,
             Ok(text) => match &text.content {
-                Some(content) if !own_only || content.is_object() => Verdict::Chosen,
+                Some(content) if !objects_only || content.is_object() => Verdict::Chosen,
                 _ => Verdict::Malformed,
             },
         }
@@ -106,6 +107,7 @@ impl Place<'_> {
             seen.sort_by_key(|seen| self.rank(seen));
         }
         let own_only = release.has(Change::OwnFiles);
+        let objects_only = release.has(Change::BelowFile);
         let is_spoiled = !own_only && seen.iter().any(|seen| seen.read.is_err());
         let mut failed = false;
         let mut files: Vec<Judged> = Vec::new();
@@ -114,7 +116,7 @@ impl Place<'_> {
                 (Err(kind), _) => Verdict::Unreadable(*kind),
                 (Ok(_), _) if is_spoiled => Verdict::Spoiled,
                 (Ok(text), _) if own_only && !text.is_own => Verdict::OtherUser,
-                (Ok(_), Some(content)) if is_config(content, own_only) => {
+                (Ok(_), Some(content)) if is_config(content, objects_only) => {
                     self.by_workspace(content, failed)
                 }
                 (Ok(_), _) => Verdict::Malformed,
@@ -221,8 +223,8 @@ impl Place<'_> {
     }
 }
 
-fn is_config(content: &Content, own_only: bool) -> bool {
-    if own_only {
+fn is_config(content: &Content, objects_only: bool) -> bool {
+    if objects_only {
         content.is_object()
     } else {
         content.is_truthy()

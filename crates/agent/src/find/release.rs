@@ -50,8 +50,6 @@ pub(crate) enum Change {
     Token,
     /// `ideInfo` in the file tells the editor.
     IdeInfo,
-    /// `127.0.0.1` is dialled, not `localhost`.
-    Loopback,
     /// An editor process whose command is not known counts as VS Code.
     NoCommand,
     /// Google's Antigravity is known.
@@ -73,7 +71,7 @@ pub(crate) enum Change {
     Zed,
     /// Upper and lower case are one on macOS.
     FoldsCase,
-    /// A path below a file counts as one that does not exist.
+    /// A path below a file counts as one that does not exist; a file's content must be an object.
     BelowFile,
     /// Only this user's files are read, each for itself, and one that does not fit serves to explain.
     OwnFiles,
@@ -96,7 +94,6 @@ const CHANGES: &[(Change, Dialect, Version)] = &[
     gemini(Change::Folder, 5, 0),
     gemini(Change::Token, 6, 0),
     gemini(Change::IdeInfo, 7, 0),
-    gemini(Change::Loopback, 9, 0),
     gemini(Change::NoCommand, 15, 0),
     gemini(Change::Antigravity, 16, 0),
     gemini(Change::TokenVariable, 20, 2),
@@ -112,7 +109,6 @@ const CHANGES: &[(Change, Dialect, Version)] = &[
     qwen(Change::Folder, 1, 0),
     qwen(Change::Token, 1, 0),
     qwen(Change::IdeInfo, 1, 0),
-    qwen(Change::Loopback, 1, 0),
     qwen(Change::LockFile, 5, 2),
     qwen(Change::LockScan, 12, 0),
     qwen(Change::LockSweep, 15, 6),
@@ -186,6 +182,16 @@ impl Release {
     pub fn pid_variable(self) -> Option<&'static str> {
         self.has(Change::EveryProcess)
             .then_some("GEMINI_CLI_IDE_PID")
+    }
+
+    /// The releases of `agent` with which its way of finding a companion changed, oldest first.
+    pub fn turning_points(agent: Dialect) -> Vec<Self> {
+        let of_agent = CHANGES.iter().filter(|(_, other, _)| *other == agent);
+        let mut versions: Vec<Version> = of_agent.map(|(_, _, version)| *version).collect();
+        versions.sort_unstable();
+        versions.dedup();
+        let release = |version| Self { agent, version };
+        versions.into_iter().map(release).collect()
     }
 
     pub(crate) fn has(self, change: Change) -> bool {

@@ -1,5 +1,5 @@
-//! The agent's side of the contract: the choice rules against the real agents, and the client
-//! against Pillion's companion and against servers that are not as nice.
+//! The agent's side of the contract: against Pillion's companion, against servers that are not as
+//! nice, and beside the real agents.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -13,3 +13,5 @@ mod rude;
 mod server;
 #[cfg(unix)]
 mod situations;
+#[cfg(unix)]
+mod verdicts;

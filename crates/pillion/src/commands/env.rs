@@ -44,7 +44,7 @@ pub struct Args {
 /// What one agent gets.
 struct Wired {
     agent: Dialect,
-    companion: Companion,
+    companion: Option<Companion>,
     wiring: Wiring,
 }
 
@@ -72,25 +72,31 @@ fn asking(environment: &Environment) -> anyhow::Result<Shell> {
     })
 }
 
-/// What each agent gets. One may get nothing, but not all.
+/// What each agent gets. One may have no companion, but not all.
 fn wire(target: &Target, environment: &Environment) -> anyhow::Result<Vec<Wired>> {
     let running = Running::look(environment);
+    let here = Surroundings::here(environment);
     let mut wired = Vec::new();
     let mut failures = Vec::new();
     for agent in Dialect::AGENTS {
-        match running.choose_for(agent, target, environment) {
-            Ok(companion) => {
-                let wiring = Wiring::to(&companion, agent, Surroundings::here(environment));
-                wired.push(Wired {
-                    agent,
-                    companion,
-                    wiring,
-                });
+        let companion = match running.choose_for(agent, target, environment) {
+            Ok(companion) => Some(companion),
+            Err(error) => {
+                failures.push(error);
+                None
             }
-            Err(error) => failures.push(error),
-        }
+        };
+        let wiring = match &companion {
+            Some(companion) => Wiring::to(companion, agent, here),
+            None => Wiring::without(agent, environment.current_dir(), here),
+        };
+        wired.push(Wired {
+            agent,
+            companion,
+            wiring,
+        });
     }
-    if wired.is_empty() {
+    if failures.len() == wired.len() {
         return Err(failures.swap_remove(0));
     }
     for error in failures {
@@ -113,7 +119,7 @@ fn lines(wired: &[Wired], shell: Shell) -> String {
 #[serde(rename_all = "camelCase")]
 struct Report<'a> {
     agent: &'static str,
-    companion: Editor<'a>,
+    companion: Option<Editor<'a>>,
     set: serde_json::Map<String, serde_json::Value>,
     unset: Vec<&'static str>,
 }
@@ -139,20 +145,21 @@ fn report(wired: &[Wired]) -> Vec<Report<'_>> {
             Some((change.name.to_owned(), value.into()))
         });
         let unset = changes.iter().filter(|change| change.value.is_none());
-        let roots = companion
-            .roots
-            .iter()
-            .map(|root| root.display().to_string());
         Report {
             agent: agent.name(),
-            companion: Editor {
-                display_name: companion.display_name(),
-                port: companion.port,
-                roots: roots.collect(),
-            },
+            companion: companion.as_ref().map(editor),
             set: set.collect(),
             unset: unset.map(|change| change.name).collect(),
         }
     };
     wired.iter().map(report).collect()
+}
+
+fn editor(companion: &Companion) -> Editor<'_> {
+    let roots = companion.roots.iter();
+    Editor {
+        display_name: companion.display_name(),
+        port: companion.port,
+        roots: roots.map(|root| root.display().to_string()).collect(),
+    }
 }

@@ -47,6 +47,7 @@ fn wired(companion: &Companion, agent: Dialect, variables: &[(&str, &str)]) -> V
     let here = Surroundings {
         environment: &environment,
         is_container: false,
+        has_host: || true,
     };
     lines(&Wiring::to(companion, agent, here))
 }
@@ -111,6 +112,7 @@ fn no_token_is_shown() {
     let here = Surroundings {
         environment: &environment,
         is_container: false,
+        has_host: || true,
     };
     let wiring = Wiring::to(&both, Dialect::GeminiCli, here);
     assert!(!format!("{wiring:?}").contains("hunter2"));
@@ -120,36 +122,34 @@ fn no_token_is_shown() {
 }
 
 #[test]
-fn the_pid_is_one_with_all_names_and_rather_the_editors() {
+fn the_pid_is_a_living_one_and_rather_the_editors() {
     let own = std::process::id();
-    let pid = |files: &[(u32, &str)]| {
-        let names = files.iter().map(|(pid, kind)| match *kind {
-            "both" => format!("gemini-ide-server-{pid}-4242.json"),
-            _ => format!("gemini-ide-server-{pid}.json"),
-        });
-        let names: Vec<String> = names.collect();
+    let parent = std::os::unix::process::parent_id();
+    let dead = i32::MAX as u32;
+    let pid = |editor: u32, named: &[u32]| {
+        let names: Vec<String> = named
+            .iter()
+            .map(|pid| format!("gemini-ide-server-{pid}-4242.json"))
+            .chain([format!("gemini-ide-server-{parent}.json")])
+            .collect();
         let files: Vec<_> = names
             .iter()
             .map(|name| (Dialect::GeminiCli, name.as_str(), None))
             .collect();
         let mut companion = companion(&files);
         for file in &mut companion.files {
-            file.content.ppid = Some(own);
+            file.content.ppid = Some(editor);
         }
         editor_pid(&companion, Dialect::GeminiCli)
     };
-    let parent = std::os::unix::process::parent_id();
-    assert_eq!(pid(&[]), None);
-    assert_eq!(pid(&[(parent, "both"), (own, "both")]), Some(own));
-    // Another companion has the parent's other name, or ours.
-    let (both, one) = ("both", "one");
-    let files = [(parent, both), (parent, one), (own, both)];
-    assert_eq!(pid(&files), Some(parent));
-    let files = [(own, both), (own, one), (parent, both), (parent, one)];
-    assert_eq!(pid(&files), Some(own));
-    // Nobody has this pid: sorted last by releases that scan.
-    let dead = i32::MAX as u32;
-    assert_eq!(pid(&[(dead, both), (dead, one), (own, both)]), Some(own));
+    // The old name alone is not read by who knows the variable.
+    assert_eq!(pid(own, &[]), None);
+    for named in [[parent, own], [own, parent]] {
+        assert_eq!(pid(own, &named), Some(own));
+        assert_eq!(pid(parent, &named), Some(parent));
+    }
+    assert_eq!(pid(dead, &[dead, own]), Some(own));
+    assert_eq!(pid(own, &[dead]), Some(dead));
 }
 
 #[test]
@@ -163,6 +163,7 @@ fn in_a_container_gemini_is_told_that_the_companion_is_in_it_too() {
         let here = Surroundings {
             environment: &environment,
             is_container,
+            has_host: || true,
         };
         let lines = lines(&Wiring::to(&both, agent, here));
         lines.contains(&"REMOTE_CONTAINERS=1".to_owned())
@@ -192,7 +193,7 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
     drop(gone);
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().to_str().unwrap();
-    let removed = |port: &str, workspace: &str, is_container: bool| {
+    let removed = |port: &str, workspace: &str, host: Option<fn() -> bool>| {
         let environment = Environment::from_pairs([
             ("GEMINI_CLI_IDE_SERVER_PORT", port),
             ("GEMINI_CLI_IDE_WORKSPACE_PATH", workspace),
@@ -201,7 +202,8 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
         ]);
         let here = Surroundings {
             environment: &environment,
-            is_container,
+            is_container: host.is_some(),
+            has_host: host.unwrap_or(|| panic!("there is none")),
         };
         lines(&Wiring::without(Dialect::GeminiCli, folder.path(), here))
     };
@@ -210,12 +212,13 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
         "-GEMINI_CLI_IDE_WORKSPACE_PATH",
         "-GEMINI_CLI_IDE_PID",
     ];
-    assert_eq!(removed(&dead, root, false), all);
-    assert_eq!(removed("x", root, false), all);
-    assert_eq!(removed(&alive, "/nope/elsewhere", false), all);
-    assert!(removed(&alive, root, false).is_empty());
-    assert!(removed(&dead, root, true).is_empty(), "not on this host");
+    assert_eq!(removed(&dead, root, None), all);
+    assert_eq!(removed("x", root, None), all);
+    assert_eq!(removed(&alive, "/nope/elsewhere", None), all);
+    assert!(removed(&alive, root, None).is_empty());
+    assert!(removed(&dead, root, Some(|| true)).is_empty());
+    assert_eq!(removed(&alive, root, Some(|| false)), all);
     // A pid alone leads to no port, but away from where the agent would look.
     let lone = ["-GEMINI_CLI_IDE_WORKSPACE_PATH", "-GEMINI_CLI_IDE_PID"];
-    assert_eq!(removed("", root, false), lone);
+    assert_eq!(removed("", root, None), lone);
 }

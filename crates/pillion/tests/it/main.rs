@@ -3,12 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod detect;
 mod doctor;
 mod env;
 mod files;
+mod foreign;
+mod install;
 mod readme;
 mod reference;
 mod review;
 mod run;
 mod sandbox;
 mod serve;
+mod shells;
