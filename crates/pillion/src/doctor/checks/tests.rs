@@ -50,6 +50,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
             dials: Vec::new(),
             refusal: Some(Refusal::Unsupported),
         },
+        connected: Vec::new(),
         dialled: Vec::new(),
     }
 }

@@ -148,6 +148,20 @@ fn the_settings_of_the_folder_and_of_the_system_go_before_the_users() {
 }
 
 #[test]
+fn a_sandbox_for_tools_turns_ide_mode_off() {
+    let world = World::new();
+    let _serve = world.serve();
+    let sandbox = r#"{"tools": {"executionSandbox": {"filesystem": "workspace-write",
+        "network": "open"}}, "ide"#;
+    let file = world.settings(QWEN, &ON.replace("{\"ide", sandbox));
+    let told = world.doctor(QWEN);
+    let mend = told.expect_first("ide-mode-off", "sets `tools.executionSandbox`");
+    assert!(mend.contains(file.to_str().unwrap()), "{mend}");
+    world.settings(QWEN, ON);
+    world.doctor(QWEN).expect_connects("ide-mode-off");
+}
+
+#[test]
 fn settings_of_a_folder_that_is_not_trusted_do_not_count() {
     let world = World::new();
     let _serve = world.serve();
