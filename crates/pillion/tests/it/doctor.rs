@@ -4,4 +4,4 @@ mod agent;
 mod companion;
 mod connection;
 mod real;
-mod world;
+pub mod world;
