@@ -44,17 +44,19 @@ pub(super) fn by_variable(
 }
 
 /// The process that Gemini CLI takes for the IDE's (on Unix): two above the nearest shell, or the
-/// topmost one.
+/// topmost one. Process 1 is no IDE.
 pub(super) fn ide_process(above: &[Process]) -> Option<&Process> {
+    let above = match above {
+        [rest @ .., last] if last.pid == 1 => rest,
+        all => all,
+    };
     let shell = above
         .iter()
         .position(|process| SHELLS.contains(&process.name()));
     let Some(shell) = shell else {
         return above.last();
     };
-    let parent = above.get(shell + 1);
-    let grandparent = above.get(shell + 2).filter(|process| process.pid > 1);
-    grandparent.or(parent)
+    above.get(shell + 2).or(above.get(shell + 1))
 }
 
 /// Whether a terminal multiplexer is between this process and where its terminal is shown: its
