@@ -4,6 +4,7 @@
 //! It reports; it never fails because something is slow.
 
 mod client;
+mod commands;
 mod editors;
 mod figures;
 pub mod floor;
@@ -24,7 +25,7 @@ use serde_json::{Map, Value};
 use self::servers::Programs;
 use crate::{npm, root, target_dir};
 
-/// Measure pillion beside a bare server and the official SDK, and in editors, and print tables
+/// Measure pillion beside a bare server and the official SDK, its commands, and in editors
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Take a few rounds only: to see that the benchmark works, not how fast anything is
@@ -45,6 +46,8 @@ pub struct Args {
 enum Part {
     /// The companion beside a bare server and the official SDK
     Companion,
+    /// The commands that a person waits for
+    Commands,
     /// What it costs in editors
     Editors,
 }
@@ -58,6 +61,7 @@ struct Effort {
     contexts: usize,
     changes: usize,
     idle: Duration,
+    commands: usize,
     editors: editors::Effort,
 }
 
@@ -67,6 +71,7 @@ const FULL: Effort = Effort {
     contexts: 40,
     changes: 10_000,
     idle: Duration::from_secs(60),
+    commands: 300,
     editors: editors::Effort {
         starts: 30,
         moves: 200,
@@ -80,6 +85,7 @@ const QUICK: Effort = Effort {
     contexts: 5,
     changes: 500,
     idle: Duration::from_secs(3),
+    commands: 10,
     editors: editors::Effort {
         starts: 3,
         moves: 10,
@@ -96,6 +102,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         let figures = companion(effort)?;
         tables.push(report::companion(&figures, effort.idle));
         json.extend(report::companion_json(&figures, effort.idle));
+    }
+    if args.measures(Part::Commands) {
+        let pillion = std::path::absolute(built("pillion"))?;
+        let figures = commands::measure(&pillion, effort.commands)?;
+        tables.push(report::commands(&figures));
+        json.extend(report::commands_json(&figures));
     }
     if args.measures(Part::Editors) {
         let figures = editors(effort)?;

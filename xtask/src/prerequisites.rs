@@ -19,8 +19,11 @@ pub struct Program {
     pub is_for_editors: bool,
 }
 
-const PROGRAMS: [Program; 8] = [
+const PROGRAMS: [Program; 10] = [
     program("tmux", "tmux"),
+    // What `pillion env` prints is read by them.
+    program("fish", "fish"),
+    program("zsh", "zsh"),
     // The agents look for the companion along their process ancestry, and read that with `ps`.
     program("ps", "procps"),
     // Only to install the pinned Node: Debian's own, version 18, is good enough for that.

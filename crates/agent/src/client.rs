@@ -1,80 +1,113 @@
-//! A session with a companion: the handshake and the two tools.
+//! One MCP session with a companion: the handshake and the two tools.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ::http::Method;
-use http_body_util::BodyExt;
-use hyper::body::{Bytes, Incoming};
+use ::http::{HeaderValue, Method};
+use hyper::body::Bytes;
 use pillion_protocol::Token;
 use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
-use crate::http::{Address, SESSION_HEADER, unreachable};
-use crate::sse::Parser;
-use crate::updates::Updates;
+use crate::error::{ClientError, within};
+use crate::http::{Address, Body, SESSION_HEADER, SessionHeaders};
+use crate::message::{self, Message};
+use crate::updates::{Updates, update};
 
-/// The newest MCP revision with sessions.
-const PROTOCOL_VERSION: &str = "2025-11-25";
+/// The revisions of MCP that this client speaks, the newest with sessions first.
+const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// A session with a companion.
+/// How many notifications may come with the answers to calls before somebody reads them.
+const MAX_ASIDE: usize = 64;
+
+/// JSON-RPC's code for a method that is not there.
+const METHOD_NOT_FOUND: i32 = -32601;
+
+/// A session with a companion, as long as its connection lasts. [`Session`](crate::Session) is the
+/// more comfortable thing: it waits for outcomes, and comes back when the companion was away.
 #[derive(Debug)]
 pub struct Client {
-    address: Address,
-    session: String,
+    link: Arc<Link>,
     last_id: AtomicU64,
+    aside: mpsc::Sender<crate::Update>,
+    server: Server,
 }
 
-/// Why a companion could not be asked, or did not do it.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// Nobody listens, or the connection broke.
-    #[error("no answer from the companion")]
-    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The companion refused the request.
-    #[error("the companion refused the request (HTTP {0})")]
-    Refused(u16),
-    /// The answer breaks the protocol.
-    #[error("the companion's answer makes no sense: {0}")]
-    Protocol(String),
-    /// The tool failed, and this is why (C5.2, C5.5).
-    #[error("{0}")]
-    Tool(String),
+/// Who a companion says that it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Server {
+    /// The name of the program.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The tools that it offers.
+    pub tools: Vec<String>,
+}
+
+/// What every request of one session needs.
+#[derive(Debug)]
+pub(crate) struct Link {
+    address: Address,
+    session: SessionHeaders,
 }
 
 impl Client {
-    /// Opens a session and its event stream. The companion tells by the token which agent this is.
+    /// Opens a session with the companion on `port` of this machine, and its event stream.
     ///
     /// # Errors
-    /// When nobody listens on the port, the token is not accepted, or the answer is not MCP.
-    pub async fn connect(port: u16, token: Token) -> Result<(Self, Updates), ClientError> {
-        let address = Address { port, token };
-        let params = json!({
-            "protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {},
-            "clientInfo": {"name": "pillion-agent", "version": env!("CARGO_PKG_VERSION")},
-        });
-        let body = message(json!({"id": 0, "method": "initialize", "params": params}));
-        let response = address.send(Method::POST, None, body).await?;
-        let session = response
-            .headers()
-            .get(SESSION_HEADER)
-            .and_then(|id| id.to_str().ok())
-            .ok_or_else(|| ClientError::Protocol("it opened no session".to_owned()))?
-            .to_owned();
-        result(response.into_body()).await?;
-        let initialized = message(json!({"method": "notifications/initialized"}));
-        address
-            .send(Method::POST, Some(&session), initialized)
-            .await?;
-        let stream = address
-            .send(Method::GET, Some(&session), Bytes::new())
-            .await?;
-        let client = Self {
+    /// As [`connect_to`](Self::connect_to).
+    pub async fn connect(
+        port: u16,
+        token: impl Into<Option<Token>>,
+    ) -> Result<(Self, Updates), ClientError> {
+        Self::connect_to(Address::new(port).with_token(token)).await
+    }
+
+    /// Opens a session and its event stream, and asks for the tools. The stream is open before the
+    /// first diff can be: no outcome is lost.
+    ///
+    /// # Errors
+    /// When nobody listens, the token is not accepted, or the answers are not MCP.
+    pub async fn connect_to(address: Address) -> Result<(Self, Updates), ClientError> {
+        let (aside, asides) = mpsc::channel(MAX_ASIDE);
+        let patience = address.handshake;
+        let link = Link {
             address,
-            session,
-            last_id: AtomicU64::new(0),
+            session: SessionHeaders::default(),
         };
-        Ok((client, Updates::new(stream.into_body())))
+        let mut client = Self {
+            link: Arc::new(link),
+            last_id: AtomicU64::new(0),
+            aside,
+            server: Server::default(),
+        };
+        let session = within(patience, client.initialize()).await?;
+        let address = client.link.address.clone();
+        client.link = Arc::new(Link { address, session });
+        let initialized = json!({"method": "notifications/initialized"});
+        client.link.notify(initialized).await?;
+        let stream = client.link.open_stream().await?;
+        client.server.tools = match within(patience, client.request("tools/list", json!({}))).await
+        {
+            Ok((_, result)) => tool_names(&result),
+            // As agents do: it has none then.
+            Err(ClientError::Protocol(_)) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let updates = Updates::new(Arc::clone(&client.link), stream, asides);
+        Ok((client, updates))
+    }
+
+    /// Who the companion says that it is.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Whether the companion offers both tools (C5.1, C5.4). If not, agents leave diffs alone.
+    pub fn can_diff(&self) -> bool {
+        let has = |name: &str| self.server.tools.iter().any(|tool| tool == name);
+        has(OPEN_DIFF) && has(CLOSE_DIFF)
     }
 
     /// Proposes a new content for a file (C5.1). Returns when the view is open; the outcome comes
@@ -87,7 +120,8 @@ impl Client {
         self.call(OPEN_DIFF, arguments).await.map(drop)
     }
 
-    /// Closes the view of a file and returns the text in it (C5.5).
+    /// Closes the view of a file and returns the text in it (C5.5). No outcome comes afterwards
+    /// (C5.10).
     ///
     /// # Errors
     /// [`ClientError::Tool`] when there is no such view.
@@ -103,50 +137,130 @@ impl Client {
     /// Ends the session.
     ///
     /// # Errors
-    /// When the companion cannot be reached any more.
+    /// When the companion cannot be reached any more, or does not let sessions be ended.
     pub async fn disconnect(self) -> Result<(), ClientError> {
-        let session = Some(self.session.as_str());
-        self.address
-            .send(Method::DELETE, session, Bytes::new())
-            .await
-            .map(drop)
+        self.end().await
     }
 
-    /// Calls a tool; the text of its first block, or nothing.
-    async fn call(&self, name: &str, arguments: Value) -> Result<String, ClientError> {
-        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let params = json!({"name": name, "arguments": arguments});
-        let body = message(json!({"id": id, "method": "tools/call", "params": params}));
-        let response = self
-            .address
-            .send(Method::POST, Some(&self.session), body)
-            .await?;
-        let mut result = result(response.into_body()).await?;
-        let text = match result.pointer_mut("/content/0/text").map(Value::take) {
-            Some(Value::String(text)) => text,
-            _ => String::new(),
-        };
-        if result["isError"] == true {
-            return Err(ClientError::Tool(text));
+    pub(crate) async fn end(&self) -> Result<(), ClientError> {
+        let Link { address, session } = &*self.link;
+        address.tell(Method::DELETE, session, Bytes::new()).await
+    }
+
+    async fn initialize(&mut self) -> Result<SessionHeaders, ClientError> {
+        let params = json!({
+            "protocolVersion": PROTOCOL_VERSIONS[0],
+            "capabilities": {},
+            "clientInfo": {"name": "pillion-agent", "version": env!("CARGO_PKG_VERSION")},
+        });
+        let (headers, result) = self.request("initialize", params).await?;
+        let version = result["protocolVersion"].as_str().unwrap_or_default();
+        if !PROTOCOL_VERSIONS.contains(&version) {
+            let text = format!("it speaks MCP {version:?}, which this client does not know");
+            return Err(ClientError::Protocol(text));
         }
-        Ok(text)
+        let said = |field| result["serverInfo"][field].as_str().unwrap_or_default();
+        self.server.name = said("name").to_owned();
+        self.server.version = said("version").to_owned();
+        Ok(SessionHeaders {
+            id: headers.get(SESSION_HEADER).cloned(),
+            version: HeaderValue::from_str(version).ok(),
+        })
+    }
+
+    /// Calls a tool; its first text, or nothing.
+    async fn call(&self, name: &str, arguments: Value) -> Result<String, ClientError> {
+        let params = json!({"name": name, "arguments": arguments});
+        let request = self.request("tools/call", params);
+        let (_, mut result) = within(self.link.address.call, request).await?;
+        let is_error = result["isError"] == true;
+        let blocks = result.get_mut("content").and_then(Value::as_array_mut);
+        let mut texts = blocks.into_iter().flatten().filter_map(|block| {
+            let is_text = block["type"] == "text";
+            match block.get_mut("text").map(Value::take) {
+                Some(Value::String(text)) if is_text => Some(text),
+                _ => None,
+            }
+        });
+        let text = texts.next();
+        if is_error {
+            let silent = || format!("{name} failed, and the companion does not say why");
+            return Err(ClientError::Tool(text.unwrap_or_else(silent)));
+        }
+        Ok(text.unwrap_or_default())
+    }
+
+    async fn request(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> Result<(::http::HeaderMap, Value), ClientError> {
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let body = envelope(json!({"id": id, "method": method, "params": params}));
+        let Link { address, session } = &*self.link;
+        let answer = address.send(Method::POST, session, body).await?;
+        message::result(answer, id, |message| self.hear(message)).await
+    }
+
+    /// Passes on what came with an answer.
+    fn hear(&self, message: Message) -> Result<(), ClientError> {
+        let Message::Notification { method, params } = message else {
+            return Ok(());
+        };
+        let Some(update) = update(&method, params) else {
+            return Ok(());
+        };
+        self.aside.try_send(update).or_else(|error| match error {
+            mpsc::error::TrySendError::Closed(_) => Ok(()),
+            mpsc::error::TrySendError::Full(_) => {
+                let text = "too many notifications come with it";
+                Err(ClientError::Protocol(text.to_owned()))
+            }
+        })
     }
 }
 
-fn message(mut message: Value) -> Bytes {
+impl Link {
+    /// The session's event stream.
+    pub(crate) async fn open_stream(&self) -> Result<Body, ClientError> {
+        let Self { address, session } = self;
+        let request = address.send(Method::GET, session, Bytes::new());
+        let answer = within(address.handshake, request).await?;
+        if !answer.is("text/event-stream") {
+            let text = "what it sends is not an event stream";
+            return Err(ClientError::Protocol(text.to_owned()));
+        }
+        Ok(answer.body)
+    }
+
+    /// Answers a request of the companion's. It may not care any more.
+    pub(crate) async fn reply(&self, id: Value, method: &str) {
+        let reply = if method == "ping" {
+            json!({"id": id, "result": {}})
+        } else {
+            let error = json!({"code": METHOD_NOT_FOUND, "message": "method not found"});
+            json!({"id": id, "error": error})
+        };
+        let _ = self.notify(reply).await;
+    }
+
+    async fn notify(&self, message: Value) -> Result<(), ClientError> {
+        let Self { address, session } = self;
+        let body = envelope(message);
+        address.tell(Method::POST, session, body).await
+    }
+}
+
+fn envelope(mut message: Value) -> Bytes {
     message["jsonrpc"] = "2.0".into();
     message.to_string().into()
 }
 
-/// The `result` of the response in an event stream.
-async fn result(body: Incoming) -> Result<Value, ClientError> {
-    let body = body.collect().await.map_err(unreachable)?.to_bytes();
-    let event = Parser::default().push(&body).into_iter().next();
-    let event = event.ok_or_else(|| ClientError::Protocol("it is empty".to_owned()))?;
-    let mut response: Value =
-        serde_json::from_str(&event).map_err(|error| ClientError::Protocol(error.to_string()))?;
-    if let Some(error) = response.get("error") {
-        return Err(ClientError::Protocol(error.to_string()));
-    }
-    Ok(response["result"].take())
+fn tool_names(result: &Value) -> Vec<String> {
+    let tools = result["tools"].as_array();
+    let names = tools
+        .into_iter()
+        .flatten()
+        .filter_map(|tool| tool["name"].as_str());
+    names.map(str::to_owned).collect()
 }

@@ -1,27 +1,70 @@
-//! The agent's side of the companion contract: connect to a companion, propose changes, and hear
-//! what became of them and what the editor shows.
+//! The agent's side of the companion contract: connect to a companion, Pillion's or another's,
+//! propose changes, and hear what became of them and what the editor shows.
 //!
-//! ```no_run
-//! # async fn example(port: u16, token: pillion_protocol::Token) -> Result<(), pillion_agent::ClientError> {
-//! use pillion_agent::{Client, Update};
+//! - [`Session`]: follows the context and proposes texts, and comes back when its companion was
+//!   away. What most programs want.
+//! - [`Client`] and [`Updates`]: one MCP session as it is, for whoever wants to see every message.
 //!
-//! let (client, mut updates) = Client::connect(port, token).await?;
-//! client.open_diff("/work/notes.md", "new text\n").await?;
-//! while let Some(update) = updates.next().await {
-//!     if let Update::DiffAccepted { path, content } = update {
-//!         // The agent writes the file, never the companion (C5.9).
-//!         std::fs::write(path, content).ok();
+//! Everything runs on the caller's Tokio runtime. Every wait has an end, except for the person who
+//! decides; no message may be longer than twice the longest text (C5); and no bytes of a companion
+//! make this crate panic.
+//!
+//! What the editor shows, as an agent sees it (C4.8):
+//!
+//! ```
+//! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
+//! use pillion_agent::Session;
+//!
+//! # let companion = accepting::Accepting::start();
+//! # let address = companion.address();
+//! # accepting::run(async {
+//! let session = Session::connect(move || Some(address.clone())).await?;
+//! let mut contexts = session.follow_context();
+//! while let Some(context) = contexts.next().await {
+//!     if let Some(file) = context.active_file() {
+//!         println!("looking at {}", file.path);
+//!         # assert!(file.path.ends_with("open.md"));
 //!         break;
 //!     }
 //! }
-//! client.disconnect().await
-//! # }
+//! # Ok(())
+//! # });
+//! ```
+//!
+//! One message at a time:
+//!
+//! ```
+//! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
+//! use pillion_agent::{Client, Update};
+//!
+//! # let companion = accepting::Accepting::start();
+//! # let address = companion.address();
+//! # accepting::run(async {
+//! let (client, mut updates) = Client::connect_to(address).await?;
+//! client.open_diff("/work/notes.md", "new text\n").await?;
+//! while let Some(update) = updates.next().await {
+//!     if let Update::DiffAccepted { path, content } = update {
+//!         assert_eq!((path.as_str(), content.as_str()), ("/work/notes.md", "new text\n"));
+//!         break;
+//!     }
+//! }
+//! client.disconnect().await?;
+//! # Ok(())
+//! # });
 //! ```
 
 mod client;
+mod error;
+pub mod find;
+pub mod host;
 mod http;
+mod message;
+mod session;
 mod sse;
 mod updates;
 
-pub use client::{Client, ClientError};
+pub use client::{Client, Server};
+pub use error::ClientError;
+pub use http::Address;
+pub use session::{Contexts, Decision, Proposal, Session, Status};
 pub use updates::{Update, Updates};

@@ -1,17 +1,25 @@
 //! What a companion pushes: context and outcomes.
 
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
 use pillion_protocol::IdeContext;
 use pillion_protocol::context::CONTEXT_UPDATE;
 use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
+use crate::client::Link;
+use crate::error::ClientError;
+use crate::http::{Body, MAX_MESSAGE};
+use crate::message::{self, Message};
 use crate::sse::Parser;
 
 /// One pushed notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
-    /// What the editor shows changed (C4).
+    /// What the editor shows changed (C4), as the companion sent it:
+    /// [`IdeContext::as_seen_by_agent`] is what an agent makes of it (C4.8).
     Context(IdeContext),
     /// The reviewer accepted a diff (C5.6).
     DiffAccepted {
@@ -20,7 +28,7 @@ pub enum Update {
         /// The complete final text.
         content: String,
     },
-    /// The reviewer rejected a diff (C5.7).
+    /// The reviewer rejected a diff (C5.7), also by its old name `ide/diffClosed`.
     DiffRejected {
         /// The file, as it was given to [`Client::open_diff`](crate::Client::open_diff).
         path: String,
@@ -30,42 +38,95 @@ pub enum Update {
 /// The event stream of a session.
 #[derive(Debug)]
 pub struct Updates {
-    body: Incoming,
+    link: Arc<Link>,
+    /// None after the end.
+    body: Option<Body>,
     parser: Parser,
-    ready: std::collections::VecDeque<Update>,
+    ready: VecDeque<Update>,
+    /// What came with the answer to a call.
+    aside: mpsc::Receiver<Update>,
+    replying: Option<JoinHandle<()>>,
 }
 
 impl Updates {
-    pub(crate) fn new(body: Incoming) -> Self {
+    pub(crate) fn new(link: Arc<Link>, body: Body, aside: mpsc::Receiver<Update>) -> Self {
         Self {
-            body,
-            parser: Parser::default(),
-            ready: Default::default(),
+            link,
+            body: Some(body),
+            parser: Parser::new(MAX_MESSAGE),
+            ready: VecDeque::new(),
+            aside,
+            replying: None,
         }
     }
 
-    /// The next update; `None` when the companion ended the stream. Cancel-safe. Notifications
-    /// that the contract does not know are skipped.
+    /// The next update; `None` when the companion ended the stream, or broke it. Cancel-safe.
+    /// Notifications that the contract does not know are skipped, and requests of the companion
+    /// are answered: `ping` as MCP wants it, everything else with "method not found".
     pub async fn next(&mut self) -> Option<Update> {
         loop {
             if let Some(update) = self.ready.pop_front() {
                 return Some(update);
             }
-            let frame = self.body.frame().await?.ok()?;
-            if let Some(bytes) = frame.data_ref() {
-                let events = self.parser.push(bytes);
-                self.ready
-                    .extend(events.iter().filter_map(|event| parse(event)));
+            let body = self.body.as_mut()?;
+            let bytes = tokio::select! {
+                Some(update) = self.aside.recv() => return Some(update),
+                bytes = body.next() => bytes.ok().flatten(),
+            };
+            let events = bytes.and_then(|bytes| self.parser.push(&bytes).ok());
+            let Some(events) = events else {
+                self.body = None;
+                continue;
+            };
+            for event in events {
+                for message in message::parse(event.as_bytes()) {
+                    self.take(message);
+                }
             }
+        }
+    }
+
+    /// Opens the stream again within the same session, after it ended: a companion of Pillion's has
+    /// kept the outcomes for it.
+    ///
+    /// # Errors
+    /// When the companion or the session is gone.
+    pub async fn reopen(&mut self) -> Result<(), ClientError> {
+        self.body = Some(self.link.open_stream().await?);
+        self.parser = Parser::new(MAX_MESSAGE);
+        Ok(())
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Notification { method, params } => {
+                self.ready.extend(update(&method, params));
+            }
+            Message::Request { id, method } => {
+                // One at a time: whoever asks faster than it reads gets no answer.
+                if self.replying.as_ref().is_none_or(JoinHandle::is_finished) {
+                    let link = Arc::clone(&self.link);
+                    let reply = async move { link.reply(id, &method).await };
+                    self.replying = Some(tokio::spawn(reply));
+                }
+            }
+            Message::Response { .. } => {}
         }
     }
 }
 
-fn parse(event: &str) -> Option<Update> {
-    let mut message: Value = serde_json::from_str(event).ok()?;
-    let mut params = message.get_mut("params")?.take();
-    let method = message.get("method")?.as_str()?;
+impl Drop for Updates {
+    fn drop(&mut self) {
+        if let Some(replying) = &self.replying {
+            replying.abort();
+        }
+    }
+}
+
+/// The update that a notification is.
+pub(crate) fn update(method: &str, mut params: Value) -> Option<Update> {
     if method == CONTEXT_UPDATE {
+        make_integers(&mut params);
         return serde_json::from_value(params).ok().map(Update::Context);
     }
     let mut take = |field| match params.get_mut(field)?.take() {
@@ -78,7 +139,74 @@ fn parse(event: &str) -> Option<Update> {
             path,
             content: take("content")?,
         }),
-        "ide/diffRejected" => Some(Update::DiffRejected { path }),
+        "ide/diffRejected" | "ide/diffClosed" => Some(Update::DiffRejected { path }),
         _ => None,
+    }
+}
+
+/// Agents take any number for a time or a position: some companions send fractions.
+fn make_integers(params: &mut Value) {
+    let files = params.pointer_mut("/workspaceState/openFiles");
+    for file in files.and_then(Value::as_array_mut).into_iter().flatten() {
+        for pointer in ["/timestamp", "/cursor/line", "/cursor/character"] {
+            if let Some(number) = file.pointer_mut(pointer)
+                && number.as_u64().is_none()
+                && let Some(float) = number.as_f64()
+            {
+                // `as` keeps to the limits of the type.
+                *number = (float as u64).into();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_old_name_of_a_rejection_is_one() {
+        let path = "/a".to_owned();
+        for method in ["ide/diffRejected", "ide/diffClosed"] {
+            let params = json!({"filePath": "/a", "content": "x"});
+            let expected = Update::DiffRejected { path: path.clone() };
+            assert_eq!(update(method, params), Some(expected), "{method}");
+        }
+    }
+
+    #[test]
+    fn an_outcome_that_lacks_something_is_none() {
+        assert_eq!(update("ide/diffAccepted", json!({"filePath": "/a"})), None);
+        assert_eq!(update("ide/diffAccepted", json!({"content": "x"})), None);
+        assert_eq!(update("ide/diffRejected", Value::Null), None);
+        assert_eq!(update("ping", json!({"filePath": "/a"})), None);
+    }
+
+    #[test]
+    fn times_and_positions_may_be_fractions() {
+        let file = json!({"path": "/a", "timestamp": 1.5e12, "isActive": true,
+            "cursor": {"line": 2.0, "character": -1}});
+        let params = json!({"workspaceState": {"openFiles": [file]}});
+        let Some(Update::Context(context)) = update(CONTEXT_UPDATE, params) else {
+            panic!("it is a context")
+        };
+        let file = &context.files()[0];
+        assert_eq!(file.timestamp, 1_500_000_000_000);
+        assert_eq!(file.cursor.map(|at| (at.line, at.character)), Some((2, 0)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_params_break_it(text in r#"[\[\]{}":,a-z0-9.\-]{0,60}"#, number: f64) {
+            let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+            for method in [CONTEXT_UPDATE, "ide/diffAccepted", "ide/diffClosed"] {
+                update(method, value.clone());
+                let file = json!({"path": "/a", "timestamp": number, "cursor": value.clone()});
+                update(method, json!({"workspaceState": {"openFiles": [file, value.clone()]}}));
+            }
+        }
     }
 }

@@ -83,6 +83,12 @@ impl Context {
         Arc::clone(&self.current)
     }
 
+    /// When a file was focused last, in Unix milliseconds, also if agents are not told of it yet.
+    pub(crate) fn last_focused(&self) -> Option<u64> {
+        let files = self.focused.iter().chain(&self.reported);
+        files.map(|file| file.timestamp).max()
+    }
+
     fn changed(&mut self, now: Instant) {
         let since = self.waiting.map_or(now, |waiting| waiting.since);
         self.waiting = Some(Waiting { since, last: now });
@@ -92,11 +98,10 @@ impl Context {
         let mut files: Vec<File> = self.focused.iter().chain(&self.reported).cloned().collect();
         files.retain(|file| exists(&file.path));
         let new = IdeContext::for_agents(files, self.is_trusted);
-        if same_to_agents(&new, &self.current) {
-            return None;
-        }
+        let is_news = !same_to_agents(&new, &self.current);
+        // Whoever comes later is told the true times (C4.5).
         self.current = Arc::new(new);
-        Some(self.current())
+        is_news.then(|| self.current())
     }
 }
 
@@ -133,6 +138,19 @@ mod tests {
 
     fn line(context: &IdeContext) -> u32 {
         context.active_file().unwrap().cursor.unwrap().line
+    }
+
+    #[test]
+    fn a_file_that_is_focused_again_is_no_news_but_its_time_is_kept() {
+        let (mut context, start) = (Context::default(), Instant::now());
+        let again = |timestamp| File { timestamp, ..at(1) };
+        context.focus(again(1), start);
+        assert_eq!(context.last_focused(), Some(1));
+        assert!(context.take(start + DEBOUNCE, |_| true).is_some());
+        context.focus(again(9), start);
+        assert_eq!(context.last_focused(), Some(9));
+        assert_eq!(context.take(start + DEBOUNCE, |_| true), None);
+        assert_eq!(context.current().files()[0].timestamp, 9);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct CompanionStatus {
     pub agents: Vec<String>,
     /// How many diffs wait for the reviewer.
     pub pending_diffs: usize,
-    /// When a file was last focused here, in Unix milliseconds; none if agents are shown no file.
+    /// When a file was last focused here, in Unix milliseconds; none if no file is open.
     pub last_focused_ms: Option<u64>,
 }
 

@@ -271,12 +271,10 @@ impl MainLoop {
 
     fn status(&self) -> CompanionStatus {
         let agents = self.sessions.connected();
-        let context = self.context.current();
-        let focused = context.files().iter().map(|file| file.timestamp).max();
         CompanionStatus {
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
             pending_diffs: self.diffs.pending().count(),
-            last_focused_ms: focused,
+            last_focused_ms: self.context.last_focused(),
         }
     }
 

@@ -49,7 +49,7 @@ fn check_readable(path: &Path) -> io::Result<()> {
 
 /// Where the path really leads, also where it is not there yet: through links whose end is missing,
 /// and out of folders that are missing.
-fn real_path(path: &Path) -> PathBuf {
+pub fn real_path(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
     }

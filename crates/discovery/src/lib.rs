@@ -28,6 +28,7 @@ mod warning;
 
 pub use detect::{Detection, Ide, detect};
 pub use environment::Environment;
+pub use liveness::listens;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication};
 pub use state::{ChooseError, CompanionState, Selector, StateError, StateFile};

@@ -15,7 +15,7 @@ pub(crate) fn is_dead(pid: u32, port: u16) -> bool {
 }
 
 /// Whether somebody listens on the loopback port.
-pub(crate) fn listens(port: u16) -> bool {
+pub fn listens(port: u16) -> bool {
     connect(port).is_ok()
 }
 

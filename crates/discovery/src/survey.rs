@@ -204,7 +204,7 @@ fn companion(files: Vec<FoundFile>, states: &[CompanionState]) -> Companion {
 
 impl FoundFile {
     /// The process id in the file's name.
-    fn pid(&self) -> Option<u32> {
+    pub fn pid(&self) -> Option<u32> {
         let name = self.path.file_name()?.to_str()?;
         let names = self.dialect.places().iter().map(|place| place.name);
         let mut pids = names.filter_map(|pattern| pattern.pid_in(name));

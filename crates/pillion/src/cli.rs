@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, detect, diffs, focus, install, lsp, man, reject, review, serve, uninstall,
+    accept, completions, context, detect, diff, diffs, env, focus, install, list, lsp, man, reject,
+    review, run, serve, uninstall,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -45,6 +46,11 @@ pub enum Command {
     Review(review::Args),
     Serve(serve::Args),
     Lsp(lsp::Args),
+    Run(run::Args),
+    Env(env::Args),
+    List(list::Args),
+    Context(context::Args),
+    Diff(diff::Args),
     Focus(focus::Args),
     Diffs(diffs::Args),
     Accept(accept::Args),
@@ -65,7 +71,7 @@ pub struct Roots {
 }
 
 /// Which running companion is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Target {
     /// The companion of this folder [default: the current folder]
     #[arg(long, value_name = "DIR")]

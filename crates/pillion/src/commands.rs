@@ -2,14 +2,19 @@
 
 pub mod accept;
 pub mod completions;
+pub mod context;
 pub mod detect;
+pub mod diff;
 pub mod diffs;
+pub mod env;
 pub mod focus;
 pub mod install;
+pub mod list;
 pub mod lsp;
 pub mod man;
 pub mod reject;
 pub mod review;
+pub mod run;
 pub mod serve;
 pub mod uninstall;
 
@@ -24,6 +29,11 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Review(args)) => review::run(args),
         Some(Command::Serve(args)) => serve::run(args),
         Some(Command::Lsp(args)) => lsp::run(args),
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::Env(args)) => env::run(args),
+        Some(Command::List(args)) => list::run(args),
+        Some(Command::Context(args)) => context::run(args),
+        Some(Command::Diff(args)) => diff::run(args),
         Some(Command::Focus(args)) => focus::run(args),
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),

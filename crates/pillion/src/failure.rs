@@ -8,6 +8,7 @@ use crate::visible;
 
 /// What kind of failure it is; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has these signals"))]
 pub enum Kind {
     /// Refused, or not found.
     Refused = 1,
@@ -17,6 +18,12 @@ pub enum Kind {
     NoCompanion = 3,
     /// Our own fault, or the system's.
     Internal = 70,
+    /// The terminal was closed; the code that shells give for the signal, as for those below.
+    HungUp = 129,
+    /// Ctrl-C.
+    Interrupted = 130,
+    /// Somebody asked for the end.
+    Terminated = 143,
 }
 
 /// A failure with a kind and, where something can be done, a hint. Causes hang below it.
@@ -35,6 +42,11 @@ impl Failure {
             message: message.into(),
             hint: None,
         }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// What the user can do about it, as a sentence.

@@ -1,17 +1,22 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
+mod choice;
 mod cli;
 mod commands;
 mod demo;
 mod failure;
 mod install;
+mod interrupt;
 mod logging;
 mod lsp;
 mod memory;
 mod original;
+mod reach;
 mod review;
 mod text;
+mod tilde;
 mod visible;
+mod wiring;
 mod workspace;
 
 use std::process::ExitCode;

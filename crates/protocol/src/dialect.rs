@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use crate::token::Token;
-
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dialect {
@@ -107,15 +105,32 @@ impl FileName {
 struct Row {
     name: &'static str,
     display_name: &'static str,
+    package: Option<&'static str>,
     places: &'static [Place],
     variables: Option<Variables>,
 }
 
-/// The variables that wire an agent to one companion (C2.6).
-struct Variables {
-    port: &'static str,
-    workspace: &'static str,
-    token: Option<&'static str>,
+/// The variables that wire an agent to one companion (C2.6), by what they say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variables {
+    /// Where it listens. Decides between companions of one workspace (C2.7).
+    pub port: &'static str,
+    /// Its workspace roots, for when no discovery file is found.
+    pub workspace: &'static str,
+    /// The token, for when no discovery file is found.
+    pub token: Option<&'static str>,
+    /// The process under whose id the companion is looked for, instead of an ancestor's.
+    pub pid: Option<&'static str>,
+    /// Any of these makes it dial this host and not the container's, the first being the one to set.
+    pub same_host: &'static [&'static str],
+}
+
+impl Variables {
+    /// Those that lead to one companion, all of them.
+    pub fn leading(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let always = [self.port, self.workspace].into_iter();
+        always.chain(self.token).chain(self.pid)
+    }
 }
 
 const GEMINI: &str = "gemini-ide-server";
@@ -132,30 +147,39 @@ const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {
 const GEMINI_CLI: Row = Row {
     name: "gemini",
     display_name: "Gemini CLI",
+    package: Some("@google/gemini-cli"),
     places: &[
         in_tmp(&["gemini", "ide"], FileName::PidPort(GEMINI)),
-        // Releases up to 0.36 try this one first.
+        // Releases up to 0.26 try this one first.
         in_tmp(&[], FileName::Pid(GEMINI)),
     ],
     variables: Some(Variables {
         port: "GEMINI_CLI_IDE_SERVER_PORT",
         workspace: "GEMINI_CLI_IDE_WORKSPACE_PATH",
         token: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
+        // Known since 0.36, as are these exceptions for containers.
+        pid: Some("GEMINI_CLI_IDE_PID"),
+        same_host: &[
+            "REMOTE_CONTAINERS",
+            "VSCODE_REMOTE_CONTAINERS_SESSION",
+            "SSH_CONNECTION",
+        ],
     }),
 };
 
 const QWEN_CODE: Row = Row {
     name: "qwen",
     display_name: "Qwen Code",
+    package: Some("@qwen-code/qwen-code"),
     places: &[
         in_tmp(&["qwen", "ide"], FileName::PidPort(QWEN)),
-        // 0.12 and later scan the lock files; 0.5 to 0.10 open the one of the port variable.
+        // 0.12 and later scan the lock files; 0.5.2 to 0.10 open the one of the port variable.
         Place {
             base: Base::QwenHome,
             folder: &["ide"],
             name: FileName::PortLock,
         },
-        // 0.1 looks in Gemini's folder.
+        // Up to 0.5.0 it looks in Gemini's folder.
         in_tmp(&["gemini", "ide"], FileName::PidPort(QWEN)),
         in_tmp(&[], FileName::Pid(QWEN)),
         in_tmp(&[], FileName::Port(QWEN)),
@@ -164,12 +188,16 @@ const QWEN_CODE: Row = Row {
         port: "QWEN_CODE_IDE_SERVER_PORT",
         workspace: "QWEN_CODE_IDE_WORKSPACE_PATH",
         token: None,
+        pid: None,
+        // It finds out by itself.
+        same_host: &[],
     }),
 };
 
 const SCRIPT: Row = Row {
     name: "script",
     display_name: "Script",
+    package: None,
     places: &[],
     variables: None,
 };
@@ -212,6 +240,16 @@ impl Dialect {
         }
     }
 
+    /// The npm package that brings the agent's command.
+    pub fn package(self) -> Option<&'static str> {
+        self.row().package
+    }
+
+    /// The variables that wire the agent to one companion (C2.6).
+    pub fn variables(self) -> Option<&'static Variables> {
+        self.row().variables.as_ref()
+    }
+
     /// The variable that names a companion's port to an agent (C2.6).
     pub fn port_variable(self) -> Option<&'static str> {
         self.row().variables.as_ref().map(|names| names.port)
@@ -227,22 +265,6 @@ impl Dialect {
             (names.port, port.to_string()),
             (names.workspace, workspace_path.to_owned()),
         ]
-    }
-
-    /// As [`Dialect::environment`], with the token for agents that no discovery file can reach.
-    /// Every process that is started with it can read it.
-    pub fn environment_with_token(
-        self,
-        port: u16,
-        workspace_path: &str,
-        token: &Token,
-    ) -> Vec<(&'static str, String)> {
-        let mut variables = self.environment(port, workspace_path);
-        let names = self.row().variables.as_ref();
-        if let Some(name) = names.and_then(|names| names.token) {
-            variables.push((name, token.expose().to_owned()));
-        }
-        variables
     }
 }
 
@@ -318,30 +340,33 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_holds_every_variable_that_a_release_reads() {
-        let token = Token::from("t".to_owned());
-        let names = |dialect: Dialect| -> Vec<_> {
-            dialect
-                .environment_with_token(1, "/w", &token)
-                .into_iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect()
+    fn every_variable_that_a_release_reads_is_known() {
+        let leading = |dialect: Dialect| -> Vec<_> {
+            let variables = dialect.variables().unwrap();
+            variables.leading().collect()
         };
         assert_eq!(
-            names(Dialect::GeminiCli),
+            leading(Dialect::GeminiCli),
             [
-                "GEMINI_CLI_IDE_SERVER_PORT=1",
-                "GEMINI_CLI_IDE_WORKSPACE_PATH=/w",
-                "GEMINI_CLI_IDE_AUTH_TOKEN=t"
+                "GEMINI_CLI_IDE_SERVER_PORT",
+                "GEMINI_CLI_IDE_WORKSPACE_PATH",
+                "GEMINI_CLI_IDE_AUTH_TOKEN",
+                "GEMINI_CLI_IDE_PID",
             ]
         );
         assert_eq!(
-            names(Dialect::QwenCode),
-            [
-                "QWEN_CODE_IDE_SERVER_PORT=1",
-                "QWEN_CODE_IDE_WORKSPACE_PATH=/w"
-            ]
+            leading(Dialect::QwenCode),
+            ["QWEN_CODE_IDE_SERVER_PORT", "QWEN_CODE_IDE_WORKSPACE_PATH"]
         );
+    }
+
+    #[test]
+    fn an_agent_can_be_installed_and_a_script_can_not() {
+        for dialect in Dialect::ALL {
+            let is_agent = Dialect::AGENTS.contains(&dialect);
+            assert_eq!(dialect.package().is_some(), is_agent, "{dialect}");
+            assert_eq!(dialect.variables().is_some(), is_agent, "{dialect}");
+        }
     }
 
     #[test]

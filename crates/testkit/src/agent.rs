@@ -70,16 +70,25 @@ impl AgentKind {
         [command].into_iter().chain(arguments).collect()
     }
 
-    /// `base` with what makes it ask the stand-in model, and with its command on PATH.
+    /// `base` with what makes it ask the stand-in model, and with its command on PATH; in a
+    /// container, with what lets it find a companion there, too.
     pub fn env(self, base: Env, model: &Model) -> Env {
+        let env = self.unwired_env(base, model);
+        match self {
+            // In a container it would dial another host than this one.
+            AgentKind::Gemini => env.with("REMOTE_CONTAINERS", "1"),
+            AgentKind::Qwen => env,
+        }
+    }
+
+    /// The same without anything that leads to a companion.
+    pub fn unwired_env(self, base: Env, model: &Model) -> Env {
         let mut env = base;
         env.prepend_path(Npm::from_env().bin());
         match self {
             AgentKind::Gemini => env
                 .with("GEMINI_API_KEY", "none")
-                .with("GOOGLE_GEMINI_BASE_URL", model.url())
-                // In a container it would dial another host than this one.
-                .with("REMOTE_CONTAINERS", "1"),
+                .with("GOOGLE_GEMINI_BASE_URL", model.url()),
             AgentKind::Qwen => env
                 .with("OPENAI_API_KEY", "none")
                 .with("OPENAI_BASE_URL", format!("{}/v1", model.url()))

@@ -62,18 +62,25 @@ impl IdeClient {
 
     /// Starts it without connecting, with `more` environment variables.
     pub fn start_unconnected(home: &Home, cwd: &Path, more: &Env) -> IdeClient {
-        let npm = Npm::from_env();
-        let mut env = home.env();
-        env.prepend_path(npm.bin());
         // In a container it would dial another host than this one.
-        env.set("REMOTE_CONTAINERS", "1");
+        let mut env = home.env().with("REMOTE_CONTAINERS", "1");
+        for (name, value) in more.iter() {
+            env.set(name, value);
+        }
+        IdeClient::start_release("@google/gemini-cli-core", cwd, env)
+    }
+
+    /// Starts the client of another release without connecting, with this environment and its PATH.
+    /// `package` is a folder of the npm installation.
+    pub fn start_release(package: &str, cwd: &Path, mut env: Env) -> IdeClient {
+        let npm = Npm::from_env();
+        env.prepend_path(npm.bin());
         let mut child = Command::new(npm.node())
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/ide-client.mjs"))
-            .arg(npm.package("@google/gemini-cli-core"))
+            .arg(npm.package(package))
             .current_dir(cwd)
             .env_clear()
             .envs(env.iter())
-            .envs(more.iter())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

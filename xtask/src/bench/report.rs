@@ -5,6 +5,7 @@ use std::time::Duration;
 use pillion_testkit::NvimVersion;
 use serde_json::{Map, Value, json};
 
+use super::commands::Figure as CommandFigure;
 use super::editors::Figure as EditorFigure;
 use super::figures::{self, DEBOUNCE_MS, Figure};
 use super::text::SIZES;
@@ -72,6 +73,41 @@ pub fn companion_json(figures: &[Figure], idle: Duration) -> Map<String, Value> 
     parts.into_iter().collect()
 }
 
+/// The commands' report for people.
+pub fn commands(figures: &[CommandFigure]) -> String {
+    let mut out =
+        String::from("| | p50 ms | p99 ms | to reach | |\n| --- | ---: | ---: | ---: | --- |\n");
+    for figure in figures {
+        let [p50, p99] = [figure.p50, figure.p99].map(|value| cell(Some(value)));
+        let limit = figure
+            .limit
+            .map(|limit| format!("at most {}", cell(Some(limit))));
+        let limit = limit.unwrap_or_default();
+        let verdict = verdict(figure.is_reached());
+        let name = figure.name;
+        out += &format!("| {name} | {p50} | {p99} | {limit} | {verdict} |\n");
+    }
+    out
+}
+
+/// The commands' report for programs.
+pub fn commands_json(figures: &[CommandFigure]) -> Map<String, Value> {
+    let figures = figures.iter().map(|figure| {
+        json!({"name": figure.name, "unit": "ms", "p50": figure.p50, "p99": figure.p99,
+            "limit": figure.limit, "isReached": figure.is_reached()})
+    });
+    let commands = ("commands".to_owned(), figures.collect());
+    [commands].into_iter().collect()
+}
+
+fn verdict(is_reached: Option<bool>) -> &'static str {
+    match is_reached {
+        None => "",
+        Some(true) => "reached",
+        Some(false) => "NOT reached",
+    }
+}
+
 /// The editors' report for people.
 pub fn editors(figures: &[EditorFigure]) -> String {
     let names = NvimVersion::ALL.map(|version| format!("Neovim {}", version.name()));
@@ -88,11 +124,7 @@ pub fn editors(figures: &[EditorFigure]) -> String {
             .collect();
         // What no Neovim has a part in has one value.
         cells.resize(names.len(), String::new());
-        let verdict = match figure.is_reached() {
-            None => "",
-            Some(true) => "reached",
-            Some(false) => "NOT reached",
-        };
+        let verdict = verdict(figure.is_reached());
         let limit = figure
             .limit
             .map(|limit| format!("at most {}", cell(Some(limit))));

@@ -57,6 +57,17 @@ impl Serve {
         }
     }
 
+    /// Its port.
+    pub fn port(&self) -> u64 {
+        self.ready["port"].as_u64().expect("it is a number")
+    }
+
+    /// The diffs that wait at this one.
+    pub fn pending(&self, home: &Home) -> Vec<Pending> {
+        let port = self.port().to_string();
+        pending_at(home, &["--port", &port])
+    }
+
     /// Where agents dial.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.ready["port"])
@@ -109,8 +120,12 @@ pub fn run<S: AsRef<OsStr>>(home: &Home, args: impl IntoIterator<Item = S>) -> V
 
 /// The diffs that wait, as `pillion diffs` tells.
 pub fn pending(home: &Home) -> Vec<Pending> {
-    let listed: Value =
-        serde_json::from_slice(&run(home, ["diffs", "--json"])).expect("it prints JSON");
+    pending_at(home, &[])
+}
+
+fn pending_at(home: &Home, target: &[&str]) -> Vec<Pending> {
+    let args = ["diffs", "--json"].iter().chain(target);
+    let listed: Value = serde_json::from_slice(&run(home, args)).expect("it prints JSON");
     let text = |diff: &Value, name: &str| diff[name].as_str().expect("it is a text").to_owned();
     let diffs = listed.as_array().expect("it prints an array").iter();
     diffs

@@ -13,6 +13,7 @@ mod context;
 mod lost;
 mod proposals;
 mod review;
+mod run;
 #[path = "../shared/texts.rs"]
 mod shared_texts;
 mod texts;

@@ -4,10 +4,14 @@
 
 mod commands;
 mod detect;
+mod env;
 mod files;
+mod foreign;
 mod install;
 mod readme;
 mod reference;
 mod review;
+mod run;
 mod sandbox;
 mod serve;
+mod shells;

@@ -77,6 +77,7 @@ mod messages;
 mod plain;
 mod reload;
 mod roots;
+mod run;
 mod selection;
 mod send;
 #[path = "../shared/texts.rs"]

@@ -1,0 +1,152 @@
+//! JSON-RPC messages of a companion: what they are, whoever sent them.
+
+use ::http::header::HeaderMap;
+use serde_json::{Value, json};
+
+use crate::error::ClientError;
+use crate::http::{Answer, MAX_MESSAGE, too_long};
+use crate::sse::Parser;
+
+/// A message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Message {
+    /// The answer to a request of ours.
+    Response {
+        id: Value,
+        result: Result<Value, Value>,
+    },
+    /// Something that happened.
+    Notification { method: String, params: Value },
+    /// The companion asks something of us.
+    Request { id: Value, method: String },
+}
+
+/// The messages in one JSON text: one, or several of an old revision's batch. What is none is left
+/// out.
+pub(crate) fn parse(text: &[u8]) -> Vec<Message> {
+    match serde_json::from_slice(text) {
+        Ok(Value::Array(batch)) => batch.into_iter().filter_map(message).collect(),
+        Ok(value) => message(value).into_iter().collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+fn message(mut value: Value) -> Option<Message> {
+    let fields = value.as_object_mut()?;
+    let id = fields.remove("id").filter(|id| !id.is_null());
+    match (fields.remove("method"), id) {
+        (Some(Value::String(method)), Some(id)) => Some(Message::Request { id, method }),
+        (Some(Value::String(method)), None) => {
+            let params = fields.remove("params").unwrap_or_default();
+            Some(Message::Notification { method, params })
+        }
+        (Some(_), _) => None,
+        (None, id) => {
+            let result = match (fields.remove("result"), fields.remove("error")) {
+                (_, Some(error)) => Err(error),
+                (Some(result), None) => Ok(result),
+                (None, None) => return None,
+            };
+            let id = id.unwrap_or_default();
+            Some(Message::Response { id, result })
+        }
+    }
+}
+
+/// Waits for the result of request `id` in an answer, which may be JSON or an event stream. What
+/// else is in the stream goes to `others`.
+pub(crate) async fn result(
+    answer: Answer,
+    id: u64,
+    mut others: impl FnMut(Message) -> Result<(), ClientError>,
+) -> Result<(HeaderMap, Value), ClientError> {
+    let wanted = json!(id);
+    let mut look = |text: &[u8]| -> Result<Option<Value>, ClientError> {
+        for message in parse(text) {
+            match message {
+                Message::Response { id, result } if id == wanted => {
+                    return result.map(Some).map_err(|error| rpc_error(&error));
+                }
+                Message::Response { .. } => {}
+                other => others(other)?,
+            }
+        }
+        Ok(None)
+    };
+    let headers = answer.headers.clone();
+    let found = if answer.is("text/event-stream") {
+        let mut body = answer.body;
+        let mut parser = Parser::new(MAX_MESSAGE);
+        let mut found = None;
+        while found.is_none()
+            && let Some(bytes) = body.next().await?
+        {
+            for event in parser.push(&bytes).map_err(|_| too_long())? {
+                found = found.or(look(event.as_bytes())?);
+            }
+        }
+        found
+    } else if answer.is("application/json") {
+        look(&answer.body.all().await?)?
+    } else {
+        let text = "it is neither JSON nor an event stream";
+        return Err(ClientError::Protocol(text.to_owned()));
+    };
+    let missing = || ClientError::Protocol("it holds no result".to_owned());
+    Ok((headers, found.ok_or_else(missing)?))
+}
+
+fn rpc_error(error: &Value) -> ClientError {
+    let said = match error.get("message").and_then(Value::as_str) {
+        Some(said) => said.to_owned(),
+        None => error.to_string(),
+    };
+    let code = error.get("code").and_then(Value::as_i64);
+    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    ClientError::Protocol(format!("it is the error {said:?}{code}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn messages_are_told_apart() {
+        let one = |text: &str| parse(text.as_bytes()).pop();
+        let response = |id, result| Some(Message::Response { id, result });
+        assert_eq!(
+            one(r#"{"id":1,"result":2}"#),
+            response(json!(1), Ok(json!(2)))
+        );
+        assert_eq!(
+            one(r#"{"id":1,"error":{}}"#),
+            response(json!(1), Err(json!({})))
+        );
+        assert_eq!(
+            one(r#"{"error":{}}"#),
+            response(Value::Null, Err(json!({})))
+        );
+        let method = "ping".to_owned();
+        let id = json!("a");
+        let request = Message::Request { id, method };
+        assert_eq!(one(r#"{"id":"a","method":"ping"}"#), Some(request));
+        let (method, params) = ("m".to_owned(), json!([1]));
+        let notification = Message::Notification { method, params };
+        assert_eq!(one(r#"{"method":"m","params":[1]}"#), Some(notification));
+        for none in ["", "{", "{}", "1", "null", r#"{"method":1}"#, r#"{"id":1}"#] {
+            assert_eq!(one(none), None, "{none}");
+        }
+        assert_eq!(parse(br#"[{"id":1,"result":2},3,{"method":"m"}]"#).len(), 2);
+        let deep = "[".repeat(100_000);
+        assert_eq!(parse(deep.as_bytes()), [], "no stack is exhausted");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_it(bytes: Vec<u8>) {
+            parse(&bytes);
+        }
+    }
+}

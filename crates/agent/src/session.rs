@@ -1,0 +1,225 @@
+//! A session that outlives its companion: it comes back when the companion does.
+
+mod backoff;
+mod contexts;
+mod hub;
+mod proposal;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+pub use contexts::Contexts;
+pub use proposal::{Decision, Proposal};
+
+use crate::client::{Client, Server};
+use crate::error::{ClientError, within};
+use crate::http::Address;
+use crate::updates::Updates;
+use backoff::Backoff;
+use hub::Hub;
+
+/// How long leaving may take in all.
+const PARTING: Duration = Duration::from_secs(2);
+
+/// A connection that lasted so long was a good one.
+const STABLE: Duration = Duration::from_secs(5);
+
+/// Finds the companion. Asked again before every attempt to connect, because a companion that was
+/// started again has another port and another token. May block for milliseconds.
+type Find = Box<dyn FnMut() -> Option<Address> + Send>;
+
+/// A session with whichever companion is found, for as long as this value lives.
+///
+/// ```
+/// # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
+/// use pillion_agent::{Decision, Session};
+///
+/// # let companion = accepting::Accepting::start();
+/// # let address = companion.address();
+/// # accepting::run(async {
+/// let session = Session::connect(move || Some(address.clone())).await?;
+/// match session.propose("/tmp/notes.md", "new text\n").await? {
+///     // The agent writes the file, never the companion (C5.9).
+///     Decision::Accepted(text) => assert_eq!(text, "new text\n"),
+///     Decision::Rejected | Decision::Closed(_) => {}
+/// }
+/// session.end().await;
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    hub: Arc<Hub>,
+    task: JoinHandle<()>,
+}
+
+/// Whether a session has its companion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// The first attempt is under way.
+    Connecting,
+    /// It has.
+    Connected(Server),
+    /// It has not, and tries again from time to time.
+    Disconnected {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+impl Session {
+    /// Connects to the companion that `find` finds.
+    ///
+    /// # Errors
+    /// When the first attempt fails; later ones are repeated.
+    pub async fn connect(
+        find: impl FnMut() -> Option<Address> + Send + 'static,
+    ) -> Result<Self, ClientError> {
+        let mut find: Find = Box::new(find);
+        let first = dial(&mut find).await?;
+        Ok(Self::spawn(find, Some(first)))
+    }
+
+    /// As [`connect`](Self::connect), but comes back at once and repeats the first attempt, too.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    pub fn start(find: impl FnMut() -> Option<Address> + Send + 'static) -> Self {
+        Self::spawn(Box::new(find), None)
+    }
+
+    fn spawn(find: Find, first: Option<(Client, Updates)>) -> Self {
+        let hub = Arc::new(Hub::new());
+        let first = first.map(|(client, updates)| {
+            hub.connected(client);
+            updates
+        });
+        let task = tokio::spawn(keep_connected(Arc::clone(&hub), find, first));
+        Self { hub, task }
+    }
+
+    /// Whether it is connected just now.
+    pub fn status(&self) -> Status {
+        self.hub.status().borrow().clone()
+    }
+
+    /// Waits until the status is another one than when this was called last on this receiver.
+    pub fn follow_status(&self) -> watch::Receiver<Status> {
+        self.hub.status()
+    }
+
+    /// What the editor shows, from now on.
+    pub fn follow_context(&self) -> Contexts {
+        self.hub.contexts()
+    }
+
+    /// Proposes a text for a file and waits for the outcome. When this is dropped before, the view
+    /// is closed.
+    ///
+    /// # Errors
+    /// As [`open_diff`](Self::open_diff) and [`Proposal::decision`].
+    pub async fn propose(&self, path: &str, text: &str) -> Result<Decision, ClientError> {
+        self.open_diff(path, text).await?.decision().await
+    }
+
+    /// Proposes a text for a file (C5.1). Returns when the view is open.
+    ///
+    /// # Errors
+    /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Busy`] when this
+    /// session has a diff open on this path, [`ClientError::NoDiffs`] when the companion shows none,
+    /// [`ClientError::NotConnected`] when it is away.
+    pub async fn open_diff(&self, path: &str, text: &str) -> Result<Proposal, ClientError> {
+        Proposal::open(&self.hub, path, text).await
+    }
+
+    /// Closes the view of a file, whoever opened it in this session, and returns the text in it
+    /// (C5.5).
+    ///
+    /// # Errors
+    /// [`ClientError::Tool`] when there is no such view, [`ClientError::NotConnected`] when the
+    /// companion is away.
+    pub async fn close_diff(&self, path: &str) -> Result<String, ClientError> {
+        let client = self.hub.client().ok_or(ClientError::NotConnected)?;
+        let text = client.close_diff(path).await?;
+        self.hub.settle(path, Decision::Closed(text.clone()));
+        Ok(text)
+    }
+
+    /// Ends the session, and closes the views that are open in it. Takes two seconds at most.
+    pub async fn end(self) {
+        self.task.abort();
+        if let Some(client) = self.hub.client() {
+            let leave = async {
+                for path in self.hub.pending() {
+                    // The companion may have closed it just now.
+                    let _ = client.close_diff(&path).await;
+                }
+                client.end().await
+            };
+            // Most companions do not let sessions be ended: the stream's end tells them, too.
+            let _ = within(PARTING, leave).await;
+        }
+        self.hub.disconnected("the session was ended".to_owned());
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn dial(find: &mut Find) -> Result<(Client, Updates), ClientError> {
+    let address = find().ok_or(ClientError::NotConnected)?;
+    Client::connect_to(address).await
+}
+
+async fn keep_connected(hub: Arc<Hub>, mut find: Find, mut first: Option<Updates>) {
+    let mut backoff = Backoff::default();
+    loop {
+        let dialled = match first.take() {
+            Some(updates) => Ok(updates),
+            None => dial(&mut find).await.map(|(client, updates)| {
+                hub.connected(client);
+                updates
+            }),
+        };
+        let reason = match dialled {
+            Ok(updates) => {
+                let since = tokio::time::Instant::now();
+                let reason = listen(&hub, updates).await;
+                if since.elapsed() >= STABLE {
+                    backoff = Backoff::default();
+                }
+                reason
+            }
+            Err(error) => error.to_string(),
+        };
+        hub.disconnected(reason);
+        tokio::time::sleep(backoff.next()).await;
+    }
+}
+
+/// Passes on what the companion pushes, until it is gone; says why.
+async fn listen(hub: &Hub, mut updates: Updates) -> String {
+    let mut backoff = Backoff::default();
+    loop {
+        let since = tokio::time::Instant::now();
+        while let Some(update) = updates.next().await {
+            hub.take(update);
+        }
+        if since.elapsed() >= STABLE {
+            backoff = Backoff::default();
+        } else if backoff.is_long() {
+            return "it ends the event stream again and again".to_owned();
+        } else {
+            tokio::time::sleep(backoff.next()).await;
+        }
+        if let Err(error) = updates.reopen().await {
+            return error.to_string();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a session's task and its users share: the connection, the context, and who waits for what.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pillion_protocol::IdeContext;
+use tokio::sync::{oneshot, watch};
+
+use super::{Contexts, Decision, Status};
+use crate::client::Client;
+use crate::error::ClientError;
+use crate::updates::Update;
+
+#[derive(Debug)]
+pub(super) struct Hub {
+    status: watch::Sender<Status>,
+    context: watch::Sender<IdeContext>,
+    now: Mutex<Now>,
+}
+
+#[derive(Debug, Default)]
+struct Now {
+    client: Option<Arc<Client>>,
+    /// Who waits for the outcome of a path.
+    waiting: HashMap<String, oneshot::Sender<Decision>>,
+}
+
+impl Hub {
+    pub(super) fn new() -> Self {
+        Self {
+            status: watch::Sender::new(Status::Connecting),
+            context: watch::Sender::new(IdeContext::default()),
+            now: Mutex::default(),
+        }
+    }
+
+    pub(super) fn connected(&self, client: Client) {
+        let server = client.server().clone();
+        self.now().client = Some(Arc::new(client));
+        self.status.send_replace(Status::Connected(server));
+    }
+
+    /// Nobody will hear of what was open.
+    pub(super) fn disconnected(&self, reason: String) {
+        *self.now() = Now::default();
+        self.context.send_if_modified(|context| {
+            let is_full = *context != IdeContext::default();
+            *context = IdeContext::default();
+            is_full
+        });
+        let status = Status::Disconnected { reason };
+        self.status.send_if_modified(|known| {
+            let is_news = *known != status;
+            *known = status;
+            is_news
+        });
+    }
+
+    pub(super) fn take(&self, update: Update) {
+        match update {
+            Update::Context(context) => {
+                self.context.send_replace(context.as_seen_by_agent());
+            }
+            Update::DiffAccepted { path, content } => {
+                self.settle(&path, Decision::Accepted(content));
+            }
+            Update::DiffRejected { path } => self.settle(&path, Decision::Rejected),
+        }
+    }
+
+    /// Tells who waits for this path, if anybody does.
+    pub(super) fn settle(&self, path: &str, decision: Decision) {
+        let waiting = self.now().waiting.remove(path);
+        if let Some(waiting) = waiting {
+            // Whoever waited may have gone.
+            let _ = waiting.send(decision);
+        }
+    }
+
+    /// Waits for the outcome of this path from now on.
+    pub(super) fn wait_for(
+        &self,
+        path: &str,
+    ) -> Result<(Arc<Client>, oneshot::Receiver<Decision>), ClientError> {
+        let mut now = self.now();
+        let client = now.client.clone().ok_or(ClientError::NotConnected)?;
+        if !client.can_diff() {
+            return Err(ClientError::NoDiffs);
+        }
+        if now.waiting.contains_key(path) {
+            return Err(ClientError::Busy(path.to_owned()));
+        }
+        let (sender, receiver) = oneshot::channel();
+        now.waiting.insert(path.to_owned(), sender);
+        Ok((client, receiver))
+    }
+
+    /// Forgets who waited for this path, if it has gone. (Somebody else may wait for it by now.)
+    pub(super) fn forget(&self, path: &str) {
+        let mut now = self.now();
+        if now
+            .waiting
+            .get(path)
+            .is_some_and(oneshot::Sender::is_closed)
+        {
+            now.waiting.remove(path);
+        }
+    }
+
+    pub(super) fn pending(&self) -> Vec<String> {
+        self.now().waiting.keys().cloned().collect()
+    }
+
+    pub(super) fn client(&self) -> Option<Arc<Client>> {
+        self.now().client.clone()
+    }
+
+    pub(super) fn status(&self) -> watch::Receiver<Status> {
+        self.status.subscribe()
+    }
+
+    pub(super) fn contexts(&self) -> Contexts {
+        let mut seen = self.context.subscribe();
+        // What is known already is news to a new reader.
+        if *seen.borrow() != IdeContext::default() {
+            seen.mark_changed();
+        }
+        Contexts { seen }
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        // Nothing that holds the lock leaves it half done.
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

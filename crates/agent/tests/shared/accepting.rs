@@ -1,0 +1,66 @@
+// A companion that accepts every diff as it comes, for the examples in the documentation, which
+// include this file.
+
+use std::path::PathBuf;
+
+use pillion_agent::Address;
+use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply};
+use pillion_discovery::{Environment, Selector, state};
+use pillion_protocol::{File, IdeInfo, Outcome};
+
+pub struct Accepting {
+    companion: Companion,
+    environment: Environment,
+    _folder: tempfile::TempDir,
+}
+
+struct Yes(std::sync::mpsc::Receiver<Handle>, Option<Handle>);
+
+impl Editor for Yes {
+    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
+        shown.done(());
+        let content = diff.proposed.to_string();
+        let handle = self.1.get_or_insert_with(|| self.0.recv().unwrap());
+        handle.resolve_diff(diff.id, diff.revision, Outcome::Accepted { content });
+    }
+
+    fn close_diff(&mut self, _: DiffId, _: CloseReason, closed: Reply<String>) {
+        closed.failed("it is accepted already");
+    }
+}
+
+impl Accepting {
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let here: PathBuf = folder.path().canonicalize().unwrap();
+        let environment = Environment::from_pairs([("TMPDIR", &here), ("HOME", &here)]);
+        let options = Options {
+            environment: environment.clone(),
+            editor_pid: std::process::id(),
+            ide: IdeInfo::new("test", "Test"),
+            roots: vec![here.clone()],
+        };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let companion = Companion::start(options, Yes(receiver, None)).unwrap();
+        sender.send(companion.handle()).unwrap();
+        let open = here.join("open.md");
+        std::fs::write(&open, "").unwrap();
+        let path = open.to_str().unwrap();
+        companion.handle().focus(File::focused(path, 1));
+        Self { companion, environment, _folder: folder }
+    }
+
+    pub fn address(&self) -> Address {
+        let port = self.companion.port();
+        let state = state::choose(state::list(&self.environment), &Selector::Port(port)).unwrap();
+        Address::new(port).with_token(state.script_token)
+    }
+}
+
+pub fn run(example: impl Future<Output = Result<(), Box<dyn std::error::Error>>>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(example).unwrap();
+}

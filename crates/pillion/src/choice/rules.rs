@@ -1,0 +1,218 @@
+//! The order of companions that could be meant.
+
+use std::cmp::Reverse;
+
+use pillion_discovery::Environment;
+use pillion_discovery::survey::Companion;
+use pillion_protocol::Dialect;
+
+/// What speaks for a companion whose workspace contains the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// How far up its editor is among the ancestors of this process, if it is one of them.
+    pub generations: Option<usize>,
+    /// Whether this terminal's variables name its port (C2.6).
+    pub is_named: bool,
+    /// How deep its fitting root is.
+    pub depth: usize,
+}
+
+impl Standing {
+    /// Greater is better.
+    fn rank(&self) -> impl Ord + use<> {
+        let nearness = Reverse(self.generations.unwrap_or(usize::MAX));
+        (nearness, self.is_named, self.depth)
+    }
+}
+
+/// Those that nothing but their use can tell apart.
+pub fn foremost<T>(candidates: Vec<(Standing, T)>) -> Vec<T> {
+    let best = candidates.iter().map(|(standing, _)| standing.rank()).max();
+    let is_best = |(standing, _): &(Standing, T)| Some(standing.rank()) == best;
+    let equals = candidates.into_iter().filter(is_best);
+    equals.map(|(_, candidate)| candidate).collect()
+}
+
+/// The one in which a file was focused last; then the one that started last.
+pub fn latest<'a>(
+    candidates: impl Iterator<Item = (&'a Companion, Option<u64>)>,
+) -> Option<&'a Companion> {
+    let started = |companion: &Companion| companion.state.as_ref().map(|it| it.started_at_ms);
+    candidates
+        .max_by_key(|(companion, focused)| (*focused, started(companion), companion.port))
+        .map(|(companion, _)| companion)
+}
+
+/// How far up the companion's editor is among `ancestors`, the nearest first.
+///
+/// That its files hold the pid of an ancestor is not enough: Pillion publishes under every ancestor
+/// of an editor, and those it may share with any terminal.
+pub fn generations(companion: &Companion, ancestors: &[u32]) -> Option<usize> {
+    let editors = editors(companion);
+    ancestors.iter().position(|pid| editors.contains(pid))
+}
+
+/// The processes that are the companion's editor.
+fn editors(companion: &Companion) -> Vec<u32> {
+    let parents = companion.files.iter().filter_map(|file| file.content.ppid);
+    let mut editors: Vec<u32> = parents.collect();
+    if editors.is_empty() {
+        // Who tells no `ppid` publishes under its editor's alone.
+        editors.clone_from(&companion.pids);
+    }
+    let publisher = |file: &pillion_discovery::survey::FoundFile| {
+        let publisher = file.content.pillion.as_ref();
+        publisher.map(|publisher| publisher.pid)
+    };
+    editors.extend(companion.files.iter().filter_map(publisher));
+    editors
+}
+
+/// Whether a variable of this terminal names the companion's port.
+pub fn is_named(companion: &Companion, environment: &Environment) -> bool {
+    let port = companion.port.to_string();
+    let mut variables = Dialect::AGENTS
+        .into_iter()
+        .filter_map(Dialect::port_variable);
+    variables.any(|name| {
+        environment
+            .filled(name)
+            .is_some_and(|value| *value == *port)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use pillion_discovery::CompanionState;
+    use pillion_discovery::survey::{FoundFile, Liveness};
+    use pillion_protocol::discovery::Publisher;
+    use pillion_protocol::{DiscoveryFile, IdeInfo, Token};
+
+    use super::*;
+
+    fn companion(port: u16, pids: &[u32], ppid: Option<u32>, publisher: Option<u32>) -> Companion {
+        let content = DiscoveryFile {
+            port,
+            workspace_path: "/w".to_owned(),
+            auth_token: None,
+            ide_info: None,
+            ppid,
+            ide_name: None,
+            pillion: publisher.map(|pid| Publisher { pid }),
+        };
+        Companion {
+            port,
+            ide: None,
+            roots: vec![PathBuf::from("/w")],
+            pids: pids.to_vec(),
+            files: vec![FoundFile {
+                path: PathBuf::from("/t/file.json"),
+                dialect: Dialect::GeminiCli,
+                content,
+            }],
+            state: None,
+            liveness: Liveness::Alive,
+        }
+    }
+
+    fn standing(generations: Option<usize>, is_named: bool, depth: usize) -> Standing {
+        Standing {
+            generations,
+            is_named,
+            depth,
+        }
+    }
+
+    fn best(candidates: &[Standing]) -> Vec<usize> {
+        let numbered = candidates.iter().enumerate();
+        foremost(numbered.map(|(at, standing)| (*standing, at)).collect())
+    }
+
+    #[test]
+    fn the_nearest_editor_wins_then_the_variable_then_the_deepest_root() {
+        let deep = standing(None, false, 9);
+        let deeper = standing(None, false, 10);
+        let named = standing(None, true, 2);
+        let far = standing(Some(7), true, 10);
+        let near = standing(Some(2), false, 1);
+        let near_too = standing(Some(2), false, 3);
+        assert_eq!(best(&[deep, deeper, named, far, near, near_too]), [5]);
+        assert_eq!(best(&[deep, deeper, named, far, near]), [4]);
+        assert_eq!(best(&[deep, deeper, named, far]), [3]);
+        assert_eq!(best(&[deep, deeper, named]), [2]);
+        assert_eq!(best(&[deep, deeper]), [1]);
+        assert_eq!(best(&[deep, deep, standing(None, false, 1)]), [0, 1]);
+        assert!(best(&[]).is_empty());
+    }
+
+    #[test]
+    fn windows_of_one_editor_process_are_told_apart_by_the_variable() {
+        let one = standing(Some(3), false, 5);
+        let other = standing(Some(3), true, 2);
+        assert_eq!(best(&[one, other]), [1]);
+    }
+
+    #[test]
+    fn an_ancestor_that_is_not_the_editor_makes_no_editor_ours() {
+        // Published under the editor 50, and under the shell 20 and the tmux server 10 that we share.
+        let published = [10, 20, 50];
+        let neighbour = companion(1, &published, Some(50), Some(51));
+        assert_eq!(generations(&neighbour, &[30, 20, 10]), None);
+        assert_eq!(generations(&neighbour, &[60, 50, 20, 10]), Some(1));
+        // What runs below the companion itself, such as an editor that a review opened.
+        assert_eq!(generations(&neighbour, &[51, 20, 10]), Some(0));
+    }
+
+    #[test]
+    fn a_foreign_companion_is_known_by_the_pid_in_its_names() {
+        let foreign = companion(1, &[40], None, None);
+        assert_eq!(generations(&foreign, &[60, 40, 2]), Some(1));
+        assert_eq!(generations(&foreign, &[60, 2]), None);
+        let lock_file_only = companion(1, &[], Some(40), None);
+        assert_eq!(generations(&lock_file_only, &[40]), Some(0));
+    }
+
+    #[test]
+    fn a_variable_of_either_agent_names_a_port() {
+        let companion = companion(4242, &[], None, None);
+        for (name, value, expected) in [
+            ("GEMINI_CLI_IDE_SERVER_PORT", "4242", true),
+            ("QWEN_CODE_IDE_SERVER_PORT", "4242", true),
+            ("GEMINI_CLI_IDE_SERVER_PORT", "4243", false),
+            ("OTHER", "4242", false),
+        ] {
+            let environment = Environment::from_pairs([(name, value)]);
+            assert_eq!(is_named(&companion, &environment), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn of_equals_the_last_focused_wins_then_the_last_started_then_the_greater_port() {
+        let started = |port, at: Option<u64>| Companion {
+            state: at.map(|started_at_ms| CompanionState {
+                pid: 1,
+                port,
+                control_token: Token::from("c".to_owned()),
+                script_token: Token::from("s".to_owned()),
+                roots: Vec::new(),
+                ide: IdeInfo::new("x", "X"),
+                started_at_ms,
+            }),
+            ..companion(port, &[], None, None)
+        };
+        let [old, new, foreign] = [started(1, Some(5)), started(2, Some(6)), started(3, None)];
+        let latest = |candidates: &[(&Companion, Option<u64>)]| {
+            latest(candidates.iter().copied()).map(|companion| companion.port)
+        };
+        assert_eq!(latest(&[(&old, Some(9)), (&new, Some(8))]), Some(1));
+        assert_eq!(latest(&[(&old, Some(9)), (&new, None)]), Some(1));
+        assert_eq!(latest(&[(&new, None), (&old, None)]), Some(2));
+        assert_eq!(latest(&[(&foreign, Some(1)), (&new, None)]), Some(3));
+        assert_eq!(latest(&[(&foreign, None), (&new, None)]), Some(2));
+        let twin = started(9, Some(6));
+        assert_eq!(latest(&[(&twin, None), (&new, None)]), Some(9));
+        assert_eq!(latest(&[]), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! `pillion context`.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pillion_agent::{Session, Status};
+use pillion_discovery::Environment;
+use pillion_protocol::{File, IdeContext};
+
+use crate::cli::Target;
+use crate::interrupt::{self, Interrupt};
+use crate::reach::{self, Reach};
+use crate::{failure, tilde, visible};
+
+/// How long a companion may take to say something for the first time.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// Show what an agent would see here, now
+///
+/// The open files, the most recently focused first, with cursor and selection of the active one
+/// (`*`), cut as agents cut them. Also from companions that are not Pillion's.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print again whenever it changes, until Ctrl-C; goes on when the companion is started again
+    #[arg(long)]
+    follow: bool,
+
+    /// Print `{workspaceState: {openFiles: [{path, timestamp, isActive, cursor, selectedText}],
+    /// isTrusted}}`, with --follow one object per line; `{}` when nothing is known
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let reach = Reach::find(&args.target)?;
+    let mut printer = Printer {
+        is_json: args.json,
+        editor: reach.editor().to_owned(),
+        home: Environment::current().home(),
+        is_first: true,
+    };
+    reach::runtime()?.block_on(async {
+        // Before anything else: from here on a signal ends the session, too.
+        let mut interrupt = Interrupt::install()?;
+        let session = reach.connect().await?;
+        let shown = tokio::select! {
+            shown = show(&session, &mut printer, args.follow) => shown,
+            _ = interrupt.next() => Ok(()),
+            () = interrupt::output_closed(), if args.follow => Ok(()),
+        };
+        session.end().await;
+        match shown {
+            // Whoever read it has seen enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            shown => Ok(shown?),
+        }
+    })
+}
+
+async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Result<()> {
+    let mut contexts = session.follow_context();
+    let mut status = session.follow_status();
+    status.mark_unchanged();
+    let first = tokio::time::timeout(FIRST, contexts.next()).await;
+    match first.ok().flatten() {
+        Some(context) => printer.print(&context)?,
+        None => printer.print_nothing()?,
+    }
+    if !follow {
+        return Ok(());
+    }
+    loop {
+        tokio::select! {
+            // What was told last belongs to the companion that is gone.
+            biased;
+            changed = status.changed() => {
+                if changed.is_err() {
+                    return Ok(());
+                }
+                tell(&status.borrow_and_update());
+            }
+            context = contexts.next() => match context {
+                Some(context) => printer.print(&context)?,
+                None => return Ok(()),
+            },
+        }
+    }
+}
+
+fn tell(status: &Status) {
+    match status {
+        Status::Connecting => {}
+        Status::Connected(_) => failure::tell("The companion is back."),
+        Status::Disconnected { reason } => failure::tell(format_args!(
+            "The companion went away ({reason}); waiting for it to come back."
+        )),
+    }
+}
+
+struct Printer {
+    is_json: bool,
+    editor: String,
+    home: Option<PathBuf>,
+    is_first: bool,
+}
+
+impl Printer {
+    fn print(&mut self, context: &IdeContext) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if self.is_json {
+            let json = serde_json::to_string(context)?;
+            writeln!(out, "{}", visible::json(&json))?;
+        } else {
+            if !std::mem::take(&mut self.is_first) {
+                writeln!(out)?;
+            }
+            let text = describe(context, &self.editor, self.home.as_deref());
+            out.write_all(text.as_bytes())?;
+        }
+        out.flush()
+    }
+
+    fn print_nothing(&mut self) -> io::Result<()> {
+        if self.is_json {
+            return self.print(&IdeContext::default());
+        }
+        self.is_first = false;
+        let editor = visible::one_line(&self.editor);
+        let mut out = io::stdout().lock();
+        writeln!(out, "{editor} has not said yet what is open")?;
+        if out.is_terminal() {
+            out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+fn describe(context: &IdeContext, editor: &str, home: Option<&Path>) -> String {
+    let mut text = String::new();
+    if context.files().is_empty() {
+        let editor = visible::one_line(editor);
+        text.push_str(&format!("no file is open in {editor}\n"));
+    }
+    for file in context.files() {
+        describe_file(&mut text, file, home);
+    }
+    let trust = context
+        .workspace_state
+        .as_ref()
+        .and_then(|it| it.is_trusted);
+    if let Some(is_trusted) = trust {
+        let not = if is_trusted { "" } else { "not " };
+        text.push_str(&format!(
+            "the editor says that this workspace is {not}trusted\n"
+        ));
+    }
+    text
+}
+
+fn describe_file(text: &mut String, file: &File, home: Option<&Path>) {
+    let mark = if file.is_focused() { '*' } else { ' ' };
+    text.push(mark);
+    text.push(' ');
+    text.push_str(&tilde::shown(Path::new(&file.path), home));
+    if let Some(cursor) = file.cursor {
+        text.push_str(&format!(":{}:{}", cursor.line, cursor.character));
+    }
+    text.push('\n');
+    for line in file.selected_text.iter().flat_map(|text| text.lines()) {
+        text.push_str(&format!("    │ {}\n", visible::one_line(line)));
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use pillion_protocol::{Cursor, WorkspaceState};
+
+    use super::*;
+
+    #[test]
+    fn files_come_in_order_and_nothing_controls_the_terminal() {
+        let file = File {
+            cursor: Some(Cursor {
+                line: 3,
+                character: 7,
+            }),
+            selected_text: Some("a\u{1b}[2J\n\nb".to_owned()),
+            ..File::focused("/home/a/x\u{9b}.rs", 2)
+        };
+        let files = vec![file, File::open("/tmp/y", 1)];
+        let state = WorkspaceState {
+            open_files: Some(files),
+            is_trusted: Some(false),
+        };
+        let context = IdeContext {
+            workspace_state: Some(state),
+        };
+        let text = describe(&context, "Neovim", Some(Path::new("/home/a")));
+        insta::assert_snapshot!(text, @"");
+        let empty = describe(&IdeContext::default(), "Neo\u{7}vim", None);
+        assert_eq!(empty, "no file is open in Neo␇vim\n");
+    }
+}

@@ -1,0 +1,255 @@
+//! Writes an accepted text as an editor would: through links to the file that they mean, whole or
+//! not at all, with the file's permissions; and never over something that nobody has seen.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::failure::{Failure, Kind};
+
+/// A file as it is before it is proposed.
+#[derive(Debug)]
+pub struct Original {
+    /// Where its path really leads.
+    target: PathBuf,
+    /// None if it is not there.
+    before: Option<Vec<u8>>,
+}
+
+/// Why a text was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The reviewer saw another text than the one that is there now.
+    #[error("{} was changed in the meantime; nothing is written", .0.display())]
+    Changed(PathBuf),
+    /// The system refused.
+    #[error("cannot write {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Its reason.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Original {
+    /// Remembers the file.
+    ///
+    /// # Errors
+    /// When it is no regular file, or cannot be read.
+    pub fn look(path: &Path) -> anyhow::Result<Self> {
+        let target = pillion_companion::real_path(path);
+        let shown = path.display();
+        match read(&target) {
+            Ok(before) => Ok(Self { target, before }),
+            Err(error) => {
+                let failure = Failure::new(Kind::Refused, format!("cannot read {shown}"));
+                Err(anyhow::Error::new(error).context(failure))
+            }
+        }
+    }
+
+    /// Writes `text`.
+    ///
+    /// # Errors
+    /// When the file is not as it was, or the system refuses; then it is left as it is, unless its
+    /// name could not be given to another and the disk ran full.
+    pub fn replace(&self, text: &str) -> Result<(), SaveError> {
+        let failed = |source| SaveError::Io {
+            path: self.target.clone(),
+            source,
+        };
+        let now = read(&self.target).map_err(failed)?;
+        if now != self.before {
+            return Err(SaveError::Changed(self.target.clone()));
+        }
+        let written = match fs::metadata(&self.target) {
+            Ok(metadata) => self.overwrite(text, &metadata),
+            Err(_) => self.create(text),
+        };
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => SaveError::Changed(self.target.clone()),
+            _ => failed(error),
+        })
+    }
+
+    fn create(&self, text: &str) -> io::Result<()> {
+        let folder = self.folder();
+        fs::create_dir_all(folder)?;
+        let mut file = builder(plain()).tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(&self.target)?;
+        Ok(())
+    }
+
+    fn overwrite(&self, text: &str, metadata: &Metadata) -> io::Result<()> {
+        // Refused where the file itself could not be written.
+        let existing = File::options().write(true).open(&self.target)?;
+        if let Some(file) = self.successor(text, metadata)? {
+            file.persist(&self.target)?;
+            return Ok(());
+        }
+        let mut existing = existing;
+        existing.set_len(0)?;
+        existing.write_all(text.as_bytes())?;
+        existing.sync_all()
+    }
+
+    /// A file to be renamed over the old one; none where that would be another file to others: with
+    /// another owner, without its other names, or where nothing can be created beside it.
+    fn successor(&self, text: &str, metadata: &Metadata) -> io::Result<Option<NamedTempFile>> {
+        let Ok(mut file) = builder(None).tempfile_in(self.folder()) else {
+            return Ok(None);
+        };
+        if !is_same_to_others(metadata, &file.as_file().metadata()?) {
+            return Ok(None);
+        }
+        file.write_all(text.as_bytes())?;
+        file.as_file().set_permissions(metadata.permissions())?;
+        file.as_file().sync_all()?;
+        Ok(Some(file))
+    }
+
+    fn folder(&self) -> &Path {
+        self.target.parent().unwrap_or(Path::new("."))
+    }
+}
+
+/// Keeps a text in a private file of its own.
+///
+/// # Errors
+/// When the system refuses.
+pub fn keep(text: &str) -> io::Result<PathBuf> {
+    let mut file = tempfile::Builder::new()
+        .prefix("pillion-accepted-")
+        .tempfile()?;
+    file.write_all(text.as_bytes())?;
+    let (_, path) = file.keep()?;
+    Ok(path)
+}
+
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::metadata(path) {
+        // A pipe would let us wait for a writer.
+        Ok(metadata) if !metadata.is_file() => Err(io::Error::other("it is not a regular file")),
+        Ok(_) => fs::read(path).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn builder(permissions: Option<Permissions>) -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pillion-");
+    if let Some(permissions) = permissions {
+        builder.permissions(permissions);
+    }
+    builder
+}
+
+/// What a new file gets; the system takes off what the user's mask says.
+#[cfg(unix)]
+fn plain() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(unix)]
+fn is_same_to_others(old: &Metadata, new: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    old.nlink() == 1 && (old.uid(), old.gid()) == (new.uid(), new.gid())
+}
+
+#[cfg(not(unix))]
+fn plain() -> Option<Permissions> {
+    None
+}
+
+#[cfg(not(unix))]
+fn is_same_to_others(_old: &Metadata, _new: &Metadata) -> bool {
+    true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        (folder, path)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn permissions_stay_and_links_are_followed() {
+        let (_folder, folder) = folder();
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o750)).unwrap();
+        symlink("file", &link).unwrap();
+        Original::look(&link).unwrap().replace("new\r\n").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new\r\n");
+        assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o750);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(names(&folder), ["file", "link"]);
+    }
+
+    #[test]
+    fn another_name_of_the_file_stays_one() {
+        let (_folder, folder) = folder();
+        let (file, other) = (folder.join("file"), folder.join("other"));
+        fs::write(&file, "a longer old text").unwrap();
+        fs::hard_link(&file, &other).unwrap();
+        Original::look(&file).unwrap().replace("new").unwrap();
+        assert_eq!(fs::read(&other).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_new_file_is_made_with_its_folders_also_at_the_end_of_a_link() {
+        let (_folder, folder) = folder();
+        let link = folder.join("link");
+        symlink("not/there/yet", &link).unwrap();
+        Original::look(&link).unwrap().replace("new").unwrap();
+        let made = folder.join("not/there/yet");
+        assert_eq!(fs::read(&made).unwrap(), b"new");
+        // As any other new file.
+        fs::write(folder.join("usual"), "").unwrap();
+        let usual = folder.join("usual").metadata().unwrap().mode();
+        assert_eq!(made.metadata().unwrap().mode(), usual);
+    }
+
+    #[test]
+    fn what_changed_in_the_meantime_is_left_alone() {
+        let (_folder, folder) = folder();
+        let file = folder.join("file");
+        let original = Original::look(&file).unwrap();
+        fs::write(&file, "appeared").unwrap();
+        let refused = |original: &Original| match original.replace("new") {
+            Err(SaveError::Changed(path)) => path == file,
+            _ => false,
+        };
+        assert!(refused(&original));
+        let original = Original::look(&file).unwrap();
+        fs::write(&file, "changed").unwrap();
+        assert!(refused(&original));
+        assert_eq!(fs::read(&file).unwrap(), b"changed");
+        fs::remove_file(&file).unwrap();
+        assert!(refused(&original), "somebody deleted it");
+        assert_eq!(names(&folder), [""; 0]);
+        assert!(Original::look(&folder).is_err(), "it is a folder");
+    }
+}

@@ -1,0 +1,165 @@
+//! `pillion env`.
+
+use std::io::{self, Write};
+
+use pillion_discovery::survey::Companion;
+use pillion_discovery::{Environment, process};
+use pillion_protocol::Dialect;
+use serde::Serialize;
+
+use crate::choice::Running;
+use crate::cli::Target;
+use crate::failure::{self, Failure, Kind};
+use crate::visible;
+use crate::wiring::shell::Shell;
+use crate::wiring::{Surroundings, Wiring};
+
+/// Print shell lines that wire this terminal's agents to the companion of this folder
+///
+/// For a terminal outside the editor, where an agent finds no companion or the wrong one:
+///
+///   bash, zsh   eval "$(pillion env)"
+///   fish        pillion env | source
+///   PowerShell  pillion env | Invoke-Expression
+///
+/// Of several companions it takes the one of the editor that this terminal runs in, else the one
+/// with the deepest workspace folder, else the one used last. Each agent gets a companion that
+/// serves it. The lines hold a token: whatever is started from that terminal can read it. Without a
+/// companion nothing is printed, and the exit code is 3.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The shell that is to read the lines [default: the one that runs this, else $SHELL]
+    #[arg(long, value_enum)]
+    shell: Option<Shell>,
+
+    /// Print a JSON array of `{agent, companion, set, unset}`; tokens are shown as `…`
+    #[arg(long, conflicts_with = "shell")]
+    json: bool,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+/// What one agent gets.
+struct Wired {
+    agent: Dialect,
+    companion: Option<Companion>,
+    wiring: Wiring,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let environment = Environment::current();
+    let shell = args.shell.map_or_else(|| asking(&environment), Ok);
+    let wired = wire(&args.target, &environment)?;
+    let text = if args.json {
+        visible::json(&serde_json::to_string(&report(&wired))?) + "\n"
+    } else {
+        lines(&wired, shell?)
+    };
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn asking(environment: &Environment) -> anyhow::Result<Shell> {
+    let parent = process::ancestors(std::process::id());
+    let parent = parent.first().and_then(|pid| process::process(*pid));
+    let name = parent.as_ref().map(process::Process::name);
+    Shell::asking(name, environment).ok_or_else(|| {
+        Failure::new(Kind::Usage, "it is not clear which shell is to read this")
+            .hint("Name it with --shell; `sh` stands for every POSIX shell.")
+            .into()
+    })
+}
+
+/// What each agent gets. One may have no companion, but not all.
+fn wire(target: &Target, environment: &Environment) -> anyhow::Result<Vec<Wired>> {
+    let running = Running::look(environment);
+    let here = Surroundings::here(environment);
+    let mut wired = Vec::new();
+    let mut failures = Vec::new();
+    for agent in Dialect::AGENTS {
+        let companion = match running.choose_for(agent, target, environment) {
+            Ok(companion) => Some(companion),
+            Err(error) => {
+                failures.push(error);
+                None
+            }
+        };
+        let wiring = match &companion {
+            Some(companion) => Wiring::to(companion, agent, here),
+            None => Wiring::without(agent, environment.current_dir(), here),
+        };
+        wired.push(Wired {
+            agent,
+            companion,
+            wiring,
+        });
+    }
+    if failures.len() == wired.len() {
+        return Err(failures.swap_remove(0));
+    }
+    for error in failures {
+        failure::tell(format_args!("Note: {error}"));
+    }
+    Ok(wired)
+}
+
+fn lines(wired: &[Wired], shell: Shell) -> String {
+    let changes = wired.iter().flat_map(|it| it.wiring.changes());
+    let line = |change: &crate::wiring::Change| match &change.value {
+        Some(value) => shell.assignment(change.name, value.expose()) + "\n",
+        None => shell.removal(change.name) + "\n",
+    };
+    changes.map(line).collect()
+}
+
+/// What `--json` prints of one agent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    agent: &'static str,
+    companion: Option<Editor<'a>>,
+    set: serde_json::Map<String, serde_json::Value>,
+    unset: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Editor<'a> {
+    display_name: &'a str,
+    port: u16,
+    roots: Vec<String>,
+}
+
+fn report(wired: &[Wired]) -> Vec<Report<'_>> {
+    let report = |it| {
+        let Wired {
+            agent,
+            companion,
+            wiring,
+        }: &Wired = it;
+        let changes = wiring.changes();
+        let set = changes.iter().filter_map(|change| {
+            let value = change.value.as_ref()?.shown();
+            Some((change.name.to_owned(), value.into()))
+        });
+        let unset = changes.iter().filter(|change| change.value.is_none());
+        Report {
+            agent: agent.name(),
+            companion: companion.as_ref().map(editor),
+            set: set.collect(),
+            unset: unset.map(|change| change.name).collect(),
+        }
+    };
+    wired.iter().map(report).collect()
+}
+
+fn editor(companion: &Companion) -> Editor<'_> {
+    let roots = companion.roots.iter();
+    Editor {
+        display_name: companion.display_name(),
+        port: companion.port,
+        roots: roots.map(|root| root.display().to_string()).collect(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Becoming another program, where the system cannot: start it, wait, and end as it did. Ctrl-C goes
+//! to every process of a console; the agent is the one that decides what it means.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs the command to its end and ends with its exit code. Returns only if that failed.
+pub fn become_process(command: Command) -> io::Error {
+    match run(command) {
+        Ok(code) => std::process::exit(code),
+        Err(error) => error,
+    }
+}
+
+fn run(command: Command) -> io::Result<i32> {
+    let mut command = with_program(command)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let _entered = runtime.enter();
+    // Whoever listens for it is not ended by it.
+    let _heard = tokio::signal::windows::ctrl_c()?;
+    let status = command.spawn()?.wait()?;
+    Ok(status.code().unwrap_or(1))
+}
+
+/// npm installs commands as `.cmd` files, which are found by PATHEXT and by nothing else.
+fn with_program(command: Command) -> io::Result<Command> {
+    let Some(program) = find(command.get_program()) else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    let mut found = Command::new(program);
+    found.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => found.env(name, value),
+            None => found.env_remove(name),
+        };
+    }
+    Ok(found)
+}
+
+fn find(program: &OsStr) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| ".COM;.EXE;.BAT;.CMD".to_owned());
+    let in_folder = |folder: PathBuf| {
+        let mut files = extensions.split(';').map(|extension| {
+            let mut name = OsString::from(program);
+            name.push(extension);
+            folder.join(name)
+        });
+        files.find(|file| Path::is_file(file))
+    };
+    std::env::split_paths(&path).find_map(in_folder)
+}

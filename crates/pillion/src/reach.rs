@@ -1,0 +1,116 @@
+//! A session with the companion that is meant, as Pillion's own commands open one.
+
+use std::thread;
+
+use anyhow::Context;
+use pillion_agent::{Address, ClientError, Session};
+use pillion_discovery::Environment;
+use pillion_discovery::survey::Companion;
+use pillion_protocol::Dialect;
+use tokio::runtime::Runtime;
+
+use crate::choice;
+use crate::cli::Target;
+use crate::failure::{Failure, Kind};
+
+/// The companion that is meant, before anybody has talked to it.
+#[derive(Debug)]
+pub struct Reach {
+    target: Target,
+    environment: Environment,
+    companion: Companion,
+}
+
+impl Reach {
+    /// The companion that `target` means.
+    ///
+    /// # Errors
+    /// [`Kind::NoCompanion`] when there is none.
+    pub fn find(target: &Target) -> anyhow::Result<Self> {
+        let environment = Environment::current();
+        let companion = choice::choose(target, &environment)?;
+        Ok(Self {
+            target: target.clone(),
+            environment,
+            companion,
+        })
+    }
+
+    /// The editor's name for people.
+    pub fn editor(&self) -> &str {
+        self.companion.display_name()
+    }
+
+    /// Connects; afterwards the session looks for the same target whenever it lost its companion.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached, or refuses.
+    pub async fn connect(&self) -> anyhow::Result<Session> {
+        let mut first = Some(address(&self.companion));
+        let (target, environment) = (self.target.clone(), self.environment.clone());
+        let find = move || {
+            first.take().or_else(|| {
+                // Choosing may need a runtime of its own, which no thread of a runtime can have.
+                let (target, environment) = (target.clone(), environment.clone());
+                let choosing = thread::spawn(move || choice::choose(&target, &environment));
+                let found = choosing.join().ok()?.ok()?;
+                Some(address(&found))
+            })
+        };
+        Session::connect(find).await.map_err(failure)
+    }
+}
+
+/// Where a companion is. Pillion's own know its commands by a token of their own; to another's they
+/// are an agent like any other.
+fn address(companion: &Companion) -> Address {
+    let mut dialects = std::iter::once(Dialect::Script).chain(Dialect::AGENTS);
+    let token = dialects.find_map(|dialect| companion.token(dialect));
+    Address::new(companion.port).with_token(token.cloned())
+}
+
+/// What runs a session.
+///
+/// # Errors
+/// When the system refuses.
+pub fn runtime() -> anyhow::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
+}
+
+/// An error of the client, for people.
+pub fn failure(error: ClientError) -> anyhow::Error {
+    let failure = |kind, hint: &str| Failure::new(kind, error.to_string()).hint(hint);
+    match &error {
+        ClientError::Tool(reason) => Failure::new(Kind::Refused, reason.clone()).into(),
+        ClientError::Refused(401 | 403) => failure(
+            Kind::Refused,
+            "Its discovery file holds a token that it does not take: start the editor again.",
+        )
+        .into(),
+        ClientError::NoDiffs => failure(
+            Kind::Refused,
+            "Update the companion in that editor, or switch its diffs on.",
+        )
+        .into(),
+        ClientError::Silent(_) => failure(
+            Kind::Internal,
+            "Was the editor suspended with Ctrl-Z? `fg` in its terminal lets it go on.",
+        )
+        .into(),
+        ClientError::Lost | ClientError::NotConnected => failure(
+            Kind::NoCompanion,
+            "`pillion list` shows which companions run.",
+        )
+        .into(),
+        ClientError::Unreachable(_) => {
+            let message = "the companion cannot be reached";
+            let failure = Failure::new(Kind::NoCompanion, message)
+                .hint("`pillion list` shows which companions run.");
+            anyhow::Error::new(error).context(failure)
+        }
+        _ => Failure::new(Kind::Refused, error.to_string()).into(),
+    }
+}

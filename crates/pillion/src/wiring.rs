@@ -1,0 +1,217 @@
+//! What an agent's environment needs so that it takes one companion and no other: which variables
+//! are set to what, and which are taken out (C2.6).
+
+pub mod shell;
+
+use std::ffi::OsStr;
+use std::net::ToSocketAddrs;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use pillion_discovery::survey::{Companion, FoundFile};
+use pillion_discovery::{Environment, listens, process};
+use pillion_protocol::dialect::Variables;
+use pillion_protocol::discovery::split_roots;
+use pillion_protocol::{Dialect, Token};
+
+use self::Value::{Plain, Secret};
+
+/// What is done to the variables of one agent, in the order in which people are shown it.
+#[derive(Debug, Clone, Default)]
+pub struct Wiring(Vec<Change>);
+
+/// One variable.
+#[derive(Debug, Clone)]
+pub struct Change {
+    pub name: &'static str,
+    /// Without a value it is taken out.
+    pub value: Option<Value>,
+}
+
+/// What a variable is set to.
+#[derive(Debug, Clone)]
+pub enum Value {
+    Plain(String),
+    /// Nothing that people are shown holds it.
+    Secret(Token),
+}
+
+/// Where the agent is to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    pub environment: &'a Environment,
+    /// Whether agents see that this is a container, and look for companions outside of it.
+    pub is_container: bool,
+    /// Whether the container's host can be reached, as far as can be told in a moment.
+    pub has_host: fn() -> bool,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Here, with these variables.
+    pub fn here(environment: &'a Environment) -> Self {
+        let marks = ["/.dockerenv", "/run/.containerenv"];
+        Self {
+            environment,
+            is_container: marks.iter().any(|mark| Path::new(mark).exists()),
+            has_host: container_host_is_known,
+        }
+    }
+
+    /// Whether this agent dials another host than this one.
+    fn leads_away(&self, variables: &Variables) -> bool {
+        let mut exceptions = variables.same_host.iter();
+        self.is_container && !exceptions.any(|name| self.environment.filled(name).is_some())
+    }
+
+    fn removal(&self, name: &'static str) -> Option<Change> {
+        let is_set = self.environment.filled(name).is_some();
+        is_set.then_some(Change { name, value: None })
+    }
+}
+
+impl Wiring {
+    /// What leads this agent to this companion, which listens here. Nothing of another's stays.
+    pub fn to(companion: &Companion, agent: Dialect, here: Surroundings<'_>) -> Self {
+        let Some(names) = agent.variables() else {
+            return Self::default();
+        };
+        let mut files = companion.files.iter().filter(|file| file.dialect == agent);
+        let workspace = files.next().map(|file| file.content.workspace_path.clone());
+        let token = companion.token(agent).cloned();
+        let pid = editor_pid(companion, agent).map(|pid| pid.to_string());
+        let values = [
+            (Some(names.port), Some(Plain(companion.port.to_string()))),
+            (Some(names.workspace), workspace.map(Plain)),
+            (names.token, token.map(Secret)),
+            (names.pid, pid.map(Plain)),
+        ];
+        let change = |(name, value): (Option<&'static str>, Option<Value>)| {
+            let name = name?;
+            match value.filter(Value::is_possible) {
+                Some(value) => Some(Change {
+                    name,
+                    value: Some(value),
+                }),
+                None => here.removal(name),
+            }
+        };
+        let mut changes: Vec<_> = values.into_iter().filter_map(change).collect();
+        if here.leads_away(names)
+            && let Some(name) = names.same_host.first()
+        {
+            let value = Some(Plain("1".to_owned()));
+            changes.push(Change { name, value });
+        }
+        Self(changes)
+    }
+
+    /// What keeps this agent from looking for a companion that is gone, where none is there for
+    /// `folder`. Variables that may still lead somewhere stay: not every companion leaves files.
+    pub fn without(agent: Dialect, folder: &Path, here: Surroundings<'_>) -> Self {
+        let Some(names) = agent.variables() else {
+            return Self::default();
+        };
+        let leads_on = match here.environment.filled(names.port) {
+            // Whether somebody listens on another host is not for us to ask.
+            Some(_) if here.leads_away(names) => (here.has_host)(),
+            Some(port) => {
+                let workspace = here.environment.filled(names.workspace);
+                answers(port) && workspace.is_none_or(|roots| contain(roots, folder))
+            }
+            None => false,
+        };
+        if leads_on {
+            return Self::default();
+        }
+        let stale = names.leading().filter_map(|name| here.removal(name));
+        Self(stale.collect())
+    }
+
+    /// What is done, variable by variable.
+    pub fn changes(&self) -> &[Change] {
+        &self.0
+    }
+}
+
+impl Value {
+    /// As the agent is to read it.
+    pub fn expose(&self) -> &str {
+        match self {
+            Plain(text) => text,
+            Secret(token) => token.expose(),
+        }
+    }
+
+    /// As people may read it.
+    pub fn shown(&self) -> &str {
+        match self {
+            Plain(text) => text,
+            Secret(_) => "…",
+        }
+    }
+
+    /// No environment holds a text with a NUL.
+    fn is_possible(&self) -> bool {
+        !self.expose().contains('\0')
+    }
+}
+
+/// The process under whose id this agent finds this companion: a living one; the editor itself, if
+/// it can be, whom it shares with no other companion.
+fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
+    let files = companion.files.iter().filter(|file| file.dialect == agent);
+    // Releases that know the variable read no older names.
+    let named = files.filter(|file| holds_pid_and_port(file));
+    let pids = named.filter_map(|file| Some((file.pid()?, file.content.ppid)));
+    let best = pids.max_by_key(|(pid, editor)| {
+        let is_editor = *editor == Some(*pid);
+        (process::is_alive(*pid), is_editor, *pid)
+    });
+    best.map(|(pid, _)| pid)
+}
+
+fn holds_pid_and_port(file: &FoundFile) -> bool {
+    let name = file.path.file_name().and_then(OsStr::to_str);
+    let mut places = file.dialect.places().iter();
+    name.is_some_and(|name| {
+        places
+            .any(|place| place.name.holds_pid() && place.name.holds_port() && place.name.fits(name))
+    })
+}
+
+/// Whether the name that agents in a container dial has an address. Not to know takes long.
+fn container_host_is_known() -> bool {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let (sender, answer) = mpsc::channel();
+    thread::spawn(move || {
+        let found = ("host.docker.internal", 0).to_socket_addrs();
+        // Nobody may wait for it any more.
+        let _ = sender.send(found.is_ok());
+    });
+    answer.recv_timeout(PATIENCE).unwrap_or(true)
+}
+
+fn answers(port: &OsStr) -> bool {
+    let port = port.to_str().and_then(|port| port.parse().ok());
+    port.is_some_and(listens)
+}
+
+/// Whether one of the roots in a variable contains the folder, by real paths.
+fn contain(roots: &OsStr, folder: &Path) -> bool {
+    let Some(roots) = roots.to_str() else {
+        return false;
+    };
+    let Ok(folder) = folder.canonicalize() else {
+        return false;
+    };
+    let mut roots = split_roots(roots).into_iter();
+    roots.any(|root| {
+        root.canonicalize()
+            .is_ok_and(|root| folder.starts_with(root))
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests;

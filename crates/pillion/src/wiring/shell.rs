@@ -1,0 +1,207 @@
+//! Shells: which one asks, and how each sets a variable. Every value is quoted so that the shell
+//! takes it as it is.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::Path;
+
+use pillion_discovery::Environment;
+
+/// A shell that can be given variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Shell {
+    /// bash
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
+    /// PowerShell
+    #[value(alias = "pwsh")]
+    Powershell,
+    /// Every other POSIX shell, such as dash and ksh
+    #[value(aliases = ["dash", "ksh", "ash"])]
+    Sh,
+}
+
+impl Shell {
+    /// The shell that runs this command, by the name of its parent process; else the user's own.
+    pub fn asking(parent: Option<&str>, environment: &Environment) -> Option<Self> {
+        let own = environment.filled("SHELL").map(Path::new);
+        let own = own.and_then(Path::file_name).and_then(OsStr::to_str);
+        let named = parent.into_iter().chain(own).find_map(Self::named);
+        named.or(cfg!(windows).then_some(Self::Powershell))
+    }
+
+    /// The shell whose program has this name.
+    fn named(program: &str) -> Option<Self> {
+        // A login shell's name starts with a hyphen.
+        let program = program.strip_prefix('-').unwrap_or(program);
+        let program = program.strip_suffix(".exe").unwrap_or(program);
+        <Self as clap::ValueEnum>::from_str(program, true).ok()
+    }
+
+    /// A line that sets a variable for all programs that are started afterwards.
+    pub fn assignment(self, name: &str, value: &str) -> String {
+        match self {
+            Self::Bash | Self::Zsh | Self::Sh => format!("export {name}={}", posix(value)),
+            Self::Fish => format!("set -gx {name} {}", fish(value)),
+            Self::Powershell => format!("$env:{name} = {}", powershell(value)),
+        }
+    }
+
+    /// A line that takes a variable out.
+    pub fn removal(self, name: &str) -> String {
+        match self {
+            Self::Bash | Self::Zsh | Self::Sh => format!("unset {name}"),
+            Self::Fish => format!("set -e {name}"),
+            Self::Powershell => {
+                format!("Remove-Item -ErrorAction SilentlyContinue Env:{name}")
+            }
+        }
+    }
+}
+
+/// Within single quotes a POSIX shell takes everything as it is, up to the next one.
+fn posix(value: &str) -> String {
+    format!("'{}'", value.replace('\'', r"'\''"))
+}
+
+/// fish knows two escapes within single quotes.
+fn fish(value: &str) -> String {
+    format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
+}
+
+/// One expression in printable ASCII: PowerShell reads other programs' output line by line, in an
+/// encoding that differs from system to system, and takes typographic quotes for quotes.
+fn powershell(value: &str) -> String {
+    let mut expression = "'".to_owned();
+    let mut is_quoted = true;
+    for unit in value.encode_utf16() {
+        let plain = u8::try_from(unit)
+            .ok()
+            .filter(|byte| matches!(byte, b' '..=b'~'));
+        if is_quoted != plain.is_some() {
+            expression.push_str(if is_quoted { "'" } else { " + '" });
+            is_quoted = !is_quoted;
+        }
+        match plain {
+            Some(b'\'') => expression.push_str("''"),
+            Some(byte) => expression.push(char::from(byte)),
+            None => {
+                // Writing to a String cannot fail.
+                let _ = write!(expression, " + [char]{unit}");
+            }
+        }
+    }
+    if is_quoted {
+        expression.push('\'');
+    }
+    format!("({expression})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_process_tells_the_shell_before_the_variable() {
+        let zsh = Environment::from_pairs([("SHELL", "/usr/bin/zsh")]);
+        for (parent, expected) in [
+            (Some("fish"), Shell::Fish),
+            (Some("-bash"), Shell::Bash),
+            (Some("pwsh"), Shell::Powershell),
+            (Some("PowerShell.exe"), Shell::Powershell),
+            (Some("dash"), Shell::Sh),
+            (Some("make"), Shell::Zsh),
+            (None, Shell::Zsh),
+        ] {
+            assert_eq!(Shell::asking(parent, &zsh), Some(expected), "{parent:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_shell_is_not_guessed() {
+        let tcsh = Environment::from_pairs([("SHELL", "/bin/tcsh")]);
+        let expected = cfg!(windows).then_some(Shell::Powershell);
+        assert_eq!(Shell::asking(Some("tcsh"), &tcsh), expected);
+    }
+
+    #[test]
+    fn each_shell_has_its_own_words() {
+        let lines = |shell: Shell| [shell.assignment("A", r"x'\y"), shell.removal("A")];
+        let posix = [r"export A='x'\''\y'", "unset A"];
+        assert_eq!(lines(Shell::Bash), posix);
+        assert_eq!(lines(Shell::Zsh), posix);
+        assert_eq!(lines(Shell::Sh), posix);
+        assert_eq!(lines(Shell::Fish), [r"set -gx A 'x\'\\y'", "set -e A"]);
+        assert_eq!(
+            lines(Shell::Powershell),
+            [
+                r"$env:A = ('x''\y')",
+                "Remove-Item -ErrorAction SilentlyContinue Env:A"
+            ]
+        );
+    }
+
+    /// PowerShell's own reading of such an expression, of which there is little: literals of
+    /// printable ASCII with doubled quotes, and numbers of characters, joined by `+`.
+    fn read_powershell(expression: &str) -> String {
+        let inner = expression
+            .strip_prefix('(')
+            .unwrap()
+            .strip_suffix(')')
+            .unwrap();
+        assert!(
+            inner.bytes().all(|byte| matches!(byte, b' '..=b'~')),
+            "{inner}"
+        );
+        let mut rest = inner;
+        let mut units = Vec::new();
+        loop {
+            if let Some(mut literal) = rest.strip_prefix('\'') {
+                loop {
+                    let (text, after) = literal.split_once('\'').unwrap();
+                    units.extend(text.encode_utf16());
+                    literal = after;
+                    let Some(after) = literal.strip_prefix('\'') else {
+                        break;
+                    };
+                    units.push(u16::from(b'\''));
+                    literal = after;
+                }
+                rest = literal;
+            } else {
+                let number = rest.strip_prefix("[char]").unwrap();
+                let end = number.find(' ').unwrap_or(number.len());
+                units.push(number[..end].parse().unwrap());
+                rest = &number[end..];
+            }
+            match rest.strip_prefix(" + ") {
+                Some(after) => rest = after,
+                None => break,
+            }
+        }
+        assert_eq!(rest, "");
+        String::from_utf16(&units).unwrap()
+    }
+
+    #[test]
+    fn powershell_gets_ascii_on_one_line() {
+        assert_eq!(powershell("C:\\a b"), "('C:\\a b')");
+        assert_eq!(
+            powershell("é'\nz"),
+            "('' + [char]233 + '''' + [char]10 + 'z')"
+        );
+        assert_eq!(powershell(""), "('')");
+        assert_eq!(powershell("’"), "('' + [char]8217)");
+        assert_eq!(powershell("$(x)`y"), "('$(x)`y')");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_powershell_reads_is_what_was_meant(value in "(\\PC|['\n\r\t$`\"’é𝒳]){0,20}") {
+            assert_eq!(read_powershell(&powershell(&value)), value);
+        }
+    }
+}

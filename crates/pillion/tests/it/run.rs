@@ -1,0 +1,413 @@
+//! `pillion run`: which companion it takes, and what becomes of the agent. The agents are stand-ins
+//! that say what they were started with.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{self, Command, Output};
+use std::time::{Duration, Instant};
+
+use pillion_protocol::Dialect;
+
+use crate::foreign::Foreign;
+use crate::sandbox::{Sandbox, Serve};
+
+/// Says its process id, arguments and variables, and ends with exit code 7.
+const TALKATIVE: &str = r#"printf '%s\0' "$$" "$#" "$@"; env -0; exit 7"#;
+
+/// A sandbox with stand-ins for both agents on PATH.
+struct Stage {
+    sandbox: Sandbox,
+}
+
+/// What a talkative agent said.
+struct Said {
+    output: Output,
+    pid: u32,
+    args: Vec<String>,
+    variables: BTreeMap<String, String>,
+}
+
+impl Stage {
+    fn new(script: &str) -> Self {
+        let sandbox = Sandbox::new();
+        let stage = Self { sandbox };
+        fs::create_dir(stage.bin()).unwrap();
+        for agent in Dialect::AGENTS {
+            let path = stage.bin().join(agent.name());
+            fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        stage
+    }
+
+    fn bin(&self) -> PathBuf {
+        self.sandbox.home.root().join("bin")
+    }
+
+    fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut env = self.sandbox.home.env();
+        env.prepend_path(self.bin());
+        let mut command = self.sandbox.command(["run"]);
+        command.args(args).env("PATH", env.get("PATH").unwrap());
+        command
+    }
+
+    fn said(&self, mut command: Command) -> Said {
+        let child = command
+            .stdout(process::Stdio::piped())
+            .stderr(process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let started = child.id();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        let mut parts = text.split('\0').map(str::to_owned);
+        let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());
+        let pid = number().unwrap_or_else(|| panic!("it did not run: {error}"));
+        let count = number().unwrap() as usize;
+        assert_eq!(pid, started, "the agent is another process");
+        let args = parts.by_ref().take(count).collect();
+        let pair = |part: String| part.split_once('=').map(|(n, v)| (n.into(), v.into()));
+        Said {
+            pid,
+            args,
+            variables: parts.filter_map(pair).collect(),
+            output,
+        }
+    }
+
+    /// The port that this agent would be given.
+    fn port(&self, agent: Dialect, change: impl FnOnce(&mut Command)) -> Option<u16> {
+        let mut command = self.command([agent.name()]);
+        change(&mut command);
+        let said = self.said(command);
+        let port = said.variables.get(agent.port_variable().unwrap())?;
+        Some(port.parse().unwrap())
+    }
+
+    fn serve_in(&self, folder: &std::path::Path) -> Serve {
+        fs::create_dir_all(folder).unwrap();
+        let args = [OsStr::new("--workspace"), folder.as_os_str()];
+        self.sandbox.serve(args)
+    }
+}
+
+impl Said {
+    fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.output.stderr).into_owned()
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// The variables that lead to a companion.
+    fn leading(&self) -> Vec<&str> {
+        let names = self.variables.keys().map(String::as_str);
+        names.filter(|name| name.contains("_IDE_")).collect()
+    }
+}
+
+#[test]
+fn the_agent_gets_every_variable_and_takes_this_process() {
+    let stage = Stage::new(TALKATIVE);
+    let serve = stage.sandbox.serve::<&str>([]);
+    let workspace = stage.sandbox.home.workspace();
+    let said = stage.said(stage.command(["gemini"]));
+    assert_eq!(said.output.status.code(), Some(7), "{}", said.stderr());
+    assert_eq!(said.stderr(), "");
+    let token = serve.token();
+    let (port, pid) = (serve.port().to_string(), serve.child.id().to_string());
+    for (name, value) in [
+        ("GEMINI_CLI_IDE_SERVER_PORT", port.as_str()),
+        ("GEMINI_CLI_IDE_WORKSPACE_PATH", workspace.to_str().unwrap()),
+        ("GEMINI_CLI_IDE_AUTH_TOKEN", token.expose()),
+        ("GEMINI_CLI_IDE_PID", &pid),
+    ] {
+        assert_eq!(said.variable(name), Some(value), "{name}");
+    }
+    let is_container =
+        PathBuf::from("/.dockerenv").exists() || PathBuf::from("/run/.containerenv").exists();
+    let expected = is_container.then_some("1");
+    assert_eq!(said.variable("REMOTE_CONTAINERS"), expected);
+
+    let said = stage.said(stage.command(["qwen"]));
+    let names = ["QWEN_CODE_IDE_SERVER_PORT", "QWEN_CODE_IDE_WORKSPACE_PATH"];
+    assert_eq!(said.leading(), names);
+    assert_eq!(said.variable(names[0]), Some(port.as_str()));
+    assert_eq!(said.variable(names[1]), workspace.to_str());
+    assert!(said.pid > 0);
+}
+
+#[test]
+fn what_stands_behind_the_agent_is_the_agents() {
+    let stage = Stage::new(TALKATIVE);
+    let own = [
+        "--approval-mode",
+        "default",
+        "--print",
+        "--require",
+        "--port",
+        "1",
+        "--log",
+        "x",
+        "--help",
+        "-h",
+        "--version",
+        "--",
+        "",
+        "it's $HOME `x`",
+        "run",
+        "gemini",
+    ];
+    let said = stage.said(stage.command(["qwen"].into_iter().chain(own)));
+    assert_eq!(said.args, own);
+    let before = ["--workspace", ".", "--", "qwen", "--print"];
+    assert_eq!(stage.said(stage.command(before)).args, ["--print"]);
+}
+
+#[test]
+fn a_signal_that_ends_the_agent_is_seen_by_who_started_it() {
+    let stage = Stage::new("kill -TERM $$");
+    let _serve = stage.sandbox.serve::<&str>([]);
+    let output = stage.command(["gemini"]).output().unwrap();
+    assert_eq!(output.status.signal(), Some(15), "{output:?}");
+}
+
+#[test]
+fn without_a_companion_the_agent_starts_and_finds_nothing_stale() {
+    let stage = Stage::new(TALKATIVE);
+    let dead = Foreign::new().port().to_string();
+    let mut command = stage.command(["gemini"]);
+    command
+        .env("GEMINI_CLI_IDE_SERVER_PORT", &dead)
+        .env("GEMINI_CLI_IDE_AUTH_TOKEN", "stale")
+        .env("GEMINI_CLI_IDE_PID", "1")
+        // So that a container's host is out of the question.
+        .env("SSH_CONNECTION", "x");
+    let said = stage.said(command);
+    assert_eq!(said.output.status.code(), Some(7));
+    assert!(said.leading().is_empty(), "{:?}", said.leading());
+    let folder = stage.sandbox.home.workspace();
+    let note = format!(
+        "Note: no companion for {}; none runs. Starting gemini without one.\n",
+        folder.display()
+    );
+    assert_eq!(said.stderr(), note);
+
+    let output = stage.command(["--require", "gemini"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(output.stdout.is_empty(), "it did not run");
+}
+
+#[test]
+fn an_agent_that_is_not_there_can_be_got() {
+    let sandbox = Sandbox::new();
+    for (agent, package) in [
+        ("gemini", "@google/gemini-cli"),
+        ("qwen", "@qwen-code/qwen-code"),
+    ] {
+        let install = format!("npm install -g {package}");
+        sandbox
+            .run(["run", agent])
+            .expect_error(1, "is not installed", &install);
+    }
+    sandbox
+        .run(["run", "vim"])
+        .expect_error(2, "there is no agent vim", "gemini and qwen");
+    sandbox.run(["run"]).expect(2);
+    sandbox.run(["run", "--approval-mode", "qwen"]).expect(2);
+    let stage = Stage::new(TALKATIVE);
+    let forbidden = stage.bin().join("gemini");
+    fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o644)).unwrap();
+    let output = stage.command(["gemini"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}
+
+#[test]
+fn print_shows_what_would_be_done_and_does_nothing() {
+    let stage = Stage::new("touch ran");
+    let serve = stage.sandbox.serve::<&str>([]);
+    let mut command = stage.command(["--print", "gemini", "a b", "\u{1b}[2J"]);
+    let output = command.env("SSH_CONNECTION", "x").output().unwrap();
+    let workspace = stage.sandbox.home.workspace();
+    let expected = format!(
+        "companion: Pillion, port {port}, {workspace}\n\
+         set:       GEMINI_CLI_IDE_SERVER_PORT={port}\n\
+         set:       GEMINI_CLI_IDE_WORKSPACE_PATH={workspace}\n\
+         set:       GEMINI_CLI_IDE_AUTH_TOKEN=…\n\
+         set:       GEMINI_CLI_IDE_PID={pid}\n\
+         run:       gemini 'a b' '␛[2J'\n",
+        port = serve.port(),
+        pid = serve.child.id(),
+        workspace = workspace.display(),
+    );
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!workspace.join("ran").exists());
+}
+
+#[test]
+fn the_deepest_folder_wins_although_the_terminals_parents_are_shared() {
+    let stage = Stage::new(TALKATIVE);
+    let workspace = stage.sandbox.home.workspace();
+    let inner = workspace.join("inner");
+    // Both are published under this test's pid, which is an ancestor of the agent's, too.
+    let deep = stage.serve_in(&inner);
+    let shallow = stage.serve_in(&workspace);
+    let port = |folder: &std::path::Path| {
+        stage.port(Dialect::GeminiCli, |command| {
+            command.current_dir(folder);
+        })
+    };
+    assert_eq!(port(&inner), Some(deep.port()));
+    assert_eq!(port(&workspace), Some(shallow.port()));
+    fs::create_dir(workspace.join("other")).unwrap();
+    assert_eq!(port(&workspace.join("other")), Some(shallow.port()));
+}
+
+#[test]
+fn the_variable_of_the_terminal_wins_over_a_deeper_folder() {
+    let stage = Stage::new(TALKATIVE);
+    let workspace = stage.sandbox.home.workspace();
+    let shallow = stage.serve_in(&workspace);
+    let deep = stage.serve_in(&workspace.join("inner"));
+    let port = |agent: Dialect, named: u16| {
+        stage.port(agent, |command| {
+            let name = Dialect::QwenCode.port_variable().unwrap();
+            command
+                .current_dir(workspace.join("inner"))
+                .env(name, named.to_string());
+        })
+    };
+    for agent in Dialect::AGENTS {
+        assert_eq!(port(agent, shallow.port()), Some(shallow.port()));
+        assert_eq!(port(agent, deep.port()), Some(deep.port()));
+        assert_eq!(port(agent, 1), Some(deep.port()));
+    }
+}
+
+#[test]
+fn the_terminals_own_editor_wins_over_all_others_in_its_folder() {
+    let stage = Stage::new(TALKATIVE);
+    let workspace = stage.sandbox.home.workspace();
+    let deep = stage.serve_in(&workspace.join("inner"));
+    // This test is the editor: the agent descends from it.
+    let own = Foreign::new();
+    let root = workspace.to_str().unwrap();
+    own.serve_gemini(&stage.sandbox, process::id(), root, "own");
+    let port = |agent: Dialect, folder: &str| {
+        stage.port(agent, |command| {
+            let name = Dialect::GeminiCli.port_variable().unwrap();
+            command
+                .current_dir(folder)
+                .env(name, deep.port().to_string());
+        })
+    };
+    let inner = workspace.join("inner");
+    let inner = inner.to_str().unwrap();
+    assert_eq!(port(Dialect::GeminiCli, inner), Some(own.port()));
+    // It serves no Qwen Code, which gets the other.
+    assert_eq!(port(Dialect::QwenCode, inner), Some(deep.port()));
+    // And no other folder.
+    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
+    let there = stage.serve_in(&elsewhere);
+    let there = Some(there.port());
+    assert_eq!(port(Dialect::GeminiCli, elsewhere.to_str().unwrap()), there);
+}
+
+#[test]
+fn of_equals_the_one_used_last_wins() {
+    let stage = Stage::new(TALKATIVE);
+    let serves = [(); 3].map(|()| stage.sandbox.serve::<&str>([]));
+    stage.sandbox.home.file("a.txt", "x");
+    let runtime = stage.sandbox.home.root().join("another-runtime");
+    for serve in serves.iter().chain(&serves) {
+        let port = serve.port().to_string();
+        stage
+            .sandbox
+            .run(["focus", "a.txt", "--port", &port])
+            .expect(0);
+        let found = stage.port(Dialect::GeminiCli, |_| {});
+        assert_eq!(found, Some(serve.port()));
+        // Where Pillion's own way of asking is shut: as an agent, as it asks any companion.
+        let start = Instant::now();
+        let mut found = None;
+        // Agents are told a moment later.
+        while found != Some(serve.port()) && start.elapsed() < Duration::from_secs(5) {
+            found = stage.port(Dialect::QwenCode, |command| {
+                command.env("XDG_RUNTIME_DIR", &runtime);
+            });
+        }
+        assert_eq!(found, Some(serve.port()));
+    }
+}
+
+#[test]
+fn one_that_does_not_answer_keeps_nobody_waiting() {
+    let stage = Stage::new(TALKATIVE);
+    let workspace = stage.sandbox.home.workspace();
+    let mute = Foreign::new();
+    let root = workspace.to_str().unwrap();
+    // Of process 1, whose descendant everybody is: that makes no editor the terminal's own.
+    mute.serve_gemini(&stage.sandbox, 1, root, "t");
+    let serve = stage.sandbox.serve::<&str>([]);
+    stage.sandbox.home.file("a.txt", "x");
+    stage.sandbox.run(["focus", "a.txt"]).expect(0);
+    let start = Instant::now();
+    let found = stage.port(Dialect::GeminiCli, |_| {});
+    assert_eq!(found, Some(serve.port()));
+    assert!(start.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn a_companion_that_is_named_is_taken_with_a_warning_if_the_agent_will_refuse_it() {
+    let stage = Stage::new(TALKATIVE);
+    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
+    let there = stage.serve_in(&elsewhere);
+    let here = stage.sandbox.serve::<&str>([]);
+    let port = there.port().to_string();
+    let named = [
+        ["--port", port.as_str()],
+        ["--workspace", elsewhere.to_str().unwrap()],
+    ];
+    for target in named {
+        let said = stage.said(stage.command(target.into_iter().chain(["gemini"])));
+        assert_eq!(
+            said.variable("GEMINI_CLI_IDE_SERVER_PORT"),
+            Some(port.as_str())
+        );
+        let warning = format!(
+            "Warning: Pillion (port {port}) does not have this folder in its workspace: Gemini CLI will refuse it\n"
+        );
+        assert_eq!(said.stderr(), warning);
+    }
+    let own = here.port().to_string();
+    let said = stage.said(stage.command(["--port", own.as_str(), "gemini"]));
+    assert_eq!(said.stderr(), "");
+}
+
+#[test]
+fn the_current_folder_may_be_gone() {
+    let stage = Stage::new(TALKATIVE);
+    let gone = stage.sandbox.home.other_workspace("gone");
+    let script = r#"rmdir "$PWD"; exec "$0" run gemini"#;
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_pillion")])
+        .current_dir(&gone)
+        .env_clear()
+        .envs(stage.sandbox.home.env().iter())
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.starts_with("Error: the current folder is gone\nHint: "),
+        "{error}"
+    );
+}
