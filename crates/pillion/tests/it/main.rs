@@ -8,6 +8,7 @@ mod env;
 mod files;
 mod foreign;
 mod install;
+mod pipes;
 mod readme;
 mod reference;
 mod review;
