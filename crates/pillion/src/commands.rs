@@ -6,6 +6,7 @@ pub mod context;
 pub mod detect;
 pub mod diff;
 pub mod diffs;
+pub mod doctor;
 pub mod env;
 pub mod focus;
 pub mod install;
@@ -41,6 +42,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Detect(args)) => detect::run(args),
         Some(Command::Install(args)) => install::run(args),
         Some(Command::Uninstall(args)) => uninstall::run(args),
+        Some(Command::Doctor(args)) => doctor::run(args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Man(args)) => man::run(args),
     }

@@ -44,6 +44,11 @@ impl Failure {
         }
     }
 
+    /// A failure that standard output tells already: only the exit code is left to give.
+    pub fn told(kind: Kind) -> Self {
+        Self::new(kind, String::new())
+    }
+
     /// Its kind.
     pub fn kind(&self) -> Kind {
         self.kind
@@ -84,6 +89,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let failure = error.downcast_ref::<Failure>();
+    if let Some(told) = failure.filter(|failure| failure.message.is_empty()) {
+        return ExitCode::from(told.kind as u8);
+    }
     // Standard error may be closed; there is nowhere else to say so.
     let _ = write(&mut io::stderr().lock(), error, failure);
     ExitCode::from(failure.map_or(Kind::Internal, |failure| failure.kind) as u8)

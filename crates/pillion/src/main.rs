@@ -4,6 +4,7 @@ mod choice;
 mod cli;
 mod commands;
 mod demo;
+mod doctor;
 mod failure;
 mod install;
 mod interrupt;

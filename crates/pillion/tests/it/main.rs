@@ -4,6 +4,7 @@
 
 mod commands;
 mod detect;
+mod doctor;
 mod env;
 mod files;
 mod foreign;
