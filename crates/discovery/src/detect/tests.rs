@@ -73,6 +73,23 @@ fn a_neovim_that_was_started_as_vim_is_neovim() {
 }
 
 #[test]
+fn the_process_of_a_window_is_the_one_above_its_helpers() {
+    let code = "/usr/share/code/code";
+    let helper = "/usr/share/code/code --type=utility";
+    for variables in [&[][..], &[CODE]] {
+        let commands = ["bash", helper, helper, code, "gnome-shell", code];
+        let found = found(variables, &commands).expect("one is found");
+        assert_eq!((found.ide.name, found.pid), ("vscode", Some(50)));
+    }
+    let app = "/Applications/Visual Studio Code.app/Contents";
+    let shell = format!("/bin/bash --init-file {app}/Resources/app/out/shellIntegration-bash.sh");
+    let helper = format!("{app}/Frameworks/Code Helper.app/Contents/MacOS/Code Helper --type=x");
+    let main = format!("{app}/MacOS/Electron");
+    let found = found(&[], &[&shell, &helper, &main]).expect("one is found");
+    assert_eq!((found.ide.name, found.pid), ("vscode", Some(40)));
+}
+
+#[test]
 fn process_1_is_never_taken_for_the_ide() {
     let environment = Environment::from_pairs([("TERM_PROGRAM", "Zed")]);
     for commands in [&[][..], &["bash"]] {
