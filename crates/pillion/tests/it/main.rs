@@ -12,6 +12,7 @@ mod files;
 mod foreign;
 mod install;
 mod list;
+mod pipes;
 mod readme;
 mod reference;
 mod review;
