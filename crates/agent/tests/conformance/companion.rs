@@ -173,6 +173,9 @@ impl Shared {
         }
         let twice = if accept { "C5.6-once" } else { "C5.7-once" };
         let everybody = breaks("C1.4-NAME");
+        if accept && self.breaks("C5.6-sent/nothing") {
+            return;
+        }
         for _ in 0..=usize::from(self.breaks(twice)) {
             self.push(method, &params, |id| everybody || id == view.session);
         }
