@@ -56,6 +56,8 @@
 mod client;
 pub mod conformance;
 mod error;
+pub mod find;
+pub mod host;
 mod http;
 mod message;
 mod session;

@@ -140,6 +140,11 @@ impl Environment {
         (!value.is_empty()).then_some(value)
     }
 
+    /// The value of a variable, if it is set, be it empty.
+    pub fn value(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(name).map(OsString::as_os_str)
+    }
+
     /// Where relative values start: the current directory.
     pub fn current_dir(&self) -> &Path {
         &self.current_dir

@@ -4,6 +4,7 @@
 //! Blocking file-system calls and short loopback connects, no async; the server itself is the
 //! companion's. Nothing here trusts what lies in a shared directory.
 //!
+//! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`private_file`]: files that only this user can read, never written through a link.
@@ -13,6 +14,7 @@
 //! - [`survey`](mod@survey): every companion on this machine, Pillion's and others'.
 //! - [`state`]: how Pillion's own commands find a running companion.
 
+pub mod detect;
 pub mod environment;
 mod liveness;
 pub mod private_file;
@@ -24,6 +26,7 @@ mod sweep;
 pub mod tokens;
 mod warning;
 
+pub use detect::{Detection, Ide, detect};
 pub use environment::Environment;
 pub use liveness::listens;
 pub use private_file::FileError;

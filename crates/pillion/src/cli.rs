@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, conformance, context, diff, diffs, env, focus, list, lsp, man, reject,
-    review, run, serve,
+    accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
+    list, lsp, man, reject, review, run, serve, uninstall,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -55,7 +55,11 @@ pub enum Command {
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
+    Detect(detect::Args),
+    Doctor(doctor::Args),
     Conformance(conformance::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
     Completions(completions::Args),
     Man(man::Args),
 }

@@ -4,10 +4,13 @@ pub mod accept;
 pub mod completions;
 pub mod conformance;
 pub mod context;
+pub mod detect;
 pub mod diff;
 pub mod diffs;
+pub mod doctor;
 pub mod env;
 pub mod focus;
+pub mod install;
 pub mod list;
 pub mod lsp;
 pub mod man;
@@ -15,6 +18,7 @@ pub mod reject;
 pub mod review;
 pub mod run;
 pub mod serve;
+pub mod uninstall;
 
 mod remote;
 
@@ -36,7 +40,11 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Diffs(args)) => diffs::run(args),
         Some(Command::Accept(args)) => accept::run(args),
         Some(Command::Reject(args)) => reject::run(args),
+        Some(Command::Detect(args)) => detect::run(args),
+        Some(Command::Doctor(args)) => doctor::run(args),
         Some(Command::Conformance(args)) => conformance::run(args),
+        Some(Command::Install(args)) => install::run(args),
+        Some(Command::Uninstall(args)) => uninstall::run(args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Man(args)) => man::run(args),
     }

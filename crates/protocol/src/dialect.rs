@@ -150,7 +150,7 @@ const GEMINI_CLI: Row = Row {
     package: Some("@google/gemini-cli"),
     places: &[
         in_tmp(&["gemini", "ide"], FileName::PidPort(GEMINI)),
-        // Releases up to 0.36 try this one first.
+        // Releases up to 0.26 try this one first.
         in_tmp(&[], FileName::Pid(GEMINI)),
     ],
     variables: Some(Variables {
@@ -173,13 +173,13 @@ const QWEN_CODE: Row = Row {
     package: Some("@qwen-code/qwen-code"),
     places: &[
         in_tmp(&["qwen", "ide"], FileName::PidPort(QWEN)),
-        // 0.12 and later scan the lock files; 0.5 to 0.10 open the one of the port variable.
+        // 0.12 and later scan the lock files; 0.5.2 to 0.10 open the one of the port variable.
         Place {
             base: Base::QwenHome,
             folder: &["ide"],
             name: FileName::PortLock,
         },
-        // 0.1 looks in Gemini's folder.
+        // Up to 0.5.0 it looks in Gemini's folder.
         in_tmp(&["gemini", "ide"], FileName::PidPort(QWEN)),
         in_tmp(&[], FileName::Pid(QWEN)),
         in_tmp(&[], FileName::Port(QWEN)),
@@ -230,6 +230,14 @@ impl Dialect {
     /// Every place where some release looks, the specified one first.
     pub fn places(self) -> &'static [Place] {
         self.row().places
+    }
+
+    /// Whether it takes an accepted text that is empty for none, and writes its own proposal.
+    pub fn ignores_empty_text(self) -> bool {
+        match self {
+            Self::GeminiCli | Self::QwenCode => true,
+            Self::Script => false,
+        }
     }
 
     /// The npm package that brings the agent's command.

@@ -1,8 +1,17 @@
-//! The client, against Pillion's companion and against servers that are not as nice.
+//! The agent's side of the contract: against Pillion's companion, against servers that are not as
+//! nice, and beside the real agents.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+#[cfg(unix)]
+mod choices;
 mod foreign;
+#[cfg(unix)]
+mod ide_processes;
 mod pillion;
 mod rude;
 mod server;
+#[cfg(unix)]
+mod situations;
+#[cfg(unix)]
+mod verdicts;

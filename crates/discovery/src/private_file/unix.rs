@@ -133,7 +133,9 @@ impl Folder {
         };
         let stat = fstat(&fd).map_err(|errno| FileError::io("look at", &path, errno))?;
         check_file(&stat, &path)?;
-        let mut content = Vec::new();
+        // Room for all of it and for the end to be seen: two system calls, and not a dozen.
+        let size = u64::try_from(stat.st_size).unwrap_or_default().min(limit);
+        let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
         File::from(fd)
             .take(limit.saturating_add(1))
             .read_to_end(&mut content)

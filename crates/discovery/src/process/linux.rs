@@ -1,6 +1,7 @@
 //! Processes by `/proc`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -60,7 +61,11 @@ struct Stat {
 
 impl Stat {
     fn of(pid: u32) -> Option<Self> {
-        Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+        // What matters stands at the start: one system call, where the file's size tells nothing.
+        let mut line = [0; 512];
+        let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
+        let length = file.read(&mut line).ok()?;
+        Self::parse(&line[..length])
     }
 
     /// `PID (NAME) STATE PARENT …`, where the name may hold anything, `) ` included.

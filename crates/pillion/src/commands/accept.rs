@@ -30,7 +30,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let content = args.content_file.as_deref().map(remote::read_text);
     let content = content.transpose()?;
     if content.as_deref() == Some("") {
-        failure::warn("agents take an empty text for none, and write the one that they proposed");
+        failure::warn(
+            "Gemini CLI and Qwen Code take an empty text for none, and write the one that they proposed",
+        );
     }
     let settle = Settle {
         id: args.id,

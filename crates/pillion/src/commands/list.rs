@@ -9,8 +9,9 @@ use pillion_discovery::survey::Survey;
 use pillion_discovery::{Environment, survey};
 
 use self::facts::Facts;
+use crate::choice::Running;
 use crate::cli::Target;
-use crate::{choice, failure, visible};
+use crate::{failure, visible};
 
 /// List the companions on this machine
 ///
@@ -49,7 +50,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         companions.retain(|companion| companion.is_alive());
     }
     let gone = found - companions.len();
-    let here = choice::choose(&Target::default(), &environment);
+    let running = Running::among(companions.clone());
+    let here = running.choose(&Target::default(), &environment);
     let here = here.ok().map(|companion| companion.port);
     let listed = facts::gather(companions, here)?;
     for port in listed.iter().filter(|facts| facts.is_silent()) {

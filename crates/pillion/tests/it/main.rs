@@ -4,9 +4,16 @@
 
 mod commands;
 mod conformance;
+mod context;
+mod detect;
+mod diff;
+mod doctor;
 mod env;
 mod files;
 mod foreign;
+mod install;
+mod list;
+mod pipes;
 mod readme;
 mod reference;
 mod review;
@@ -16,3 +23,6 @@ mod serve;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod shells;
+#[path = "../shared/texts.rs"]
+mod texts;
+mod vscode;

@@ -1,13 +1,16 @@
 //! What the README and the pages say, tried.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
 
-use crate::sandbox::Sandbox;
+use crate::doctor::world::World;
+use crate::sandbox::Serve;
 
 fn page(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,52 +19,109 @@ fn page(name: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The commands in the README's shell blocks that need no terminal and no agent.
+/// The commands in the README's shell blocks that need no terminal.
 fn examples() -> Vec<String> {
     let readme = page("README.md");
     let blocks = readme.split("```").skip(1).step_by(2);
     blocks
         .filter_map(|block| block.strip_prefix("sh\n"))
         .flat_map(str::lines)
-        .filter(|line| line.starts_with("pillion ") && !line.starts_with("pillion   "))
+        .filter(|line| line.starts_with("pillion ") || line.contains("| pillion "))
+        .filter(|line| !line.starts_with("pillion   "))
         .map(str::to_owned)
         .collect()
 }
 
+/// A machine with companion and agents, where every example has what it names.
+struct Machine {
+    world: World,
+    serve: Serve,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let world = World::new();
+        for (name, text) in [
+            ("src/main.rs", "fn main() {}"),
+            ("notes.md", ""),
+            ("better.txt", "b"),
+            ("names.txt", "b\na\n"),
+        ] {
+            world.home().file(name, text);
+        }
+        let agent = fs::canonicalize(world.bin().join("gemini")).unwrap();
+        fs::write(agent, "#!/bin/sh\n").unwrap();
+        let serve = world.serve();
+        Self { world, serve }
+    }
+
+    fn shell(&self, line: &str) -> Command {
+        let own = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
+        let path = [
+            &self.world.bin(),
+            own,
+            Path::new("/usr/bin"),
+            Path::new("/bin"),
+        ];
+        let mut command = Command::new("sh");
+        command
+            .args(["-e", "-c", line])
+            .env_clear()
+            .envs(self.world.home().env().iter())
+            .env("PATH", std::env::join_paths(path).unwrap())
+            // An editor's terminal, in which an agent finds the companion of its own container.
+            .envs([("TERM_PROGRAM", "vscode"), ("REMOTE_CONTAINERS", "1")])
+            .current_dir(self.world.home().workspace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, line: &str) {
+        let example = self.shell(line).spawn().unwrap();
+        if line.contains("| pillion diff") {
+            self.accept_next();
+        }
+        let ran = example.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        let printed = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success(), "{line}\n{printed}\n{errors}");
+    }
+
+    /// Accepts the script's proposal when it is there.
+    fn accept_next(&self) {
+        let started = Instant::now();
+        loop {
+            let listed = self.shell("pillion diffs --json").output().unwrap().stdout;
+            let diffs: Vec<serde_json::Value> = serde_json::from_slice(&listed).unwrap();
+            if let Some(diff) = diffs.iter().find(|diff| diff["agent"] == "script") {
+                return self.run(&format!("pillion accept {}", diff["id"]));
+            }
+            assert!(
+                started.elapsed() < Duration::from_secs(20),
+                "no proposal came"
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
 #[test]
 fn the_examples_of_the_readme_work_in_their_order() {
-    let sandbox = Sandbox::new();
-    for (name, text) in [
-        ("src/main.rs", "fn main() {}"),
-        ("notes.md", ""),
-        ("better.txt", "b"),
-    ] {
-        sandbox.home.file(name, text);
-    }
-    let serve = sandbox.serve::<&str>([]);
-    let mut agent = serve.connect();
+    let machine = Machine::new();
+    let mut agent = machine.serve.connect();
     for number in 1..=3 {
         agent.propose(format!("/tmp/proposed-{number}"), "as proposed");
     }
-    let folder = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
-    let path: PathBuf = folder.into();
-    let path = format!("{}:/usr/bin:/bin", path.display());
     let examples = examples();
-    assert!(examples.len() >= 7, "{examples:?}");
+    assert!(examples.len() >= 13, "{examples:?}");
     for example in examples {
-        let ran = Command::new("sh")
-            .args(["-e", "-c", &example])
-            .env_clear()
-            .envs(sandbox.home.env().iter())
-            .env("PATH", &path)
-            .current_dir(sandbox.home.workspace())
-            .output()
-            .unwrap();
-        let errors = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{example}\n{errors}");
+        machine.run(&example);
     }
-    let proposal = sandbox.home.workspace().join("proposal.txt");
-    assert_eq!(fs::read_to_string(proposal).unwrap(), "as proposed");
+    let workspace = machine.world.home().workspace();
+    let text = |name| fs::read_to_string(workspace.join(name)).unwrap();
+    assert_eq!(text("proposal.txt"), "as proposed");
+    assert_eq!(text("names.txt"), "a\nb\n");
     let outcomes = [agent.outcome(), agent.outcome(), agent.outcome()];
     let shown = format!("{outcomes:?}");
     assert!(

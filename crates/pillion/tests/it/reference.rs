@@ -5,19 +5,15 @@ use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 11] = [
-    "review",
-    "serve",
-    "lsp",
-    "run",
-    "env",
-    "focus",
-    "diffs",
-    "accept",
-    "reject",
-    "completions",
-    "man",
-];
+/// The commands that the help lists, in its order.
+fn commands(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !["", "help"].contains(name))
+        .collect()
+}
 
 /// `docs/cli.md` holds every help text. `UPDATE_DOCS=1 cargo test -p pillion reference` writes it.
 #[test]
@@ -37,7 +33,13 @@ fn the_reference_is_what_help_prints() {
         .unwrap();
     };
     section(&[]);
-    for command in COMMANDS {
+    let help = sandbox.run(["--help"]).expect(0).stdout;
+    let commands = commands(&help);
+    assert!(
+        commands.contains(&"review") && commands.contains(&"man"),
+        "{help}"
+    );
+    for command in commands {
         section(&[command]);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
@@ -46,21 +48,6 @@ fn the_reference_is_what_help_prints() {
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(written, reference, "docs/cli.md is not what --help prints");
-}
-
-#[test]
-fn every_command_is_in_the_help_and_in_the_reference() {
-    let sandbox = Sandbox::new();
-    let help = sandbox.run(["--help"]).expect(0).stdout;
-    let listed: Vec<_> = help
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .collect();
-    assert_eq!(listed, COMMANDS);
 }
 
 #[test]

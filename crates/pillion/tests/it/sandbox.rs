@@ -90,7 +90,7 @@ impl Sandbox {
     }
 }
 
-fn ran(command: &mut Command, input: &[u8]) -> Ran {
+pub fn ran(command: &mut Command, input: &[u8]) -> Ran {
     let shown = format!("{command:?}");
     let mut child = command
         .stdin(Stdio::piped())

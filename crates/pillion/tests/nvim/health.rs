@@ -74,6 +74,7 @@ each_neovim! {
         nvim.wait_until("its end", "require('pillion.client').last_end ~= nil");
         let text = report(&nvim);
         assert_line(&text, "WARN", "the program is 0.0.9, the plugin is");
+        assert_line(&text, "The plugin, if no plugin manager", "pillion install nvim");
         assert_line(&text, "ERROR", "it does not know `lsp`: error: unrecognized subcommand 'lsp'");
         assert_line(&text, "ERROR", "it ended (exit code 2): error: unrecognized subcommand 'lsp'");
         assert_line(&text, "WARN", "there is no option nonsense");

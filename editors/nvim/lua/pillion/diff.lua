@@ -36,7 +36,7 @@ local function accept(diff)
     local _, line = content:sub(1, invalid):gsub("\n", "")
     return keep(diff, ("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
   end
-  if content == "" and #diff.pristine.lines > 0 and not diff.is_warned then
+  if content == "" and #diff.pristine.lines > 0 and not diff.is_script and not diff.is_warned then
     diff.is_warned = true
     return keep(diff, "agents take an empty text for none: :q! rejects, :w again accepts")
   end
@@ -103,6 +103,7 @@ local function read(diff, params)
   diff.is_warned = false
   diff.path = params.path
   diff.agent = params.agent.displayName
+  diff.is_script = params.agent.name == "script"
   diff.is_new = params.original == nil or params.original == vim.NIL
   diff.is_lossy = params.originalIsLossy == true
   diff.original = text.decode(diff.is_new and "" or params.original)

@@ -69,6 +69,7 @@ local function check_version(said)
   else
     warn(("the program is %s, the plugin is %s"):format(number, version), {
       "Update the older one: they are made for each other",
+      "The plugin, if no plugin manager has it: pillion install nvim",
     })
   end
 end

@@ -165,7 +165,7 @@ impl App {
             Some("the file changed on disk: o compares with it, a again accepts anyway")
         } else if view.proposal.is_nothing() {
             Some("nothing left of the proposal: r rejects it, a again accepts the file as it was")
-        } else if view.proposal.is_emptied() {
+        } else if view.proposal.is_emptied() && view.agent.ignores_empty_text() {
             Some(
                 "agents take an empty text for none and write their own: r rejects, a again accepts",
             )

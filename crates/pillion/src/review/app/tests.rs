@@ -245,6 +245,16 @@ fn accepting_an_emptied_text_says_what_agents_do_with_it() {
 }
 
 #[test]
+fn a_script_gets_an_emptied_text_like_any_other() {
+    let mut person = Person::new(80, 24);
+    let id = DiffId(1);
+    person.propose(id, Dialect::Script, "new.txt", None, "b\n");
+    person.happens(Event::Edited(id, Edit::Text(String::new())));
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), accepted(1, ""));
+}
+
+#[test]
 fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\n"), "b\n");

@@ -1,0 +1,344 @@
+//! Which companion an agent finds, and why not another: each release's own way, worked out without
+//! running it (C2.3, C2.7).
+//!
+//! [`find`] takes a [`Situation`] (a release, its environment, its working directory, and the chain
+//! of its ancestors), reads the discovery files as that release reads them, and gives a [`Finding`]:
+//! the process that the release takes for its editor, every discovery file with its [`Verdict`], and
+//! what it would dial. Nothing is dialled, and nothing is written: not even the stale lock files
+//! that Qwen Code deletes are.
+//!
+//! ```
+//! use std::fs;
+//! use std::path::Path;
+//! use pillion_agent::find::{Release, Situation, find};
+//! use pillion_discovery::{Environment, process};
+//! use pillion_protocol::Dialect;
+//!
+//! let tmp = tempfile::tempdir()?;
+//! let folder = tmp.path().join("gemini/ide");
+//! fs::create_dir_all(&folder)?;
+//! let project = tmp.path().join("project");
+//! fs::create_dir(&project)?;
+//! let content = format!(
+//!     r#"{{"port": 4242, "workspacePath": {:?}, "authToken": "secret",
+//!         "ideInfo": {{"name": "kate", "displayName": "Kate"}}}}"#,
+//!     project.display(),
+//! );
+//! fs::write(folder.join("gemini-ide-server-1-4242.json"), content)?;
+//!
+//! let environment = Environment::from_pairs([("TMPDIR", tmp.path())]);
+//! let chain = process::chain(std::process::id());
+//! let finding = find(&Situation {
+//!     release: Release::newest(Dialect::GeminiCli),
+//!     environment: &environment,
+//!     current_dir: &project,
+//!     chain: &chain,
+//!     in_container: false,
+//! });
+//! assert_eq!(finding.dials[0].to_string(), "http://127.0.0.1:4242/mcp");
+//! assert_eq!(finding.chosen().unwrap().verdict.to_string(), "chosen");
+//! assert!(finding.refusal.is_none());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! What is not worked out: companions that are reached over stdio (a field `stdio`, or a variable).
+
+mod content;
+mod folder;
+mod ide_pid;
+mod locks;
+mod pick;
+mod read;
+pub(crate) mod release;
+mod signal;
+mod terminal;
+mod verdict;
+mod workspace;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::Environment;
+use pillion_discovery::process::Process;
+use pillion_protocol::{Dialect, IdeInfo, Token};
+
+use self::content::{Content, Workspace, leading_number, port_number};
+use self::folder::command_of;
+use self::pick::{Pick, Place};
+use self::release::Change;
+use self::workspace::Fit;
+use crate::host::{Host, hosts};
+
+pub use self::ide_pid::{ide_pid, unix as ide_pid_on_unix, windows as ide_pid_on_windows};
+pub use self::release::{Release, Version, VersionError};
+pub use self::verdict::{Candidate, Preference, Stale, Verdict};
+
+/// An agent that is about to look for its companion.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The agent.
+    pub release: Release,
+    /// Its environment.
+    pub environment: &'a Environment,
+    /// Its working directory, absolute.
+    pub current_dir: &'a Path,
+    /// Its process and then its ancestors, nearest first
+    /// ([`chain`](pillion_discovery::process::chain)).
+    pub chain: &'a [Process],
+    /// Whether it runs in a container ([`is_in_container`](crate::host::is_in_container)).
+    pub in_container: bool,
+}
+
+/// What an agent finds.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The process that it takes for its editor; none if nothing is known of its processes.
+    pub ide_pid: Option<u32>,
+    /// What it calls the editor; none if it says that IDE mode is not supported here.
+    pub ide: Option<IdeInfo>,
+    /// Every discovery file of this agent, in the order in which it looks at them.
+    pub candidates: Vec<Candidate>,
+    /// What it dials, one after the other, until one connects.
+    pub dials: Vec<Dial>,
+    /// Why it dials nothing, or nothing more after [`dials`](Self::dials).
+    pub refusal: Option<Refusal>,
+}
+
+/// An attempt to connect.
+#[derive(Debug, Clone)]
+pub struct Dial {
+    /// The host.
+    pub host: Host,
+    /// The port.
+    pub port: u16,
+    /// The token that it presents, if it has one.
+    pub token: Option<Token>,
+    /// Where the port comes from.
+    pub source: Source,
+}
+
+/// Where a port comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A discovery file.
+    File(PathBuf),
+    /// A variable.
+    Variable(&'static str),
+}
+
+/// Why an agent does not dial. `Display` says it to people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is offered only in terminals of known editors, and no discovery file names another.
+    Unsupported,
+    /// There is no discovery file for it, and no variable names a workspace.
+    NoCompanion,
+    /// The workspace is empty: the editor has no folder open.
+    NoFolder,
+    /// The agent's folder is in none of these.
+    OtherWorkspace(Vec<PathBuf>),
+    /// Neither file nor variable names a port that can be dialled.
+    NoPort,
+    /// Its attempt ends with an error at this file; none: at its variables.
+    Fails(Option<PathBuf>),
+    /// Pillion's own commands find a companion by its state file.
+    NoAgent,
+}
+
+/// Works out what an agent finds. Blocking; reads the file system and asks for processes.
+pub fn find(situation: &Situation<'_>) -> Finding {
+    let Situation {
+        release,
+        environment,
+        chain,
+        ..
+    } = *situation;
+    let mut finding = Finding {
+        ide_pid: None,
+        ide: None,
+        candidates: Vec::new(),
+        dials: Vec::new(),
+        refusal: None,
+    };
+    let ide_pid = ide_pid(release, environment, chain);
+    let place = Place::new(situation, ide_pid);
+    let pick = match release.agent {
+        Dialect::GeminiCli => place.pick_by_process("gemini-ide-server"),
+        Dialect::QwenCode if release.has(Change::LockFile) => place.pick_by_lock(),
+        Dialect::QwenCode => place.pick_by_process("qwen-code-ide-server"),
+        Dialect::Script => {
+            finding.refusal = Some(Refusal::NoAgent);
+            return finding;
+        }
+    };
+    finding.ide_pid = ide_pid;
+    if let Some(ending) = pick.ending() {
+        finding.refusal = Some(Refusal::Fails(Some(ending.seen.path.clone())));
+    } else {
+        let named = pick
+            .chosen_content()
+            .filter(|_| release.has(Change::IdeInfo));
+        let named = named.and_then(Content::ide_info);
+        finding.ide =
+            named.or_else(|| terminal::editor(release, environment, &command_of(ide_pid, chain)));
+        finding.refusal = match &finding.ide {
+            None => Some(Refusal::Unsupported),
+            Some(_) => place.connect(&pick, &mut finding.dials),
+        };
+    }
+    finding.candidates = pick.candidates();
+    finding
+}
+
+impl Finding {
+    /// The file that it takes.
+    pub fn chosen(&self) -> Option<&Candidate> {
+        self.candidates
+            .iter()
+            .find(|candidate| candidate.verdict.is_chosen())
+    }
+}
+
+impl Place<'_> {
+    /// What is dialled, and why not more.
+    fn connect(&self, pick: &Pick, dials: &mut Vec<Dial>) -> Option<Refusal> {
+        let release = self.situation.release;
+        if let Some(refusal) = self.workspace_refusal(pick) {
+            return Some(refusal);
+        }
+        let chosen = pick.chosen();
+        let mut token = self.token(pick.chosen_content());
+        let port = pick.chosen_content().and_then(Content::port_text);
+        if let (Some(chosen), Some(port)) = (chosen, port) {
+            let source = Source::File(chosen.seen.path.clone());
+            dials.extend(self.dials(&port, token.as_ref(), &source));
+            if release.has(Change::LockSweep) {
+                let fallbacks = self.fallbacks(pick);
+                if let Some(ends) = fallbacks.ends {
+                    return Some(Refusal::Fails(Some(ends.seen.path.clone())));
+                }
+                for judged in fallbacks.dialled {
+                    let content = judged.seen.content();
+                    // A file without a token does not make it forget the last one.
+                    token = content.and_then(Content::token).flatten().or(token);
+                    let port = content.and_then(Content::port_text).unwrap_or_default();
+                    let source = Source::File(judged.seen.path.clone());
+                    dials.extend(self.dials(&port, token.as_ref(), &source));
+                }
+            }
+        }
+        let variable = release.agent.port_variable();
+        let variable = variable.filter(|_| !pick.is_variable_rejected);
+        if let (Some(name), Some(port)) = (variable, &self.port_variable) {
+            dials.extend(self.dials(port, token.as_ref(), &Source::Variable(name)));
+        }
+        dials.is_empty().then_some(Refusal::NoPort)
+    }
+
+    /// Why it does not dial at all: the workspace of the chosen file, or else of the variable.
+    fn workspace_refusal(&self, pick: &Pick) -> Option<Refusal> {
+        let named = pick.chosen_content().and_then(Content::workspace_if_any);
+        let chosen = pick.chosen().filter(|_| named.is_some());
+        let workspace = named.unwrap_or_else(|| self.workspace_variable());
+        match self.matcher.fit(&workspace) {
+            Fit::Inside => None,
+            Fit::Missing => Some(Refusal::NoCompanion),
+            Fit::Empty => Some(Refusal::NoFolder),
+            Fit::Outside(roots) => Some(Refusal::OtherWorkspace(roots)),
+            Fit::Fails => Some(Refusal::Fails(
+                chosen.map(|judged| judged.seen.path.clone()),
+            )),
+        }
+    }
+
+    /// The attempts at one port, if it is one.
+    fn dials(&self, port: &str, token: Option<&Token>, source: &Source) -> Vec<Dial> {
+        let Situation {
+            release,
+            environment,
+            in_container,
+            ..
+        } = *self.situation;
+        let Some(port) = dialled_port(release, port) else {
+            return Vec::new();
+        };
+        let dial = |host: &Host| Dial {
+            host: *host,
+            port,
+            token: token.cloned(),
+            source: source.clone(),
+        };
+        hosts(release, environment, in_container)
+            .iter()
+            .map(dial)
+            .collect()
+    }
+
+    fn token(&self, chosen: Option<&Content>) -> Option<Token> {
+        let release = self.situation.release;
+        let named = chosen
+            .filter(|_| release.has(Change::Token))
+            .and_then(Content::token);
+        named.unwrap_or_else(|| {
+            let knows = release.has(Change::TokenVariable);
+            let value = self
+                .situation
+                .environment
+                .filled("GEMINI_CLI_IDE_AUTH_TOKEN")?;
+            knows.then(|| Token::from(value.to_string_lossy().into_owned()))
+        })
+    }
+
+    fn workspace_variable(&self) -> Workspace {
+        let name = match self.situation.release.agent {
+            Dialect::GeminiCli => "GEMINI_CLI_IDE_WORKSPACE_PATH",
+            Dialect::QwenCode => "QWEN_CODE_IDE_WORKSPACE_PATH",
+            Dialect::Script => return Workspace::Missing,
+        };
+        // An empty one counts: it says that the editor has no folder open.
+        let value = self.situation.environment.value(name);
+        value.map_or(Workspace::Missing, |value| {
+            Workspace::Text(value.to_string_lossy().into_owned())
+        })
+    }
+}
+
+/// A port as `release` reads it from a text.
+fn dialled_port(release: Release, text: &str) -> Option<u16> {
+    if release.agent == Dialect::GeminiCli && release.has(Change::Decoded) {
+        let port = u16::try_from(leading_number(text)?).ok()?;
+        return (port > 0).then_some(port);
+    }
+    port_number(text)
+}
+
+impl fmt::Display for Dial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}:{}/mcp", self.host, self.port)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported => f.write_str(
+                "IDE mode is not offered here: the terminal is no known editor's, and no discovery file that it takes names one",
+            ),
+            Self::NoCompanion => f.write_str("no companion is found"),
+            Self::NoFolder => f.write_str("the editor has no folder open"),
+            Self::OtherWorkspace(roots) => {
+                f.write_str("the folder is not in the companion's workspace")?;
+                for (index, root) in roots.iter().enumerate() {
+                    write!(f, "{} {}", if index == 0 { ":" } else { "," }, root.display())?;
+                }
+                Ok(())
+            }
+            Self::NoPort => f.write_str("neither a discovery file nor a variable names a port"),
+            Self::Fails(Some(path)) => {
+                write!(f, "the agent fails at {}", path.display())
+            }
+            Self::Fails(None) => f.write_str("the agent fails at its workspace variable"),
+            Self::NoAgent => f.write_str("Pillion's commands need no discovery file"),
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Qwen Code's lock files, and the older files that it still reads.
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::dialect::{Base, FileName};
+
+use super::content::{Content, Workspace};
+use super::folder::pid_in;
+use super::pick::{Judged, Pick, Place};
+use super::read::{Seen, names};
+use super::release::Change;
+use super::signal::{Answer, ask};
+use super::verdict::{Preference, Stale, Verdict};
+use super::workspace::Fit;
+
+const PREFIX: &str = "qwen-code-ide-server";
+
+/// Where a file was met: an unfit one means different things.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Met {
+    LockOfVariable,
+    UnderPid,
+    UnderPort,
+}
+
+impl Place<'_> {
+    /// What the lock file of the port variable, the older files and all lock files give.
+    pub(super) fn pick_by_lock(&self) -> Pick {
+        let mut pick = Pick::default();
+        let locks = self.lock_folder();
+        let tmpdir = self.situation.environment.base(Base::TmpDir);
+        let variable = self.port_variable.as_deref().filter(|text| is_number(text));
+        let named = variable.map(|port| locks.join(format!("{port}.lock")));
+        if let Some(path) = &named {
+            self.meet(&mut pick, path.clone(), None, Met::LockOfVariable);
+        }
+        let under_pid = self.ide_pid.map(|pid| FileName::Pid(PREFIX).of(pid, 0));
+        let under_port = variable.map(|port| format!("{PREFIX}-{port}.json"));
+        let is_json = |pick: &Pick, path: &Path| {
+            let found = pick.files.iter().find(|judged| judged.seen.path == path);
+            found.is_some_and(|judged| judged.seen.content().is_some())
+        };
+        let mut goes_on = true;
+        for (name, met) in [(under_pid, Met::UnderPid), (under_port, Met::UnderPort)] {
+            let Some(path) = name.map(|name| tmpdir.join(name)) else {
+                continue;
+            };
+            if goes_on && path.exists() {
+                let pid = self.ide_pid.map(u64::from).filter(|_| met == Met::UnderPid);
+                self.meet(&mut pick, path.clone(), pid, met);
+                // The second is looked at only if the first is no JSON.
+                goes_on = !is_json(&pick, &path);
+            }
+        }
+        self.all_locks(&mut pick, &locks);
+        self.not_looked_at(&mut pick, &tmpdir);
+        self.mark_fallbacks(&mut pick);
+        pick
+    }
+
+    fn lock_folder(&self) -> PathBuf {
+        let environment = self.situation.environment;
+        let home = if self.situation.release.has(Change::QwenHome) {
+            environment.qwen_home()
+        } else {
+            environment
+                .home()
+                .unwrap_or_else(|| environment.tmpdir())
+                .join(".qwen")
+        };
+        home.join("ide")
+    }
+
+    /// A file that is opened by its name.
+    fn meet(&self, pick: &mut Pick, path: PathBuf, pid: Option<u64>, met: Met) {
+        if !path.exists() && met == Met::LockOfVariable {
+            return;
+        }
+        let seen = Seen::read(path, pid);
+        let is_open = pick.is_open();
+        let verdict = match (&seen.read, seen.content()) {
+            (Err(kind), _) => Verdict::Unreadable(*kind),
+            (Ok(_), None) => Verdict::Malformed,
+            (Ok(_), Some(_)) if !is_open => Verdict::SecondChoice(Preference::FirstPlace),
+            (Ok(_), Some(content)) => self.judge_named(content, met),
+        };
+        let is_unfit = matches!(verdict, Verdict::OtherWorkspace | Verdict::NoWorkspace);
+        if is_unfit && is_open && self.situation.release.has(Change::LockFits) {
+            let port = seen.content().and_then(Content::port_text);
+            let is_text = seen.content().is_some_and(Content::has_text_port);
+            let is_same = is_text && port == self.port_variable;
+            let stands_for_it = match met {
+                Met::LockOfVariable => seen.content().is_some_and(|c| c.lacks_port()),
+                Met::UnderPid => false,
+                Met::UnderPort => true,
+            };
+            pick.is_variable_rejected |= is_same || stands_for_it;
+        }
+        pick.push(seen, verdict);
+    }
+
+    fn judge_named(&self, content: &Content, met: Met) -> Verdict {
+        let release = self.situation.release;
+        if !release.has(Change::LockFits) {
+            let is_nothing = release.has(Change::LockScan) && !content.is_truthy();
+            let is_nothing = is_nothing && met != Met::LockOfVariable;
+            return if is_nothing {
+                Verdict::Malformed
+            } else {
+                Verdict::Chosen
+            };
+        }
+        // An error at the lock file is caught, at an older file it is not.
+        let failure = if met == Met::LockOfVariable {
+            Verdict::Malformed
+        } else {
+            Verdict::EndsAttempt
+        };
+        if content.is_null() {
+            return failure;
+        }
+        match self.matcher.fit(&content.workspace()) {
+            Fit::Missing | Fit::Inside => Verdict::Chosen,
+            Fit::Empty => Verdict::NoWorkspace,
+            Fit::Outside(_) => Verdict::OtherWorkspace,
+            Fit::Fails => failure,
+        }
+    }
+
+    /// Every lock file: the newest with a fitting workspace.
+    fn all_locks(&self, pick: &mut Pick, folder: &Path) {
+        let release = self.situation.release;
+        let sweeps = release.has(Change::LockSweep);
+        let scans = sweeps || (release.has(Change::LockScan) && self.port_variable.is_none());
+        let mut found = names(folder);
+        found.retain(|name| FileName::PortLock.fits(name));
+        if scans && pick.is_open() {
+            // The scan meets the variable's own file again.
+            pick.files
+                .retain(|judged| judged.seen.path.parent() != Some(folder));
+        }
+        let is_known = |path: &PathBuf| pick.files.iter().any(|judged| judged.seen.path == *path);
+        let mut seen: Vec<Seen> = found
+            .iter()
+            .map(|name| folder.join(name))
+            .filter(|path| !is_known(path))
+            .map(|path| Seen::read(path, None))
+            .collect();
+        seen.sort_by_key(|seen| Reverse(seen.modified()));
+        for seen in seen {
+            let is_open = pick.is_open();
+            let verdict = match (&seen.read, seen.content()) {
+                _ if !scans => Verdict::NotLookedAt,
+                (Err(kind), _) => Verdict::Unreadable(*kind),
+                (Ok(_), None) => Verdict::Malformed,
+                (Ok(_), Some(content)) => self.judge_scanned(content, is_open, pick),
+            };
+            pick.push(seen, verdict);
+        }
+    }
+
+    fn judge_scanned(&self, content: &Content, is_open: bool, pick: &Pick) -> Verdict {
+        let sweeps = self.situation.release.has(Change::LockSweep);
+        if let Some(stale) = self.staleness(content).filter(|_| sweeps) {
+            return Verdict::Stale(stale);
+        }
+        let failure = if is_open {
+            Verdict::EndsAttempt
+        } else {
+            Verdict::Malformed
+        };
+        if content.is_null() {
+            return failure;
+        }
+        match self.matcher.fit(&content.workspace()) {
+            Fit::Inside if is_open => Verdict::Chosen,
+            Fit::Inside => {
+                let is_lock = |judged: &Judged| is_lock(&judged.seen.path);
+                Verdict::SecondChoice(if pick.chosen().is_some_and(is_lock) {
+                    Preference::Newer
+                } else {
+                    Preference::FirstPlace
+                })
+            }
+            Fit::Missing | Fit::Empty => Verdict::NoWorkspace,
+            Fit::Outside(_) => Verdict::OtherWorkspace,
+            Fit::Fails => failure,
+        }
+    }
+
+    fn mark_fallbacks(&self, pick: &mut Pick) {
+        let has_port = pick.chosen_content().and_then(Content::port_text).is_some();
+        if !has_port || !self.situation.release.has(Change::LockSweep) {
+            return;
+        }
+        let dialled = self.fallbacks(pick).dialled;
+        let paths: Vec<PathBuf> = dialled
+            .iter()
+            .map(|judged| judged.seen.path.clone())
+            .collect();
+        for judged in &mut pick.files {
+            if paths.contains(&judged.seen.path) {
+                judged.verdict = Verdict::Fallback;
+            }
+        }
+    }
+
+    fn staleness(&self, content: &Content) -> Option<Stale> {
+        if let Some(parent) = content.parent() {
+            // Another user's process counts as gone.
+            return (ask(parent) != Answer::Here).then_some(Stale::ProcessGone);
+        }
+        let exists = match content.workspace() {
+            Workspace::Missing => true,
+            Workspace::Text(text) => {
+                text.is_empty() || self.situation.current_dir.join(text).exists()
+            }
+            Workspace::NoText => content.workspace_if_any().is_none(),
+        };
+        (!exists).then_some(Stale::NoFolder)
+    }
+
+    /// The other files of this agent: those of other processes and of other releases.
+    fn not_looked_at(&self, pick: &mut Pick, tmpdir: &Path) {
+        let specified = tmpdir.join("qwen").join("ide");
+        let borrowed = tmpdir.join("gemini").join("ide");
+        for folder in [tmpdir, &specified, &borrowed] {
+            for name in names(folder) {
+                let path = folder.join(&name);
+                let is_one =
+                    FileName::PidPort(PREFIX).fits(&name) || FileName::Pid(PREFIX).fits(&name);
+                let is_known = pick.files.iter().any(|judged| judged.seen.path == path);
+                if is_one && !is_known {
+                    let seen = Seen::read(path, pid_in(&name, PREFIX));
+                    let verdict = self.of_unasked(&seen, folder == tmpdir);
+                    pick.push(seen, verdict);
+                }
+            }
+        }
+    }
+
+    /// In the temporary folder a name holds a process id, or the file's own port.
+    fn of_unasked(&self, seen: &Seen, is_looked_into: bool) -> Verdict {
+        let port = seen.content().and_then(Content::port).map(u64::from);
+        match seen.pid {
+            Some(pid) if is_looked_into && port != Some(pid) => Verdict::OtherProcess {
+                pid,
+                wanted: self.ide_pid,
+            },
+            _ => Verdict::NotLookedAt,
+        }
+    }
+
+    /// The lock files that are dialled after the chosen one, if it does not answer.
+    pub(super) fn fallbacks<'p>(&self, pick: &'p Pick) -> Fallbacks<'p> {
+        let chosen = pick.chosen_content();
+        let folder = self.lock_folder();
+        let is_lock = |judged: &&Judged| {
+            let path = &judged.seen.path;
+            path.parent() == Some(&folder) && is_lock(path)
+        };
+        let mut locks: Vec<&Judged> = pick.files.iter().filter(is_lock).collect();
+        locks.sort_by(|a, b| a.seen.path.cmp(&b.seen.path));
+        locks.sort_by_key(|judged| Reverse(judged.seen.modified()));
+        let (mut fitting, mut others) = (Vec::new(), Vec::new());
+        for judged in locks {
+            let Some(content) = judged.seen.content() else {
+                continue;
+            };
+            if self.staleness(content).is_some() {
+                continue;
+            }
+            if content.is_null() {
+                return Fallbacks {
+                    ends: Some(judged),
+                    dialled: Vec::new(),
+                };
+            }
+            let is_same = chosen.is_some_and(|chosen| content.has_port_of(chosen));
+            if content.port_text().is_none() || is_same {
+                continue;
+            }
+            match self.matcher.fit(&content.workspace()) {
+                Fit::Inside => fitting.push(judged),
+                Fit::Missing => others.push(judged),
+                Fit::Fails => {
+                    return Fallbacks {
+                        ends: Some(judged),
+                        dialled: Vec::new(),
+                    };
+                }
+                _ if self.situation.release.has(Change::LockFits) => {}
+                _ => others.push(judged),
+            }
+        }
+        fitting.append(&mut others);
+        Fallbacks {
+            ends: None,
+            dialled: fitting,
+        }
+    }
+}
+
+/// What is dialled after the chosen one.
+pub(super) struct Fallbacks<'p> {
+    /// The file at which the attempt ends instead.
+    pub(super) ends: Option<&'p Judged>,
+    pub(super) dialled: Vec<&'p Judged>,
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "lock")
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

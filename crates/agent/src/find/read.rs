@@ -1,0 +1,104 @@
+//! Reading what lies in the agents' folders, as they read it: links are followed, and anybody's file
+//! is read. What is no regular file is not waited for.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::content::Content;
+
+/// Far more than a discovery file needs; what is larger is no discovery file.
+const MAX_FILE: u64 = 1 << 20;
+
+/// A file with the name of a discovery file.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) path: PathBuf,
+    /// The process id in its name.
+    pub(crate) pid: Option<u64>,
+    /// What reading it gave.
+    pub(crate) read: Result<Text, ErrorKind>,
+}
+
+/// What a file says.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// None if it is no JSON.
+    pub(crate) content: Option<Content>,
+    /// Whether it belongs to the user who asks.
+    pub(crate) is_own: bool,
+    pub(crate) modified: SystemTime,
+}
+
+impl Seen {
+    pub(crate) fn read(path: PathBuf, pid: Option<u64>) -> Self {
+        let read = read(&path).map_err(|error| error.kind());
+        Self { path, pid, read }
+    }
+
+    /// Its content, if it was read and is JSON.
+    pub(crate) fn content(&self) -> Option<&Content> {
+        self.read.as_ref().ok()?.content.as_ref()
+    }
+
+    pub(crate) fn modified(&self) -> Option<SystemTime> {
+        self.read.as_ref().ok().map(|text| text.modified)
+    }
+}
+
+/// The names in `folder`, sorted by their bytes as Node lists them; none if it cannot be read.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+fn read(path: &Path) -> io::Result<Text> {
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    let size = file.take(MAX_FILE + 1).read_to_end(&mut bytes)? as u64;
+    Ok(Text {
+        content: (size <= MAX_FILE).then(|| Content::parse(&bytes)).flatten(),
+        is_own: is_own(&metadata),
+        modified: metadata.modified()?,
+    })
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // A pipe without a writer would be waited for.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits();
+    fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.cast_signed())
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn is_own(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.uid() == rustix::process::getuid().as_raw()
+}
+
+/// Agents do not look at owners on Windows.
+#[cfg(not(unix))]
+fn is_own(_: &Metadata) -> bool {
+    true
+}

@@ -1,0 +1,213 @@
+//! Which release of which agent, and since which release each of its ways of finding holds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use pillion_protocol::Dialect;
+
+/// A version of an agent. What follows the three numbers (`-nightly.1`) is not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// The first number.
+    pub major: u32,
+    /// The second number.
+    pub minor: u32,
+    /// The third number.
+    pub patch: u32,
+}
+
+/// A text that is no version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no version: three numbers with dots between them are one, as in 0.61.0")]
+pub struct VersionError(String);
+
+/// One release of one agent.
+///
+/// ```
+/// use pillion_agent::find::{Release, Version};
+/// use pillion_protocol::Dialect;
+///
+/// let version: Version = "0.36.0".parse()?;
+/// let release = Release { agent: Dialect::GeminiCli, version };
+/// assert!(release < Release::newest(Dialect::GeminiCli));
+/// assert_eq!(release.to_string(), "Gemini CLI 0.36.0");
+/// # Ok::<(), pillion_agent::find::VersionError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release {
+    /// The agent.
+    pub agent: Dialect,
+    /// Its version.
+    pub version: Version,
+}
+
+/// A way of finding a companion that came with some release and stayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Files are looked for in a folder, not only under one name.
+    Folder,
+    /// The token in the file is sent.
+    Token,
+    /// `ideInfo` in the file tells the editor.
+    IdeInfo,
+    /// An editor process whose command is not known counts as VS Code.
+    NoCommand,
+    /// Google's Antigravity is known.
+    Antigravity,
+    /// A variable can hold the token.
+    TokenVariable,
+    /// Sublime Text's terminal is known.
+    Sublime,
+    /// Paths are decoded; the single file lies in the folder; SSH and dev containers are known, and
+    /// JetBrains' terminal is; a port is the number that a text starts with, and not 0.
+    Decoded,
+    /// Positron is known.
+    Positron,
+    /// The files of every process are looked at, and a variable can name the process.
+    EveryProcess,
+    /// A path that does not exist is resolved as far as it does; other errors end the attempt.
+    ExistingPart,
+    /// Zed's and Xcode's terminals are known.
+    Zed,
+    /// Upper and lower case are one on macOS.
+    FoldsCase,
+    /// A path below a file counts as one that does not exist; a file's content must be an object.
+    BelowFile,
+    /// Only this user's files are read, each for itself, and one that does not fit serves to explain.
+    OwnFiles,
+    /// The lock file of the port variable.
+    LockFile,
+    /// All lock files, if no port variable is set. Two hosts are dialled.
+    LockScan,
+    /// All lock files in any case. Stale ones are deleted, and others are dialled after the first.
+    LockSweep,
+    /// `QWEN_HOME` names the directory.
+    QwenHome,
+    /// Lock files must fit the folder; roots must be absolute and may be a JSON array; the port
+    /// variable must be a port.
+    LockFits,
+}
+
+/// Since when: the first published release that was seen to have it, or the first of its minor
+/// version where no earlier one of that could be looked at.
+const CHANGES: &[(Change, Dialect, Version)] = &[
+    gemini(Change::Folder, 5, 0),
+    gemini(Change::Token, 6, 0),
+    gemini(Change::IdeInfo, 7, 0),
+    gemini(Change::NoCommand, 15, 0),
+    gemini(Change::Antigravity, 16, 0),
+    gemini(Change::TokenVariable, 20, 2),
+    gemini(Change::Sublime, 25, 0),
+    gemini(Change::Decoded, 27, 0),
+    gemini(Change::Positron, 28, 0),
+    gemini(Change::EveryProcess, 31, 0),
+    gemini(Change::ExistingPart, 33, 0),
+    gemini(Change::Zed, 35, 0),
+    gemini(Change::FoldsCase, 40, 0),
+    gemini(Change::BelowFile, 44, 0),
+    gemini(Change::OwnFiles, 57, 0),
+    qwen(Change::Folder, 1, 0),
+    qwen(Change::Token, 1, 0),
+    qwen(Change::IdeInfo, 1, 0),
+    qwen(Change::LockFile, 5, 2),
+    qwen(Change::LockScan, 12, 0),
+    qwen(Change::LockSweep, 15, 6),
+    qwen(Change::QwenHome, 15, 10),
+    qwen(Change::LockFits, 21, 2),
+];
+
+const fn gemini(change: Change, minor: u32, patch: u32) -> (Change, Dialect, Version) {
+    (change, Dialect::GeminiCli, Version::new(0, minor, patch))
+}
+
+const fn qwen(change: Change, minor: u32, patch: u32) -> (Change, Dialect, Version) {
+    (change, Dialect::QwenCode, Version::new(0, minor, patch))
+}
+
+impl Version {
+    /// A version of these numbers.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self {
+            major,
+            minor,
+            patch,
+        }
+    }
+}
+
+impl FromStr for Version {
+    type Err = VersionError;
+
+    /// Reads `1.2.3`, with a `v` before it and anything after it that starts with `-` or `+`.
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let error = || VersionError(text.to_owned());
+        let numbers = text.trim().trim_start_matches('v');
+        let numbers = numbers.split(['-', '+']).next().unwrap_or_default();
+        let mut numbers = numbers.split('.').map(str::parse);
+        let mut next = || numbers.next().and_then(Result::ok);
+        let (major, minor, patch) = (next(), next(), next());
+        match (major, minor, patch, numbers.next()) {
+            (Some(major), Some(minor), Some(patch), None) => Ok(Self::new(major, minor, patch)),
+            _ => Err(error()),
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+impl Release {
+    /// A release that is later than all: what is true of the newest known one is true of it.
+    pub const fn newest(agent: Dialect) -> Self {
+        let version = Version::new(u32::MAX, 0, 0);
+        Self { agent, version }
+    }
+
+    /// Whether it sends the token of a discovery file. A release that does not cannot connect to a
+    /// companion that obeys C3.3.
+    pub fn knows_token(self) -> bool {
+        self.has(Change::Token)
+    }
+
+    /// Whether it takes the editor's name from a discovery file. One that does not accepts only the
+    /// terminals of editors that it knows.
+    pub fn knows_ide_info(self) -> bool {
+        self.has(Change::IdeInfo)
+    }
+
+    /// The variable that names the editor's process to it, if it knows one.
+    pub fn pid_variable(self) -> Option<&'static str> {
+        self.has(Change::EveryProcess)
+            .then_some("GEMINI_CLI_IDE_PID")
+    }
+
+    /// The releases of `agent` with which its way of finding a companion changed, oldest first.
+    pub fn turning_points(agent: Dialect) -> Vec<Self> {
+        let of_agent = CHANGES.iter().filter(|(_, other, _)| *other == agent);
+        let mut versions: Vec<Version> = of_agent.map(|(_, _, version)| *version).collect();
+        versions.sort_unstable();
+        versions.dedup();
+        let release = |version| Self { agent, version };
+        versions.into_iter().map(release).collect()
+    }
+
+    pub(crate) fn has(self, change: Change) -> bool {
+        CHANGES.iter().any(|(other, agent, since)| {
+            *other == change && *agent == self.agent && *since <= self.version
+        })
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.agent.display_name();
+        if self.version == Self::newest(self.agent).version {
+            f.write_str(name)
+        } else {
+            write!(f, "{name} {}", self.version)
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! What becomes of each file and why, release by release; of releases that cannot be driven, too.
+//! (Qwen Code before 0.21 is one bundle that exports nothing: its rules here are from reading it.)
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
+use pillion_agent::host::Host;
+use pillion_discovery::process::Process;
+use pillion_discovery::{Announcement, Environment, Publication, Tokens};
+use pillion_protocol::{Dialect, IdeInfo, Token};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// No system gives these ids to processes.
+const DEAD: u32 = 4_500_000;
+const EDITOR: u32 = 4_600_000;
+
+struct Machine {
+    folder: TempDir,
+    variables: Vec<(&'static str, String)>,
+    in_container: bool,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "project",
+            "other",
+            "tmp/gemini/ide",
+            "home/.qwen/ide",
+            "q/ide",
+        ] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let variables = vec![];
+        Self {
+            folder,
+            variables,
+            in_container: false,
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    fn gemini(&self, pid: u32, port: u16, root: &str) -> PathBuf {
+        let name = format!("tmp/gemini/ide/gemini-ide-server-{pid}-{port}.json");
+        self.file(&name, port, root, json!({}))
+    }
+
+    fn lock(&self, port: u16, root: &str, more: Value) -> PathBuf {
+        self.file(&format!("home/.qwen/ide/{port}.lock"), port, root, more)
+    }
+
+    fn file(&self, name: &str, port: u16, root: &str, more: Value) -> PathBuf {
+        let mut content = json!({
+            "port": port, "workspacePath": self.path(root), "authToken": format!("t{port}"),
+            "ideInfo": { "name": "kate", "displayName": "Kate" },
+        });
+        for (name, value) in more.as_object().unwrap() {
+            content[name] = value.clone();
+        }
+        let path = self.path(name);
+        fs::write(&path, content.to_string()).unwrap();
+        // A later port is a later file.
+        let modified =
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + u64::from(port));
+        File::options()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(modified)
+            .unwrap();
+        path
+    }
+
+    fn find(&self, agent: Dialect, version: &str) -> Finding {
+        let pairs = [("TMPDIR", self.path("tmp")), ("HOME", self.path("home"))];
+        let given = self
+            .variables
+            .iter()
+            .map(|(name, value)| (*name, PathBuf::from(value)));
+        let environment = Environment::from_pairs(pairs.into_iter().chain(given));
+        let process = |pid, parent, command: &str| Process {
+            pid,
+            parent,
+            command: command.into(),
+        };
+        let chain = [
+            process(DEAD + 9, EDITOR, "node agent"),
+            process(EDITOR, 1, "kate"),
+        ];
+        find(&Situation {
+            release: Release {
+                agent,
+                version: version.parse().unwrap(),
+            },
+            environment: &environment,
+            current_dir: &self.path("project"),
+            chain: &chain,
+            in_container: self.in_container,
+        })
+    }
+}
+
+fn verdict<'a>(finding: &'a Finding, path: &Path) -> &'a Verdict {
+    let found = finding
+        .candidates
+        .iter()
+        .find(|candidate| candidate.path == path);
+    &found
+        .unwrap_or_else(|| panic!("{} is not in {finding:#?}", path.display()))
+        .verdict
+}
+
+fn ports(finding: &Finding) -> Vec<u16> {
+    finding.dials.iter().map(|dial| dial.port).collect()
+}
+
+#[test]
+fn every_second_choice_is_told_why() {
+    let mut machine = Machine::new();
+    let this = std::process::id();
+    let own = machine.gemini(EDITOR, 1001, "project");
+    let later = machine.gemini(EDITOR, 1002, "project");
+    let living = machine.gemini(this, 1003, "project");
+    let dead = machine.gemini(DEAD, 1004, "project");
+    let elsewhere = machine.gemini(EDITOR, 1005, "other");
+    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    assert_eq!(finding.ide_pid, Some(EDITOR));
+    assert_eq!(*verdict(&finding, &own), Verdict::Chosen);
+    let second = |finding: &Finding, path: &Path| match verdict(finding, path) {
+        Verdict::SecondChoice(preference) => *preference,
+        other => panic!("{}: {other}", path.display()),
+    };
+    assert_eq!(second(&finding, &later), Preference::FirstName);
+    assert_eq!(second(&finding, &living), Preference::OwnProcess);
+    assert_eq!(second(&finding, &dead), Preference::OwnProcess);
+    assert_eq!(*verdict(&finding, &elsewhere), Verdict::OtherWorkspace);
+
+    machine
+        .variables
+        .push(("GEMINI_CLI_IDE_SERVER_PORT", "1004".into()));
+    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    assert_eq!(*verdict(&finding, &dead), Verdict::Chosen);
+    let by_port = Preference::PortVariable("GEMINI_CLI_IDE_SERVER_PORT");
+    assert_eq!(second(&finding, &own), by_port);
+    assert_eq!(second(&finding, &living), by_port);
+
+    machine.variables.clear();
+    fs::remove_file(&own).unwrap();
+    fs::remove_file(&later).unwrap();
+    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    assert_eq!(*verdict(&finding, &living), Verdict::Chosen);
+    assert_eq!(second(&finding, &dead), Preference::LivingProcess);
+    fs::remove_file(&living).unwrap();
+    let smaller = machine.gemini(DEAD - 1, 1006, "project");
+    let finding = machine.find(Dialect::GeminiCli, "0.36.0");
+    assert_eq!(second(&finding, &smaller), Preference::LargerPid);
+}
+
+#[test]
+fn an_old_release_looks_for_one_process_only() {
+    let machine = Machine::new();
+    let path = machine.gemini(DEAD, 1001, "project");
+    let finding = machine.find(Dialect::GeminiCli, "0.20.2");
+    let shown = verdict(&finding, &path).to_string();
+    let expected = format!("is for process {DEAD}; this release looks for {EDITOR} only");
+    assert_eq!(shown, expected);
+    assert_eq!(finding.refusal, Some(Refusal::Unsupported));
+    for (version, is_found) in [("0.30.0", false), ("0.31.0", true)] {
+        let finding = machine.find(Dialect::GeminiCli, version);
+        assert_eq!(finding.chosen().is_some(), is_found, "{version}");
+    }
+}
+
+#[test]
+fn one_unreadable_file_spoils_the_others_until_0_57() {
+    let machine = Machine::new();
+    let good = machine.gemini(EDITOR, 1001, "project");
+    let bad = machine.path("tmp/gemini/ide/gemini-ide-server-7-1002.json");
+    symlink("nowhere", &bad).unwrap();
+    let finding = machine.find(Dialect::GeminiCli, "0.55.0");
+    assert_eq!(*verdict(&finding, &good), Verdict::Spoiled);
+    assert!(matches!(verdict(&finding, &bad), Verdict::Unreadable(_)));
+    let finding = machine.find(Dialect::GeminiCli, "0.57.0");
+    assert_eq!(*verdict(&finding, &good), Verdict::Chosen);
+}
+
+#[test]
+fn a_file_that_does_not_fit_explains_the_refusal_from_0_57_on() {
+    let machine = Machine::new();
+    let path = machine.gemini(EDITOR, 1001, "other");
+    let finding = machine.find(Dialect::GeminiCli, "0.61.0");
+    assert_eq!(*verdict(&finding, &path), Verdict::ChosenToExplain);
+    assert_eq!(
+        finding.refusal,
+        Some(Refusal::OtherWorkspace(vec![machine.path("other")]))
+    );
+    let finding = machine.find(Dialect::GeminiCli, "0.55.0");
+    assert_eq!(*verdict(&finding, &path), Verdict::OtherWorkspace);
+    assert_eq!(finding.refusal, Some(Refusal::Unsupported));
+}
+
+#[test]
+fn the_first_releases_know_neither_token_nor_ide_info() {
+    let mut machine = Machine::new();
+    machine.variables.push(("TERM_PROGRAM", "vscode".into()));
+    machine.gemini(EDITOR, 1001, "project");
+    for (version, has_token, name) in [
+        ("0.5.5", false, "vscodefork"),
+        ("0.6.1", true, "vscodefork"),
+        ("0.7.0", true, "kate"),
+    ] {
+        let finding = machine.find(Dialect::GeminiCli, version);
+        assert_eq!(finding.dials[0].token.is_some(), has_token, "{version}");
+        assert_eq!(finding.ide.unwrap().name, name, "{version}");
+    }
+    assert!(ports(&machine.find(Dialect::GeminiCli, "0.4.1")).is_empty());
+}
+
+#[test]
+fn qwen_up_to_0_5_0_looks_in_geminis_folder() {
+    let machine = Machine::new();
+    let name = format!("tmp/gemini/ide/qwen-code-ide-server-{EDITOR}-1001.json");
+    let path = machine.file(&name, 1001, "project", json!({}));
+    machine.lock(1002, "project", json!({}));
+    assert_eq!(ports(&machine.find(Dialect::QwenCode, "0.5.0")), [1001]);
+    let finding = machine.find(Dialect::QwenCode, "0.24.4");
+    assert_eq!(*verdict(&finding, &path), Verdict::NotLookedAt);
+    assert_eq!(ports(&finding), [1002]);
+}
+
+#[test]
+fn qwen_scans_its_lock_files_from_0_12_on_and_with_a_variable_from_0_15_on() {
+    let mut machine = Machine::new();
+    let older = machine.lock(1001, "project", json!({}));
+    let newer = machine.lock(1002, "project", json!({}));
+    let find = |machine: &Machine, version| machine.find(Dialect::QwenCode, version);
+    assert!(find(&machine, "0.10.1").chosen().is_none());
+    let finding = find(&machine, "0.12.0");
+    assert_eq!(ports(&finding), [1002]);
+    assert_eq!(
+        *verdict(&finding, &older),
+        Verdict::SecondChoice(Preference::Newer)
+    );
+    let finding = find(&machine, "0.15.6");
+    assert_eq!(ports(&finding), [1002, 1001]);
+    assert_eq!(*verdict(&finding, &older), Verdict::Fallback);
+
+    machine
+        .variables
+        .push(("QWEN_CODE_IDE_SERVER_PORT", "999".into()));
+    let finding = find(&machine, "0.12.0");
+    assert_eq!(*verdict(&finding, &newer), Verdict::NotLookedAt);
+    assert_eq!(ports(&find(&machine, "0.15.6")), [1002, 1001, 999]);
+    machine.variables[0].1 = "1001".into();
+    for version in ["0.5.2", "0.12.0", "0.24.4"] {
+        assert_eq!(
+            find(&machine, version).chosen().unwrap().path,
+            older,
+            "{version}"
+        );
+    }
+}
+
+#[test]
+fn a_second_file_of_one_companion_is_no_fallback_for_the_first() {
+    let machine = Machine::new();
+    let name = format!("tmp/qwen-code-ide-server-{EDITOR}.json");
+    let first = machine.file(&name, 1001, "project", json!({}));
+    let same = machine.lock(1001, "project", json!({}));
+    let other = machine.lock(1002, "project", json!({}));
+    let foreign = machine.file(
+        "tmp/qwen-code-ide-server-77.json",
+        1003,
+        "project",
+        json!({}),
+    );
+    let by_port = machine.file(
+        "tmp/qwen-code-ide-server-1004.json",
+        1004,
+        "project",
+        json!({}),
+    );
+    let finding = machine.find(Dialect::QwenCode, "0.24.4");
+    let first_place = Verdict::SecondChoice(Preference::FirstPlace);
+    let for_77 = Verdict::OtherProcess {
+        pid: 77,
+        wanted: Some(EDITOR),
+    };
+    for (path, expected) in [
+        (&first, Verdict::Chosen),
+        (&same, first_place),
+        (&other, Verdict::Fallback),
+        (&foreign, for_77),
+        (&by_port, Verdict::NotLookedAt),
+    ] {
+        assert_eq!(*verdict(&finding, path), expected, "{}", path.display());
+    }
+    assert_eq!(ports(&finding), [1001, 1002]);
+}
+
+#[test]
+fn qwen_before_0_21_takes_the_variables_lock_file_whatever_its_workspace() {
+    let mut machine = Machine::new();
+    let elsewhere = machine.lock(1001, "other", json!({}));
+    machine.lock(1002, "project", json!({}));
+    machine
+        .variables
+        .push(("QWEN_CODE_IDE_SERVER_PORT", "1001".into()));
+    let finding = machine.find(Dialect::QwenCode, "0.15.10");
+    assert_eq!(finding.chosen().unwrap().path, elsewhere);
+    assert!(matches!(finding.refusal, Some(Refusal::OtherWorkspace(_))));
+    let finding = machine.find(Dialect::QwenCode, "0.21.2");
+    assert_eq!(*verdict(&finding, &elsewhere), Verdict::OtherWorkspace);
+    // Its number is not the text of the variable: that is dialled all the same.
+    assert_eq!(ports(&finding), [1002, 1001]);
+}
+
+#[test]
+fn what_qwen_would_delete_is_told_and_left_alone() {
+    let machine = Machine::new();
+    let gone = machine.lock(1001, "project", json!({ "ppid": DEAD }));
+    let no_folder = machine.lock(1002, "missing", json!({}));
+    let two = format!(
+        "{}:{}",
+        machine.path("project").display(),
+        machine.path("other").display()
+    );
+    let several = machine.lock(1003, "project", json!({ "workspacePath": two }));
+    let kept = machine.lock(
+        1004,
+        "project",
+        json!({ "workspacePath": two, "ppid": std::process::id() }),
+    );
+    let finding = machine.find(Dialect::QwenCode, "0.24.4");
+    for (path, expected) in [
+        (&gone, Verdict::Stale(Stale::ProcessGone)),
+        (&no_folder, Verdict::Stale(Stale::NoFolder)),
+        (&several, Verdict::Stale(Stale::NoFolder)),
+        (&kept, Verdict::Chosen),
+    ] {
+        assert_eq!(*verdict(&finding, path), expected);
+        assert!(path.exists());
+    }
+    let finding = machine.find(Dialect::QwenCode, "0.12.0");
+    assert_eq!(finding.chosen().unwrap().path, kept);
+    assert!(
+        !finding
+            .candidates
+            .iter()
+            .any(|file| matches!(file.verdict, Verdict::Stale(_)))
+    );
+}
+
+#[test]
+fn qwen_home_counts_from_0_15_10_on() {
+    let mut machine = Machine::new();
+    machine
+        .variables
+        .push(("QWEN_HOME", machine.path("q").display().to_string()));
+    machine.lock(1001, "project", json!({}));
+    machine.file("q/ide/1002.lock", 1002, "project", json!({}));
+    assert_eq!(ports(&machine.find(Dialect::QwenCode, "0.15.6")), [1001]);
+    assert_eq!(ports(&machine.find(Dialect::QwenCode, "0.15.10")), [1002]);
+}
+
+#[test]
+fn in_a_container_each_release_dials_its_own_host() {
+    let mut machine = Machine::new();
+    machine.in_container = true;
+    machine.gemini(EDITOR, 1001, "project");
+    machine.lock(1001, "project", json!({}));
+    let name = format!("tmp/qwen-code-ide-server-{EDITOR}.json");
+    machine.file(&name, 1001, "project", json!({}));
+    let hosts = |machine: &Machine, agent, version| {
+        let dials = machine.find(agent, version).dials;
+        dials.iter().map(|dial| dial.host).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        hosts(&machine, Dialect::GeminiCli, "0.61.0"),
+        [Host::ContainerHost]
+    );
+    assert_eq!(
+        hosts(&machine, Dialect::QwenCode, "0.10.1"),
+        [Host::ContainerHost]
+    );
+    let both = [Host::Loopback, Host::ContainerHost];
+    assert_eq!(hosts(&machine, Dialect::QwenCode, "0.12.0"), both);
+    machine.variables.push(("REMOTE_CONTAINERS", "1".into()));
+    assert_eq!(
+        hosts(&machine, Dialect::GeminiCli, "0.61.0"),
+        [Host::Loopback]
+    );
+    assert_eq!(
+        hosts(&machine, Dialect::GeminiCli, "0.26.0"),
+        [Host::ContainerHost]
+    );
+}
+
+#[test]
+fn a_pipe_or_a_huge_file_in_the_folder_holds_nobody_up() {
+    let machine = Machine::new();
+    let good = machine.gemini(EDITOR, 1001, "project");
+    let pipe = machine.path("tmp/gemini/ide/gemini-ide-server-7-1002.json");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&pipe)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let huge = machine.path("tmp/gemini/ide/gemini-ide-server-7-1003.json");
+    File::create(&huge).unwrap().set_len(1 << 40).unwrap();
+    let finding = machine.find(Dialect::GeminiCli, "0.61.0");
+    assert_eq!(*verdict(&finding, &good), Verdict::Chosen);
+    assert!(matches!(verdict(&finding, &pipe), Verdict::Unreadable(_)));
+    assert_eq!(*verdict(&finding, &huge), Verdict::Malformed);
+}
+
+#[test]
+fn every_release_that_knows_the_token_finds_pillions_own_files() {
+    let machine = Machine::new();
+    let environment = Environment::from_pairs([
+        ("TMPDIR", machine.path("tmp")),
+        ("HOME", machine.path("home")),
+    ]);
+    let announcement = Announcement {
+        editor_pid: std::process::id(),
+        companion_pid: std::process::id(),
+        port: 1001,
+        roots: vec![machine.path("other"), machine.path("project")],
+        ide: IdeInfo::new("kate", "Kate"),
+        tokens: Tokens::from_fn(|dialect| Token::from(dialect.name().to_owned())),
+    };
+    let _publication = Publication::publish(&environment, announcement).unwrap();
+    let process = |pid, parent, command: &str| Process {
+        pid,
+        parent,
+        command: command.into(),
+    };
+    let this = std::process::id();
+    // In a terminal of the editor; its parent's pid is above 1.
+    let chain = [
+        process(DEAD, DEAD + 1, "node agent"),
+        process(DEAD + 1, DEAD + 2, "bash"),
+        process(DEAD + 2, this, "a shell's helper"),
+        process(this, 1, "kate"),
+    ];
+    let mut count = 0;
+    for release in Dialect::AGENTS
+        .into_iter()
+        .flat_map(Release::turning_points)
+    {
+        let finding = find(&Situation {
+            release,
+            environment: &environment,
+            current_dir: &machine.path("project"),
+            chain: &chain,
+            in_container: false,
+        });
+        // The others accept only VS Code's terminal, or nobody who asks for a token.
+        if !release.knows_token() || !release.knows_ide_info() {
+            continue;
+        }
+        count += 1;
+        assert_eq!(ports(&finding)[..1], [1001], "{release}: {finding:#?}");
+        let token = finding.dials[0].token.as_ref().unwrap();
+        assert_eq!(token.expose(), release.agent.name());
+    }
+    assert!(count > 15, "{count}");
+}
+
+#[test]
+fn the_page_about_agents_names_every_turning_point() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agents.md");
+    let page = fs::read_to_string(page).unwrap();
+    let words: Vec<&str> = page.split([' ', ',']).collect();
+    for release in Dialect::AGENTS
+        .into_iter()
+        .flat_map(Release::turning_points)
+    {
+        // The very first releases are named by their minor version.
+        let version = release.version.to_string();
+        let version = version
+            .strip_prefix("0.1.0")
+            .map_or(version.as_str(), |_| "0.1");
+        assert!(
+            words.contains(&version),
+            "{release} is not in docs/agents.md"
+        );
+    }
+}

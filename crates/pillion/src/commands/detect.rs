@@ -1,0 +1,80 @@
+//! `pillion detect`.
+
+use std::io::{self, Write};
+
+use pillion_discovery::{Detection, Environment, detect, process};
+use serde::Serialize;
+
+use crate::failure::{Failure, Kind};
+use crate::visible;
+
+/// As much of a command line is shown to people: that of a Java program fills a screen.
+const MAX_COMMAND: usize = 200;
+
+/// Tell which editor this terminal runs in
+///
+/// By the processes above, the nearest editor first, and by the variables that editors set in their
+/// terminals. Exit code 1: no editor is recognised.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print a JSON object: `{name, displayName, pid, command, via}`
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is printed with `--json`. What is not known is null.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Printed<'a> {
+    name: &'a str,
+    display_name: &'a str,
+    pid: Option<u32>,
+    command: Option<&'a str>,
+    via: String,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let chain = process::chain(std::process::id());
+    let detection = detect(&Environment::current(), &chain).ok_or_else(|| {
+        Failure::new(Kind::Refused, "no editor is recognised above this terminal").hint(
+            "Run it in an editor's own terminal. Agents need no editor that they recognise: \
+             `pillion run` connects one from any terminal.",
+        )
+    })?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let printed = Printed::from(&detection);
+        writeln!(out, "{}", visible::json(&serde_json::to_string(&printed)?))?;
+    } else {
+        write_text(&mut out, &detection)?;
+    }
+    Ok(())
+}
+
+fn write_text(out: &mut impl Write, detection: &Detection) -> io::Result<()> {
+    let Detection {
+        ide,
+        pid,
+        command,
+        via,
+    } = detection;
+    writeln!(out, "{} ({})", ide.display_name, ide.name)?;
+    if let Some(pid) = pid {
+        let command = visible::one_line(command.as_deref().unwrap_or_default());
+        let line = format!("process {pid}  {}", visible::head(&command, MAX_COMMAND));
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    writeln!(out, "known by {via}")
+}
+
+impl<'a> From<&'a Detection> for Printed<'a> {
+    fn from(detection: &'a Detection) -> Self {
+        Self {
+            name: detection.ide.name,
+            display_name: detection.ide.display_name,
+            pid: detection.pid,
+            command: detection.command.as_deref(),
+            via: detection.via.to_string(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `pillion doctor`.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
+
+use crate::doctor::{self, Examination, Report, Style};
+use crate::failure::{Failure, Kind};
+use crate::visible;
+
+/// Say why an agent does or does not connect from here, and what to do
+///
+/// Walks the whole way from the agent to the editor, as the agent that is installed here would if
+/// you started it in this terminal now: its release, its settings, where it looks, which companion
+/// it takes, whether that answers. Names the first thing that breaks, with the command that mends
+/// it, and then everything else. Changes nothing, and prints no tokens.
+///
+/// The exit code is 0 if the agent would connect, and 1 if not.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The agent [default: each that is installed]
+    #[arg(value_name = "AGENT", value_parser = agents())]
+    agent: Option<Dialect>,
+
+    /// Look as if the agent were started in this folder [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+
+    /// Print JSON: `{agents: [{name, version, wouldConnect, companion, findings: [{id, level, what,
+    /// why, mend}]}]}`
+    #[arg(long)]
+    json: bool,
+}
+
+fn agents() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(Dialect::AGENTS.map(Dialect::name)).try_map(|name| {
+        let mut agents = Dialect::AGENTS.into_iter();
+        let agent = agents.find(|agent| agent.name() == name);
+        agent.ok_or("there is no such agent")
+    })
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let folder = folder(args.workspace)?;
+    let environment = Environment::current().with_current_dir(&folder);
+    let mut examinations = Vec::new();
+    for agent in doctor::agents(args.agent, &environment) {
+        examinations.push(Examination::of(agent, &environment, &folder)?);
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        let json = serde_json::to_string_pretty(&Report::new(&examinations))?;
+        writeln!(out, "{}", visible::json(&json))?;
+    } else {
+        let style = style(&environment, out.is_terminal());
+        for (index, examination) in examinations.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            doctor::write(&mut out, examination, style)?;
+        }
+    }
+    out.flush()?;
+    if examinations.iter().all(Examination::would_connect) {
+        Ok(())
+    } else {
+        Err(Failure::told(Kind::Refused).into())
+    }
+}
+
+/// The folder in which the agent would be started, by its real path.
+fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    let folder = named.unwrap_or_else(|| PathBuf::from("."));
+    let shown = folder.display();
+    let real = folder.canonicalize().with_context(|| {
+        Failure::new(Kind::Refused, format!("there is no folder {shown}"))
+            .hint("Change to a folder that exists, or name one with --workspace.")
+    })?;
+    if !real.is_dir() {
+        let failure = Failure::new(Kind::Refused, format!("{shown} is not a folder"));
+        return Err(failure.hint("--workspace takes a folder.").into());
+    }
+    Ok(real)
+}
+
+fn style(environment: &Environment, is_terminal: bool) -> Style {
+    let mut locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
+    let locale = locale.find_map(|name| environment.filled(name));
+    let locale = locale
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    let is_plain = environment.filled("NO_COLOR").is_some()
+        || environment
+            .filled("TERM")
+            .is_some_and(|term| term == "dumb");
+    Style {
+        is_unicode: cfg!(not(unix)) || locale.contains("utf-8") || locale.contains("utf8"),
+        is_coloured: is_terminal && !is_plain,
+    }
+}

@@ -1,0 +1,226 @@
+//! `pillion install`, and what it has in common with `pillion uninstall`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use pillion_protocol::Dialect;
+use serde::Serialize;
+
+use crate::failure::{Failure, Kind};
+use crate::install::{self, Installer, Machine, Options, Outcome, Plan, Step};
+use crate::visible;
+
+/// Install what an editor needs to work with agents
+///
+/// Neovim gets Pillion's plugin, which this program holds, as a package: no settings of yours are
+/// touched. VS Code, its forks and Positron get the agents' own extensions, through the editor's
+/// own command. What is there and is not Pillion's stays as it is, unless you say `--force`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The editor
+    #[arg(value_parser = editors(), required_unless_present = "list")]
+    editor: Option<String>,
+
+    /// Show the editors, which of them are on this machine, and what they have
+    #[arg(long, conflicts_with_all = ["editor", "dry_run", "force", "agent"])]
+    list: bool,
+
+    /// Move aside what is in the way, and install even if there is another copy
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// What installing and its opposite have in common.
+#[derive(Debug, clap::Args)]
+pub struct Shared {
+    /// Show what would be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Only this agent's extension (VS Code and its kin) [default: every agent's]
+    #[arg(long, value_name = "AGENT", value_parser = agents())]
+    agent: Option<Dialect>,
+
+    /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes}`, or with
+    /// `--list` an array of `{name, displayName, program, installed}`
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let machine = Machine::current();
+    let Some(name) = args.editor else {
+        return list(&machine, args.shared.json);
+    };
+    let editor = known(&name)?;
+    let options = args.shared.options(args.force);
+    let plan = editor.install(&machine, &options)?;
+    args.shared.carry_out(editor, &plan)
+}
+
+/// The editors' names, for the command line.
+pub fn editors() -> PossibleValuesParser {
+    let values = install::EDITORS
+        .iter()
+        .map(|editor| PossibleValue::new(editor.name()).aliases(editor.aliases().iter().copied()));
+    PossibleValuesParser::new(values)
+}
+
+/// The editor that was named.
+pub fn known(name: &str) -> anyhow::Result<&'static dyn Installer> {
+    let unknown = || Failure::new(Kind::Usage, format!("there is no editor {name}"));
+    Ok(install::editor(name).ok_or_else(unknown)?)
+}
+
+fn agents() -> impl TypedValueParser<Value = Dialect> {
+    let names = Dialect::AGENTS.map(Dialect::name);
+    PossibleValuesParser::new(names).map(|name| {
+        let named = |dialect: &Dialect| dialect.name() == name;
+        Dialect::AGENTS
+            .into_iter()
+            .find(named)
+            .unwrap_or(Dialect::GeminiCli)
+    })
+}
+
+impl Shared {
+    pub fn options(&self, force: bool) -> Options {
+        Options {
+            agent: self.agent,
+            force,
+        }
+    }
+
+    /// Carries a plan out, or only shows it.
+    pub fn carry_out(&self, editor: &dyn Installer, plan: &Plan) -> anyhow::Result<()> {
+        let mut steps = Vec::new();
+        // Words that nobody reads stop no work: what was asked for is done, then told.
+        let mut told = Ok(());
+        let mut tell = |before: &str, text: &str| {
+            if !self.json && told.is_ok() {
+                told = say(before, text);
+            }
+        };
+        plan.notes.iter().for_each(|note| tell("note: ", note));
+        for step in &plan.steps {
+            let outcome = (!self.dry_run).then(|| step.carry_out());
+            let step = PrintedStep::new(step.to_string(), outcome);
+            if step.success != Some(false) {
+                let would = if self.dry_run { "would " } else { "" };
+                tell(would, step.message.as_deref().unwrap_or(&step.step));
+            }
+            steps.push(step);
+        }
+        let failed = steps.iter().filter(|step| step.success == Some(false));
+        let failed: Vec<_> = failed.filter_map(|step| step.message.clone()).collect();
+        if self.json {
+            print_json(&Printed {
+                editor: editor.name(),
+                dry_run: self.dry_run,
+                success: failed.is_empty(),
+                steps,
+                notes: &plan.notes,
+            })?;
+        }
+        if failed.is_empty() {
+            let next = plan.next.filter(|_| !self.dry_run);
+            next.into_iter().for_each(|next| tell("", next));
+            return Ok(told?);
+        }
+        let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
+        let is_undone = plan.steps.iter().all(Step::is_undone_by_failure);
+        let hint = if is_undone {
+            "What failed changed nothing. Run it again when the reason is gone."
+        } else {
+            "Run it again when the reason is gone; what is installed already stays as it is."
+        };
+        Err(Failure::new(Kind::Refused, message).hint(hint).into())
+    }
+}
+
+/// Prints lines that may hold paths and what programs said.
+fn say(before: &str, text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    text.lines()
+        .try_for_each(|line| writeln!(out, "{before}{}", visible::one_line(line)))
+}
+
+/// What is printed with `--json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Printed<'a> {
+    editor: &'a str,
+    dry_run: bool,
+    success: bool,
+    steps: Vec<PrintedStep>,
+    notes: &'a [String],
+}
+
+/// A step; null is what was not done.
+#[derive(Debug, Serialize)]
+struct PrintedStep {
+    step: String,
+    success: Option<bool>,
+    message: Option<String>,
+}
+
+impl PrintedStep {
+    fn new(step: String, outcome: Option<Outcome>) -> Self {
+        let (success, message) = outcome.map(|it| (it.success, it.message)).unzip();
+        Self {
+            step,
+            success,
+            message,
+        }
+    }
+}
+
+/// An editor of `--list`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    name: &'a str,
+    display_name: &'a str,
+    program: Option<PathBuf>,
+    installed: Vec<String>,
+}
+
+fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
+    let listed = install::EDITORS.iter().map(|editor| {
+        let found = editor.find(machine);
+        Listed {
+            name: editor.name(),
+            display_name: editor.display_name(),
+            program: found.program,
+            installed: found.installed,
+        }
+    });
+    let listed: Vec<_> = listed.collect();
+    if json {
+        return print_json(&listed);
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{:<16} {:<44} INSTALLED", "EDITOR", "PROGRAM")?;
+    for editor in listed {
+        let program = editor.program.map(|path| path.display().to_string());
+        let program = visible::one_line(&program.unwrap_or_else(|| "-".to_owned()));
+        let installed = visible::one_line(&editor.installed.join(", "));
+        let installed = if installed.is_empty() {
+            "-"
+        } else {
+            &installed
+        };
+        writeln!(out, "{:<16} {program:<44} {installed}", editor.name)?;
+    }
+    Ok(())
+}
+
+fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = visible::json(&serde_json::to_string(value)?);
+    writeln!(io::stdout().lock(), "{text}")?;
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! `pillion uninstall`.
+
+use super::install::{Shared, editors, known};
+use crate::install::Machine;
+
+/// Take away what `pillion install` installed
+///
+/// Files that you changed or added stay, and are named. What something else installed, such as a
+/// plugin manager, is left alone.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The editor
+    #[arg(value_parser = editors())]
+    editor: String,
+
+    #[command(flatten)]
+    shared: Shared,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let editor = known(&args.editor)?;
+    let plan = editor.uninstall(&Machine::current(), &args.shared.options(false))?;
+    args.shared.carry_out(editor, &plan)
+}

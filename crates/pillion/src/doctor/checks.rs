@@ -1,0 +1,52 @@
+//! What the facts mean. No I/O: a check takes facts and gives findings.
+
+mod agent;
+mod companion;
+mod connection;
+mod files;
+mod folders;
+mod proxies;
+mod session;
+mod settings;
+mod shell;
+#[cfg(test)]
+mod tests;
+
+use super::facts::Facts;
+use super::finding::{Finding, Id, Level};
+
+pub use self::settings::ide_mode;
+
+/// Everything that is to be said, in the order of the walk.
+pub fn judge(facts: &Facts) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    agent::check(facts, &mut findings);
+    settings::check(facts, &mut findings);
+    folders::check(facts, &mut findings);
+    files::check(facts, &mut findings);
+    companion::check(facts, &mut findings);
+    connection::check(facts, &mut findings);
+    session::check(facts, &mut findings);
+    // The first break comes first in its step.
+    findings.sort_by_key(|finding| (finding.id.step(), std::cmp::Reverse(finding.level)));
+    if !facts.is_connected() && !findings.iter().any(is_problem) {
+        findings.push(unexplained(facts));
+    }
+    findings
+}
+
+pub fn is_problem(finding: &Finding) -> bool {
+    finding.level == Level::Problem
+}
+
+/// The agent's own reason, where no check has a better one.
+fn unexplained(facts: &Facts) -> Finding {
+    let refusal = facts.search.refusal.as_ref();
+    let what = refusal.map_or_else(|| "no companion answers".to_owned(), ToString::to_string);
+    Finding::problem(
+        Id::NoCompanion,
+        what,
+        format!("{} needs one that it finds and that answers", facts.release),
+    )
+    .mend("pillion")
+}

@@ -1,0 +1,65 @@
+//! The agent's program.
+
+use pillion_agent::find::Version;
+use pillion_protocol::Dialect;
+
+use super::super::facts::Facts;
+use super::super::facts::program::package;
+use super::super::finding::{Finding, Id};
+
+/// Before this release, Gemini CLI tried the files of one process only.
+const LOOKS_EVERYWHERE: Version = Version::new(0, 31, 0);
+
+pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
+    let program = &facts.program;
+    let agent = facts.agent();
+    let name = agent.display_name();
+    let install = format!("npm install -g {}@latest", package(agent));
+    if program.path.is_none() {
+        let what = format!(
+            "{name} is not installed: there is no command `{}` on PATH",
+            agent.name()
+        );
+        let why = "what follows is what its newest release would do";
+        findings.push(Finding::problem(Id::NotInstalled, what, why).mend(&install));
+        return;
+    }
+    if program.version.is_none() {
+        let what = format!("which release of {name} is installed cannot be told");
+        let why = "what follows is what the newest one would do; older ones look elsewhere";
+        findings.push(Finding::warning(Id::ReleaseUnknown, what, why).mend(&install));
+    }
+    if !facts.release.knows_token() {
+        let what = format!("{} knows no tokens", facts.release);
+        let why =
+            "a companion lets in only who presents its token (C3.3), and this release sends none";
+        findings.push(Finding::problem(Id::NoToken, what, why).mend(&install));
+    }
+    if !program.has_node {
+        let what =
+            format!("Node.js is missing: there is no command `node` on PATH, by which {name} runs");
+        let finding = Finding::problem(Id::NodeMissing, what, format!("{name} does not start"));
+        findings.push(with_package(finding, facts, "nodejs"));
+    }
+    if !program.has_ps {
+        let what = "the command `ps` is missing";
+        let why = format!("{name} finds its editor's process with it");
+        let finding = Finding::blocking(needs_ps(facts), Id::PsMissing, what, why);
+        findings.push(with_package(finding, facts, "procps"));
+    }
+}
+
+/// Whether this release finds nothing without knowing its editor's process. If a companion answered
+/// all the same, it did not need to.
+fn needs_ps(facts: &Facts) -> bool {
+    let is_exact = facts.agent() == Dialect::GeminiCli && facts.release.version < LOOKS_EVERYWHERE;
+    is_exact && !facts.is_connected()
+}
+
+fn with_package(finding: Finding, facts: &Facts, package: &str) -> Finding {
+    match facts.program.installer {
+        Some("brew install") if package == "nodejs" => finding.mend("brew install node"),
+        Some(installer) => finding.mend(format!("{installer} {package}")),
+        None => finding,
+    }
+}

@@ -1,0 +1,251 @@
+//! Which companion the agent takes, and why none, or not another.
+
+use std::path::{Path, PathBuf};
+
+use pillion_agent::find::{Candidate, Preference, Refusal, Verdict, Version};
+use pillion_discovery::FileError;
+use pillion_discovery::survey::Companion;
+use pillion_protocol::Dialect;
+
+use super::super::facts::program::package;
+use super::super::facts::{Facts, is_for};
+use super::super::finding::{Finding, Id};
+use super::{folders, shell};
+
+/// Since this release, a variable can hold the token for Gemini CLI.
+const TAKES_TOKENS: Version = Version::new(0, 20, 2);
+
+pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
+    // Whoever is dialled and lives, but does not answer, is the next leg's matter.
+    let mut dialled = facts.search.dials.iter();
+    if !facts.is_connected() && !dialled.any(|dial| facts.listens(dial)) {
+        let explained = folders::explains(findings);
+        findings.extend(nothing_found(facts, explained));
+    }
+    several(facts, findings);
+    variable(facts, findings);
+}
+
+/// Why the agent dials nobody: the one reason that has to go first.
+fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
+    let fitting: Vec<_> = facts.fitting().collect();
+    let mut looked_at = fitting
+        .iter()
+        .filter(|companion| facts.looks_at(companion.port));
+    let mut found = Vec::new();
+    if let Some(companion) = looked_at.next() {
+        found.push(not_taken(facts, companion));
+    } else if is_other_users(facts) {
+        // `files` has said it.
+    } else if let Some(companion) = fitting.first() {
+        found.extend((!explained).then(|| not_taken(facts, companion)));
+    } else if facts.living().next().is_some() {
+        found.push(wrong_folder(facts, explained));
+    } else if !explained {
+        found.push(no_companion(facts));
+    }
+    found
+}
+
+/// A companion serves this folder, and the agent does not take it.
+fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
+    let (release, port) = (facts.release, companion.port);
+    let own = |candidate: &&Candidate| candidate.port == Some(port);
+    let candidates: Vec<_> = facts.search.candidates.iter().filter(own).collect();
+    let is_chosen = candidates
+        .iter()
+        .any(|candidate| candidate.verdict.is_chosen());
+    let refusal = facts.search.refusal.as_ref();
+    if is_chosen && refusal == Some(&Refusal::Unsupported) {
+        return editor_unknown(facts, port);
+    }
+    let name = companion.display_name();
+    let mut verdicts = candidates.iter().map(|candidate| &candidate.verdict);
+    let wanted = verdicts.clone().find_map(|verdict| match verdict {
+        Verdict::OtherProcess { wanted, .. } => Some(*wanted),
+        _ => None,
+    });
+    if let Some(wanted) = wanted {
+        let looks = wanted.map_or("it cannot find its editor's process".to_owned(), |pid| {
+            format!("it looks for files of process {pid} only")
+        });
+        let what = format!("{release} does not find {name} on port {port}: {looks}");
+        let why = "this release knows no companion outside its own editor's terminals";
+        return Finding::problem(Id::OtherProcess, what, why).mend(wire(facts, port));
+    }
+    let reason = match (verdicts.next(), refusal) {
+        (Some(verdict), _) if !is_chosen => verdict.to_string(),
+        (_, Some(refusal)) => refusal.to_string(),
+        _ => "it looks elsewhere".to_owned(),
+    };
+    let what = format!("{release} does not take {name} on port {port}: {reason}");
+    let why = "without a file that it takes it dials nobody";
+    Finding::problem(Id::NotTaken, what, why).mend(wire(facts, port))
+}
+
+fn editor_unknown(facts: &Facts, port: u16) -> Finding {
+    let release = facts.release;
+    let what = format!("{release} does not take this terminal for one of an editor that it knows");
+    let why = if release.knows_ide_info() {
+        format!(
+            "the file of the companion on port {port} does not say which editor it is (`ideInfo`, C2.4)"
+        )
+    } else {
+        "this release does not read from the companion which editor it is (`ideInfo`, C2.4)"
+            .to_owned()
+    };
+    let mend = shell::export("TERM_PROGRAM", "vscode");
+    Finding::problem(Id::EditorUnknown, what, why).mend(mend)
+}
+
+/// Wires the agent to a companion, if it is a release that lets itself be wired.
+fn wire(facts: &Facts, port: u16) -> String {
+    let agent = facts.agent();
+    if agent == Dialect::GeminiCli && facts.release.version < TAKES_TOKENS {
+        format!("npm install -g {}@latest", package(agent))
+    } else {
+        format!("pillion run --port {port} {}", agent.name())
+    }
+}
+
+fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
+    let shown = facts.folder.display();
+    let roots = facts.living().flat_map(|companion| {
+        let name = companion.display_name();
+        companion.roots.iter().map(move |root| (name, root))
+    });
+    let nearest = roots.max_by_key(|(_, root)| folders::shared(root, &facts.folder));
+    let why = format!(
+        "{} connects only in or below a folder that the editor has open (C2.5); or run `pillion` here, for a companion of this folder",
+        facts.agent().display_name()
+    );
+    match nearest {
+        Some((name, root)) => {
+            let what = format!(
+                "no companion serves {shown}; {name} serves {}",
+                root.display()
+            );
+            let mend = format!("cd -- {}", shell::path(root));
+            Finding::blocking(!explained, Id::WrongFolder, what, why).mend(mend)
+        }
+        None => {
+            let what = format!("no companion serves {shown}: the editor has no folder open");
+            Finding::blocking(!explained, Id::WrongFolder, what, why).mend("pillion")
+        }
+    }
+}
+
+fn no_companion(facts: &Facts) -> Finding {
+    let what = format!("no companion runs for {}", facts.agent().display_name());
+    let why = "there is no editor to connect to: start one with its plugin, or Pillion's own review in the next terminal";
+    Finding::problem(Id::NoCompanion, what, why).mend("pillion")
+}
+
+/// Whether a file or folder of another user's stands where a companion's would; `files` says so.
+pub fn is_other_users(facts: &Facts) -> bool {
+    let mut unread = facts.survey.unread.iter();
+    unread.any(|error| matches!(error, FileError::Foreign { .. }) && is_agents(facts, error.path()))
+        && !facts
+            .fitting()
+            .any(|companion| facts.looks_at(companion.port))
+}
+
+/// Whether a path is one of those where this agent's files are.
+pub fn is_agents(facts: &Facts, path: &Path) -> bool {
+    let environment = &facts.environment;
+    let mut places = facts.agent().places().iter();
+    places.any(|place| {
+        let folder = environment.directory(place);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_file =
+            path.parent() == Some(&folder) && name.is_some_and(|name| place.name.fits(name));
+        is_file || (folder.starts_with(path) && path != environment.base(place.base))
+    })
+}
+
+/// Two that the agent could take, and nothing of the user's that says which.
+fn several(facts: &Facts, findings: &mut Vec<Finding>) {
+    let Some(chosen) = facts.search.chosen().and_then(|chosen| chosen.port) else {
+        return;
+    };
+    let variable = facts.agent().port_variable();
+    let named = variable.and_then(|name| facts.environment.filled(name));
+    if named.is_some_and(|named| named.to_string_lossy() == chosen.to_string()) {
+        return;
+    }
+    let mut others: Vec<(u16, Preference)> = Vec::new();
+    for candidate in &facts.search.candidates {
+        let preference = match candidate.verdict {
+            Verdict::SecondChoice(preference) => preference,
+            Verdict::Fallback => Preference::Newer,
+            _ => continue,
+        };
+        let Some(port) = candidate.port.filter(|port| *port != chosen) else {
+            continue;
+        };
+        // The user's own word, or the agent's own editor: that choice is no accident.
+        let is_meant = matches!(
+            preference,
+            Preference::PortVariable(_) | Preference::OwnProcess
+        );
+        let is_new = !others.iter().any(|(other, _)| *other == port);
+        let mut fitting = facts.fitting();
+        if is_new && !is_meant && fitting.any(|companion| companion.port == port) {
+            others.push((port, preference));
+        }
+    }
+    if facts.at(chosen).is_none() {
+        return;
+    }
+    for (port, preference) in others {
+        let name = |port| facts.at(port).map_or("an editor", Companion::display_name);
+        let what = format!(
+            "two companions serve this folder: {} on port {chosen} is taken, {} on port {port} is not ({preference})",
+            name(chosen),
+            name(port),
+        );
+        let why = "nothing says which you mean: the agent's choice can change with each start; the command takes the other one";
+        let mend = format!("pillion run --port {port} {}", facts.agent().name());
+        findings.push(Finding::warning(Id::SeveralCompanions, what, why).mend(mend));
+    }
+}
+
+/// The port variable, where it leads nowhere.
+fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
+    let Some(variable) = facts.agent().port_variable() else {
+        return;
+    };
+    let Some(value) = facts.environment.filled(variable) else {
+        return;
+    };
+    let value = value.to_string_lossy();
+    let companion = value.parse().ok().and_then(|port| facts.at(port));
+    let reached = facts
+        .dialled
+        .iter()
+        .any(|dialled| dialled.outcome.is_connected() && dialled.dial.port.to_string() == *value);
+    let what = match companion {
+        _ if reached => return,
+        None => format!("{variable} is {value}, but no companion is on that port"),
+        Some(companion) if !is_for(companion, facts.agent()) => return,
+        Some(companion) if companion.depth(&facts.folder).is_none() => format!(
+            "{variable} is {value}, but {} on that port serves {}",
+            companion.display_name(),
+            list(&companion.roots),
+        ),
+        Some(_) => return,
+    };
+    let why =
+        "the terminal is older than the editor that runs now, or was opened for another folder";
+    let blocks = !facts.is_connected() && facts.fitting().next().is_some();
+    let mend = format!("unset {variable}");
+    findings.push(Finding::blocking(blocks, Id::StaleVariable, what, why).mend(mend));
+}
+
+fn list(roots: &[PathBuf]) -> String {
+    let roots: Vec<_> = roots
+        .iter()
+        .map(|root| root.display().to_string())
+        .collect();
+    roots.join(", ")
+}

@@ -1,0 +1,129 @@
+//! What came of dialling.
+
+use pillion_agent::find::{Dial, Source};
+use pillion_agent::host::{Host, Override, needs_container_override};
+use pillion_discovery::survey::Companion;
+
+use super::super::facts::Facts;
+use super::super::facts::dial::{Dialled, Outcome};
+use super::super::finding::{Finding, Id};
+use super::{proxies, shell};
+
+pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
+    proxies::check(facts, findings);
+    if facts.is_connected() {
+        return;
+    }
+    for dialled in &facts.dialled {
+        // Where both hosts of one port fail for one reason, one finding says it.
+        if let Some(finding) = failed(facts, dialled)
+            && !findings.iter().any(|known| known.id == finding.id)
+        {
+            findings.push(finding);
+        }
+    }
+}
+
+fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
+    let Dialled { dial, outcome } = dialled;
+    let port = dial.port;
+    match outcome {
+        Outcome::Connected { .. } => None,
+        Outcome::Unreachable if dial.host == Host::ContainerHost => container(facts, dial),
+        // That its companion is gone is said of its file.
+        Outcome::Unreachable => None,
+        Outcome::TokenRefused => {
+            let what = format!(
+                "whoever listens on port {port} refuses the token of {}",
+                source(dial)
+            );
+            let why = "the file is an older companion's, whose port another has by now (C3.3)";
+            Some(Finding::problem(Id::TokenRefused, what, why).mend(forget(facts, dial)))
+        }
+        Outcome::NoCompanion(reason) => {
+            let what = format!(
+                "another program listens on port {port} of {}: {reason}",
+                source(dial)
+            );
+            let why = "the companion that had this port is gone, and its file was left behind";
+            Some(Finding::problem(Id::PortTaken, what, why).mend(forget(facts, dial)))
+        }
+        Outcome::Silent => {
+            let what = format!("whoever listens on port {port} does not answer");
+            let why =
+                "a companion answers within milliseconds; it may have been suspended with Ctrl-Z";
+            let finding = Finding::problem(Id::NoAnswer, what, why);
+            Some(match process(facts, port) {
+                Some(pid) => finding.mend(format!("kill -CONT {pid}")),
+                None => finding.mend(forget(facts, dial)),
+            })
+        }
+    }
+}
+
+fn container(facts: &Facts, dial: &Dial) -> Option<Finding> {
+    // Nobody on loopback either: the companion is gone, which is said of its file.
+    let companion = facts.at(dial.port)?;
+    let host = dial.host;
+    let meaning = if facts.network.resolves {
+        "where nobody listens"
+    } else {
+        "a name that has no address here"
+    };
+    let what = format!(
+        "{} dials {host}, {meaning}; {} is in this same container",
+        facts.release,
+        companion.display_name()
+    );
+    let why =
+        "in a container the agent takes its editor to be outside, unless a variable says otherwise";
+    let finding = Finding::problem(Id::ContainerHost, what, why);
+    let needed = needs_container_override(facts.release, &facts.environment, true);
+    Some(match needed {
+        Override::Variable(name, value) => finding.mend(shell::export(name, value)),
+        Override::HostsFile | Override::NotNeeded => {
+            finding.mend(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts"))
+        }
+    })
+}
+
+/// Where the port comes from.
+fn source(dial: &Dial) -> String {
+    match &dial.source {
+        Source::File(path) => path.display().to_string(),
+        Source::Variable(name) => (*name).to_owned(),
+    }
+}
+
+/// Takes away what led the agent there.
+fn forget(facts: &Facts, dial: &Dial) -> String {
+    match &dial.source {
+        Source::Variable(name) => format!("unset {name}"),
+        Source::File(path) => {
+            let companions = facts.survey.companions.iter();
+            let own = companions.filter(|companion| companion.port == dial.port);
+            let files = own.flat_map(|companion| &companion.files);
+            let files = files.filter(|file| file.dialect == facts.agent());
+            let mut files: Vec<_> = files.map(|file| file.path.as_path()).collect();
+            if !files.contains(&path.as_path()) {
+                files.push(path);
+            }
+            shell::remove(files)
+        }
+    }
+}
+
+/// The process of a companion of Pillion's.
+fn process(facts: &Facts, port: u16) -> Option<u32> {
+    let mut own = facts
+        .survey
+        .companions
+        .iter()
+        .filter(|companion| companion.port == port);
+    own.find_map(publisher)
+}
+
+fn publisher(companion: &Companion) -> Option<u32> {
+    let mut files = companion.files.iter();
+    files.find_map(|file| file.content.pillion.as_ref().map(|publisher| publisher.pid))
+}

@@ -1,0 +1,247 @@
+//! Discovery files that are in the way, or that lead nowhere.
+
+use std::path::{Path, PathBuf};
+
+use pillion_agent::find::{Candidate, Refusal, Stale, Verdict};
+use pillion_discovery::FileError;
+
+use super::super::facts::Facts;
+use super::super::facts::dial::Outcome;
+use super::super::finding::{Finding, Id};
+use super::companion::{is_agents, is_other_users};
+use super::shell;
+
+pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
+    dead(facts, findings);
+    foreign(facts, findings);
+    unread(facts, findings);
+    malformed(facts, findings);
+    doomed(facts, findings);
+    if !facts.disk.readable.is_empty() {
+        let files = &facts.disk.readable;
+        let what = format!("others can read {}", list(files));
+        let why =
+            "whoever reads the token in it can see what you work on, and propose changes to you";
+        let mend = shell::on_files("chmod 600 --", paths(files));
+        findings.push(Finding::warning(Id::FileOpen, what, why).mend(mend));
+    }
+}
+
+/// Files whose companion is gone (C6.2).
+fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
+    let dead = facts
+        .survey
+        .companions
+        .iter()
+        .filter(|companion| !companion.is_alive());
+    let dead: Vec<_> = dead.collect();
+    let files = dead.iter().flat_map(|companion| &companion.files);
+    let files: Vec<PathBuf> = files
+        .map(|file| file.path.clone())
+        .filter(|path| is_looked_at(facts, path))
+        .collect();
+    if files.is_empty() {
+        return;
+    }
+    let is_dialled = facts.dialled.iter().any(|dialled| {
+        let is_dead = facts.at(dialled.dial.port).is_none();
+        is_dead && dialled.outcome == Outcome::Unreachable
+    });
+    let blocks = !facts.is_connected() && is_dialled;
+    let what = if blocks {
+        format!(
+            "{} takes a companion that is gone, by {}",
+            facts.release,
+            list(&files)
+        )
+    } else {
+        format!("a companion that is gone left {}", list(&files))
+    };
+    let why =
+        "its editor was killed, and nobody tidied up; an agent that takes such a file dials nobody";
+    // A port that a living companion has by now is in the names of that one's files, too.
+    let ports = dead.iter().map(|companion| companion.port);
+    let mend = remove_all(&files, ports.filter(|port| facts.at(*port).is_none()));
+    findings.push(Finding::blocking(blocks, Id::DeadCompanion, what, why).mend(mend));
+}
+
+/// Whether this release looks at the file.
+fn is_looked_at(facts: &Facts, path: &Path) -> bool {
+    let mut candidates = facts.search.candidates.iter();
+    candidates.any(|candidate| candidate.path == path && candidate.verdict != Verdict::NotLookedAt)
+}
+
+/// A companion leaves a file for each ancestor of its editor: a pattern for those of one port.
+fn remove_all(files: &[PathBuf], ports: impl Iterator<Item = u16>) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let ports: Vec<_> = ports.map(|port| format!("-{port}.json")).collect();
+    for file in files {
+        let name = file
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let ending = ports.iter().find(|ending| name.ends_with(ending.as_str()));
+        let pattern = ending.and_then(|ending| {
+            let folder = shell::path(file.parent()?);
+            let prefix = name
+                .strip_suffix(ending.as_str())?
+                .trim_end_matches(|c: char| c.is_ascii_digit());
+            let is_shared = prefix.ends_with('-');
+            is_shared.then(|| format!("{folder}/{prefix}*{ending}"))
+        });
+        let word = pattern.unwrap_or_else(|| shell::path(file));
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    format!("rm -f -- {}", words.join(" "))
+}
+
+/// What belongs to others. Where the agent connects that is as it should be: the machine has many
+/// users.
+fn foreign(facts: &Facts, findings: &mut Vec<Finding>) {
+    let errors = facts.survey.unread.iter();
+    let own = errors.filter(|error| is_agents(facts, error.path()));
+    let owned = own.filter_map(|error| match error {
+        FileError::Foreign { path, uid } => Some((path.clone(), *uid)),
+        _ => None,
+    });
+    let owned: Vec<(PathBuf, u32)> = owned.collect();
+    let (Some((first, uid)), false) = (owned.first(), facts.is_connected()) else {
+        return;
+    };
+    let paths: Vec<_> = owned.iter().map(|(path, _)| path.clone()).collect();
+    let what = format!("{} belongs to another user (id {uid})", list(&paths));
+    let why = "agents connect only to companions of their own user: run editor and agent as the same one, or start a companion of your own";
+    let finding = Finding::blocking(is_other_users(facts), Id::OtherUser, what, why);
+    findings.push(finding.mend(other_users(facts, first)));
+}
+
+/// What the agent, or Pillion, cannot read.
+fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
+    let errors = facts.survey.unread.iter();
+    for error in errors.filter(|error| is_agents(facts, error.path())) {
+        if matches!(error, FileError::Foreign { .. }) {
+            continue;
+        }
+        let path = error.path();
+        let what = format!("{error}, so it is not used");
+        let why = format!("{} learns from it where its companion is", facts.agent());
+        // Without the folder a companion has no place for its file.
+        let is_needed = is_folder(facts, path) && facts.living().next().is_none();
+        let blocks = !facts.is_connected() && (is_decisive(facts, path) || is_needed);
+        let finding = Finding::blocking(blocks, Id::Unreadable, what, why);
+        findings.push(finding.mend(repair(error)));
+    }
+    for candidate in &facts.search.candidates {
+        let known = facts
+            .survey
+            .unread
+            .iter()
+            .any(|error| error.path() == candidate.path);
+        if let (Verdict::Unreadable(kind), false) = (&candidate.verdict, known) {
+            let what = format!("cannot read {}: {kind}", candidate.path.display());
+            let why = "the agent learns from it where its companion is";
+            let mend = shell::on_files("chmod u+r --", [candidate.path.as_path()]);
+            let blocks = is_decisive(facts, &candidate.path) && !facts.is_connected();
+            findings.push(Finding::blocking(blocks, Id::Unreadable, what, why).mend(mend));
+        }
+    }
+}
+
+/// Whether the agent's attempt ends at this file.
+fn is_decisive(facts: &Facts, path: &Path) -> bool {
+    matches!(&facts.search.refusal, Some(Refusal::Fails(Some(ends))) if ends == path)
+}
+
+/// Whether discovery files of this agent lie at or below the path.
+fn is_folder(facts: &Facts, path: &Path) -> bool {
+    let mut places = facts.agent().places().iter();
+    places.any(|place| facts.environment.directory(place).starts_with(path))
+}
+
+/// A folder of another user's keeps our companions' files out; a file does not.
+fn other_users(facts: &Facts, path: &Path) -> String {
+    if is_folder(facts, path) {
+        format!("sudo rm -r -- {}", shell::path(path))
+    } else {
+        "pillion".to_owned()
+    }
+}
+
+fn repair(error: &FileError) -> String {
+    let path = error.path();
+    match error {
+        FileError::Io { .. } => shell::on_files("chmod u+rwX --", [path]),
+        FileError::NotAFile(_) => shell::on_files("rm -r --", [path]),
+        _ => shell::remove([path]),
+    }
+}
+
+fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
+    let is_bad = |candidate: &&Candidate| {
+        matches!(
+            candidate.verdict,
+            Verdict::Malformed | Verdict::EndsAttempt | Verdict::NoWorkspace
+        )
+    };
+    let seen = facts.search.candidates.iter().filter(is_bad);
+    let mut files: Vec<PathBuf> = seen.map(|candidate| candidate.path.clone()).collect();
+    for path in facts
+        .survey
+        .malformed
+        .iter()
+        .filter(|path| is_agents(facts, path))
+    {
+        if !files.contains(path) {
+            files.push(path.clone());
+        }
+    }
+    // Nobody's word on a link is Pillion's to judge: that it is one has been said.
+    files.retain(|path| !facts.survey.unread.iter().any(|error| error.path() == path));
+    for path in files {
+        let what = format!("{} is no discovery file", path.display());
+        let why = "a companion writes a JSON object with `port` and `workspacePath` (C2.4); this one tells an agent nothing";
+        let blocks = !facts.is_connected() && is_decisive(facts, &path);
+        let mend = shell::remove([path.as_path()]);
+        findings.push(Finding::blocking(blocks, Id::Malformed, what, why).mend(mend));
+    }
+}
+
+/// Lock files that Qwen Code deletes although their companions live.
+fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
+    for candidate in &facts.search.candidates {
+        let Verdict::Stale(stale) = candidate.verdict else {
+            continue;
+        };
+        if candidate.port.and_then(|port| facts.at(port)).is_none() {
+            // One of a dead companion may go.
+            continue;
+        }
+        let reason = match stale {
+            Stale::ProcessGone => "its `ppid` is no living process of yours",
+            Stale::NoFolder => "it has no `ppid`, and its `workspacePath` as a whole is no folder",
+        };
+        let what = format!(
+            "{} deletes {} when it sees it: {reason}",
+            facts.agent().display_name(),
+            candidate.path.display()
+        );
+        let why = "the companion lives, but the agent does not find it then; its editor's plugin has to write the file better";
+        let blocks = !facts.is_connected();
+        findings.push(Finding::blocking(blocks, Id::DoomedLock, what, why).mend("pillion"));
+    }
+}
+
+fn paths(files: &[PathBuf]) -> impl Iterator<Item = &Path> {
+    files.iter().map(PathBuf::as_path)
+}
+
+/// A list for a sentence: the first, and how many more.
+fn list(files: &[PathBuf]) -> String {
+    match files {
+        [] => String::new(),
+        [one] => one.display().to_string(),
+        [first, more @ ..] => format!("{} and {} more", first.display(), more.len()),
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether the agent looks where companions are, and whether others can put files there.
+
+use std::path::Path;
+
+use pillion_agent::find::Version;
+use pillion_protocol::Dialect;
+
+use super::super::facts::{Facts, is_for};
+use super::super::finding::{Finding, Id};
+use super::shell;
+
+/// Since this release, Qwen Code looks at all lock files, which lie in its own directory.
+const SCANS_LOCKS: Version = Version::new(0, 12, 0);
+
+pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
+    tmpdir(facts, findings);
+    for folder in &facts.disk.writable {
+        let what = format!("others can put files into {}", folder.display());
+        let why = "anybody on this machine can offer a companion there, or take yours away";
+        let mend = shell::on_files("chmod go-w --", [folder.as_path()]);
+        findings.push(Finding::warning(Id::FolderOpen, what, why).mend(mend));
+    }
+}
+
+fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
+    let name = facts.agent().display_name();
+    let elsewhere = facts.neighbours.elsewhere.iter();
+    for elsewhere in elsewhere.filter(|elsewhere| elsewhere.variable == decisive(facts)) {
+        let mut there = elsewhere.companions.iter().filter(|companion| {
+            let is_seen = facts.looks_at(companion.port);
+            is_for(companion, facts.agent()) && !is_seen && companion.depth(&facts.folder).is_some()
+        });
+        let Some(companion) = there.next() else {
+            continue;
+        };
+        let what = format!(
+            "{} serves this folder, but its files are in {}; agents of this terminal look in {}",
+            companion.display_name(),
+            elsewhere.value.display(),
+            own(facts, elsewhere.variable).display(),
+        );
+        let why = format!(
+            "{name} takes the folder from {}, which differs between that editor and this terminal",
+            elsewhere.variable,
+        );
+        let mend = shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy());
+        let blocks = !facts.is_connected();
+        findings.push(Finding::blocking(blocks, Id::TmpdirDiffers, what, why).mend(mend));
+    }
+}
+
+/// The variable by which this release finds its files.
+fn decisive(facts: &Facts) -> &'static str {
+    if facts.agent() == Dialect::QwenCode && facts.release.version >= SCANS_LOCKS {
+        "QWEN_HOME"
+    } else {
+        "TMPDIR"
+    }
+}
+
+fn own(facts: &Facts, variable: &str) -> std::path::PathBuf {
+    match variable {
+        "QWEN_HOME" => facts.environment.qwen_home(),
+        _ => facts.environment.tmpdir(),
+    }
+}
+
+/// Whether a companion in another place explains why none is found here.
+pub fn explains(findings: &[Finding]) -> bool {
+    findings
+        .iter()
+        .any(|finding| finding.id == Id::TmpdirDiffers && super::is_problem(finding))
+}
+
+/// How many of the first components two paths share.
+pub fn shared(one: &Path, other: &Path) -> usize {
+    let pairs = one.components().zip(other.components());
+    pairs.take_while(|(one, other)| one == other).count()
+}

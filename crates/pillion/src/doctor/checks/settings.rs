@@ -1,0 +1,214 @@
+//! Whether the agent's settings let it look for a companion, merged as the agent merges them.
+
+use pillion_agent::find::Version;
+use pillion_protocol::Dialect;
+use serde_json::Value;
+
+use super::super::facts::Facts;
+use super::super::facts::settings::{Content, Scope, SettingsFile};
+use super::super::finding::{Finding, Id};
+use super::shell;
+
+/// Before this release, Gemini CLI moved the settings of its first months to their new names.
+const MOVED: Version = Version::new(0, 24, 0);
+
+/// Since this release, Gemini CLI takes a folder for untrusted until it is told.
+const DISTRUSTS: Version = Version::new(0, 28, 0);
+
+/// Since this release, Qwen Code's own default is to make changes without asking.
+const AUTOMATIC: Version = Version::new(0, 21, 0);
+
+/// Since this release, Qwen Code knows a sandbox for its tools.
+const SANDBOXES: Version = Version::new(0, 24, 0);
+
+/// The settings that turn IDE mode on, now and in the agents' first months.
+const ENABLED: [&str; 2] = ["ide", "enabled"];
+const OLD_NAME: &str = "ideMode";
+
+/// A setting that decides, and where it stands.
+pub struct Setting<'a> {
+    pub file: &'a SettingsFile,
+    pub is_on: bool,
+}
+
+/// The file that turns IDE mode on or off, the last one that counts.
+pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
+    let is_trusted = is_trusted(facts);
+    let files = facts.settings.files.iter().rev();
+    let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);
+    counting.find_map(|file| {
+        let is_on = own_ide_mode(facts, file)?;
+        Some(Setting { file, is_on })
+    })
+}
+
+pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
+    let name = facts.agent().display_name();
+    for file in &facts.settings.files {
+        if let Content::Broken(reason) = &file.content {
+            let what = format!("{} is no settings file: {reason}", file.path.display());
+            // Qwen Code starts without a folder's own broken file.
+            let blocks = !(facts.agent() == Dialect::QwenCode && file.scope == Scope::Project);
+            let why = if blocks {
+                format!("{name} does not start with it")
+            } else {
+                format!("{name} empties it, and starts without what it says")
+            };
+            let finding = Finding::blocking(blocks, Id::SettingsBroken, what, why);
+            findings.push(finding.mend(shell::edit(&file.path)));
+        }
+    }
+    sandboxed(facts, findings);
+    let setting = ide_mode(facts);
+    let is_on = setting.as_ref().is_some_and(|setting| setting.is_on);
+    if !is_on {
+        findings.push(off(facts, setting));
+    }
+    ignored(facts, is_on, findings);
+    without_asking(facts, findings);
+}
+
+fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
+    let name = facts.agent().display_name();
+    let files = &facts.settings.files;
+    let old = files
+        .iter()
+        .find(|file| is_on(file.content.get(&[OLD_NAME])));
+    let what = match (&setting, old) {
+        (Some(setting), _) => format!(
+            "IDE mode is off: `ide.enabled` is false in {}",
+            setting.file.path.display()
+        ),
+        (None, Some(file)) => format!(
+            "IDE mode is off: {} has `ideMode`, which this release calls `ide.enabled`",
+            file.path.display()
+        ),
+        (None, None) => "IDE mode is off: no settings file sets `ide.enabled` to true".to_owned(),
+    };
+    let why = format!("{name} looks for a companion only in IDE mode");
+    let finding = Finding::problem(Id::IdeModeOff, what, why);
+    match setting {
+        // `/ide enable` writes the user's own file, which these overrule.
+        Some(setting) if matches!(setting.file.scope, Scope::Project | Scope::System) => {
+            finding.mend(shell::edit(&setting.file.path))
+        }
+        _ => finding.mend("/ide enable"),
+    }
+}
+
+/// Qwen Code runs its tools in a sandbox and then leaves IDE mode out, whatever else is set.
+fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
+    let knows = facts.agent() == Dialect::QwenCode && facts.release.version >= SANDBOXES;
+    let files = facts.settings.files.iter();
+    let mut counting = files.filter(|file| knows && file.scope != Scope::Project);
+    let names = ["tools", "executionSandbox"];
+    if let Some(file) = counting.find(|file| file.content.get(&names).is_some()) {
+        let shown = file.path.display();
+        let what = format!("IDE mode is off: {shown} sets `tools.executionSandbox`");
+        let why = "Qwen Code leaves IDE mode out when it runs its tools in that sandbox";
+        let finding = Finding::problem(Id::IdeModeOff, what, why);
+        findings.push(finding.mend(shell::edit(&file.path)));
+    }
+}
+
+/// The folder's own settings, where they say something else than what counts.
+fn ignored(facts: &Facts, is_on: bool, findings: &mut Vec<Finding>) {
+    let files = &facts.settings.files;
+    let Some(project) = files.iter().find(|file| file.scope == Scope::Project) else {
+        return;
+    };
+    let differs = own_ide_mode(facts, project).is_some_and(|own| own != is_on);
+    if !differs || is_trusted(facts) {
+        return;
+    }
+    let name = facts.agent().display_name();
+    let what = format!("{} does not count", project.path.display());
+    let why =
+        format!("{name} does not trust this folder, and then ignores the folder's own settings");
+    let mend = match facts.agent() {
+        Dialect::QwenCode => "/trust",
+        _ => "/permissions trust",
+    };
+    findings.push(Finding::warning(Id::ProjectIgnored, what, why).mend(mend));
+}
+
+fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
+    let agent = facts.agent();
+    let names: &[&str] = match agent {
+        Dialect::QwenCode => &["tools", "approvalMode"],
+        _ => &["general", "defaultApprovalMode"],
+    };
+    if !is_trusted(facts) {
+        // It asks then, whatever it was told.
+        return;
+    }
+    let set = merged(facts, names).and_then(Value::as_str);
+    let own = agent == Dialect::QwenCode && facts.release.version >= AUTOMATIC;
+    let is_automatic = match set {
+        Some(mode) => matches!(
+            mode,
+            "auto" | "auto_edit" | "auto-edit" | "autoEdit" | "yolo"
+        ),
+        None => own,
+    };
+    if is_automatic {
+        let name = agent.display_name();
+        let how = set.map_or("its own default".to_owned(), |mode| {
+            format!("its mode {mode:?}")
+        });
+        let what = format!("{name} makes changes without asking: that is {how}");
+        let why =
+            "no diff is shown then, in the editor either; what you work on it is told all the same";
+        let command = format!("{} --approval-mode default", agent.name());
+        findings.push(Finding::note(Id::NoDiffs, what, why).mend(command));
+    }
+}
+
+fn own_ide_mode(facts: &Facts, file: &SettingsFile) -> Option<bool> {
+    let moves = facts.agent() == Dialect::QwenCode || facts.release.version < MOVED;
+    let old = || file.content.get(&[OLD_NAME]).filter(|_| moves);
+    let value = file.content.get(&ENABLED).or_else(old)?;
+    (!value.is_null()).then(|| is_on(Some(value)))
+}
+
+/// The last value that counts.
+fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
+    let is_trusted = is_trusted(facts);
+    let files = facts.settings.files.iter().rev();
+    let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);
+    counting.find_map(|file| file.content.get(names))
+}
+
+/// Whether the agent trusts the folder. (An editor that says so overrules this later, C4.9; not for
+/// the settings, which are read before.)
+pub fn is_trusted(facts: &Facts) -> bool {
+    let is = |name: &str, value: &str| facts.environment.filled(name).is_some_and(|is| is == value);
+    if facts.agent() == Dialect::GeminiCli && facts.release.version >= DISTRUSTS {
+        if is("GEMINI_RESTRICTED_MODE", "true") || is("GEMINI_CLI_TRUST_WORKSPACE", "false") {
+            return false;
+        }
+        if is("GEMINI_CLI_TRUST_WORKSPACE", "true") {
+            return true;
+        }
+    }
+    let files = facts.settings.files.iter().rev();
+    let mut counting = files.filter(|file| file.scope != Scope::Project);
+    let set = counting.find_map(|file| file.content.get(&["security", "folderTrust", "enabled"]));
+    let is_default = facts.agent() == Dialect::GeminiCli && facts.release.version >= DISTRUSTS;
+    let asks = set.and_then(Value::as_bool).unwrap_or(is_default);
+    let rules = facts.settings.trust.iter();
+    let rules = rules.filter(|rule| facts.folder.starts_with(&rule.folder));
+    let longest = rules.max_by_key(|rule| rule.length);
+    !asks || longest.is_some_and(|rule| rule.is_trusted)
+}
+
+/// As JavaScript takes a value for true.
+fn is_on(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Bool(is_on)) => *is_on,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+        Some(Value::Array(_) | Value::Object(_)) => true,
+        Some(Value::Null) | None => false,
+    }
+}

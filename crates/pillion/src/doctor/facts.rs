@@ -1,0 +1,169 @@
+//! What the doctor looks at, gathered with all its I/O, and judged nowhere here.
+
+pub mod dial;
+pub mod disk;
+pub mod neighbours;
+pub mod network;
+pub mod program;
+pub mod settings;
+
+use std::path::PathBuf;
+
+use pillion_agent::find::{self, Dial, Release, Situation, Verdict};
+use pillion_discovery::survey::{Companion, Survey};
+use pillion_discovery::{Environment, process, survey};
+use pillion_protocol::Dialect;
+
+use self::dial::{Dialled, Outcome};
+use self::disk::Disk;
+use self::neighbours::Neighbours;
+use self::network::Network;
+use self::program::Program;
+use self::settings::Settings;
+
+/// Everything that decides whether an agent connects from here.
+#[derive(Debug)]
+pub struct Facts {
+    /// The installed release; the newest known one where that cannot be told.
+    pub release: Release,
+    /// Where the agent would be started, by its real path.
+    pub folder: PathBuf,
+    pub environment: Environment,
+    pub program: Program,
+    pub settings: Settings,
+    pub neighbours: Neighbours,
+    pub disk: Disk,
+    pub network: Network,
+    /// Every companion that can be seen from here.
+    pub survey: Survey,
+    /// Which of them the agent takes, by its own rules.
+    pub search: find::Finding,
+    /// The agents that are connected to the companion that is dialled first, before the doctor is.
+    pub connected: Vec<String>,
+    /// What came of dialling as the agent would.
+    pub dialled: Vec<Dialled>,
+}
+
+impl Facts {
+    /// Looks at everything, and dials.
+    ///
+    /// # Errors
+    /// When no connection can be tried at all.
+    pub fn gather(
+        agent: Dialect,
+        environment: &Environment,
+        folder: PathBuf,
+    ) -> anyhow::Result<Self> {
+        let program = program::look(agent, environment);
+        let release = match program.version {
+            Some(version) => Release { agent, version },
+            None => Release::newest(agent),
+        };
+        let network = network::look();
+        let chain = chain(&program, agent);
+        let search = find::find(&Situation {
+            release,
+            environment,
+            current_dir: &folder,
+            chain: &chain,
+            in_container: network.in_container,
+        });
+        let survey = survey(environment);
+        let port = search.dials.first().map(|dial| dial.port);
+        let mut companions = survey.companions.iter();
+        let companion = companions.find(|own| Some(own.port) == port && own.is_alive());
+        let connected = companion.map(dial::agents_of).transpose()?;
+        Ok(Self {
+            connected: connected.unwrap_or_default(),
+            settings: settings::read(agent, environment, &folder),
+            neighbours: neighbours::look(environment),
+            disk: disk::look(agent, environment),
+            survey,
+            dialled: dial::dial(&search.dials)?,
+            environment: environment.clone(),
+            release,
+            folder,
+            program,
+            network,
+            search,
+        })
+    }
+
+    pub fn agent(&self) -> Dialect {
+        self.release.agent
+    }
+
+    /// Whether a companion answered as the agent needs it.
+    pub fn is_connected(&self) -> bool {
+        self.outcome().is_some_and(Outcome::is_connected)
+    }
+
+    /// How dialling ended.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.dialled.last().map(|dialled| &dialled.outcome)
+    }
+
+    /// The companion that answered.
+    pub fn companion(&self) -> Option<&Companion> {
+        let last = self.dialled.last()?;
+        let is_connected = last.outcome.is_connected();
+        is_connected.then(|| self.at(last.dial.port)).flatten()
+    }
+
+    /// The companions that live and have files for this agent.
+    pub fn living(&self) -> impl Iterator<Item = &Companion> {
+        let companions = self.survey.companions.iter();
+        companions.filter(|companion| companion.is_alive() && is_for(companion, self.agent()))
+    }
+
+    /// Those of them that serve the folder (C2.5).
+    pub fn fitting(&self) -> impl Iterator<Item = &Companion> {
+        self.living()
+            .filter(|companion| companion.depth(&self.folder).is_some())
+    }
+
+    /// Whether this release reads a file of the companion on this port.
+    pub fn looks_at(&self, port: u16) -> bool {
+        let mut candidates = self.search.candidates.iter();
+        candidates.any(|candidate| {
+            let is_read = !matches!(candidate.verdict, Verdict::NotLookedAt | Verdict::OtherUser);
+            candidate.port == Some(port) && is_read
+        })
+    }
+
+    /// Whether something listens where a dial goes, companion or not.
+    pub fn listens(&self, dial: &Dial) -> bool {
+        let own = |dialled: &&Dialled| dialled.dial.port == dial.port;
+        let mut outcomes = self.dialled.iter().filter(own);
+        self.at(dial.port).is_some()
+            || outcomes.any(|dialled| dialled.outcome != Outcome::Unreachable)
+    }
+
+    /// The companion on a port, if it lives.
+    pub fn at(&self, port: u16) -> Option<&Companion> {
+        let mut companions = self.survey.companions.iter();
+        companions.find(|companion| companion.port == port && companion.is_alive())
+    }
+}
+
+/// Whether a companion has a discovery file for the agent.
+pub fn is_for(companion: &Companion, agent: Dialect) -> bool {
+    companion.files.iter().any(|file| file.dialect == agent)
+}
+
+/// The agent's process and its ancestors, as it would see them if it were started in place of this
+/// process.
+fn chain(program: &Program, agent: Dialect) -> Vec<process::Process> {
+    let mut chain = process::chain(std::process::id());
+    if let Some(own) = chain.first_mut() {
+        own.command = format!("node {}", agent.name());
+    }
+    if !program.has_ps {
+        chain.truncate(1);
+        for process in &mut chain {
+            process.parent = 0;
+            process.command.clear();
+        }
+    }
+    chain
+}

@@ -1,0 +1,142 @@
+//! Dialling, as the agent would: with the host, the port and the token that it would use.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use anyhow::Context;
+use pillion_agent::find::Dial;
+use pillion_agent::{Address, Client, ClientError, Update, Updates};
+use pillion_companion::control;
+use pillion_discovery::survey::Companion;
+use tokio::runtime::Runtime;
+
+/// How long a companion may take to answer. It answers within milliseconds; agents wait longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A companion sends the context as soon as a session can receive it (C4.1).
+const CONTEXT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// One attempt, and what came of it.
+#[derive(Debug, Clone)]
+pub struct Dialled {
+    pub dial: Dial,
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Connected {
+        can_diff: bool,
+        has_context: bool,
+    },
+    /// The host has no address, or nobody listens there.
+    Unreachable,
+    /// The token does not open it (C3.3), or there is none.
+    TokenRefused,
+    /// Whoever listens is no companion, and why.
+    NoCompanion(String),
+    /// Whoever listens does not answer.
+    Silent,
+}
+
+/// The short names of the agents that a companion of Pillion's has now; none if it does not say.
+pub fn agents_of(companion: &Companion) -> anyhow::Result<Vec<String>> {
+    let Some(state) = &companion.state else {
+        return Ok(Vec::new());
+    };
+    let client = control::Client::new(state.port, state.control_token.clone());
+    let status = runtime()?.block_on(async {
+        let status = client.status();
+        tokio::time::timeout(PATIENCE, status).await
+    });
+    Ok(match status {
+        Ok(Ok(status)) => status.agents,
+        // Dialling says what is wrong with it.
+        _ => Vec::new(),
+    })
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build();
+    runtime.context("cannot start the runtime")
+}
+
+/// Dials one after the other until one answers.
+pub fn dial(dials: &[Dial]) -> anyhow::Result<Vec<Dialled>> {
+    let runtime = runtime()?;
+    let mut dialled = Vec::new();
+    for dial in dials {
+        let outcome = runtime.block_on(attempt(dial));
+        let is_connected = outcome.is_connected();
+        dialled.push(Dialled {
+            dial: dial.clone(),
+            outcome,
+        });
+        if is_connected {
+            break;
+        }
+    }
+    // A name server that is still silent must not hold up the end.
+    runtime.shutdown_background();
+    Ok(dialled)
+}
+
+impl Outcome {
+    pub fn is_connected(&self) -> bool {
+        matches!(self, Self::Connected { .. })
+    }
+}
+
+async fn attempt(dial: &Dial) -> Outcome {
+    let address = Address::new(dial.port)
+        .with_host(dial.host.to_string())
+        .with_token(dial.token.clone())
+        .with_patience(PATIENCE, PATIENCE);
+    // The client's patience begins when somebody listens.
+    match tokio::time::timeout(2 * PATIENCE, Client::connect_to(address)).await {
+        Ok(Ok((client, updates))) => {
+            let can_diff = client.can_diff();
+            let has_context = has_context(updates).await;
+            // The session is over either way; some companions cannot be told so.
+            let _ = client.disconnect().await;
+            Outcome::Connected {
+                can_diff,
+                has_context,
+            }
+        }
+        Ok(Err(error)) => failed(error, dial),
+        Err(_) => Outcome::Silent,
+    }
+}
+
+async fn has_context(mut updates: Updates) -> bool {
+    let context = async {
+        while let Some(update) = updates.next().await {
+            if matches!(update, Update::Context(_)) {
+                return true;
+            }
+        }
+        false
+    };
+    let waited = tokio::time::timeout(CONTEXT_PATIENCE, context).await;
+    waited.unwrap_or(false)
+}
+
+fn failed(error: ClientError, dial: &Dial) -> Outcome {
+    match error {
+        ClientError::Unreachable(_) if listens(dial) => {
+            Outcome::NoCompanion("it does not speak HTTP".to_owned())
+        }
+        ClientError::Unreachable(_) => Outcome::Unreachable,
+        ClientError::Refused(401 | 403) => Outcome::TokenRefused,
+        ClientError::Silent(_) => Outcome::Silent,
+        other => Outcome::NoCompanion(other.to_string()),
+    }
+}
+
+fn listens(dial: &Dial) -> bool {
+    let addresses = (dial.host.to_string(), dial.port).to_socket_addrs();
+    let mut addresses = addresses.into_iter().flatten();
+    addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok())
+}

@@ -1,0 +1,171 @@
+//! Where other programs of this user keep their temporary files: an editor that was started with
+//! another TMPDIR than this terminal leaves its discovery files where no agent here looks.
+
+use std::path::PathBuf;
+
+use pillion_discovery::Environment;
+use pillion_discovery::survey::{self, Companion};
+
+/// Another place where agents of other terminals would look.
+#[derive(Debug, Clone)]
+pub struct Elsewhere {
+    /// The variable that differs, and what it is there.
+    pub variable: &'static str,
+    pub value: PathBuf,
+    /// What is there.
+    pub companions: Vec<Companion>,
+}
+
+/// What other processes tell.
+#[derive(Debug, Clone, Default)]
+pub struct Neighbours {
+    pub elsewhere: Vec<Elsewhere>,
+    /// Whether this system lets one see other processes' variables.
+    pub can_see: bool,
+}
+
+/// Looks at the variables of this user's editors and companions, and into the places that those
+/// name and this terminal does not.
+pub fn look(environment: &Environment) -> Neighbours {
+    let mut elsewhere = Vec::new();
+    for (variable, value) in places(environment) {
+        let pairs = [
+            ("HOME", environment.home().unwrap_or_default()),
+            ("TMPDIR", environment.tmpdir()),
+            ("QWEN_HOME", environment.qwen_home()),
+        ];
+        let pairs = pairs.map(|(name, own)| {
+            let differs = name == variable;
+            (name, if differs { value.clone() } else { own })
+        });
+        let there = Environment::from_pairs(pairs);
+        let own_folder = |path: &std::path::Path| path.starts_with(&value);
+        let mut companions = survey::survey(&there).companions;
+        companions.retain(|companion| {
+            let mut files = companion.files.iter();
+            files.any(|file| own_folder(&file.path)) && companion.is_alive()
+        });
+        if !companions.is_empty() {
+            elsewhere.push(Elsewhere {
+                variable,
+                value,
+                companions,
+            });
+        }
+    }
+    Neighbours {
+        elsewhere,
+        can_see: cfg!(target_os = "linux"),
+    }
+}
+
+/// The places that other programs name, each once, those of `environment` left out.
+fn places(environment: &Environment) -> Vec<(&'static str, PathBuf)> {
+    let mut found = Vec::new();
+    let own = [environment.tmpdir(), environment.qwen_home()];
+    for other in system::environments() {
+        let theirs = [("TMPDIR", other.tmpdir()), ("QWEN_HOME", other.qwen_home())];
+        for place in theirs {
+            let is_own = own.iter().any(|own| same(own, &place.1));
+            if !is_own && place.1.is_absolute() && !found.contains(&place) {
+                found.push(place);
+            }
+        }
+    }
+    // Where most programs without a TMPDIR put their files.
+    let usual = ("TMPDIR", PathBuf::from("/tmp"));
+    if cfg!(unix) && !same(&own[0], &usual.1) && !found.contains(&usual) {
+        found.push(usual);
+    }
+    found
+}
+
+fn same(one: &std::path::Path, other: &std::path::Path) -> bool {
+    one == other
+        || one
+            .canonicalize()
+            .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::ffi::OsString;
+    use std::fs;
+    use std::os::unix::ffi::OsStringExt;
+    use std::os::unix::fs::MetadataExt;
+
+    use pillion_discovery::Environment;
+
+    /// Programs that start companions, or are some, by the beginning of their names.
+    const NAMES: &[&str] = &[
+        "pillion",
+        "nvim",
+        "vim",
+        "gvim",
+        "emacs",
+        "code",
+        "codium",
+        "cursor",
+        "windsurf",
+        "antigravity",
+        "positron",
+        "hx",
+        "helix",
+        "kak",
+        "kate",
+        "zed",
+        "sublime",
+        "idea",
+        "pycharm",
+        "webstorm",
+        "goland",
+        "clion",
+        "rider",
+        "rubymine",
+        "phpstorm",
+        "rustrover",
+        "java",
+        "node",
+        "electron",
+    ];
+
+    /// Their environments, as far as this user may see them.
+    pub fn environments() -> Vec<Environment> {
+        let own = std::process::id();
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        pids.filter(|pid| *pid != own)
+            .filter_map(environment)
+            .collect()
+    }
+
+    fn environment(pid: u32) -> Option<Environment> {
+        let process = fs::metadata(format!("/proc/{pid}")).ok()?;
+        (process.uid() == rustix::process::geteuid().as_raw()).then_some(())?;
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        NAMES
+            .iter()
+            .any(|known| name.starts_with(known))
+            .then_some(())?;
+        let text = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let pair = |pair: &[u8]| {
+            let at = pair.iter().position(|byte| *byte == b'=')?;
+            let name = String::from_utf8(pair[..at].to_vec()).ok()?;
+            Some((name, OsString::from_vec(pair[at + 1..].to_vec())))
+        };
+        let pairs = text.split(|byte| *byte == 0).filter_map(pair);
+        let environment = Environment::from_pairs(pairs);
+        let folder = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+        Some(environment.with_current_dir(folder))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use pillion_discovery::Environment;
+
+    /// Nobody's: these systems do not show them.
+    pub fn environments() -> Vec<Environment> {
+        Vec::new()
+    }
+}

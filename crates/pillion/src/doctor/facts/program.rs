@@ -1,0 +1,227 @@
+//! The agent's program: where it is installed, which release it is, and what it needs to run.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pillion_agent::find::Version;
+use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
+use serde_json::Value;
+
+/// How many folders lie between a program and its package's description, at most.
+const MAX_DEPTH: usize = 6;
+
+/// A start script is short; a program that is longer is none.
+const MAX_SCRIPT: u64 = 64 << 10;
+
+/// How long the agent may take to tell its version. Node takes a second or two on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What is known of the agent's program.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    /// Where its command is; none if it is not on PATH.
+    pub path: Option<PathBuf>,
+    /// Which release it is.
+    pub version: Option<Version>,
+    /// Whether what runs it is there.
+    pub has_node: bool,
+    /// Whether `ps` is there, by which agents see their process tree on Unix.
+    pub has_ps: bool,
+    /// The system's package manager, with the words that install a package.
+    pub installer: Option<&'static str>,
+}
+
+/// The npm package of an agent.
+pub fn package(agent: Dialect) -> &'static str {
+    match agent {
+        Dialect::QwenCode => "@qwen-code/qwen-code",
+        _ => "@google/gemini-cli",
+    }
+}
+
+/// Whether the agent's command is on PATH.
+pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
+    on_path(agent.name(), environment).is_some()
+}
+
+/// Looks for the agent's command as a shell does.
+pub fn look(agent: Dialect, environment: &Environment) -> Program {
+    let path = on_path(agent.name(), environment);
+    let version = path
+        .as_deref()
+        .and_then(|path| packaged_version(path, package(agent)).or_else(|| told_version(path)));
+    let has = |name: &str| on_path(name, environment).is_some();
+    let installers = [
+        ("apt-get", "sudo apt-get install"),
+        ("dnf", "sudo dnf install"),
+        ("apk", "sudo apk add"),
+        ("pacman", "sudo pacman -S"),
+        ("zypper", "sudo zypper install"),
+        ("brew", "brew install"),
+    ];
+    let installer = installers.into_iter().find(|(name, _)| has(name));
+    let needs_node = path.as_deref().is_some_and(starts_with_node);
+    Program {
+        has_node: !needs_node || has("node"),
+        has_ps: cfg!(windows) || has("ps"),
+        installer: installer.map(|(_, words)| words),
+        path,
+        version,
+    }
+}
+
+/// The first program of this name on PATH.
+fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
+    let path = environment.filled("PATH")?;
+    let endings: &[&str] = if cfg!(windows) {
+        &[".exe", ".cmd", ".bat"]
+    } else {
+        &[""]
+    };
+    std::env::split_paths(path)
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .flat_map(|folder| {
+            let named = |ending: &&str| folder.join(format!("{name}{ending}"));
+            endings.iter().map(named).collect::<Vec<_>>()
+        })
+        .find(|path| is_program(path))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// The version in the description of the package that the command belongs to.
+fn packaged_version(command: &Path, package: &str) -> Option<Version> {
+    let real = command.canonicalize().ok()?;
+    let folders = real.ancestors().skip(1).take(MAX_DEPTH);
+    let mut found = folders.filter_map(|folder| described_version(folder, package));
+    found.next().or_else(|| {
+        // Some package managers, and npm on Windows, put a short script there instead of a link.
+        let script = script(&real)?;
+        let folder = package_in(&script, package, real.parent()?)?;
+        described_version(&folder, package)
+    })
+}
+
+fn described_version(folder: &Path, package: &str) -> Option<Version> {
+    let text = fs::read(folder.join("package.json")).ok()?;
+    let description: Value = serde_json::from_slice(&text).ok()?;
+    (description["name"] == package).then_some(())?;
+    description["version"].as_str()?.parse().ok()
+}
+
+/// The folder of the package that a start script names.
+fn package_in(script: &str, package: &str, folder: &Path) -> Option<PathBuf> {
+    let windows = package.replace('/', "\\");
+    let names = [
+        format!("node_modules/{package}"),
+        format!("node_modules\\{windows}"),
+    ];
+    let named = names.iter().find_map(|name| {
+        let end = script.find(name.as_str())? + name.len();
+        let begin = script[..end]
+            .rfind(['"', '\'', ' ', '\n', '='])
+            .map_or(0, |at| at + 1);
+        Some(&script[begin..end])
+    })?;
+    let here = ["$basedir", "${basedir}", "%dp0%", "%~dp0"];
+    let relative = here.iter().find_map(|here| named.strip_prefix(here));
+    let relative = relative.unwrap_or(named).replace('\\', "/");
+    let is_absolute = named == relative && Path::new(named).is_absolute();
+    Some(if is_absolute {
+        PathBuf::from(named)
+    } else {
+        folder.join(relative.trim_start_matches('/'))
+    })
+}
+
+/// The text of a program that is a short script.
+fn script(program: &Path) -> Option<String> {
+    let is_short = fs::metadata(program).is_ok_and(|file| file.len() <= MAX_SCRIPT);
+    is_short.then(|| fs::read_to_string(program).ok()).flatten()
+}
+
+/// Whether the program's first line leaves it to `env` to find Node.
+fn starts_with_node(program: &Path) -> bool {
+    let mut line = [0; 64];
+    let read = fs::File::open(program).and_then(|mut file| file.read(&mut line));
+    read.is_ok_and(|length| line[..length].starts_with(b"#!/usr/bin/env node"))
+}
+
+/// What the command says itself when it is asked.
+fn told_version(command: &Path) -> Option<Version> {
+    let mut child = Command::new(command)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    if !ends_in_time(&mut child) {
+        // It may have ended in this moment; either way nothing more is expected of it.
+        let _ = child.kill();
+        let _ = child.wait();
+        return None;
+    }
+    let mut text = String::new();
+    child.stdout?.take(1024).read_to_string(&mut text).ok()?;
+    text.split_whitespace().find_map(|word| word.parse().ok())
+}
+
+fn ends_in_time(child: &mut Child) -> bool {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_script_names_its_package() {
+        let folder = Path::new("/p/bin");
+        for (script, expected) in [
+            (
+                "#!/bin/sh\nexec node \"$basedir/../lib/node_modules/@q/c/cli.js\" \"$@\"",
+                "/p/bin/../lib/node_modules/@q/c",
+            ),
+            (
+                "@\"%dp0%\\node_modules\\@q\\c\\cli.js\" %*",
+                "/p/bin/node_modules/@q/c",
+            ),
+            (
+                "exec /opt/node_modules/@q/c/cli.js",
+                "/opt/node_modules/@q/c",
+            ),
+            (
+                "node ../x/node_modules/@q/c/x",
+                "/p/bin/../x/node_modules/@q/c",
+            ),
+        ] {
+            let found = package_in(script, "@q/c", folder);
+            assert_eq!(found.as_deref(), Some(Path::new(expected)), "{script}");
+        }
+        assert_eq!(package_in("exec node /x/cli.js", "@q/c", folder), None);
+    }
+}

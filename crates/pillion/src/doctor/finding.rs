@@ -1,0 +1,225 @@
+//! What the doctor can find: a closed list, each with an id that people can search for.
+//!
+//! `docs/doctor.md` explains every id; a test holds that page and this list together.
+
+use serde::Serialize;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// The agent connects all the same, or would but for something else.
+    Warning,
+    /// It keeps the agent from connecting.
+    Problem,
+}
+
+/// One leg of the way from the agent to the editor, in the order in which it is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Which release is installed, and what it needs to run.
+    Agent,
+    /// Whether its settings turn IDE mode on.
+    Settings,
+    /// Whether it looks for companions where they say that they are.
+    Folders,
+    /// Which discovery file it takes.
+    Companion,
+    /// Whether it gets through to the companion.
+    Connection,
+    /// What it has of the companion then.
+    Session,
+}
+
+impl Step {
+    pub const ALL: [Self; 6] = [
+        Self::Agent,
+        Self::Settings,
+        Self::Folders,
+        Self::Companion,
+        Self::Connection,
+        Self::Session,
+    ];
+
+    /// The name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Settings => "IDE mode",
+            Self::Folders => "folders",
+            Self::Companion => "companion",
+            Self::Connection => "connection",
+            Self::Session => "session",
+        }
+    }
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $text:literal in $step:ident,)*) => {
+        /// What was found. The texts are stable: scripts compare them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Id { $($(#[$doc])* $name,)* }
+
+        impl Id {
+            /// Every one, in the order of the walk.
+            #[cfg(test)]
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            pub fn step(self) -> Step {
+                match self { $(Self::$name => Step::$step,)* }
+            }
+        }
+    };
+}
+
+ids! {
+    /// There is no such command.
+    NotInstalled = "agent-not-installed" in Agent,
+    /// Neither its package nor the command itself tells its release.
+    ReleaseUnknown = "agent-release-unknown" in Agent,
+    /// It cannot authenticate (C3.2).
+    NoToken = "agent-knows-no-token" in Agent,
+    /// The program that runs it is missing.
+    NodeMissing = "node-missing" in Agent,
+    /// It cannot see its own process tree (C2.3).
+    PsMissing = "ps-missing" in Agent,
+    /// A settings file that it does not understand.
+    SettingsBroken = "settings-broken" in Settings,
+    /// It does not look for a companion at all.
+    IdeModeOff = "ide-mode-off" in Settings,
+    /// What the folder's own settings say does not count.
+    ProjectIgnored = "project-settings-ignored" in Settings,
+    /// It makes changes without asking.
+    NoDiffs = "changes-without-asking" in Settings,
+    /// A companion is there, but not where this terminal's agents look.
+    TmpdirDiffers = "tmpdir-differs" in Folders,
+    /// Others can put files into the folder of the discovery files.
+    FolderOpen = "folder-open-to-others" in Folders,
+    /// Nothing is there for it.
+    NoCompanion = "no-companion" in Companion,
+    /// Companions are there, for other folders (C2.5).
+    WrongFolder = "wrong-folder" in Companion,
+    /// A file whose companion is gone (C6.2).
+    DeadCompanion = "dead-companion" in Companion,
+    /// A discovery file or its folder that belongs to somebody else.
+    OtherUser = "other-users-file" in Companion,
+    /// A discovery file or its folder that cannot be read, or is a link.
+    Unreadable = "unreadable-file" in Companion,
+    /// A discovery file that is none (C2.4).
+    Malformed = "malformed-file" in Companion,
+    /// Others can read the token.
+    FileOpen = "file-open-to-others" in Companion,
+    /// The release looks under one process id only (C2.7).
+    OtherProcess = "other-process" in Companion,
+    /// It serves the folder, and the agent takes it for another reason not.
+    NotTaken = "companion-not-taken" in Companion,
+    /// The agent takes this terminal for one of no editor that it knows.
+    EditorUnknown = "editor-unknown" in Companion,
+    /// Two companions that it cannot tell apart (C2.7).
+    SeveralCompanions = "several-companions" in Companion,
+    /// The port variable names a companion that is gone, or another folder's (C2.6).
+    StaleVariable = "stale-variable" in Companion,
+    /// Qwen Code deletes this file when it sees it.
+    DoomedLock = "lock-file-deleted" in Companion,
+    /// It dials a name that does not lead to the companion.
+    ContainerHost = "container-host" in Connection,
+    /// A proxy variable that breaks its HTTP client.
+    ProxyVariable = "proxy-variable" in Connection,
+    /// Somebody else listens on the companion's port.
+    PortTaken = "port-taken" in Connection,
+    /// The token in the file is not the companion's.
+    TokenRefused = "token-refused" in Connection,
+    /// The companion does not answer.
+    NoAnswer = "no-answer" in Connection,
+    /// Without both tools diffs stay in the agent (C5.1, C5.4).
+    ToolsMissing = "tools-missing" in Session,
+    /// No context came (C4.1).
+    NoContext = "no-context" in Session,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub id: Id,
+    pub level: Level,
+    /// What it is, as a sentence without its period.
+    pub what: String,
+    /// Why that matters.
+    pub why: String,
+    /// What mends it: a command to paste, or one to type into the agent if it starts with `/`.
+    pub mend: Option<String>,
+}
+
+impl Finding {
+    fn new(id: Id, level: Level, what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            id,
+            level,
+            what: what.into(),
+            why: why.into(),
+            mend: None,
+        }
+    }
+
+    pub fn problem(id: Id, what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::new(id, Level::Problem, what, why)
+    }
+
+    pub fn warning(id: Id, what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::new(id, Level::Warning, what, why)
+    }
+
+    pub fn note(id: Id, what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::new(id, Level::Note, what, why)
+    }
+
+    /// A problem if it `blocks` the way, else a warning.
+    pub fn blocking(blocks: bool, id: Id, what: impl Into<String>, why: impl Into<String>) -> Self {
+        let level = if blocks {
+            Level::Problem
+        } else {
+            Level::Warning
+        };
+        Self::new(id, level, what, why)
+    }
+
+    #[must_use]
+    pub fn mend(mut self, command: impl Into<String>) -> Self {
+        self.mend = Some(command.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/doctor.md"));
+
+    #[test]
+    fn the_page_explains_every_finding_in_the_order_of_the_walk() {
+        let mut described = PAGE.lines().filter_map(|line| line.strip_prefix("### "));
+        for id in Id::ALL {
+            assert_eq!(described.next(), Some(id.as_str()));
+        }
+        assert_eq!(described.next(), None);
+        assert!(Id::ALL.is_sorted_by_key(|id| id.step()));
+    }
+
+    #[test]
+    fn an_id_is_a_word_that_people_can_search_for() {
+        for id in Id::ALL {
+            let text = id.as_str();
+            let fits = |char: char| char.is_ascii_lowercase() || char == '-';
+            assert!(text.len() > 5 && text.chars().all(fits), "{text}");
+            let same = Id::ALL.iter().filter(|other| other.as_str() == text);
+            assert_eq!(same.count(), 1, "{text}");
+        }
+    }
+}

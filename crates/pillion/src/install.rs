@@ -1,0 +1,101 @@
+//! Installing what an editor needs to be a companion (C7.2).
+//!
+//! An [`Installer`] looks and plans, and changes nothing; a [`Plan`] is carried out in one place,
+//! after it was shown if only that was asked for. A new editor is a file below this module and a
+//! line in [`EDITORS`].
+
+mod folder;
+mod help_tags;
+mod machine;
+mod nvim;
+mod plan;
+mod program;
+mod vscode;
+
+use std::path::PathBuf;
+
+use pillion_protocol::Dialect;
+
+pub use self::machine::Machine;
+pub use self::plan::{Outcome, Plan, Step};
+
+/// Every editor, in the order in which they are listed.
+pub static EDITORS: &[&dyn Installer] = &[
+    &nvim::Neovim,
+    &vscode::VS_CODE,
+    &vscode::VS_CODE_INSIDERS,
+    &vscode::VS_CODIUM,
+    &vscode::CURSOR,
+    &vscode::WINDSURF,
+    &vscode::TRAE,
+    &vscode::ANTIGRAVITY,
+    &vscode::POSITRON,
+    &vscode::FIREBASE_STUDIO,
+];
+
+/// One editor: where it is, what it needs, how it gets that.
+pub trait Installer: Sync {
+    /// The word for it on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Other words for it.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// For people.
+    fn display_name(&self) -> &'static str;
+
+    /// Whether it is on this machine, and what of ours it has.
+    fn find(&self, machine: &Machine) -> Found;
+
+    /// What to do so that it has what it needs.
+    fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan>;
+
+    /// What to do so that it has nothing of that any more.
+    fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan>;
+}
+
+/// What was found of an editor.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Its program.
+    pub program: Option<PathBuf>,
+    /// What it has, such as `plugin 0.1.0`.
+    pub installed: Vec<String>,
+}
+
+/// What was asked for.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// The extension of this agent alone.
+    pub agent: Option<Dialect>,
+    /// Move aside what is in the way.
+    pub force: bool,
+}
+
+/// The editor of this name.
+pub fn editor(name: &str) -> Option<&'static dyn Installer> {
+    let is_named =
+        |editor: &&dyn Installer| editor.name() == name || editor.aliases().contains(&name);
+    EDITORS.iter().copied().find(is_named)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_word_means_one_editor() {
+        let mut seen = HashSet::new();
+        for installer in EDITORS {
+            for name in [&installer.name()].into_iter().chain(installer.aliases()) {
+                assert!(seen.insert(*name), "{name}");
+                assert_eq!(editor(name).unwrap().name(), installer.name());
+            }
+        }
+        assert!(editor("notepad").is_none());
+    }
+}

@@ -1,0 +1,214 @@
+//! Folders that are put in place and taken away, in a directory of the test's own.
+
+use tempfile::TempDir;
+
+use super::exchange::exchange;
+use super::*;
+
+fn world() -> (TempDir, PathBuf) {
+    let world = tempfile::tempdir().unwrap();
+    let target = world.path().join("pack/start/x");
+    (world, target)
+}
+
+fn put(world: &TempDir, target: &Path, files: &[(&str, &str)], in_the_way: InTheWay) -> Put {
+    let files = files
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()));
+    Put {
+        target: target.to_owned(),
+        staging: world.path().join("pack"),
+        files: files.collect(),
+        in_the_way,
+    }
+}
+
+fn ours(target: &Path) -> Ours {
+    match State::of(target).unwrap() {
+        State::Ours(ours) => ours,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Everything below a folder, folders with a slash behind.
+fn tree(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path
+                .strip_prefix(folder)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+                found.push(format!("{name}/"));
+            } else {
+                found.push(name);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_folder_comes_and_goes_with_the_folders_that_were_made_for_it() {
+    let (world, target) = world();
+    put(
+        &world,
+        &target,
+        &[("a/b", "b"), ("c", "c")],
+        InTheWay::Nothing,
+    )
+    .carry_out()
+    .unwrap();
+    let there = [
+        "pack/",
+        "pack/start/",
+        "pack/start/x/",
+        "pack/start/x/.pillion-installed.json",
+    ];
+    let rest = ["pack/start/x/a/", "pack/start/x/a/b", "pack/start/x/c"];
+    assert_eq!(tree(world.path()), [&there[..], &rest].concat());
+    let ours = ours(&target);
+    assert!(ours.of_the_user().is_empty());
+    let staging = world.path().join("pack");
+    Take {
+        target,
+        staging,
+        ours,
+    }
+    .carry_out()
+    .unwrap();
+    assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));
+}
+
+#[test]
+fn a_folder_that_was_there_before_stays() {
+    let (world, target) = world();
+    fs::create_dir(world.path().join("pack")).unwrap();
+    put(&world, &target, &[("c", "c")], InTheWay::Nothing)
+        .carry_out()
+        .unwrap();
+    // An update keeps in mind what the first installation made.
+    let older = InTheWay::Older(ours(&target).marker);
+    put(&world, &target, &[("d", "d")], older)
+        .carry_out()
+        .unwrap();
+    assert_eq!(fs::read_to_string(target.join("d")).unwrap(), "d");
+    assert!(!target.join("c").exists());
+    let take = Take {
+        staging: world.path().join("pack"),
+        ours: ours(&target),
+        target,
+    };
+    take.carry_out().unwrap();
+    assert_eq!(tree(world.path()), ["pack/"]);
+}
+
+#[test]
+fn what_the_user_changed_or_added_stays() {
+    let (world, target) = world();
+    let files = [("a/b", "b"), ("c", "c"), ("doc/tags", "t")];
+    put(&world, &target, &files, InTheWay::Nothing)
+        .carry_out()
+        .unwrap();
+    fs::write(target.join("c"), "mine").unwrap();
+    fs::write(target.join("a/new"), "mine").unwrap();
+    fs::write(target.join("doc/tags"), "by :helptags").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc/passwd", target.join("link")).unwrap();
+    let take = Take {
+        staging: world.path().join("pack"),
+        ours: ours(&target),
+        target: target.clone(),
+    };
+    let said = take.carry_out().unwrap();
+    assert!(said.contains("c (changed), a/new (added)"), "{said}");
+    let kept = tree(&target);
+    let kept: Vec<_> = kept.iter().filter(|name| *name != "link").collect();
+    assert_eq!(kept, ["a/", "a/new", "c"]);
+    assert!(matches!(State::of(&target).unwrap(), State::Foreign(_)));
+}
+
+#[test]
+fn a_marker_that_names_other_folders_removes_none_of_them() {
+    let (world, target) = world();
+    let other = world.path().join("other");
+    fs::create_dir(&other).unwrap();
+    put(&world, &target, &[("c", "c")], InTheWay::Nothing)
+        .carry_out()
+        .unwrap();
+    let marker = target.join(Marker::NAME);
+    let mut json: serde_json::Value = serde_json::from_slice(&fs::read(&marker).unwrap()).unwrap();
+    json["made"] = serde_json::json!([other, target, world.path().join("pack/../other")]);
+    json["files"]["../../../other/x"] = serde_json::json!(marker::hash(b"x"));
+    fs::write(&marker, json.to_string()).unwrap();
+    fs::write(other.join("x"), "x").unwrap();
+    let take = Take {
+        staging: world.path().join("pack"),
+        ours: ours(&target),
+        target,
+    };
+    take.carry_out().unwrap();
+    assert_eq!(
+        tree(world.path()),
+        ["other/", "other/x", "pack/", "pack/start/"]
+    );
+}
+
+#[test]
+fn what_is_no_marker_makes_a_folder_a_strangers() {
+    let (_world, target) = world();
+    fs::create_dir_all(&target).unwrap();
+    for text in ["", "{", "[]", "{\"version\": 1}"] {
+        fs::write(target.join(Marker::NAME), text).unwrap();
+        assert!(
+            matches!(State::of(&target).unwrap(), State::Foreign(_)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_failure_leaves_no_folders_behind() {
+    let (world, target) = world();
+    // The name of a file is that of a folder, too: writing fails half-way.
+    let files = [("a", "file"), ("a/b", "in a file"), ("c", "c")];
+    let error = put(&world, &target, &files, InTheWay::Nothing)
+        .carry_out()
+        .unwrap_err();
+    assert!(
+        format!("{error:#}").contains("cannot write into"),
+        "{error:#}"
+    );
+    assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));
+}
+
+#[test]
+fn a_failure_leaves_an_older_folder_as_it_was() {
+    let (world, target) = world();
+    put(&world, &target, &[("c", "c")], InTheWay::Nothing)
+        .carry_out()
+        .unwrap();
+    let before = tree(world.path());
+    let older = InTheWay::Older(ours(&target).marker);
+    let files = [("a", "file"), ("a/b", "in a file")];
+    put(&world, &target, &files, older).carry_out().unwrap_err();
+    assert_eq!(tree(world.path()), before);
+    assert_eq!(fs::read_to_string(target.join("c")).unwrap(), "c");
+}
+
+#[test]
+fn an_exchange_that_fails_takes_nothing_away() {
+    let world = tempfile::tempdir().unwrap();
+    let [old, new, aside] = ["old", "new", "aside"].map(|name| world.path().join(name));
+    fs::create_dir(&old).unwrap();
+    fs::write(old.join("f"), "f").unwrap();
+    exchange(&new, &old, &aside).unwrap_err();
+    assert_eq!(tree(world.path()), ["old/", "old/f"]);
+}

@@ -1,0 +1,133 @@
+//! The machine as an installer sees it: its system, its variables, its programs. Paths are built by
+//! the rules of the system that is looked at, which in tests is not the one they run on.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::Environment;
+
+/// Which system's places and names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    Linux,
+    Mac,
+    Windows,
+}
+
+/// A system and its variables.
+#[derive(Debug)]
+pub struct Machine {
+    pub platform: Platform,
+    pub environment: Environment,
+}
+
+impl Machine {
+    /// This one. A Unix that is no Mac has Linux's places.
+    pub fn current() -> Self {
+        let platform = if cfg!(windows) {
+            Platform::Windows
+        } else if cfg!(target_os = "macos") {
+            Platform::Mac
+        } else {
+            Platform::Linux
+        };
+        Self {
+            platform,
+            environment: Environment::current(),
+        }
+    }
+
+    /// The home directory.
+    pub fn home(&self) -> Option<PathBuf> {
+        match self.platform {
+            Platform::Windows => self.variable("USERPROFILE"),
+            Platform::Linux | Platform::Mac => self.environment.home(),
+        }
+    }
+
+    /// A variable that names a folder.
+    pub fn variable(&self, name: &str) -> Option<PathBuf> {
+        self.environment.filled(name).map(PathBuf::from)
+    }
+
+    /// Whether this is root by `sudo`, and `path` belongs to who called it: `sudo` may keep `HOME`,
+    /// and root's files in there are nothing that their home's owner can change.
+    #[cfg(unix)]
+    pub fn is_of_who_called_sudo(&self, path: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt;
+
+        let caller = self.environment.filled("SUDO_UID");
+        let caller: Option<u32> = caller.and_then(|uid| uid.to_str()?.parse().ok());
+        let owner = path.ancestors().find_map(|folder| folder.metadata().ok());
+        rustix::process::geteuid().is_root()
+            && caller.is_some_and(|uid| uid > 0)
+            && owner.is_some_and(|data| Some(data.uid()) == caller)
+    }
+
+    #[cfg(not(unix))]
+    pub fn is_of_who_called_sudo(&self, _: &Path) -> bool {
+        false
+    }
+
+    /// `path` below `base`, where `path` is written with slashes.
+    pub fn join(&self, base: impl AsRef<Path>, path: &str) -> PathBuf {
+        if self.platform != Platform::Windows {
+            return base.as_ref().join(path);
+        }
+        let mut joined = OsString::from(base.as_ref());
+        for part in path.split('/') {
+            joined.push("\\");
+            joined.push(part);
+        }
+        joined.into()
+    }
+
+    /// The first of these programs that is on PATH, by name as people type it. Folders that depend
+    /// on where we are do not count: whatever lies there was not installed.
+    pub fn program(&self, names: &[&str]) -> Option<PathBuf> {
+        // Windows writes it `Path`, and tells no difference.
+        let path = ["PATH", "Path"]
+            .into_iter()
+            .find_map(|name| self.environment.filled(name))?;
+        names.iter().find_map(|name| {
+            std::env::split_paths(path)
+                .filter(|folder| folder.is_absolute())
+                .flat_map(|folder| self.file_names(name).map(move |name| folder.join(name)))
+                .find(|file| is_program(file))
+        })
+    }
+
+    fn file_names(&self, name: &str) -> impl Iterator<Item = String> + use<> {
+        let extensions: &[_] = match self.platform {
+            Platform::Windows => &[".exe", ".cmd"],
+            Platform::Linux | Platform::Mac => &[""],
+        };
+        let name = name.to_owned();
+        extensions
+            .iter()
+            .map(move |extension| format!("{name}{extension}"))
+    }
+}
+
+/// Whether it is a file that may be run.
+pub fn is_program(path: &Path) -> bool {
+    let Ok(data) = path.metadata() else {
+        return false;
+    };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&data.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    data.is_file() && may_run
+}
+
+#[cfg(test)]
+impl Machine {
+    /// A made-up one.
+    pub fn of(platform: Platform, variables: &[(&str, &str)]) -> Self {
+        Self {
+            platform,
+            environment: Environment::from_pairs(variables.iter().copied()),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What is to be done, as data: shown, or carried out step by step.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::folder::{Put, Take};
+use super::program::{self, PATIENCE};
+
+/// The steps, and what to tell beside them.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    /// What the user should know, whether or not there is something to do.
+    pub notes: Vec<String>,
+    /// What to do then.
+    pub next: Option<&'static str>,
+}
+
+/// One change.
+#[derive(Debug)]
+pub enum Step {
+    /// Put a folder of files in place.
+    Put(Put),
+    /// Take such a folder away.
+    Take(Take),
+    /// Run the editor's own program.
+    Run {
+        program: PathBuf,
+        arguments: Vec<String>,
+        /// What that does.
+        what: String,
+        /// How to know that it did: some of these programs fail and say that they did not.
+        proof: Option<Proof>,
+    },
+}
+
+/// A line that the program must print when it is run with these arguments.
+#[derive(Debug)]
+pub struct Proof {
+    pub arguments: &'static [&'static str],
+    pub line: &'static str,
+}
+
+/// What became of a step.
+#[derive(Debug)]
+pub struct Outcome {
+    pub success: bool,
+    /// For people: what was done, or why not.
+    pub message: String,
+}
+
+impl Step {
+    /// Whether nothing has changed when it fails: what an editor's program does is its own matter.
+    pub fn is_undone_by_failure(&self) -> bool {
+        matches!(self, Step::Put(_) | Step::Take(_))
+    }
+
+    /// Does it.
+    pub fn carry_out(&self) -> Outcome {
+        let result = match self {
+            Step::Put(put) => put.carry_out().map_err(|error| format!("{error:#}")),
+            Step::Take(take) => take.carry_out().map_err(|error| format!("{error:#}")),
+            Step::Run {
+                program,
+                arguments,
+                what,
+                proof,
+            } => run(program, arguments, what, proof.as_ref()),
+        };
+        let success = result.is_ok();
+        let (Ok(message) | Err(message)) = result;
+        Outcome { success, message }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Put(put) => put.fmt(f),
+            Step::Take(take) => take.fmt(f),
+            Step::Run {
+                program,
+                arguments,
+                what,
+                ..
+            } => {
+                write!(f, "run {}", program.display())?;
+                arguments.iter().try_for_each(|word| write!(f, " {word}"))?;
+                write!(f, " ({what})")
+            }
+        }
+    }
+}
+
+/// What the program did, in its own words.
+fn run(
+    program: &Path,
+    arguments: &[String],
+    what: &str,
+    proof: Option<&Proof>,
+) -> Result<String, String> {
+    let failed = |reason: String| format!("{what}: {reason}");
+    let ended = program::run(program, arguments, PATIENCE).map_err(failed)?;
+    // A success is told in the last line; the reason of a failure may be followed by warnings.
+    let last = ended.out.last().or(ended.errors.last()).cloned();
+    let reason = program::in_words(&ended.errors).or_else(|| last.clone());
+    let reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
+    if !ended.status.success() {
+        let status = ended.status;
+        return Err(failed(format!("failed ({status}): {reason}")));
+    }
+    if proof.is_some_and(|proof| proof.is_missing(program)) {
+        let message = format!(
+            "{} does not list it afterwards: {reason}",
+            program.display()
+        );
+        return Err(failed(message));
+    }
+    Ok(failed(last.unwrap_or_else(|| "done".to_owned())))
+}
+
+impl Proof {
+    /// Whether the program answers, and not with this. One that cannot tell is believed.
+    fn is_missing(&self, program: &Path) -> bool {
+        let wanted = self.line.to_lowercase();
+        program::run(program, self.arguments, PATIENCE).is_ok_and(|ended| {
+            let mut lines = ended.out.iter().map(|line| line.to_lowercase());
+            ended.status.success() && !lines.any(|line| line == wanted)
+        })
+    }
+}

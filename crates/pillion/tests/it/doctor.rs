@@ -1,0 +1,7 @@
+//! `pillion doctor`: every break of the way is made for real, told, and mended by what it says.
+
+mod agent;
+mod companion;
+mod connection;
+mod real;
+pub mod world;

@@ -1,0 +1,239 @@
+//! The agent itself, and its settings.
+
+use std::fs;
+
+use super::world::{GEMINI, QWEN, World};
+
+const ON: &str = r#"{"ide": {"enabled": true}, "security": {"folderTrust": {"enabled": false}}}"#;
+
+#[test]
+fn both_agents_would_connect_and_nothing_is_wrong() {
+    let world = World::new();
+    let _serve = world.serve();
+    for agent in [GEMINI, QWEN] {
+        let told = world.doctor(agent);
+        told.expect_connects("no-companion");
+        assert!(!told.text.contains('✗'), "{}", told.text);
+        assert_eq!(told.agent["companion"]["displayName"], "Pillion");
+    }
+    // Without a name: every one that is installed.
+    fs::remove_file(world.bin().join(QWEN)).unwrap();
+    let told = world.told_by(world.command("\"$0\" \"$@\"", &["--json"]), || {
+        world.command("\"$0\" \"$@\"", &[])
+    });
+    assert_eq!(told.agent["name"], "gemini");
+}
+
+/// A terminal that shows ASCII only, and a pipe.
+#[test]
+fn the_report_is_plain_where_it_has_to_be() {
+    let world = World::new();
+    let told = world.after("export LANG=C NO_COLOR=1", GEMINI);
+    told.expect_first("no-companion", "no companion runs");
+    assert!(told.text.is_ascii(), "{}", told.text);
+    assert!(told.text.contains("  X  companion"), "{}", told.text);
+    assert!(!world.doctor(GEMINI).text.contains('\u{1b}'));
+}
+
+#[test]
+fn an_agent_that_is_not_there_is_said_how_to_get() {
+    let world = World::new();
+    let _serve = world.serve();
+    fs::remove_file(world.bin().join(GEMINI)).unwrap();
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("agent-not-installed", "no command `gemini`");
+    assert_eq!(mend, "npm install -g @google/gemini-cli@latest");
+    assert_eq!(told.agent["version"], serde_json::Value::Null);
+    world.install(GEMINI, "0.61.0");
+    world.doctor(GEMINI).expect_connects("agent-not-installed");
+}
+
+#[test]
+fn an_agent_without_a_package_is_asked_for_its_version() {
+    let world = World::new();
+    let _serve = world.serve();
+    fs::remove_file(world.bin().join(GEMINI)).unwrap();
+    world.program(GEMINI, "#!/bin/sh\necho 0.5.5\n");
+    let told = world.doctor(GEMINI);
+    told.expect_first("agent-knows-no-token", "0.5.5");
+    world.program(GEMINI, "#!/bin/sh\nexit 1\n");
+    let told = world.doctor(GEMINI);
+    told.expect("agent-release-unknown", "warning", "cannot be told");
+    // A start script instead of a link, as some package managers write it.
+    let folder = world
+        .home()
+        .root()
+        .join("lib/node_modules/@google/gemini-cli");
+    let script = "#!/bin/sh\nbasedir=x\nexec node \"$basedir/../lib/node_modules/@google/gemini-cli/bundle/cli.js\"\n";
+    assert!(folder.exists());
+    world.program(GEMINI, script);
+    let told = world.doctor(GEMINI);
+    assert_eq!(told.agent["version"], "0.61.0");
+    told.expect_connects("agent-release-unknown");
+}
+
+#[test]
+fn a_release_that_knows_no_token_is_named() {
+    let world = World::new();
+    let _serve = world.serve();
+    world.install(GEMINI, "0.5.5");
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("agent-knows-no-token", "Gemini CLI 0.5.5 knows no tokens");
+    assert_eq!(mend, "npm install -g @google/gemini-cli@latest");
+    world.install(GEMINI, "0.61.0");
+    world.doctor(GEMINI).expect_connects("agent-knows-no-token");
+}
+
+#[test]
+fn a_release_that_knows_no_ide_info_wants_a_terminal_that_it_knows() {
+    let world = World::new();
+    let _serve = world.serve();
+    world.install(GEMINI, "0.6.1");
+    let told = world.doctor(GEMINI);
+    told.expect("editor-unknown", "problem", "does not take this terminal");
+    let mend = told.expect("editor-unknown", "problem", "0.6.1");
+    assert_eq!(mend, "export TERM_PROGRAM=vscode");
+    world.after(&mend, GEMINI).expect_gone("editor-unknown");
+}
+
+#[test]
+fn node_and_ps_are_missed() {
+    let world = World::new();
+    let _serve = world.serve();
+    let empty = world.home().other_workspace("tools");
+    fs::copy("/bin/sh", empty.join("sh")).unwrap();
+    let path = format!("PATH={}:{}", world.bin().display(), empty.display());
+    let told = world.after(&path, GEMINI);
+    told.expect("ps-missing", "warning", "`ps` is missing");
+    told.expect_connects("node-missing");
+    fs::remove_file(world.bin().join("node")).unwrap();
+    let told = world.after(&path, GEMINI);
+    told.expect_first("node-missing", "Node.js is missing");
+}
+
+#[test]
+fn ide_mode_that_is_off_is_the_first_break() {
+    let world = World::new();
+    let _serve = world.serve();
+    let off = r#"{"ide": {"enabled": false /* by me */}}"#;
+    for agent in [GEMINI, QWEN] {
+        world.settings(agent, "{}");
+        let told = world.doctor(agent);
+        let mend = told.expect_first("ide-mode-off", "no settings file sets `ide.enabled`");
+        assert_eq!(mend, "/ide enable");
+        let file = world.settings(agent, off);
+        let told = world.doctor(agent);
+        told.expect_first("ide-mode-off", file.to_str().unwrap());
+        // What that command writes.
+        world.settings(agent, ON);
+        world.doctor(agent).expect_connects("ide-mode-off");
+    }
+}
+
+#[test]
+fn the_settings_of_the_folder_and_of_the_system_go_before_the_users() {
+    let world = World::new();
+    let _serve = world.serve();
+    let project = world
+        .home()
+        .file(".gemini/settings.json", r#"{"ide": {"enabled": false}}"#);
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("ide-mode-off", project.to_str().unwrap());
+    assert!(mend.contains(project.to_str().unwrap()), "{mend}");
+    // An administrator's file has the last word.
+    let system = world.home().root().join("system.json");
+    fs::write(&system, ON).unwrap();
+    let world = world.with("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system);
+    world.doctor(GEMINI).expect_connects("ide-mode-off");
+}
+
+#[test]
+fn a_sandbox_for_tools_turns_ide_mode_off() {
+    let world = World::new();
+    let _serve = world.serve();
+    let sandbox = r#"{"tools": {"executionSandbox": {"filesystem": "workspace-write",
+        "network": "open"}}, "ide"#;
+    let file = world.settings(QWEN, &ON.replace("{\"ide", sandbox));
+    let told = world.doctor(QWEN);
+    let mend = told.expect_first("ide-mode-off", "sets `tools.executionSandbox`");
+    assert!(mend.contains(file.to_str().unwrap()), "{mend}");
+    world.settings(QWEN, ON);
+    world.doctor(QWEN).expect_connects("ide-mode-off");
+}
+
+#[test]
+fn settings_of_a_folder_that_is_not_trusted_do_not_count() {
+    let world = World::new();
+    let _serve = world.serve();
+    world.settings(GEMINI, "{}");
+    world.home().file(".gemini/settings.json", ON);
+    let told = world.doctor(GEMINI);
+    told.expect_first("ide-mode-off", "no settings file");
+    let mend = told.expect("project-settings-ignored", "warning", "does not count");
+    assert_eq!(mend, "/permissions trust");
+    // What that command writes.
+    let trust = serde_json::json!({(world.home().workspace().to_str().unwrap()): "TRUST_FOLDER"});
+    let list = world.home().home().join(".gemini/trustedFolders.json");
+    fs::write(list, trust.to_string()).unwrap();
+    world
+        .doctor(GEMINI)
+        .expect_connects("project-settings-ignored");
+}
+
+#[test]
+fn older_releases_take_the_older_name_of_the_setting() {
+    let world = World::new();
+    let _serve = world.serve();
+    world.settings(
+        GEMINI,
+        r#"{"ideMode": true, "security": {"folderTrust": {"enabled": false}}}"#,
+    );
+    let told = world.doctor(GEMINI);
+    told.expect_first("ide-mode-off", "which this release calls `ide.enabled`");
+    world.install(GEMINI, "0.20.2");
+    world.doctor(GEMINI).expect_gone("ide-mode-off");
+}
+
+#[test]
+fn a_settings_file_that_is_none_is_named() {
+    let world = World::new();
+    let _serve = world.serve();
+    let file = world.settings(GEMINI, r#"{"ide": {"enabled": true},}"#);
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("settings-broken", file.to_str().unwrap());
+    // An editor that does it right.
+    let mend = format!(
+        "EDITOR=fixed\nfixed() {{ echo '{ON}' > \"$1\"; }}\n{}",
+        mend.replace("\"${EDITOR:-vi}\"", "fixed")
+    );
+    world
+        .after(&mend, GEMINI)
+        .expect_connects("settings-broken");
+}
+
+#[test]
+fn an_agent_that_does_not_ask_shows_no_diffs() {
+    let world = World::new();
+    let _serve = world.serve();
+    let told = world.doctor(QWEN);
+    let mend = told.expect("changes-without-asking", "note", "its own default");
+    assert_eq!(mend, "qwen --approval-mode default");
+    world.settings(
+        QWEN,
+        &ON.replace(
+            "{\"ide",
+            "{\"tools\": {\"approvalMode\": \"default\"}, \"ide",
+        ),
+    );
+    world.doctor(QWEN).expect_connects("changes-without-asking");
+    world.settings(
+        GEMINI,
+        &ON.replace(
+            "{\"ide",
+            "{\"general\": {\"defaultApprovalMode\": \"auto_edit\"}, \"ide",
+        ),
+    );
+    world
+        .doctor(GEMINI)
+        .expect("changes-without-asking", "note", "auto_edit");
+}

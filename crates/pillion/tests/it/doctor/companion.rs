@@ -1,0 +1,364 @@
+//! Which companion the agent takes, and the files that are in its way.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use pillion_testkit::{Size, Tmux};
+
+use super::world::{GEMINI, QWEN, World, kill};
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// A user who is neither this one nor root.
+const SOMEBODY: u32 = 54_321;
+
+/// Gemini CLI's discovery files.
+fn gemini_files(world: &World) -> Vec<PathBuf> {
+    let folder = world.home().tmp().join("gemini/ide");
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_gemini = |path: &PathBuf| path.to_str().unwrap().contains("gemini-ide-server");
+    let mut files: Vec<_> = entries.filter(is_gemini).collect();
+    files.sort();
+    files
+}
+
+/// Removes what the first releases look at: files in the temporary folder itself.
+fn remove_oldest_files(world: &World) {
+    for entry in fs::read_dir(world.home().tmp()).unwrap().flatten() {
+        if entry.path().is_file() {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn without_a_companion_the_command_that_starts_one_mends_it() {
+    let world = World::new();
+    for agent in [GEMINI, QWEN] {
+        let mend = world
+            .doctor(agent)
+            .expect_first("no-companion", "no companion runs");
+        assert_eq!(mend, "pillion");
+    }
+    let tmux = Tmux::start();
+    let command = [env!("CARGO_BIN_EXE_pillion")];
+    let size = Size::new(100, 30);
+    let folder = world.home().workspace();
+    let pane = tmux.spawn("review", size, &world.home().env(), &folder, &command);
+    pane.wait_for("Waiting for an agent.", SOON);
+    for agent in [GEMINI, QWEN] {
+        world.doctor(agent).expect_connects("no-companion");
+    }
+}
+
+#[test]
+fn a_companion_of_another_folder_is_named_with_the_folder_that_fits() {
+    let world = World::new();
+    let far = world.home().other_workspace("far");
+    let near = world.home().workspace().join("near");
+    fs::create_dir(&near).unwrap();
+    let _far = world.serve_in(&far);
+    let _near = world.serve_in(&near);
+    for agent in [GEMINI, QWEN] {
+        let told = world.doctor(agent);
+        let mend = told.expect_first("wrong-folder", near.to_str().unwrap());
+        assert_eq!(mend, format!("cd -- {}", near.display()));
+        world.after(&mend, agent).expect_connects("wrong-folder");
+        // As if it were started there.
+        let script = "\"$0\" \"$@\"";
+        let args = [agent, "--json", "--workspace", far.to_str().unwrap()];
+        let people = [agent, "--workspace", far.to_str().unwrap()];
+        let told = world.told_by(world.command(script, &args), || {
+            world.command(script, &people)
+        });
+        told.expect_connects("wrong-folder");
+    }
+}
+
+#[test]
+fn files_of_a_dead_companion_are_named_and_removed() {
+    let world = World::new();
+    kill(world.serve());
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("dead-companion", "takes a companion that is gone");
+    told.expect("no-companion", "problem", "no companion runs");
+    let after = world.after(&mend, GEMINI);
+    after.expect_gone("dead-companion");
+    after.expect_first("no-companion", "no companion runs");
+    assert!(gemini_files(&world).is_empty());
+
+    let told = world.doctor(QWEN);
+    told.expect("no-companion", "problem", "no companion runs");
+    let mend = told.finding("dead-companion").unwrap()["mend"].clone();
+    world
+        .after(mend.as_str().unwrap(), QWEN)
+        .expect_gone("dead-companion");
+}
+
+#[test]
+fn the_next_companion_tidies_up_and_is_found() {
+    let world = World::new();
+    kill(world.serve());
+    let _next = world.serve();
+    world.doctor(GEMINI).expect_connects("dead-companion");
+    world.doctor(QWEN).expect_connects("dead-companion");
+}
+
+#[test]
+fn files_of_another_user_are_named() {
+    let world = World::new();
+    let serve = world.serve();
+    let files = gemini_files(&world);
+    let json = as_another_users(&files, world.command("\"$0\" \"$@\"", &[GEMINI, "--json"]));
+    let told = world.told_by(json, || {
+        as_another_users(&files, world.command("\"$0\" \"$@\"", &[GEMINI]))
+    });
+    let mend = told.expect_first("other-users-file", "belongs to another user");
+    assert_eq!(mend, "pillion");
+    drop(serve);
+    for file in &files {
+        // The companion could not remove what it did not own any more.
+        let _ = fs::remove_file(file);
+    }
+    let _own = world.serve();
+    world.doctor(GEMINI).expect_connects("other-users-file");
+}
+
+/// Root gives the files away; anybody else sees root's in their place, in a namespace of its own.
+fn as_another_users(files: &[PathBuf], command: Command) -> Command {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        for file in files {
+            chown(file, Some(SOMEBODY), None).unwrap();
+        }
+        return command;
+    }
+    let script =
+        r#"while [ "$1" != -- ]; do mount --bind /etc/passwd "$1"; shift; done; shift; exec "$@""#;
+    let mut wrapped = Command::new("unshare");
+    wrapped
+        .args(["-r", "-m", "/bin/sh", "-c", script, "sh"])
+        .args(files)
+        .arg("--")
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        wrapped.env(name, value.unwrap());
+    }
+    wrapped
+}
+
+#[test]
+fn a_token_that_others_can_read_is_hidden_by_the_command() {
+    let world = World::new();
+    let _serve = world.serve();
+    let files = gemini_files(&world);
+    fs::set_permissions(&files[0], fs::Permissions::from_mode(0o644)).unwrap();
+    let told = world.doctor(GEMINI);
+    let mend = told.expect("file-open-to-others", "warning", files[0].to_str().unwrap());
+    assert!(mend.starts_with("chmod 600 -- "), "{mend}");
+    world
+        .after(&mend, GEMINI)
+        .expect_connects("file-open-to-others");
+}
+
+#[test]
+fn a_folder_where_others_can_write_is_closed_by_the_command() {
+    let world = World::new();
+    let _serve = world.serve();
+    let folder = world.home().tmp().join("gemini/ide");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let told = world.doctor(GEMINI);
+    let mend = told.expect("folder-open-to-others", "warning", folder.to_str().unwrap());
+    world
+        .after(&mend, GEMINI)
+        .expect_connects("folder-open-to-others");
+}
+
+#[test]
+fn links_and_files_that_are_none_are_named() {
+    let world = World::new();
+    let _serve = world.serve();
+    let folder = world.home().tmp().join("gemini/ide");
+    let link = folder.join("gemini-ide-server-1-1.json");
+    symlink("/etc/passwd", &link).unwrap();
+    let malformed = folder.join("gemini-ide-server-1-2.json");
+    fs::write(&malformed, "{\"port\":").unwrap();
+    fs::set_permissions(&malformed, fs::Permissions::from_mode(0o600)).unwrap();
+    let told = world.doctor(GEMINI);
+    let mend = told.expect("unreadable-file", "warning", "is a symbolic link");
+    let after = world.after(&mend, GEMINI);
+    after.expect_connects("unreadable-file");
+    let mend = told.expect("malformed-file", "warning", malformed.to_str().unwrap());
+    world.after(&mend, GEMINI).expect_connects("malformed-file");
+}
+
+#[test]
+fn a_companion_with_another_temporary_folder_is_seen() {
+    let world = World::new();
+    let elsewhere = world.home().other_workspace("elsewhere");
+    let _serve = world.serve_with("TMPDIR", &elsewhere);
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
+    assert_eq!(mend, format!("export TMPDIR={}", elsewhere.display()));
+    world.after(&mend, GEMINI).expect_connects("tmpdir-differs");
+    // Qwen Code finds it by its lock file, which lies elsewhere.
+    world.doctor(QWEN).expect_connects("tmpdir-differs");
+}
+
+#[test]
+fn a_companion_with_another_qwen_home_is_seen() {
+    let world = World::new();
+    let elsewhere = world.home().other_workspace("elsewhere");
+    let _serve = world.serve_with("QWEN_HOME", &elsewhere);
+    remove_oldest_files(&world);
+    let told = world.doctor(QWEN);
+    let mend = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
+    assert_eq!(mend, format!("export QWEN_HOME={}", elsewhere.display()));
+    // The agent's settings are there as well.
+    let settings = world.home().home().join(".qwen/settings.json");
+    fs::copy(settings, elsewhere.join("settings.json")).unwrap();
+    world.after(&mend, QWEN).expect_connects("tmpdir-differs");
+}
+
+#[test]
+fn two_companions_of_equal_rank_are_told_apart_by_the_command() {
+    let world = World::new();
+    let one = world.serve();
+    let other = world.serve();
+    for agent in [GEMINI, QWEN] {
+        let told = world.doctor(agent);
+        told.expect_connects("no-companion");
+        let mend = told.expect(
+            "several-companions",
+            "warning",
+            "two companions serve this folder",
+        );
+        let taken = told.agent["companion"]["port"].as_u64().unwrap();
+        let ports = [u64::from(one.port()), u64::from(other.port())];
+        let left = ports.into_iter().find(|port| *port != taken).unwrap();
+        assert_eq!(mend, format!("pillion run --port {left} {agent}"));
+        // What that command sets.
+        let set = format!("eval \"$(\"$0\" env --shell sh --port {left})\"");
+        let set = set.replace("\"$0\"", env!("CARGO_BIN_EXE_pillion"));
+        let after = world.after(&set, agent);
+        after.expect_connects("several-companions");
+        assert_eq!(after.agent["companion"]["port"], left);
+    }
+}
+
+#[test]
+fn a_port_variable_of_a_companion_that_is_gone_is_named() {
+    let world = World::new();
+    let port = kill(world.serve()).to_string();
+    let _serve = world.serve();
+    for (agent, variable) in [
+        (GEMINI, "GEMINI_CLI_IDE_SERVER_PORT"),
+        (QWEN, "QWEN_CODE_IDE_SERVER_PORT"),
+    ] {
+        let set = format!("export {variable}={port}");
+        let told = world.after(&set, agent);
+        let mend = told.expect("stale-variable", "warning", variable);
+        assert_eq!(mend, format!("unset {variable}"));
+        let after = world.after(&format!("{set}\n{mend}"), agent);
+        after.expect_connects("stale-variable");
+    }
+}
+
+#[test]
+fn a_folder_of_discovery_files_that_is_a_link_keeps_companions_out() {
+    let world = World::new();
+    let elsewhere = world.home().other_workspace("elsewhere");
+    let link = world.home().tmp().join("gemini");
+    symlink(elsewhere, &link).unwrap();
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("unreadable-file", "is a symbolic link");
+    let after = world.after(&mend, GEMINI);
+    after.expect_first("no-companion", "no companion runs");
+    assert!(!link.exists());
+}
+
+/// Every file below the home, with what is in it and who may read it.
+fn everything(world: &World) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![world.home().root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let mode = entry.metadata().unwrap().permissions().mode();
+            let is_folder = entry.file_type().unwrap().is_dir();
+            if is_folder {
+                folders.push(entry.path());
+            }
+            let content = fs::read(entry.path()).unwrap_or_default();
+            found.insert(entry.path(), (content, mode));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_doctor_changes_nothing() {
+    let world = World::new();
+    let far = world.home().other_workspace("far");
+    let _far = world.serve_in(&far);
+    kill(world.serve());
+    let folder = world.home().tmp().join("gemini/ide");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    fs::write(folder.join("gemini-ide-server-1-2.json"), "{").unwrap();
+    world.settings(QWEN, "{broken");
+    let before = everything(&world);
+    for agent in [GEMINI, QWEN] {
+        assert_eq!(world.doctor(agent).code, 1);
+    }
+    assert!(before == everything(&world), "something was written");
+}
+
+/// A release that looks under one process only does not find an editor that is no ancestor.
+#[test]
+fn an_exact_release_is_told_which_process_it_wants() {
+    let world = World::new();
+    let serve = world.serve();
+    let own = serve.child.id();
+    for file in gemini_files(&world) {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        if !name.contains(&format!("-{own}-")) {
+            fs::remove_file(&file).unwrap();
+        }
+    }
+    remove_oldest_files(&world);
+    world.install(GEMINI, "0.20.2");
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("other-process", "it looks for files of process");
+    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
+    world.install(GEMINI, "0.61.0");
+    world.doctor(GEMINI).expect_connects("other-process");
+}
+
+#[test]
+fn a_lock_file_that_qwen_code_deletes_is_named() {
+    let world = World::new();
+    let serve = world.serve();
+    let lock = world
+        .home()
+        .home()
+        .join(format!(".qwen/ide/{}.lock", serve.port()));
+    let text = fs::read_to_string(&lock).unwrap();
+    let mut content: serde_json::Value = serde_json::from_str(&text).unwrap();
+    content.as_object_mut().unwrap().remove("ppid");
+    let other = world.home().other_workspace("two");
+    let roots = format!("{}:{}", world.home().workspace().display(), other.display());
+    content["workspacePath"] = roots.into();
+    fs::write(&lock, content.to_string()).unwrap();
+    remove_oldest_files(&world);
+    let told = world.doctor(QWEN);
+    told.expect("lock-file-deleted", "problem", lock.to_str().unwrap());
+    assert!(lock.exists(), "the doctor changes nothing");
+}

@@ -1,0 +1,149 @@
+//! Dialling: containers, proxies, and whoever else has the port.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+use super::world::{GEMINI, QWEN, Told, World, kill};
+
+/// Whether agents take this machine for a container anyway.
+fn in_container() -> bool {
+    ["/.dockerenv", "/run/.containerenv"]
+        .iter()
+        .any(|mark| Path::new(mark).exists())
+}
+
+/// Runs the doctor in a container, or in something that agents take for one.
+fn in_a_container(world: &World, before: &str, agent: &str) -> Told {
+    let script = format!("{before}\n\"$0\" \"$@\"; exit $?");
+    let wrapped = |args: &[&str]| {
+        let command = world.command(&script, args);
+        if in_container() {
+            return command;
+        }
+        let mark = "mount -t tmpfs tmpfs /run && touch /run/.containerenv && exec \"$@\"";
+        let mut wrapped = Command::new("unshare");
+        wrapped
+            .args(["-r", "-m", "/bin/sh", "-c", mark, "sh"])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear()
+            .current_dir(command.get_current_dir().unwrap());
+        for (name, value) in command.get_envs() {
+            wrapped.env(name, value.unwrap());
+        }
+        wrapped
+    };
+    world.told_by(wrapped(&[agent, "--json"]), || wrapped(&[agent]))
+}
+
+#[test]
+fn the_host_that_is_dialled_in_a_container_is_named() {
+    let world = World::new().without("REMOTE_CONTAINERS");
+    let _serve = world.serve();
+    let told = in_a_container(&world, "", GEMINI);
+    let mend = told.expect_first("container-host", "dials host.docker.internal");
+    assert_eq!(mend, "export REMOTE_CONTAINERS=1");
+    in_a_container(&world, &mend, GEMINI).expect_connects("container-host");
+    // It tries this machine first.
+    in_a_container(&world, "", QWEN).expect_connects("container-host");
+    // No variable helps this one.
+    world.install(GEMINI, "0.20.2");
+    let told = in_a_container(&world, "", GEMINI);
+    let mend = told.expect("container-host", "problem", "Gemini CLI 0.20.2 dials");
+    assert!(mend.ends_with("sudo tee -a /etc/hosts"), "{mend}");
+}
+
+#[test]
+fn a_proxy_variable_that_is_no_address_is_mended_by_the_command() {
+    let world = World::new();
+    let _serve = world.serve();
+    for agent in [GEMINI, QWEN] {
+        let set = "export HTTP_PROXY=proxy.example:3128";
+        let told = world.after(set, agent);
+        let mend = told.expect_first("proxy-variable", "HTTP_PROXY");
+        assert_eq!(mend, "export HTTP_PROXY=http://proxy.example:3128");
+        let after = world.after(&format!("{set}\n{mend}"), agent);
+        after.expect_connects("proxy-variable");
+        let set = "export https_proxy=socks5://me:secret@proxy.example";
+        let told = world.after(set, agent);
+        let mend = told.expect_first("proxy-variable", "https_proxy");
+        assert_eq!(mend, "unset https_proxy");
+        assert!(!told.text.contains("secret"), "{}", told.text);
+        let after = world.after(&format!("{set}\n{mend}"), agent);
+        after.expect_connects("proxy-variable");
+    }
+}
+
+#[test]
+fn an_old_release_asks_the_proxy_for_what_is_beside_the_container() {
+    let world = World::new();
+    let _serve = world.serve();
+    world.install(GEMINI, "0.20.2");
+    let set = "export http_proxy=http://proxy.example:3128 NO_PROXY=localhost";
+    let told = in_a_container(&world, set, GEMINI);
+    let mend = told.expect(
+        "proxy-variable",
+        "problem",
+        "by the proxy that http_proxy names",
+    );
+    assert_eq!(mend, "export NO_PROXY=localhost,host.docker.internal");
+    let told = in_a_container(&world, &format!("{set}\n{mend}"), GEMINI);
+    told.expect_gone("proxy-variable");
+}
+
+/// Answers every connection on a dead companion's port with this.
+fn take(port: u16, answer: &'static [u8]) {
+    let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    // Ends with the test's process.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut asked = [0; 4096];
+            // A look whether somebody listens sends nothing.
+            if stream.read(&mut asked).is_ok_and(|length| length > 0) {
+                let _ = stream.write_all(answer);
+            }
+        }
+    });
+}
+
+#[test]
+fn another_program_on_the_port_is_told_from_a_companion() {
+    for answer in [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello".as_slice(),
+        b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        b"220 mail.example ESMTP\r\n",
+        b"",
+    ] {
+        let world = World::new();
+        take(kill(world.serve()), answer);
+        let told = world.doctor(GEMINI);
+        let mend = told.expect_first("port-taken", "another program listens on port");
+        let after = world.after(&mend, GEMINI);
+        after.expect_gone("port-taken");
+        after.expect_first("no-companion", "no companion runs");
+    }
+}
+
+#[test]
+fn a_companion_that_refuses_the_token_is_another_one() {
+    let world = World::new();
+    let answer = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    take(kill(world.serve()), answer);
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("token-refused", "refuses the token");
+    world.after(&mend, GEMINI).expect_gone("token-refused");
+}
+
+#[test]
+fn a_companion_that_is_suspended_goes_on_by_the_command() {
+    let world = World::new();
+    let serve = world.serve();
+    serve.signal("STOP");
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("no-answer", "does not answer");
+    assert_eq!(mend, format!("kill -CONT {}", serve.child.id()));
+    world.after(&mend, GEMINI).expect_connects("no-answer");
+}

@@ -1,0 +1,244 @@
+//! The doctor's verdict against what the real agents do, on the same machine, in the same folder,
+//! with the same variables.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Npm, Size, Tmux};
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, Serve};
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// What the agents say of a companion that they are connected to, and of none.
+const CONNECTED: &str = "Connected to Pillion";
+
+/// A real agent and the doctor, of one mind or not.
+struct Both {
+    kind: AgentKind,
+    sandbox: Sandbox,
+    model: Model,
+    more: Env,
+}
+
+impl Both {
+    fn new(kind: AgentKind) -> Self {
+        Self {
+            kind,
+            sandbox: Sandbox::new(),
+            model: Model::start(),
+            more: Env::default(),
+        }
+    }
+
+    fn home(&self) -> &Home {
+        &self.sandbox.home
+    }
+
+    /// What the doctor says: whether the agent would connect, and the first problem's id.
+    fn verdict(&self, folder: &Path) -> Result<(), String> {
+        let mut env = self.kind.env(self.home().env(), &self.model);
+        for (name, value) in self.more.iter() {
+            env.set(name, value);
+        }
+        let doctor = Command::new(env!("CARGO_BIN_EXE_pillion"))
+            .args(["doctor", self.kind.name(), "--json"])
+            .env_clear()
+            .envs(env.iter())
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+        let agent = &report["agents"][0];
+        assert!(agent["version"].is_string(), "{report}");
+        if agent["wouldConnect"] == true {
+            return Ok(());
+        }
+        let findings = agent["findings"].as_array().unwrap().iter();
+        let mut problems = findings.filter(|finding| finding["level"] == "problem");
+        Err(problems.next().unwrap()["id"].as_str().unwrap().to_owned())
+    }
+
+    /// What the agent says itself, when it is asked.
+    fn status(&self, folder: &Path) -> String {
+        let tmux = Tmux::start();
+        let agent = Agent::start_with(
+            self.kind,
+            &tmux,
+            self.home(),
+            &self.model,
+            folder,
+            &self.more,
+        );
+        let says = ["onnected", "not supported", "disabled", "mismatch"];
+        let answers = |screen: &str| says.iter().any(|word| screen.contains(word));
+        let mut screen = String::new();
+        // Before it knows its own commands, it takes one for a prompt.
+        for _ in 0..3 {
+            agent.prompt("/ide status");
+            screen = agent
+                .pane()
+                .wait_until("its word on the companion", SOON, |screen| {
+                    answers(screen) || screen.contains("nothing is scripted")
+                });
+            if answers(&screen) {
+                break;
+            }
+        }
+        assert!(answers(&screen), "{screen}");
+        agent.kill();
+        screen
+    }
+
+    fn serve(&self) -> Serve {
+        self.sandbox.serve::<&str>([])
+    }
+}
+
+fn connected(kind: AgentKind) {
+    let both = Both::new(kind);
+    let _serve = both.serve();
+    let folder = both.home().workspace();
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
+}
+
+fn wrong_folder(kind: AgentKind) {
+    let both = Both::new(kind);
+    let _serve = both.serve();
+    let other = both.home().other_workspace("other");
+    assert_eq!(both.verdict(&other), Err("wrong-folder".to_owned()));
+    let screen = both.status(&other);
+    assert!(!screen.contains(CONNECTED), "{screen}");
+}
+
+fn ide_mode_off(kind: AgentKind) {
+    let both = Both::new(kind);
+    let _serve = both.serve();
+    let settings = both
+        .home()
+        .home()
+        .join(format!(".{}/settings.json", kind.name()));
+    let text = fs::read_to_string(&settings).unwrap();
+    let mut content: Value = serde_json::from_str(&text).unwrap();
+    content["ide"]["enabled"] = false.into();
+    fs::write(&settings, content.to_string()).unwrap();
+    let folder = both.home().workspace();
+    assert_eq!(both.verdict(&folder), Err("ide-mode-off".to_owned()));
+    let screen = both.status(&folder);
+    assert!(!screen.contains(CONNECTED), "{screen}");
+    // What the doctor says to type.
+    let tmux = Tmux::start();
+    let agent = Agent::start(kind, &tmux, both.home(), &both.model, &folder);
+    agent.ide_enable();
+    agent.kill();
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_connects_as_the_doctor_says() {
+    connected(AgentKind::Gemini);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_connects_as_the_doctor_says() {
+    connected(AgentKind::Qwen);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_refuses_another_folder_as_the_doctor_says() {
+    wrong_folder(AgentKind::Gemini);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_refuses_another_folder_as_the_doctor_says() {
+    wrong_folder(AgentKind::Qwen);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_without_ide_mode_is_as_the_doctor_says() {
+    ide_mode_off(AgentKind::Gemini);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_without_ide_mode_is_as_the_doctor_says() {
+    ide_mode_off(AgentKind::Qwen);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_fails_on_a_proxy_variable_as_the_doctor_says() {
+    let mut both = Both::new(AgentKind::Qwen);
+    let _serve = both.serve();
+    let folder = both.home().workspace();
+    both.more.set("HTTPS_PROXY", "proxy.example:3128");
+    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
+    let screen = both.status(&folder);
+    assert!(!screen.contains(CONNECTED), "{screen}");
+    // One that is an address does no harm, be it the wrong one.
+    both.more.set("HTTPS_PROXY", "http://127.0.0.1:9");
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
+}
+
+/// This one does not even start.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_fails_on_a_proxy_variable_as_the_doctor_says() {
+    let mut both = Both::new(AgentKind::Gemini);
+    let _serve = both.serve();
+    let folder = both.home().workspace();
+    both.more.set("HTTPS_PROXY", "proxy.example:3128");
+    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
+    let tmux = Tmux::start();
+    let mut env = both.kind.env(both.home().env(), &both.model);
+    env.set("HTTPS_PROXY", "proxy.example:3128");
+    let command = [Npm::from_env().bin().join("gemini")];
+    let pane = tmux.spawn("gemini", Size::new(100, 40), &env, &folder, &command);
+    pane.wait_for("Invalid URL", SOON);
+    pane.wait_exit(SOON);
+}
+
+/// Where this machine is a container, the agent dials out of it; elsewhere it connects. The doctor
+/// says which.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_in_a_container_is_as_the_doctor_says() {
+    let mut both = Both::new(AgentKind::Gemini);
+    let _serve = both.serve();
+    // An empty one is as good as none to it.
+    both.more.set("REMOTE_CONTAINERS", "");
+    let folder = both.home().workspace();
+    let verdict = both.verdict(&folder);
+    let marks = ["/.dockerenv", "/run/.containerenv"];
+    if marks.iter().any(|mark| Path::new(mark).exists()) {
+        assert_eq!(verdict, Err("container-host".to_owned()));
+    }
+    let screen = both.status(&folder);
+    assert_eq!(screen.contains(CONNECTED), verdict.is_ok(), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_in_a_container_is_as_the_doctor_says() {
+    let both = Both::new(AgentKind::Qwen);
+    let _serve = both.serve();
+    let folder = both.home().workspace();
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
+}
