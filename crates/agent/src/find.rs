@@ -202,40 +202,16 @@ impl Finding {
 impl Place<'_> {
     /// What is dialled, and why not more.
     fn connect(&self, pick: &Pick, dials: &mut Vec<Dial>) -> Option<Refusal> {
-        let Situation {
-            release,
-            environment,
-            ..
-        } = *self.situation;
-        let chosen = pick.chosen_content();
-        let workspace = chosen.and_then(Content::workspace_if_any);
-        let path = || pick.chosen().map(|judged| judged.seen.path.clone());
-        let from_file = workspace.is_some();
-        let workspace = workspace.unwrap_or_else(|| self.workspace_variable());
-        match self.matcher.fit(&workspace) {
-            Fit::Inside => {}
-            Fit::Missing => return Some(Refusal::NoCompanion),
-            Fit::Empty => return Some(Refusal::NoFolder),
-            Fit::Outside(roots) => return Some(Refusal::OtherWorkspace(roots)),
-            Fit::Fails => return Some(Refusal::Fails(path().filter(|_| from_file))),
+        let release = self.situation.release;
+        if let Some(refusal) = self.workspace_refusal(pick) {
+            return Some(refusal);
         }
-        let hosts = hosts(release, environment, self.situation.in_container);
-        let mut dial = |text: Option<String>, token: &Option<Token>, source: Source| {
-            let port = text.and_then(|text| dialled_port(release, &text));
-            dials.extend(port.into_iter().flat_map(|port| {
-                let source = source.clone();
-                hosts.iter().map(move |host| Dial {
-                    host: *host,
-                    port,
-                    token: token.clone(),
-                    source: source.clone(),
-                })
-            }));
-        };
-        let mut token = self.token(chosen);
-        let port = chosen.and_then(Content::port_text);
-        if let (Some(path), true) = (path(), port.is_some()) {
-            dial(port, &token, Source::File(path));
+        let chosen = pick.chosen();
+        let mut token = self.token(pick.chosen_content());
+        let port = pick.chosen_content().and_then(Content::port_text);
+        if let (Some(chosen), Some(port)) = (chosen, port) {
+            let source = Source::File(chosen.seen.path.clone());
+            dials.extend(self.dials(&port, token.as_ref(), &source));
             if release.has(Change::LockSweep) {
                 let fallbacks = self.fallbacks(pick);
                 if let Some(ends) = fallbacks.ends {
@@ -245,21 +221,57 @@ impl Place<'_> {
                     let content = judged.seen.content();
                     // A file without a token does not make it forget the last one.
                     token = content.and_then(Content::token).flatten().or(token);
-                    let port = content.and_then(Content::port_text);
-                    dial(port, &token, Source::File(judged.seen.path.clone()));
+                    let port = content.and_then(Content::port_text).unwrap_or_default();
+                    let source = Source::File(judged.seen.path.clone());
+                    dials.extend(self.dials(&port, token.as_ref(), &source));
                 }
             }
         }
-        if let Some(variable) = release.agent.port_variable()
-            && !pick.is_variable_rejected
-        {
-            dial(
-                self.port_variable.clone(),
-                &token,
-                Source::Variable(variable),
-            );
+        let variable = release.agent.port_variable();
+        let variable = variable.filter(|_| !pick.is_variable_rejected);
+        if let (Some(name), Some(port)) = (variable, &self.port_variable) {
+            dials.extend(self.dials(port, token.as_ref(), &Source::Variable(name)));
         }
         dials.is_empty().then_some(Refusal::NoPort)
+    }
+
+    /// Why it does not dial at all: the workspace of the chosen file, or else of the variable.
+    fn workspace_refusal(&self, pick: &Pick) -> Option<Refusal> {
+        let named = pick.chosen_content().and_then(Content::workspace_if_any);
+        let chosen = pick.chosen().filter(|_| named.is_some());
+        let workspace = named.unwrap_or_else(|| self.workspace_variable());
+        match self.matcher.fit(&workspace) {
+            Fit::Inside => None,
+            Fit::Missing => Some(Refusal::NoCompanion),
+            Fit::Empty => Some(Refusal::NoFolder),
+            Fit::Outside(roots) => Some(Refusal::OtherWorkspace(roots)),
+            Fit::Fails => Some(Refusal::Fails(
+                chosen.map(|judged| judged.seen.path.clone()),
+            )),
+        }
+    }
+
+    /// The attempts at one port, if it is one.
+    fn dials(&self, port: &str, token: Option<&Token>, source: &Source) -> Vec<Dial> {
+        let Situation {
+            release,
+            environment,
+            in_container,
+            ..
+        } = *self.situation;
+        let Some(port) = dialled_port(release, port) else {
+            return Vec::new();
+        };
+        let dial = |host: &Host| Dial {
+            host: *host,
+            port,
+            token: token.cloned(),
+            source: source.clone(),
+        };
+        hosts(release, environment, in_container)
+            .iter()
+            .map(dial)
+            .collect()
     }
 
     fn token(&self, chosen: Option<&Content>) -> Option<Token> {

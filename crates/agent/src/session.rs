@@ -33,6 +33,9 @@ type Find = Box<dyn FnMut() -> Option<Address> + Send>;
 
 /// A session with whichever companion is found, for as long as this value lives.
 ///
+/// Dropping it leaves without a word, as agents do: a companion closes the views that are open then
+/// when it gets around to it. [`end`](Self::end) closes them at once.
+///
 /// ```
 /// # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
 /// use pillion_agent::{Decision, Session};
@@ -106,7 +109,7 @@ impl Session {
         self.hub.status().borrow().clone()
     }
 
-    /// Waits until the status is another one than when this was called last on this receiver.
+    /// The status and its changes.
     pub fn follow_status(&self) -> watch::Receiver<Status> {
         self.hub.status()
     }

@@ -103,7 +103,11 @@ fn detect_among(
     let nearest = evidence::nearest_editor(above);
     let told = evidence::by_variable(environment, above, is_alive);
     match (nearest, told) {
-        (Some((row, process)), Some(told)) if told.row.is_shown_by(row) => {
+        // A variable that names this very process knows it better than the name it was started by:
+        // Neovim is `vim` or `vi` where a distribution's links say so.
+        (Some((row, process)), Some(told))
+            if told.row.is_shown_by(row) || told.pid == Some(process.pid) =>
+        {
             Some(by_told(&told, Some(process), environment, above))
         }
         (Some((row, process)), _) => Some(by_process(row, process)),

@@ -82,8 +82,12 @@ pub fn tell(text: impl fmt::Display) {
     let _ = write_line(&mut io::stderr(), text);
 }
 
-/// Prints an error, its causes and its hint; the exit code.
+/// Prints an error, its causes and its hint; the exit code. Nothing went wrong where the reader of
+/// standard output has read enough, as `head` does.
 pub fn report(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) && is_reader_gone(io::stdout()) {
+        return ExitCode::SUCCESS;
+    }
     let failure = error.downcast_ref::<Failure>();
     if let Some(told) = failure.filter(|failure| failure.message.is_empty()) {
         return ExitCode::from(told.kind as u8);
@@ -91,6 +95,29 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     // Standard error may be closed; there is nowhere else to say so.
     let _ = write(&mut io::stderr().lock(), error, failure);
     ExitCode::from(failure.map_or(Kind::Internal, |failure| failure.kind) as u8)
+}
+
+/// Whether it is the failed writing itself: what comes from an agent's or a companion's connection
+/// has a context or an error of its own around it.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let is_broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().count() == 1 && error.downcast_ref().is_some_and(is_broken)
+}
+
+/// Whether nobody reads what is written there any more.
+#[cfg(unix)]
+fn is_reader_gone(out: impl std::os::fd::AsFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    poll(&mut fds, Some(&Timespec::default())).is_ok()
+        && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// There is nothing to ask: a broken pipe is that of standard output.
+#[cfg(not(unix))]
+fn is_reader_gone(_: io::Stdout) -> bool {
+    true
 }
 
 fn write(out: &mut impl Write, error: &anyhow::Error, failure: Option<&Failure>) -> io::Result<()> {
@@ -111,6 +138,26 @@ fn write_line(out: &mut impl Write, text: impl fmt::Display) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_failed_writing_itself_is_a_broken_pipe() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(is_broken_pipe(&broken().into()));
+        let of_a_connection = anyhow::Error::new(broken()).context("cannot ask the companion");
+        assert!(!is_broken_pipe(&of_a_connection));
+        assert!(!is_broken_pipe(&io::Error::other("full").into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_reader_is_gone_when_its_end_is_closed() {
+        let (reader, writer) = io::pipe().unwrap();
+        assert!(!is_reader_gone(&writer));
+        drop(reader);
+        assert!(is_reader_gone(&writer));
+        let file = tempfile::tempfile().unwrap();
+        assert!(!is_reader_gone(&file));
+    }
 
     #[test]
     fn a_path_in_a_message_does_not_control_the_terminal() {

@@ -9,6 +9,7 @@ mod help_tags;
 mod machine;
 mod nvim;
 mod plan;
+mod program;
 mod vscode;
 
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use pillion_protocol::Dialect;
 
 pub use self::machine::Machine;
-pub use self::plan::{Outcome, Plan};
+pub use self::plan::{Outcome, Plan, Step};
 
 /// Every editor, in the order in which they are listed.
 pub static EDITORS: &[&dyn Installer] = &[

@@ -15,6 +15,8 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
+import { loadQwen } from './qwen-client.mjs';
+
 const folder = process.argv[2];
 const load = (file) => import(pathToFileURL(file).href);
 for (const method of ['log', 'info', 'debug', 'warn', 'error']) console[method] = () => {};
@@ -54,12 +56,7 @@ async function gemini() {
   return { IdeClient, configOf };
 }
 
-// Qwen Code: one bundle in pieces; the piece with the client exports it.
-async function qwen() {
-  const chunks = path.join(folder, 'chunks');
-  const holdsClient = (name) => fs.readFileSync(path.join(chunks, name), 'utf8').includes('var IdeClient = class');
-  const name = fs.readdirSync(chunks).find((name) => name.endsWith('.js') && holdsClient(name));
-  const { IdeClient } = await load(path.join(chunks, name));
+function qwen({ IdeClient }) {
   IdeClient.prototype.tryHttpConnect = async function (port, host) {
     let url;
     try {
@@ -73,7 +70,8 @@ async function qwen() {
   return { IdeClient, configOf: (client) => client.getConnectionConfigFromFile() };
 }
 
-const { IdeClient, configOf } = existsSync(path.join(folder, 'chunks')) ? await qwen() : await gemini();
+const bundle = await loadQwen(folder);
+const { IdeClient, configOf } = bundle ? qwen(bundle) : await gemini();
 
 async function choose({ env, cwd, inContainer: marked }) {
   for (const name of Object.keys(process.env)) delete process.env[name];

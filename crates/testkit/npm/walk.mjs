@@ -6,12 +6,18 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const found = [];
-for (const folder of process.argv.slice(2)) {
+import { loadQwen } from './qwen-client.mjs';
+
+async function idePid(folder) {
+  const qwen = await loadQwen(folder);
+  if (qwen) return (await qwen.IdeClient.getInstance()).ideProcessInfo.pid;
   const file = path.join(folder, 'dist/src/ide/process-utils.js');
   const { getIdeProcessInfo } = await import(pathToFileURL(file).href);
-  found.push((await getIdeProcessInfo()).pid);
+  return (await getIdeProcessInfo()).pid;
 }
+
+const found = [];
+for (const folder of process.argv.slice(2)) found.push(await idePid(folder));
 process.stdout.write(JSON.stringify({ pid: process.pid, found }) + '\n');
 process.stdin.resume();
 process.stdin.on('end', () => process.exit(0));

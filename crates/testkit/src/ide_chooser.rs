@@ -170,6 +170,8 @@ impl IdeProcess {
             .args(packages.iter().map(|package| npm.package(package)))
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            // No login shell of the test reads the tester's files.
+            .env("HOME", "/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,8 +1,10 @@
 //! The files named after a process, in a folder of all companions: Gemini CLI, and Qwen Code's first
 //! releases, which are a copy of it.
 
+use std::path::Path;
+
 use pillion_discovery::process::Process;
-use pillion_protocol::dialect::FileName;
+use pillion_protocol::dialect::{Base, FileName};
 
 use super::content::Content;
 use super::pick::{Judged, Pick, Place};
@@ -16,34 +18,9 @@ impl Place<'_> {
     /// What `FOLDER/PREFIX-PID-PORT.json` and its older forms give.
     pub(super) fn pick_by_process(&self, prefix: &'static str) -> Pick {
         let release = self.situation.release;
-        let mut pick = Pick::default();
-        let tmpdir = self
-            .situation
-            .environment
-            .base(pillion_protocol::dialect::Base::TmpDir);
+        let tmpdir = self.situation.environment.base(Base::TmpDir);
         let folder = tmpdir.join("gemini").join("ide");
-        let single = FileName::Pid(prefix);
-        let homes = if release.has(Change::Decoded) {
-            [&folder, &tmpdir]
-        } else {
-            [&tmpdir, &folder]
-        };
-        for (index, home) in homes.into_iter().enumerate() {
-            let mut found = names(home);
-            found.retain(|name| single.fits(name));
-            for name in found {
-                let seen = Seen::read(home.join(&name), pid_in(&name, prefix));
-                let verdict = match (index, self.ide_pid) {
-                    (0, Some(wanted)) if name == single.of(wanted, 0) => self.single(&seen),
-                    (0, wanted) => Verdict::OtherProcess {
-                        pid: seen.pid.unwrap_or(0),
-                        wanted,
-                    },
-                    _ => Verdict::NotLookedAt,
-                };
-                pick.push(seen, verdict);
-            }
-        }
+        let mut pick = self.pick_single(prefix, &tmpdir, &folder);
         let several = FileName::PidPort(prefix);
         let mut found = names(&folder);
         found.retain(|name| several.fits(name));
@@ -56,22 +33,17 @@ impl Place<'_> {
             release.has(Change::Folder)
                 && (release.has(Change::EveryProcess) || self.ide_pid.is_some_and(exact))
         });
-        let looked_at = looked_at.into_iter().map(|(seen, _)| seen).collect();
+        let looked_at: Vec<Seen> = looked_at.into_iter().map(|(seen, _)| seen).collect();
         if pick.chosen().is_some() {
-            self.push_all(
-                &mut pick,
-                looked_at,
-                &Verdict::SecondChoice(Preference::FirstPlace),
-            );
+            for seen in looked_at {
+                pick.push(seen, Verdict::SecondChoice(Preference::FirstPlace));
+            }
         } else {
             pick.files.extend(self.of_several(looked_at));
         }
         for (seen, _) in others {
             let verdict = if release.has(Change::Folder) {
-                Verdict::OtherProcess {
-                    pid: seen.pid.unwrap_or(0),
-                    wanted: self.ide_pid,
-                }
+                self.of_other_process(&seen)
             } else {
                 Verdict::NotLookedAt
             };
@@ -80,9 +52,38 @@ impl Place<'_> {
         pick
     }
 
-    fn push_all(&self, pick: &mut Pick, all: Vec<Seen>, verdict: &Verdict) {
-        for seen in all {
-            pick.push(seen, verdict.clone());
+    /// The files under a process alone: one of them is looked at before all others.
+    fn pick_single(&self, prefix: &'static str, tmpdir: &Path, folder: &Path) -> Pick {
+        let mut pick = Pick::default();
+        let single = FileName::Pid(prefix);
+        let (here, elsewhere) = if self.situation.release.has(Change::Decoded) {
+            (folder, tmpdir)
+        } else {
+            (tmpdir, folder)
+        };
+        for home in [here, elsewhere] {
+            let mut found = names(home);
+            found.retain(|name| single.fits(name));
+            for name in found {
+                let seen = Seen::read(home.join(&name), pid_in(&name, prefix));
+                let wanted = self.ide_pid.map(|pid| single.of(pid, 0));
+                let verdict = if home != here {
+                    Verdict::NotLookedAt
+                } else if wanted.as_ref() == Some(&name) {
+                    self.single(&seen)
+                } else {
+                    self.of_other_process(&seen)
+                };
+                pick.push(seen, verdict);
+            }
+        }
+        pick
+    }
+
+    fn of_other_process(&self, seen: &Seen) -> Verdict {
+        Verdict::OtherProcess {
+            pid: seen.pid.unwrap_or(0),
+            wanted: self.ide_pid,
         }
     }
 
@@ -232,7 +233,7 @@ fn is_config(content: &Content, objects_only: bool) -> bool {
 }
 
 /// The process id in a name.
-fn pid_in(name: &str, prefix: &str) -> Option<u64> {
+pub(super) fn pid_in(name: &str, prefix: &str) -> Option<u64> {
     let numbers = name.strip_prefix(prefix)?.strip_prefix('-')?;
     let digits = numbers.split(['-', '.']).next()?;
     Some(digits.parse().unwrap_or(u64::MAX))

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use pillion_protocol::dialect::{Base, FileName};
 
 use super::content::{Content, Workspace};
+use super::folder::pid_in;
 use super::pick::{Judged, Pick, Place};
 use super::read::{Seen, names};
 use super::release::Change;
@@ -174,12 +175,12 @@ impl Place<'_> {
         }
         match self.matcher.fit(&content.workspace()) {
             Fit::Inside if is_open => Verdict::Chosen,
-            Fit::Inside if sweeps => Verdict::Fallback,
             Fit::Inside => {
-                let chosen = pick.chosen().map(|judged| judged.seen.modified());
-                Verdict::SecondChoice(match chosen {
-                    Some(_) => Preference::Newer,
-                    None => Preference::FirstPlace,
+                let is_lock = |judged: &Judged| is_lock(&judged.seen.path);
+                Verdict::SecondChoice(if pick.chosen().is_some_and(is_lock) {
+                    Preference::Newer
+                } else {
+                    Preference::FirstPlace
                 })
             }
             Fit::Missing | Fit::Empty => Verdict::NoWorkspace,
@@ -231,9 +232,23 @@ impl Place<'_> {
                     FileName::PidPort(PREFIX).fits(&name) || FileName::Pid(PREFIX).fits(&name);
                 let is_known = pick.files.iter().any(|judged| judged.seen.path == path);
                 if is_one && !is_known {
-                    pick.push(Seen::read(path, None), Verdict::NotLookedAt);
+                    let seen = Seen::read(path, pid_in(&name, PREFIX));
+                    let verdict = self.of_unasked(&seen, folder == tmpdir);
+                    pick.push(seen, verdict);
                 }
             }
+        }
+    }
+
+    /// In the temporary folder a name holds a process id, or the file's own port.
+    fn of_unasked(&self, seen: &Seen, is_looked_into: bool) -> Verdict {
+        let port = seen.content().and_then(Content::port).map(u64::from);
+        match seen.pid {
+            Some(pid) if is_looked_into && port != Some(pid) => Verdict::OtherProcess {
+                pid,
+                wanted: self.ide_pid,
+            },
+            _ => Verdict::NotLookedAt,
         }
     }
 
@@ -243,7 +258,7 @@ impl Place<'_> {
         let folder = self.lock_folder();
         let is_lock = |judged: &&Judged| {
             let path = &judged.seen.path;
-            path.parent() == Some(&folder) && path.extension().is_some_and(|ext| ext == "lock")
+            path.parent() == Some(&folder) && is_lock(path)
         };
         let mut locks: Vec<&Judged> = pick.files.iter().filter(is_lock).collect();
         locks.sort_by(|a, b| a.seen.path.cmp(&b.seen.path));
@@ -292,6 +307,11 @@ pub(super) struct Fallbacks<'p> {
     /// The file at which the attempt ends instead.
     pub(super) ends: Option<&'p Judged>,
     pub(super) dialled: Vec<&'p Judged>,
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "lock")
 }
 
 fn is_number(text: &str) -> bool {

@@ -122,7 +122,9 @@ impl fmt::Display for Verdict {
             Self::Stale(Stale::NoFolder) => f.write_str(
                 "is stale: it names no process and its workspacePath is no folder; the agent deletes it",
             ),
-            Self::NotLookedAt => f.write_str("is not looked at by this release"),
+            Self::NotLookedAt => f.write_str(
+                "is not looked at: it is for other releases, or for a variable that is not set",
+            ),
         }
     }
 }

@@ -200,3 +200,65 @@ fn unescaped(text: &str) -> Option<String> {
     }
     String::from_utf8(bytes).ok()
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use pillion_protocol::Dialect;
+
+    #[test]
+    fn escapes_are_undone_all_or_none() {
+        for (path, expected) in [
+            ("/a%20b", "/a b"),
+            ("/%C3%A9t%c3%a9", "/été"),
+            ("/a%2Fb", "/a/b"),
+            ("/a%2", "/a%2"),
+            ("/a%20b%zz", "/a%20b%zz"),
+            ("/a%ff", "/a%ff"),
+            ("file:///a%20b", "/a b"),
+            ("file://localhost/a", "/a"),
+            ("file:///a%2520b", "/a b"),
+            ("file://host/a%20b", "file://host/a%20b"),
+            ("file://", "file://"),
+            ("", ""),
+        ] {
+            assert_eq!(decoded(path), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_root_is_the_folder_itself_but_not_for_newer_qwen_code() {
+        let fit = |agent, text: &str| {
+            let matcher = Matcher::new(Release::newest(agent), Path::new("/no/such"));
+            matcher.fit(&Workspace::Text(text.to_owned()))
+        };
+        assert_eq!(fit(Dialect::GeminiCli, "/x:"), Fit::Inside);
+        assert_eq!(fit(Dialect::GeminiCli, "."), Fit::Inside);
+        assert_eq!(fit(Dialect::QwenCode, "."), Fit::Outside(vec![]));
+        assert_eq!(fit(Dialect::QwenCode, r#"["/no"]"#), Fit::Inside);
+        assert_eq!(
+            fit(Dialect::GeminiCli, "/no/suc"),
+            Fit::Outside(vec!["/no/suc".into()])
+        );
+        assert_eq!(fit(Dialect::GeminiCli, ""), Fit::Empty);
+    }
+
+    #[test]
+    fn a_loop_of_links_ends_the_attempt_from_0_33_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("loop");
+        std::os::unix::fs::symlink("loop", &link).unwrap();
+        let workspace = Workspace::Text(link.display().to_string());
+        for (minor, expected) in [(32, Fit::Outside(vec![link.clone()])), (33, Fit::Fails)] {
+            let version = crate::find::Version::new(0, minor, 0);
+            let release = Release {
+                agent: Dialect::GeminiCli,
+                version,
+            };
+            assert_eq!(
+                Matcher::new(release, folder.path()).fit(&workspace),
+                expected
+            );
+        }
+    }
+}

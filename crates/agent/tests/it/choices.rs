@@ -23,7 +23,7 @@ struct Answer {
 }
 
 /// How many situations each release is asked.
-const SITUATIONS: u64 = 400;
+const SITUATIONS: u64 = 300;
 
 #[test]
 #[ignore = "needs the real agents: the client library of Gemini CLI 0.20.2"]

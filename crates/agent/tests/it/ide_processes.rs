@@ -5,10 +5,11 @@ use pillion_discovery::{Environment, process};
 use pillion_protocol::Dialect;
 use pillion_testkit::IdeProcess;
 
-const RELEASES: [(&str, &str); 3] = [
-    ("gemini-cli-core-0.20.2", "0.20.2"),
-    ("gemini-cli-core-0.36.0", "0.36.0"),
-    ("@google/gemini-cli-core", "0.61.0"),
+const RELEASES: [(&str, Dialect, &str); 4] = [
+    ("gemini-cli-core-0.20.2", Dialect::GeminiCli, "0.20.2"),
+    ("gemini-cli-core-0.36.0", Dialect::GeminiCli, "0.36.0"),
+    ("@google/gemini-cli-core", Dialect::GeminiCli, "0.61.0"),
+    ("@qwen-code/qwen-code", Dialect::QwenCode, "0.24.4"),
 ];
 
 /// Ways to start a Node (`"$@"`), as people and tools do.
@@ -45,23 +46,23 @@ const LAYOUTS: [(&str, &str); 11] = [
 ];
 
 #[test]
-#[ignore = "needs the real agents: PILLION_TEST_NPM"]
+#[ignore = "needs the real agents: the client libraries of Gemini CLI, and Qwen Code"]
 fn the_editors_process_is_the_one_that_each_release_finds() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = format!("T='{}'; ", folder.path().display());
-    let packages = RELEASES.map(|(package, _)| package);
+    let packages = RELEASES.map(|(package, ..)| package);
     let mut seen = Vec::new();
     for (layout, command) in LAYOUTS {
         let started = IdeProcess::start(&format!("{prefix}{command}"), &packages);
         let chain = process::chain(started.pid());
         assert_eq!(chain[0].pid, started.pid(), "{layout}");
-        for ((_, version), found) in RELEASES.iter().zip(started.found()) {
+        for ((_, agent, version), found) in RELEASES.iter().zip(started.found()) {
             let release = Release {
-                agent: Dialect::GeminiCli,
+                agent: *agent,
                 version: version.parse().unwrap(),
             };
             let ours = ide_pid(release, &Environment::default(), &chain);
-            assert_eq!(ours, Some(*found), "{layout}, {version}: {chain:#?}");
+            assert_eq!(ours, Some(*found), "{layout}, {release}: {chain:#?}");
         }
         let steps = chain
             .iter()

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use pillion_protocol::Dialect;
 use pillion_testkit::ChoiceSituation;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// No system gives this id to a process.
@@ -68,6 +68,33 @@ const FOLDERS: [&str; 8] = [
     "w/pct%2x",
     "w/été",
     "other",
+];
+
+/// Variables of terminals and surroundings, and how often in a hundred times they are set.
+const TERMINALS: [(&str, &str, u64); 15] = [
+    ("TERM_PROGRAM", "vscode", 55),
+    ("TERMINAL_EMULATOR", "JetBrains-JediTerm", 8),
+    ("ZED_SESSION_ID", "1", 5),
+    ("XCODE_VERSION_ACTUAL", "1", 4),
+    ("ANTIGRAVITY_CLI_ALIAS", "agy", 4),
+    ("CURSOR_TRACE_ID", "1", 6),
+    ("CODESPACES", "true", 4),
+    ("CLOUD_SHELL", "true", 4),
+    ("TERM_PRODUCT", "Trae", 4),
+    ("MONOSPACE_ENV", "1", 4),
+    ("POSITRON", "1", 4),
+    ("REPLIT_USER", "me", 4),
+    ("__COG_BASHRC_SOURCED", "1", 4),
+    ("SSH_CONNECTION", "1 2", 10),
+    ("REMOTE_CONTAINERS", "1", 10),
+];
+
+/// What the editor's process may be.
+const COMMANDS: [&str; 4] = [
+    "/usr/bin/nvim",
+    "/usr/share/code/code --x",
+    "",
+    "/opt/GoLand/bin/goland",
 ];
 
 impl World {
@@ -234,68 +261,67 @@ impl Generator {
             }
             _ => {}
         }
-        let mut object = Map::new();
-        // Tells which file was taken.
-        object.insert("mark".to_owned(), json!(self.files));
-        let mut field = |name: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                object.insert(name.to_owned(), value);
-            }
-        };
-        field("workspacePath", self.workspace_field());
-        field(
-            "port",
-            match self.chance.below(30) {
-                0 => None,
-                1 => Some(json!(port.to_string())),
-                2 => Some(self.chance.pick(&[
-                    json!(0),
-                    json!(null),
-                    json!(70000),
-                    json!("x"),
-                    json!(4242.0),
-                ])),
-                _ => Some(json!(port)),
-            },
-        );
-        field(
-            "authToken",
-            match self.chance.below(12) {
-                0 => None,
-                1 => Some(self.chance.pick(&[json!(""), json!(null), json!(7)])),
-                _ => Some(json!(format!("token-{}", self.files))),
-            },
-        );
-        field(
-            "ideInfo",
-            match self.chance.below(8) {
-                0 => None,
-                1 => Some(self.chance.pick(&[
-                    json!({"name": "only"}),
-                    json!({"name": "", "displayName": "D"}),
-                    json!("text"),
-                    json!(null),
-                    json!({"displayName": "only"}),
-                ])),
-                _ => Some(json!({"name": "kate", "displayName": "Kate"})),
-            },
-        );
-        field(
-            "ppid",
-            match self.chance.below(10) {
-                0..5 => Some(json!(std::process::id())),
-                5 => Some(json!(DEAD)),
-                6 => Some(self.chance.pick(&[
-                    json!(0),
-                    json!(null),
-                    json!("x"),
-                    json!("1"),
-                    json!(1),
-                ])),
-                _ => None,
-            },
-        );
-        Value::Object(object).to_string()
+        let fields = [
+            // Tells which file was taken.
+            ("mark", Some(json!(self.files))),
+            ("workspacePath", self.workspace_field()),
+            ("port", self.port_field(port)),
+            ("authToken", self.token_field()),
+            ("ideInfo", self.ide_field()),
+            ("ppid", self.parent_field()),
+        ];
+        let fields = fields.into_iter();
+        let given = fields.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Value::Object(given.collect()).to_string()
+    }
+
+    fn port_field(&mut self, port: u64) -> Option<Value> {
+        match self.chance.below(30) {
+            0 => None,
+            1 => Some(json!(port.to_string())),
+            2 => Some(self.chance.pick(&[
+                json!(0),
+                json!(null),
+                json!(70000),
+                json!("x"),
+                json!(4242.0),
+            ])),
+            _ => Some(json!(port)),
+        }
+    }
+
+    fn token_field(&mut self) -> Option<Value> {
+        match self.chance.below(12) {
+            0 => None,
+            1 => Some(self.chance.pick(&[json!(""), json!(null), json!(7)])),
+            _ => Some(json!(format!("token-{}", self.files))),
+        }
+    }
+
+    fn ide_field(&mut self) -> Option<Value> {
+        match self.chance.below(8) {
+            0 => None,
+            1 => Some(self.chance.pick(&[
+                json!({"name": "only"}),
+                json!({"name": "", "displayName": "D"}),
+                json!("text"),
+                json!(null),
+                json!({"displayName": "only"}),
+            ])),
+            _ => Some(json!({"name": "kate", "displayName": "Kate"})),
+        }
+    }
+
+    fn parent_field(&mut self) -> Option<Value> {
+        match self.chance.below(10) {
+            0..5 => Some(json!(std::process::id())),
+            5 => Some(json!(DEAD)),
+            6 => Some(
+                self.chance
+                    .pick(&[json!(0), json!(null), json!("x"), json!("1"), json!(1)]),
+            ),
+            _ => None,
+        }
     }
 
     fn workspace_field(&mut self) -> Option<Value> {
@@ -349,17 +375,29 @@ impl Generator {
     }
 
     fn situation(&mut self) -> ChoiceSituation {
-        let mut env = vec![
-            (
-                "TMPDIR".to_owned(),
-                self.root.join("tmp").display().to_string(),
-            ),
-            (
-                "HOME".to_owned(),
-                self.root.join("home").display().to_string(),
-            ),
-        ];
-        let mut set = |name: &str, value: String| env.push((name.to_owned(), value));
+        let at = |name: &str| self.root.join(name).display().to_string();
+        let mut env = vec![("TMPDIR", at("tmp")), ("HOME", at("home"))];
+        self.wiring(&mut env);
+        for (name, value, often) in TERMINALS {
+            if self.chance.percent(often) {
+                env.push((name, value.to_owned()));
+            }
+        }
+        if self.chance.percent(20) {
+            let other = self.chance.pick(&["sublime", "Zed", "iTerm.app"]);
+            env.push(("TERM_PROGRAM", other.to_owned()));
+        }
+        let named = |(name, value): (&str, String)| (name.to_owned(), value);
+        ChoiceSituation {
+            cwd: self.cwd.clone(),
+            in_container: self.chance.percent(30),
+            command: self.chance.pick(&COMMANDS).to_owned(),
+            env: env.into_iter().map(named).collect(),
+        }
+    }
+
+    /// The variables that wire an agent to one companion.
+    fn wiring(&mut self, env: &mut Vec<(&'static str, String)>) {
         let (port, workspace) = match self.agent {
             Dialect::QwenCode => ("QWEN_CODE_IDE_SERVER_PORT", "QWEN_CODE_IDE_WORKSPACE_PATH"),
             _ => (
@@ -369,71 +407,32 @@ impl Generator {
         };
         match self.chance.below(10) {
             0..4 if !self.ports.is_empty() => {
-                set(port, self.chance.pick(&self.ports.clone()).to_string());
+                env.push((port, self.chance.pick(&self.ports.clone()).to_string()));
             }
-            4 => set(port, "4998".to_owned()),
-            5 => set(
-                port,
-                self.chance
-                    .pick(&["x", "0", "70000", " 4000", "4000x", "04000"])
-                    .to_owned(),
-            ),
+            4 => env.push((port, "4998".to_owned())),
+            6..9 if self.files == 0 => env.push((port, "4997".to_owned())),
+            5 => {
+                let odd = ["x", "0", "70000", " 4000", "4000x", "04000"];
+                env.push((port, self.chance.pick(&odd).to_owned()));
+            }
             _ => {}
         }
         match self.chance.below(20) {
-            0..6 => set(workspace, self.workspace_text()),
-            6 | 7 => set(workspace, String::new()),
+            0..6 => env.push((workspace, self.workspace_text())),
+            6 | 7 => env.push((workspace, String::new())),
+            8 | 9 => env.push((workspace, self.root.join("other").display().to_string())),
+            10..17 if self.files == 0 => env.push((workspace, self.workspace_text())),
             _ => {}
         }
         if self.chance.percent(25) {
-            set("GEMINI_CLI_IDE_AUTH_TOKEN", "token-of-variable".to_owned());
+            env.push(("GEMINI_CLI_IDE_AUTH_TOKEN", "token-of-variable".to_owned()));
         }
         if self.agent == Dialect::GeminiCli && self.chance.percent(8) {
-            let value = [
-                self.pid.to_string(),
-                "1".into(),
-                DEAD.to_string(),
-                "x".into(),
-                "-3".into(),
-            ];
-            set("GEMINI_CLI_IDE_PID", self.chance.pick(&value));
-        }
-        for (name, value, often) in [
-            ("TERM_PROGRAM", "vscode", 55),
-            ("TERMINAL_EMULATOR", "JetBrains-JediTerm", 8),
-            ("ZED_SESSION_ID", "1", 5),
-            ("XCODE_VERSION_ACTUAL", "1", 4),
-            ("ANTIGRAVITY_CLI_ALIAS", "agy", 4),
-            ("CURSOR_TRACE_ID", "1", 6),
-            ("CODESPACES", "true", 4),
-            ("CLOUD_SHELL", "true", 4),
-            ("TERM_PRODUCT", "Trae", 4),
-            ("MONOSPACE_ENV", "1", 4),
-            ("POSITRON", "1", 4),
-            ("REPLIT_USER", "me", 4),
-            ("__COG_BASHRC_SOURCED", "1", 4),
-            ("SSH_CONNECTION", "1 2", 10),
-            ("REMOTE_CONTAINERS", "1", 10),
-        ] {
-            if self.chance.percent(often) {
-                set(name, value.to_owned());
-            }
-        }
-        if self.chance.percent(20) {
-            let other = self.chance.pick(&["sublime", "Zed", "iTerm.app"]);
-            set("TERM_PROGRAM", other.to_owned());
-        }
-        let commands = [
-            "/usr/bin/nvim",
-            "/usr/share/code/code --x",
-            "",
-            "/opt/GoLand/bin/goland",
-        ];
-        ChoiceSituation {
-            cwd: self.cwd.clone(),
-            in_container: self.chance.percent(30),
-            command: self.chance.pick(&commands).to_owned(),
-            env,
+            let (own, dead) = (self.pid.to_string(), DEAD.to_string());
+            let value = self
+                .chance
+                .pick(&[own, "1".into(), dead, "x".into(), "-3".into()]);
+            env.push(("GEMINI_CLI_IDE_PID", value));
         }
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
 use pillion_agent::host::Host;
-use pillion_discovery::Environment;
 use pillion_discovery::process::Process;
-use pillion_protocol::Dialect;
+use pillion_discovery::{Announcement, Environment, Publication, Tokens};
+use pillion_protocol::{Dialect, IdeInfo, Token};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -270,6 +270,43 @@ fn qwen_scans_its_lock_files_from_0_12_on_and_with_a_variable_from_0_15_on() {
 }
 
 #[test]
+fn a_second_file_of_one_companion_is_no_fallback_for_the_first() {
+    let machine = Machine::new();
+    let name = format!("tmp/qwen-code-ide-server-{EDITOR}.json");
+    let first = machine.file(&name, 1001, "project", json!({}));
+    let same = machine.lock(1001, "project", json!({}));
+    let other = machine.lock(1002, "project", json!({}));
+    let foreign = machine.file(
+        "tmp/qwen-code-ide-server-77.json",
+        1003,
+        "project",
+        json!({}),
+    );
+    let by_port = machine.file(
+        "tmp/qwen-code-ide-server-1004.json",
+        1004,
+        "project",
+        json!({}),
+    );
+    let finding = machine.find(Dialect::QwenCode, "0.24.4");
+    let first_place = Verdict::SecondChoice(Preference::FirstPlace);
+    let for_77 = Verdict::OtherProcess {
+        pid: 77,
+        wanted: Some(EDITOR),
+    };
+    for (path, expected) in [
+        (&first, Verdict::Chosen),
+        (&same, first_place),
+        (&other, Verdict::Fallback),
+        (&foreign, for_77),
+        (&by_port, Verdict::NotLookedAt),
+    ] {
+        assert_eq!(*verdict(&finding, path), expected, "{}", path.display());
+    }
+    assert_eq!(ports(&finding), [1001, 1002]);
+}
+
+#[test]
 fn qwen_before_0_21_takes_the_variables_lock_file_whatever_its_workspace() {
     let mut machine = Machine::new();
     let elsewhere = machine.lock(1001, "other", json!({}));
@@ -383,6 +420,59 @@ fn a_pipe_or_a_huge_file_in_the_folder_holds_nobody_up() {
     assert_eq!(*verdict(&finding, &good), Verdict::Chosen);
     assert!(matches!(verdict(&finding, &pipe), Verdict::Unreadable(_)));
     assert_eq!(*verdict(&finding, &huge), Verdict::Malformed);
+}
+
+#[test]
+fn every_release_that_knows_the_token_finds_pillions_own_files() {
+    let machine = Machine::new();
+    let environment = Environment::from_pairs([
+        ("TMPDIR", machine.path("tmp")),
+        ("HOME", machine.path("home")),
+    ]);
+    let announcement = Announcement {
+        editor_pid: std::process::id(),
+        companion_pid: std::process::id(),
+        port: 1001,
+        roots: vec![machine.path("other"), machine.path("project")],
+        ide: IdeInfo::new("kate", "Kate"),
+        tokens: Tokens::from_fn(|dialect| Token::from(dialect.name().to_owned())),
+    };
+    let _publication = Publication::publish(&environment, announcement).unwrap();
+    let process = |pid, parent, command: &str| Process {
+        pid,
+        parent,
+        command: command.into(),
+    };
+    let this = std::process::id();
+    // In a terminal of the editor; its parent's pid is above 1.
+    let chain = [
+        process(DEAD, DEAD + 1, "node agent"),
+        process(DEAD + 1, DEAD + 2, "bash"),
+        process(DEAD + 2, this, "a shell's helper"),
+        process(this, 1, "kate"),
+    ];
+    let mut count = 0;
+    for release in Dialect::AGENTS
+        .into_iter()
+        .flat_map(Release::turning_points)
+    {
+        let finding = find(&Situation {
+            release,
+            environment: &environment,
+            current_dir: &machine.path("project"),
+            chain: &chain,
+            in_container: false,
+        });
+        // The others accept only VS Code's terminal, or nobody who asks for a token.
+        if !release.knows_token() || !release.knows_ide_info() {
+            continue;
+        }
+        count += 1;
+        assert_eq!(ports(&finding)[..1], [1001], "{release}: {finding:#?}");
+        let token = finding.dials[0].token.as_ref().unwrap();
+        assert_eq!(token.expose(), release.agent.name());
+    }
+    assert!(count > 15, "{count}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::table::{ROWS, Row, Sign, WEAK_VIM};
+use super::table::{Kind, ROWS, Row, Sign, WEAK_VIM};
 use crate::environment::Environment;
 use crate::process::Process;
 
@@ -19,12 +19,21 @@ pub(super) struct Told {
     pub pid: Option<u32>,
 }
 
-/// The nearest process that is an editor's own.
+/// The nearest editor above, and its process.
+///
+/// A window's program starts its terminals from a helper of the same program: the first of them is
+/// the editor, whose pid names the discovery file. In a terminal the nearest is: Neovim's screen is
+/// a process above Neovim.
 pub(super) fn nearest_editor(above: &[Process]) -> Option<(&'static Row, &Process)> {
-    above.iter().find_map(|process| {
-        let row = ROWS.iter().find(|row| is_program_of(row, process))?;
-        Some((row, process))
-    })
+    let row_of = |process| ROWS.iter().find(|row| is_program_of(row, process));
+    let (nearest, row) = above
+        .iter()
+        .enumerate()
+        .find_map(|(at, process)| Some((at, row_of(process)?)))?;
+    let helpers = above[nearest..]
+        .iter()
+        .take_while(|process| row.kind != Kind::Terminal && is_program_of(row, process));
+    Some((row, helpers.last().unwrap_or(&above[nearest])))
 }
 
 /// The first row of the table that a variable speaks for.
@@ -44,17 +53,19 @@ pub(super) fn by_variable(
 }
 
 /// The process that Gemini CLI takes for the IDE's (on Unix): two above the nearest shell, or the
-/// topmost one.
+/// topmost one. Process 1 is no IDE.
 pub(super) fn ide_process(above: &[Process]) -> Option<&Process> {
+    let above = match above {
+        [rest @ .., last] if last.pid == 1 => rest,
+        all => all,
+    };
     let shell = above
         .iter()
         .position(|process| SHELLS.contains(&process.name()));
     let Some(shell) = shell else {
         return above.last();
     };
-    let parent = above.get(shell + 1);
-    let grandparent = above.get(shell + 2).filter(|process| process.pid > 1);
-    grandparent.or(parent)
+    above.get(shell + 2).or(above.get(shell + 1))
 }
 
 /// Whether a terminal multiplexer is between this process and where its terminal is shown: its
@@ -72,7 +83,11 @@ pub(super) fn is_multiplexed(environment: &Environment, above: &[Process]) -> bo
 
 fn is_program_of(row: &Row, process: &Process) -> bool {
     let program = program(&process.command);
-    let is_in_bundle = |bundle| process.command.contains(&format!("/{bundle}/Contents/"));
+    // Not an argument: VS Code starts shells with a script of its bundle.
+    let is_in_bundle = |bundle| {
+        let inside = process.command.split_once(&format!("/{bundle}/Contents/"));
+        inside.is_some_and(|(before, _)| !before.contains(" /") && !before.contains(" -"))
+    };
     row.programs.contains(&program.as_str()) || row.bundle.is_some_and(is_in_bundle)
 }
 

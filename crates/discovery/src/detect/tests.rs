@@ -57,7 +57,54 @@ fn the_nearest_editor_wins() {
     assert_found(&[CODE], &nvim_in_code, "neovim", Some(30), "process 30");
     // VS Code that was started from Neovim's terminal has Neovim's variables.
     let code_in_nvim = ["bash", "/usr/share/code/code", "bash", "nvim --embed"];
+    let variables = [CODE, ("NVIM", "/run/user/1/nvim.50.0")];
     assert_found(&variables, &code_in_nvim, "vscode", Some(30), "process 30");
+}
+
+#[test]
+fn a_neovim_that_was_started_as_vim_is_neovim() {
+    let socket = [("NVIM", "/run/user/1/nvim.30.0")];
+    let commands = ["bash", "vim a.txt", "bash"];
+    assert_found(&socket, &commands, "neovim", Some(30), "variable NVIM");
+    // Vim in the terminal of a Neovim.
+    let commands = ["vim a.txt", "bash", "nvim --embed"];
+    let socket = [("NVIM", "/run/user/1/nvim.40.0")];
+    assert_found(&socket, &commands, "vim", Some(20), "process 20");
+}
+
+#[test]
+fn the_process_of_a_window_is_the_one_above_its_helpers() {
+    let code = "/usr/share/code/code";
+    let helper = "/usr/share/code/code --type=utility";
+    for variables in [&[][..], &[CODE]] {
+        let commands = ["bash", helper, helper, code, "gnome-shell", code];
+        let found = found(variables, &commands).expect("one is found");
+        assert_eq!((found.ide.name, found.pid), ("vscode", Some(50)));
+    }
+    let app = "/Applications/Visual Studio Code.app/Contents";
+    let shell = format!("/bin/bash --init-file {app}/Resources/app/out/shellIntegration-bash.sh");
+    let helper = format!("{app}/Frameworks/Code Helper.app/Contents/MacOS/Code Helper --type=x");
+    let main = format!("{app}/MacOS/Electron");
+    let found = found(&[], &[&shell, &helper, &main]).expect("one is found");
+    assert_eq!((found.ide.name, found.pid), ("vscode", Some(40)));
+}
+
+#[test]
+fn process_1_is_never_taken_for_the_ide() {
+    let environment = Environment::from_pairs([("TERM_PROGRAM", "Zed")]);
+    for commands in [&[][..], &["bash"]] {
+        let mut chain = chain(commands);
+        chain.push(Process {
+            pid: 1,
+            parent: 0,
+            command: "/sbin/init".to_owned(),
+        });
+        let found = detect_among(&environment, &chain, |_| true).expect("one is found");
+        assert_eq!(
+            (found.ide.name, found.pid, found.command),
+            ("zed", None, None)
+        );
+    }
 }
 
 #[test]

@@ -16,6 +16,10 @@ use crate::{failure, tilde, visible};
 /// How long a companion may take to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
 
+/// How long an empty context may stay the last word: what was focused just now is told a little
+/// later (C4.2).
+const SECOND: Duration = Duration::from_millis(300);
+
 /// Show what an agent would see here, now
 ///
 /// The open files, the most recently focused first, with cursor and selection of the active one
@@ -53,11 +57,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             () = interrupt::output_closed(), if args.follow => Ok(()),
         };
         session.end().await;
-        match shown {
-            // Whoever read it has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            shown => Ok(shown?),
-        }
+        Ok(shown?)
     })
 }
 
@@ -65,14 +65,26 @@ async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Res
     let mut contexts = session.follow_context();
     let mut status = session.follow_status();
     status.mark_unchanged();
-    let first = tokio::time::timeout(FIRST, contexts.next()).await;
-    match first.ok().flatten() {
+    let mut first = tokio::time::timeout(FIRST, contexts.next())
+        .await
+        .ok()
+        .flatten();
+    if !follow
+        && first
+            .as_ref()
+            .is_some_and(|context| context.files().is_empty())
+    {
+        let second = tokio::time::timeout(SECOND, contexts.next()).await;
+        first = second.ok().flatten().or(first);
+    }
+    match first {
         Some(context) => printer.print(&context)?,
         None => printer.print_nothing()?,
     }
     if !follow {
         return Ok(());
     }
+    let mut is_away = false;
     loop {
         tokio::select! {
             // What was told last belongs to the companion that is gone.
@@ -81,7 +93,7 @@ async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Res
                 if changed.is_err() {
                     return Ok(());
                 }
-                tell(&status.borrow_and_update());
+                tell(&status.borrow_and_update(), &mut is_away);
             }
             context = contexts.next() => match context {
                 Some(context) => printer.print(&context)?,
@@ -91,10 +103,13 @@ async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Res
     }
 }
 
-fn tell(status: &Status) {
+/// Says when the companion went, and when it is back; not how often it was looked for in between.
+fn tell(status: &Status, is_away: &mut bool) {
+    let was_away = std::mem::replace(is_away, matches!(status, Status::Disconnected { .. }));
     match status {
         Status::Connecting => {}
         Status::Connected(_) => failure::tell("The companion is back."),
+        Status::Disconnected { .. } if was_away => {}
         Status::Disconnected { reason } => failure::tell(format_args!(
             "The companion went away ({reason}); waiting for it to come back."
         )),
@@ -200,7 +215,11 @@ mod tests {
             workspace_state: Some(state),
         };
         let text = describe(&context, "Neovim", Some(Path::new("/home/a")));
-        insta::assert_snapshot!(text, @"");
+        assert_eq!(
+            text,
+            "* ~/x⟨U+009B⟩.rs:3:7\n    │ a␛[2J\n    │ \n    │ b\n  /tmp/y\n\
+             the editor says that this workspace is not trusted\n"
+        );
         let empty = describe(&IdeContext::default(), "Neo\u{7}vim", None);
         assert_eq!(empty, "no file is open in Neo␇vim\n");
     }

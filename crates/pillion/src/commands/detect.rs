@@ -8,6 +8,9 @@ use serde::Serialize;
 use crate::failure::{Failure, Kind};
 use crate::visible;
 
+/// As much of a command line is shown to people: that of a Java program fills a screen.
+const MAX_COMMAND: usize = 200;
+
 /// Tell which editor this terminal runs in
 ///
 /// By the processes above, the nearest editor first, and by the variables that editors set in their
@@ -57,8 +60,9 @@ fn write_text(out: &mut impl Write, detection: &Detection) -> io::Result<()> {
     } = detection;
     writeln!(out, "{} ({})", ide.display_name, ide.name)?;
     if let Some(pid) = pid {
-        let command = command.as_deref().map(visible::one_line);
-        writeln!(out, "process {pid}  {}", command.unwrap_or_default())?;
+        let command = visible::one_line(command.as_deref().unwrap_or_default());
+        let line = format!("process {pid}  {}", visible::head(&command, MAX_COMMAND));
+        writeln!(out, "{}", line.trim_end())?;
     }
     writeln!(out, "known by {via}")
 }

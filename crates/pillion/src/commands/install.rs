@@ -8,7 +8,7 @@ use pillion_protocol::Dialect;
 use serde::Serialize;
 
 use crate::failure::{Failure, Kind};
-use crate::install::{self, Installer, Machine, Options, Outcome, Plan};
+use crate::install::{self, Installer, Machine, Options, Outcome, Plan, Step};
 use crate::visible;
 
 /// Install what an editor needs to work with agents
@@ -98,15 +98,20 @@ impl Shared {
     /// Carries a plan out, or only shows it.
     pub fn carry_out(&self, editor: &dyn Installer, plan: &Plan) -> anyhow::Result<()> {
         let mut steps = Vec::new();
-        if !self.json {
-            plan.notes.iter().try_for_each(|note| say("note: ", note))?;
-        }
+        // Words that nobody reads stop no work: what was asked for is done, then told.
+        let mut told = Ok(());
+        let mut tell = |before: &str, text: &str| {
+            if !self.json && told.is_ok() {
+                told = say(before, text);
+            }
+        };
+        plan.notes.iter().for_each(|note| tell("note: ", note));
         for step in &plan.steps {
             let outcome = (!self.dry_run).then(|| step.carry_out());
             let step = PrintedStep::new(step.to_string(), outcome);
-            if !self.json && step.success != Some(false) {
+            if step.success != Some(false) {
                 let would = if self.dry_run { "would " } else { "" };
-                say(would, step.message.as_deref().unwrap_or(&step.step))?;
+                tell(would, step.message.as_deref().unwrap_or(&step.step));
             }
             steps.push(step);
         }
@@ -122,14 +127,18 @@ impl Shared {
             })?;
         }
         if failed.is_empty() {
-            let next = plan.next.filter(|_| !self.json && !self.dry_run);
-            next.into_iter().try_for_each(|next| say("", next))?;
-            return Ok(());
+            let next = plan.next.filter(|_| !self.dry_run);
+            next.into_iter().for_each(|next| tell("", next));
+            return Ok(told?);
         }
         let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
-        Err(Failure::new(Kind::Refused, message)
-            .hint("What failed changed nothing. Run it again when the reason is gone.")
-            .into())
+        let is_undone = plan.steps.iter().all(Step::is_undone_by_failure);
+        let hint = if is_undone {
+            "What failed changed nothing. Run it again when the reason is gone."
+        } else {
+            "Run it again when the reason is gone; what is installed already stays as it is."
+        };
+        Err(Failure::new(Kind::Refused, message).hint(hint).into())
     }
 }
 

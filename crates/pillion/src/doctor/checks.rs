@@ -9,6 +9,8 @@ mod proxies;
 mod session;
 mod settings;
 mod shell;
+#[cfg(test)]
+mod tests;
 
 use super::facts::Facts;
 use super::finding::{Finding, Id, Level};

@@ -38,6 +38,8 @@ pub struct Facts {
     pub survey: Survey,
     /// Which of them the agent takes, by its own rules.
     pub search: find::Finding,
+    /// The agents that are connected to the companion that is dialled first, before the doctor is.
+    pub connected: Vec<String>,
     /// What came of dialling as the agent would.
     pub dialled: Vec<Dialled>,
 }
@@ -66,11 +68,17 @@ impl Facts {
             chain: &chain,
             in_container: network.in_container,
         });
+        let survey = survey(environment);
+        let port = search.dials.first().map(|dial| dial.port);
+        let mut companions = survey.companions.iter();
+        let companion = companions.find(|own| Some(own.port) == port && own.is_alive());
+        let connected = companion.map(dial::agents_of).transpose()?;
         Ok(Self {
+            connected: connected.unwrap_or_default(),
             settings: settings::read(agent, environment, &folder),
             neighbours: neighbours::look(environment),
             disk: disk::look(agent, environment),
-            survey: survey(environment),
+            survey,
             dialled: dial::dial(&search.dials)?,
             environment: environment.clone(),
             release,

@@ -117,6 +117,8 @@ ids! {
     FileOpen = "file-open-to-others" in Companion,
     /// The release looks under one process id only (C2.7).
     OtherProcess = "other-process" in Companion,
+    /// It serves the folder, and the agent takes it for another reason not.
+    NotTaken = "companion-not-taken" in Companion,
     /// The agent takes this terminal for one of no editor that it knows.
     EditorUnknown = "editor-unknown" in Companion,
     /// Two companions that it cannot tell apart (C2.7).
@@ -191,5 +193,33 @@ impl Finding {
     pub fn mend(mut self, command: impl Into<String>) -> Self {
         self.mend = Some(command.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/doctor.md"));
+
+    #[test]
+    fn the_page_explains_every_finding_in_the_order_of_the_walk() {
+        let mut described = PAGE.lines().filter_map(|line| line.strip_prefix("### "));
+        for id in Id::ALL {
+            assert_eq!(described.next(), Some(id.as_str()));
+        }
+        assert_eq!(described.next(), None);
+        assert!(Id::ALL.is_sorted_by_key(|id| id.step()));
+    }
+
+    #[test]
+    fn an_id_is_a_word_that_people_can_search_for() {
+        for id in Id::ALL {
+            let text = id.as_str();
+            let fits = |char: char| char.is_ascii_lowercase() || char == '-';
+            assert!(text.len() > 5 && text.chars().all(fits), "{text}");
+            let same = Id::ALL.iter().filter(|other| other.as_str() == text);
+            assert_eq!(same.count(), 1, "{text}");
+        }
     }
 }

@@ -160,7 +160,12 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 has_context,
             }) => {
                 let not = |is: bool| if is { "" } else { "no " };
-                format!("{}diffs, {}context", not(*can_diff), not(*has_context))
+                let now = match facts.connected.as_slice() {
+                    [] => String::new(),
+                    agents => format!("; connected now: {}", agents.join(", ")),
+                };
+                let (diffs, context) = (not(*can_diff), not(*has_context));
+                format!("{diffs}diffs, {context}context{now}")
             }
             _ => match mark {
                 Mark::NotReached => "not reached".to_owned(),

@@ -18,6 +18,9 @@ pub use self::marker::Marker;
 pub use self::put::{InTheWay, Put};
 pub use self::take::Take;
 
+/// More of the user's files are not named one by one.
+const MAX_NAMED: usize = 10;
+
 /// A file to install: its path in the folder, with slashes, and its content.
 pub type File = (String, Vec<u8>);
 
@@ -45,11 +48,11 @@ pub struct Ours {
 }
 
 impl State {
-    /// Looks. Links are looked at, not followed.
+    /// Looks. A link in the folder's place is looked at, not followed.
     pub fn of(target: &Path) -> io::Result<State> {
         let data = match fs::symlink_metadata(target) {
             Ok(data) => data,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(State::Absent),
+            Err(error) if is_absence(&error) => return Ok(State::Absent),
             Err(error) => return Err(error),
         };
         if data.is_symlink() {
@@ -59,13 +62,24 @@ impl State {
         if !data.is_dir() {
             return Ok(State::Foreign("a file".to_owned()));
         }
+        let marker = target.join(Marker::NAME);
         match Marker::read(target)? {
             Some(marker) => Ours::look(target, marker).map(State::Ours),
+            None if marker.symlink_metadata().is_ok() => Ok(State::Foreign(format!(
+                "a folder whose {} is damaged",
+                Marker::NAME
+            ))),
             None => Ok(State::Foreign(
                 "a folder that Pillion did not install".to_owned(),
             )),
         }
     }
+}
+
+/// Nothing is there, or what is above it is a file.
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
 impl Ours {
@@ -97,12 +111,22 @@ impl Ours {
         Ok(ours)
     }
 
-    /// What is the user's, for people.
-    pub fn of_the_user(&self) -> Vec<String> {
+    /// Whether something in it is the user's.
+    pub fn has_changes(&self) -> bool {
+        !self.changed.is_empty() || !self.added.is_empty()
+    }
+
+    /// What is the user's, for people. A repository in it has more files than anybody reads.
+    pub fn of_the_user(&self) -> String {
         let changed = self.changed.iter().map(|name| format!("{name} (changed)"));
-        changed
-            .chain(self.added.iter().map(|name| format!("{name} (added)")))
-            .collect()
+        let added = self.added.iter().map(|name| format!("{name} (added)"));
+        let mut named: Vec<_> = changed.chain(added).collect();
+        let more = named.len().saturating_sub(MAX_NAMED);
+        if more > 0 {
+            named.truncate(MAX_NAMED);
+            named.push(format!("and {more} more"));
+        }
+        named.join(", ")
     }
 
     /// Whether it is these very files.
@@ -126,21 +150,35 @@ fn walk(folder: &Path, prefix: &str, found: &mut Vec<(String, bool)>) -> io::Res
     Ok(())
 }
 
-/// Makes `folder` and the ones above it. Those that were missing, the uppermost first.
+/// Makes `folder` and the ones above it. Those that were made, the uppermost first.
 fn make_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut missing: Vec<_> = folder
+    let missing: Vec<_> = folder
         .ancestors()
         .take_while(|folder| !folder.exists())
-        .map(Path::to_owned)
         .collect();
-    missing.reverse();
-    for (made, folder) in missing.iter().enumerate() {
-        if let Err(error) = fs::create_dir(folder) {
-            remove_empty(&missing[..made]);
-            return Err(error);
+    let mut made = Vec::new();
+    for folder in missing.into_iter().rev() {
+        match fs::create_dir(folder) {
+            Ok(()) => made.push(folder.to_owned()),
+            // Another installation made it in this moment.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => {
+                remove_empty(&made);
+                return Err(named(folder, error));
+            }
         }
     }
-    Ok(missing)
+    Ok(made)
+}
+
+/// The folder that could not be made, by its name.
+fn named(folder: &Path, error: io::Error) -> io::Error {
+    let place = folder.display();
+    let what = match fs::read_link(folder) {
+        Ok(to) => format!("{place} is a link to {}, which is not there", to.display()),
+        Err(_) => format!("{place}: {error}"),
+    };
+    io::Error::new(error.kind(), what)
 }
 
 /// Removes folders that are empty, the last first. One that is not stays, and those above it.

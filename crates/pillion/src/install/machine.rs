@@ -50,6 +50,25 @@ impl Machine {
         self.environment.filled(name).map(PathBuf::from)
     }
 
+    /// Whether this is root by `sudo`, and `path` belongs to who called it: `sudo` may keep `HOME`,
+    /// and root's files in there are nothing that their home's owner can change.
+    #[cfg(unix)]
+    pub fn is_of_who_called_sudo(&self, path: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt;
+
+        let caller = self.environment.filled("SUDO_UID");
+        let caller: Option<u32> = caller.and_then(|uid| uid.to_str()?.parse().ok());
+        let owner = path.ancestors().find_map(|folder| folder.metadata().ok());
+        rustix::process::geteuid().is_root()
+            && caller.is_some_and(|uid| uid > 0)
+            && owner.is_some_and(|data| Some(data.uid()) == caller)
+    }
+
+    #[cfg(not(unix))]
+    pub fn is_of_who_called_sudo(&self, _: &Path) -> bool {
+        false
+    }
+
     /// `path` below `base`, where `path` is written with slashes.
     pub fn join(&self, base: impl AsRef<Path>, path: &str) -> PathBuf {
         if self.platform != Platform::Windows {

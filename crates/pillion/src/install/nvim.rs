@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-
 use super::folder::{File, InTheWay, Ours, Put, State, Take};
 use super::help_tags::help_tags;
 use super::machine::{Machine, Platform};
@@ -45,12 +43,12 @@ impl Installer for Neovim {
 
     fn find(&self, machine: &Machine) -> Found {
         let program = machine.program(&["nvim"]);
-        let state =
-            Folders::of(machine).and_then(|folders| Ok(State::of(&folders.target(machine))?));
+        let state = Folders::of(machine).and_then(|folders| look(&folders.target(machine)));
         let installed = match state {
             Ok(State::Ours(ours)) => vec![format!("plugin {}", ours.marker.version)],
             Ok(State::Foreign(what)) => vec![format!("plugin ({what})")],
-            Ok(State::Absent) | Err(_) => Vec::new(),
+            Ok(State::Absent) => Vec::new(),
+            Err(error) => vec![format!("plugin ({error})")],
         };
         Found { program, installed }
     }
@@ -59,8 +57,14 @@ impl Installer for Neovim {
         refuse_agent(options)?;
         let folders = Folders::of(machine)?;
         let target = folders.target(machine);
+        if machine.is_of_who_called_sudo(&target) {
+            let message = format!("root would own {} in your home", target.display());
+            return Err(Failure::new(Kind::Refused, message)
+                .hint("Run it without `sudo`.")
+                .into());
+        }
         let mut plan = Plan {
-            notes: notes(machine),
+            notes: notes(machine, &folders, &target),
             ..Plan::default()
         };
         if let Some(other) = folders.other_copy(machine, &target) {
@@ -122,7 +126,7 @@ impl Installer for Neovim {
                 .hint("What a plugin manager installed is removed with that plugin manager.")
                 .into()),
             State::Foreign(what) => Err(Failure::new(Kind::Refused, format!("{place} is {what}"))
-                .hint("Pillion did not put it there: remove it yourself if it may go.")
+                .hint("Pillion cannot tell what in it is its own: remove it yourself if it may go.")
                 .into()),
         }
     }
@@ -154,13 +158,15 @@ impl Folders {
                 .then(|| machine.variable("LOCALAPPDATA"))
                 .flatten();
             let at_home = || Some(machine.join(machine.home()?, below_home));
-            let base = machine.variable(variable).or(of_windows).or_else(at_home);
+            let own = machine.variable(variable);
+            let named = if own.is_some() { variable } else { "HOME" };
+            let base = own.or(of_windows).or_else(at_home);
             let base = base.ok_or_else(|| {
                 Failure::new(Kind::Refused, format!("neither {variable} nor HOME is set"))
                     .hint("Set HOME to your home folder.")
             })?;
             if machine.platform != Platform::Windows && base.is_relative() {
-                let message = format!("{variable} is not absolute: {}", base.display());
+                let message = format!("{named} is not absolute: {}", base.display());
                 return Err(Failure::new(Kind::Refused, message).hint("Set it to a whole path."));
             }
             Ok(base)
@@ -200,7 +206,7 @@ impl Folders {
 }
 
 /// What a user may wonder about afterwards.
-fn notes(machine: &Machine) -> Vec<String> {
+fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
     let mut notes = Vec::new();
     if machine.program(&["nvim"]).is_none() {
         notes.push("Neovim itself is not on PATH".to_owned());
@@ -209,6 +215,13 @@ fn notes(machine: &Machine) -> Vec<String> {
         let note = "`pillion` is not on PATH, where the plugin looks for it: put it there, or set \
                     the plugin's option `command`";
         notes.push(note.to_owned());
+    }
+    if folders.data.join("lazy/lazy.nvim").is_dir() {
+        notes.push(format!(
+            "lazy.nvim is here, and loads no packages of Neovim: add {{ dir = \"{}\" }} to its \
+             plugins",
+            target.display()
+        ));
     }
     if let Some(app) = machine.variable("NVIM_APPNAME") {
         let app = app.display();
@@ -226,8 +239,7 @@ fn over_ours(
     force: bool,
     machine: &Machine,
 ) -> anyhow::Result<InTheWay> {
-    let theirs = ours.of_the_user();
-    if theirs.is_empty() {
+    if !ours.has_changes() {
         return Ok(InTheWay::Older(ours.marker));
     }
     if force {
@@ -236,7 +248,7 @@ fn over_ours(
     let message = format!(
         "{} has changes of yours: {}",
         target.display(),
-        theirs.join(", ")
+        ours.of_the_user()
     );
     Err(Failure::new(Kind::Refused, message)
         .hint("`--force` moves the folder aside, your changes in it, and installs a fresh one.")
@@ -256,7 +268,12 @@ fn refuse_agent(options: &Options) -> anyhow::Result<()> {
 }
 
 fn look(target: &Path) -> anyhow::Result<State> {
-    State::of(target).with_context(|| format!("cannot look at {}", target.display()))
+    State::of(target).map_err(|error| {
+        let message = format!("cannot look at {}: {error}", target.display());
+        Failure::new(Kind::Refused, message)
+            .hint("Make that folder, and those above it, readable for you.")
+            .into()
+    })
 }
 
 /// `pack/pillion`: Neovim loads what is in `start` and `opt` in it, and nothing beside them.
@@ -370,10 +387,11 @@ mod tests {
             ("NVIM_APPNAME", "../x"),
             ("NVIM_APPNAME", "/x"),
             ("XDG_DATA_HOME", "relative"),
+            ("HOME", "relative"),
         ] {
             let machine = Machine::of(Platform::Linux, &[("HOME", "/h"), (name, value)]);
             let error = Folders::of(&machine).map(|_| ()).unwrap_err();
-            assert!(error.to_string().contains(name), "{error}");
+            assert!(error.to_string().starts_with(name), "{error}");
         }
         let machine = Machine::of(Platform::Linux, &[("HOME", "")]);
         let error = Folders::of(&machine).map(|_| ()).unwrap_err();

@@ -1,11 +1,10 @@
 //! What is to be done, as data: shown, or carried out step by step.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
 
 use super::folder::{Put, Take};
+use super::program::{self, PATIENCE};
 
 /// The steps, and what to tell beside them.
 #[derive(Debug, Default)]
@@ -30,7 +29,16 @@ pub enum Step {
         arguments: Vec<String>,
         /// What that does.
         what: String,
+        /// How to know that it did: some of these programs fail and say that they did not.
+        proof: Option<Proof>,
     },
+}
+
+/// A line that the program must print when it is run with these arguments.
+#[derive(Debug)]
+pub struct Proof {
+    pub arguments: &'static [&'static str],
+    pub line: &'static str,
 }
 
 /// What became of a step.
@@ -42,7 +50,12 @@ pub struct Outcome {
 }
 
 impl Step {
-    /// Does it. Whatever fails leaves things as they were.
+    /// Whether nothing has changed when it fails: what an editor's program does is its own matter.
+    pub fn is_undone_by_failure(&self) -> bool {
+        matches!(self, Step::Put(_) | Step::Take(_))
+    }
+
+    /// Does it.
     pub fn carry_out(&self) -> Outcome {
         let result = match self {
             Step::Put(put) => put.carry_out().map_err(|error| format!("{error:#}")),
@@ -51,7 +64,8 @@ impl Step {
                 program,
                 arguments,
                 what,
-            } => run(program.as_os_str(), arguments, what),
+                proof,
+            } => run(program, arguments, what, proof.as_ref()),
         };
         let success = result.is_ok();
         let (Ok(message) | Err(message)) = result;
@@ -68,42 +82,50 @@ impl fmt::Display for Step {
                 program,
                 arguments,
                 what,
+                ..
             } => {
-                write!(f, "{what}: run {}", program.display())?;
-                arguments.iter().try_for_each(|word| write!(f, " {word}"))
+                write!(f, "run {}", program.display())?;
+                arguments.iter().try_for_each(|word| write!(f, " {word}"))?;
+                write!(f, " ({what})")
             }
         }
     }
 }
 
-/// Runs a program with these very arguments: no shell reads them. What it did, in its own words.
-fn run(program: &OsStr, arguments: &[String], what: &str) -> Result<String, String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{what}: cannot run {}: {error}", program.display()))?;
-    let said = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
-        last.map(str::to_owned)
-    };
-    let (out, errors) = (said(&output.stdout), said(&output.stderr));
-    if output.status.success() {
-        let said = out.or(errors).unwrap_or_else(|| "done".to_owned());
-        return Ok(format!("{what}: {said}"));
+/// What the program did, in its own words.
+fn run(
+    program: &Path,
+    arguments: &[String],
+    what: &str,
+    proof: Option<&Proof>,
+) -> Result<String, String> {
+    let failed = |reason: String| format!("{what}: {reason}");
+    let ended = program::run(program, arguments, PATIENCE).map_err(failed)?;
+    // A success is told in the last line; the reason of a failure may be followed by warnings.
+    let last = ended.out.last().or(ended.errors.last()).cloned();
+    let reason = program::in_words(&ended.errors).or_else(|| last.clone());
+    let reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
+    if !ended.status.success() {
+        let status = ended.status;
+        return Err(failed(format!("failed ({status}): {reason}")));
     }
-    // Most of these programs print warnings of their own after the reason.
-    let reason = String::from_utf8_lossy(&output.stderr);
-    let reason: Vec<_> = reason
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let reason = if reason.is_empty() {
-        out.unwrap_or_else(|| "it does not say why".to_owned())
-    } else {
-        reason.join("\n  ")
-    };
-    Err(format!("{what}: failed ({}): {reason}", output.status))
+    if proof.is_some_and(|proof| proof.is_missing(program)) {
+        let message = format!(
+            "{} does not list it afterwards: {reason}",
+            program.display()
+        );
+        return Err(failed(message));
+    }
+    Ok(failed(last.unwrap_or_else(|| "done".to_owned())))
+}
+
+impl Proof {
+    /// Whether the program answers, and not with this. One that cannot tell is believed.
+    fn is_missing(&self, program: &Path) -> bool {
+        let wanted = self.line.to_lowercase();
+        program::run(program, self.arguments, PATIENCE).is_ok_and(|ended| {
+            let mut lines = ended.out.iter().map(|line| line.to_lowercase());
+            ended.status.success() && !lines.any(|line| line == wanted)
+        })
+    }
 }

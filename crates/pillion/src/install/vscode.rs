@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 pub use self::editors::*;
 use super::machine::{Machine, Platform, is_program};
-use super::plan::{Plan, Step};
+use super::plan::{Plan, Proof, Step};
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
@@ -80,6 +80,10 @@ impl Installer for Code {
                 .map(str::to_owned)
                 .to_vec(),
             what: what(extension),
+            proof: Some(Proof {
+                arguments: &["--list-extensions"],
+                line: extension.id,
+            }),
         });
         Ok(Plan {
             steps: steps.collect(),
@@ -108,6 +112,7 @@ impl Installer for Code {
                     .map(str::to_owned)
                     .to_vec(),
                 what: what(extension),
+                proof: None,
             });
         }
         if plan.steps.is_empty() {

@@ -3,6 +3,5 @@
 mod agent;
 mod companion;
 mod connection;
-mod page;
 mod real;
 pub mod world;

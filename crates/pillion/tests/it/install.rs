@@ -1,5 +1,7 @@
-//! `pillion install` and `pillion uninstall`: Neovim's package in a fresh home, and editors whose
-//! command line is a stand-in that notes its arguments.
+//! `pillion install` and `pillion uninstall`: Neovim's package in a fresh home, and what is true of
+//! every editor.
+
+mod vscode;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,10 +12,7 @@ use std::time::Duration;
 use pillion_testkit::Home;
 use serde_json::{Value, json};
 
-use crate::sandbox::{Ran, Sandbox, ran};
-
-const GEMINI: &str = "google.gemini-cli-vscode-ide-companion";
-const QWEN: &str = "qwenlm.qwen-code-vscode-ide-companion";
+use crate::sandbox::{Sandbox, ran};
 
 impl Sandbox {
     /// Neovim's folder for what is not settings.
@@ -24,43 +23,6 @@ impl Sandbox {
     /// Where the plugin is installed.
     fn target(&self) -> PathBuf {
         self.data().join("site/pack/pillion/start/pillion")
-    }
-
-    /// An editor's command that notes its arguments, a line each, and fails where `fails` stands in
-    /// them.
-    fn editor(&self, name: &str, fails: &str) -> PathBuf {
-        let log = self.log(name);
-        let script = format!(
-            "#!/bin/sh\nfor word; do echo \"$word\" >> '{}'; done\n\
-             case \"$*\" in *{fails}*) echo first; echo \"no network\" >&2; exit 7;; esac\n\
-             echo \"Extension '$2' was successfully installed.\"\n",
-            log.display()
-        );
-        let path = self.home.other_workspace("bin").join(name);
-        let text = self.home.root().join(format!("{name}.sh"));
-        fs::write(&text, script).unwrap();
-        // By another process: what this one writes, a child of another test may still hold open, and
-        // then it cannot be run.
-        let installed = Command::new("install").args([&text, &path]).status();
-        assert!(installed.unwrap().success());
-        path
-    }
-
-    fn log(&self, name: &str) -> PathBuf {
-        self.home.root().join(format!("{name}.log"))
-    }
-
-    /// What the stand-in was given; nothing if it was not run.
-    fn given(&self, name: &str) -> Vec<String> {
-        let text = fs::read_to_string(self.log(name)).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-
-    /// The command with the stand-ins on PATH.
-    fn with_editors(&self, args: &[&str]) -> Ran {
-        let mut env = self.home.env();
-        env.prepend_path(self.home.other_workspace("bin"));
-        ran(self.command(args).env_clear().envs(env.iter()), b"")
     }
 }
 
@@ -214,9 +176,11 @@ fn what_is_not_ours_is_left_alone_unless_asked_and_then_moved_aside() {
         sandbox
             .run(["install", "nvim"])
             .expect_error(1, what, "--force");
-        sandbox
-            .run(["uninstall", "nvim"])
-            .expect_error(1, what, "did not put it there");
+        sandbox.run(["uninstall", "nvim"]).expect_error(
+            1,
+            what,
+            "cannot tell what in it is its own",
+        );
         assert_eq!(tree(&sandbox.home), before);
         sandbox.run(["install", "nvim", "--force"]).expect(0);
         assert!(target.join("plugin/pillion.lua").is_file() && !target.is_symlink());
@@ -252,6 +216,17 @@ fn a_plugin_managers_copy_is_noticed() {
 }
 
 #[test]
+fn who_uses_lazy_nvim_is_told_the_line_that_loads_it() {
+    let sandbox = Sandbox::new();
+    let line = format!("{{ dir = \"{}\" }}", sandbox.target().display());
+    let said = sandbox.run(["install", "nvim", "--dry-run"]).expect(0);
+    assert!(!said.stdout.contains("lazy"), "{}", said.stdout);
+    fs::create_dir_all(sandbox.data().join("lazy/lazy.nvim")).unwrap();
+    let said = sandbox.run(["install", "nvim"]).expect(0);
+    assert!(said.stdout.contains(&line), "{}", said.stdout);
+}
+
+#[test]
 fn an_installation_that_is_killed_is_whole_or_not_there() {
     let sandbox = Sandbox::new();
     let target = sandbox.target();
@@ -275,23 +250,90 @@ fn an_installation_that_is_killed_is_whole_or_not_there() {
 }
 
 #[test]
-fn antigravitys_own_name_for_its_command_is_tried_and_a_path_is_not() {
+fn two_installations_at_once_both_succeed() {
+    for _ in 0..10 {
+        let sandbox = Sandbox::new();
+        let both = [(); 2].map(|()| {
+            let mut command = sandbox.command(["install", "nvim"]);
+            let quiet = command.stdout(Stdio::null()).stderr(Stdio::piped());
+            quiet.spawn().unwrap()
+        });
+        for child in both {
+            let output = child.wait_with_output().unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{errors}");
+        }
+        let again = sandbox.run(["install", "nvim", "--json"]).expect(0);
+        assert!(again.stdout.contains("\"steps\":[]"), "{}", again.stdout);
+        let package = sandbox.data().join("site/pack/pillion");
+        assert_eq!(fs::read_dir(package).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_link_of_a_dotfile_manager_is_followed_or_named() {
     let sandbox = Sandbox::new();
-    let program = sandbox.editor("my-agy", "no-such-word");
-    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
-    let run = |alias: &str| {
-        let mut command = sandbox.command(["install", "antigravity"]);
-        ran(
-            command
-                .env("PATH", &path)
-                .env("ANTIGRAVITY_CLI_ALIAS", alias),
-            b"",
-        )
-    };
-    run(program.to_str().unwrap()).expect_error(1, "Antigravity was not found", GEMINI);
-    assert!(sandbox.given("my-agy").is_empty());
-    run("my-agy").expect(0);
-    assert_eq!(sandbox.given("my-agy").len(), 6);
+    let elsewhere = sandbox.home.home().join("dotfiles");
+    fs::create_dir_all(sandbox.data().parent().unwrap()).unwrap();
+    symlink(&elsewhere, sandbox.data()).unwrap();
+    let named = format!("is a link to {}, which is not there", elsewhere.display());
+    sandbox
+        .run(["install", "nvim"])
+        .expect_error(1, &named, "changed nothing");
+    fs::create_dir(&elsewhere).unwrap();
+    sandbox.run(["install", "nvim"]).expect(0);
+    assert!(elsewhere.join("site/pack/pillion/start/pillion").is_dir());
+    sandbox.run(["uninstall", "nvim"]).expect(0);
+    assert!(sandbox.data().is_symlink());
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_where_a_folder_belongs_is_named() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.data()).unwrap();
+    fs::write(sandbox.data().join("site"), "").unwrap();
+    let ran = sandbox.run(["install", "nvim"]);
+    ran.expect_error(1, "nvim/site/pack: Not a directory", "changed nothing");
+    let ran = sandbox.run(["uninstall", "nvim"]);
+    ran.expect_error(1, "there is no ", "plugin manager");
+}
+
+#[test]
+fn a_damaged_marker_is_named_and_a_repository_is_not_listed_whole() {
+    let sandbox = Sandbox::new();
+    sandbox.run(["install", "nvim"]).expect(0);
+    let folder = sandbox.target().join(".git/objects");
+    fs::create_dir_all(&folder).unwrap();
+    for number in 0..12 {
+        fs::write(folder.join(number.to_string()), "").unwrap();
+    }
+    sandbox
+        .run(["install", "nvim"])
+        .expect_error(1, "(added), and 2 more", "--force");
+    fs::write(sandbox.target().join(".pillion-installed.json"), "{").unwrap();
+    let damaged = ".pillion-installed.json is damaged";
+    sandbox
+        .run(["install", "nvim"])
+        .expect_error(1, damaged, "--force");
+    sandbox
+        .run(["uninstall", "nvim"])
+        .expect_error(1, damaged, "remove it yourself");
+}
+
+#[test]
+fn sudo_puts_nothing_into_the_home_of_who_called_it() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    std::os::unix::fs::chown(sandbox.home.home(), Some(4242), None).unwrap();
+    let before = tree(&sandbox.home);
+    let mut command = sandbox.command(["install", "nvim"]);
+    ran(command.env("SUDO_UID", "4242"), b"").expect_error(1, "root would own", "without `sudo`");
+    assert_eq!(tree(&sandbox.home), before);
+    let mut command = sandbox.command(["install", "nvim"]);
+    ran(command.env("SUDO_UID", "4243"), b"").expect(0);
 }
 
 /// Runs a shell script in a mount namespace of its own, as root. `$DISK` is a file system of this
@@ -345,6 +387,23 @@ fn a_full_disk_leaves_the_older_version() {
 }
 
 #[test]
+fn uninstalling_what_cannot_all_go_takes_nothing() {
+    let sandbox = Sandbox::new();
+    let script = "$PILLION install nvim >&2
+        cd \"$DISK/nvim/site/pack/pillion/start/pillion\"
+        echo mine > mine
+        mount --bind plugin plugin && mount -o remount,ro,bind plugin
+        find \"$DISK\" -type f | sort | xargs cksum > $TMPDIR/before
+        $PILLION uninstall nvim 2>&1 || echo code $?
+        find \"$DISK\" -type f | sort | xargs cksum | cmp - $TMPDIR/before && echo same";
+    let Some(said) = on_disk(&sandbox, "size=2m", script) else {
+        return;
+    };
+    assert!(said.contains("What failed changed nothing"), "{said}");
+    assert!(said.ends_with("code 1\nsame\n"), "{said}");
+}
+
+#[test]
 fn a_disk_that_is_read_only_is_named() {
     let sandbox = Sandbox::new();
     let script = "$PILLION install nvim 2>&1 || echo code $?; find \"$DISK\" -mindepth 1";
@@ -353,140 +412,6 @@ fn a_disk_that_is_read_only_is_named() {
     };
     assert!(said.contains("make that folder writable"), "{said}");
     assert!(said.ends_with("code 1\n"), "{said}");
-}
-
-#[test]
-fn vs_code_and_its_kin_get_both_extensions_by_their_own_command() {
-    for (editor, command) in [
-        ("vscode", "code"),
-        ("code-insiders", "code-insiders"),
-        ("vscodium", "codium"),
-        ("cursor", "cursor"),
-        ("windsurf", "windsurf"),
-        ("trae", "trae"),
-        ("antigravity", "agy"),
-        ("positron", "positron"),
-    ] {
-        let sandbox = Sandbox::new();
-        sandbox.editor(command, "no-such-word");
-        let dry = sandbox
-            .with_editors(&["install", editor, "--dry-run"])
-            .expect(0);
-        assert!(dry.stdout.contains("--install-extension"), "{}", dry.stdout);
-        assert!(sandbox.given(command).is_empty());
-        let done = sandbox.with_editors(&["install", editor]).expect(0);
-        let install = "--install-extension";
-        let expected = [install, GEMINI, "--force", install, QWEN, "--force"];
-        assert_eq!(sandbox.given(command), expected);
-        let said = format!("Qwen Code's extension: Extension '{QWEN}' was successfully installed.");
-        assert!(done.stdout.contains(&said), "{}", done.stdout);
-        fs::remove_file(sandbox.log(command)).unwrap();
-        sandbox
-            .with_editors(&["uninstall", editor, "--agent", "gemini"])
-            .expect(0);
-        assert_eq!(sandbox.given(command), ["--uninstall-extension", GEMINI]);
-    }
-}
-
-#[test]
-fn the_extension_that_fails_is_named_with_the_editors_own_words() {
-    let sandbox = Sandbox::new();
-    sandbox.editor("code", "qwenlm");
-    let ran = sandbox.with_editors(&["install", "vscode"]);
-    let ran = ran.expect_error(
-        1,
-        "VS Code: Qwen Code's extension: failed (exit status: 7)",
-        "again",
-    );
-    assert!(ran.stderr.contains("no network"), "{}", ran.stderr);
-    assert!(
-        ran.stdout.contains("Gemini CLI's extension: Extension"),
-        "{}",
-        ran.stdout
-    );
-    let ran = sandbox
-        .with_editors(&["install", "vscode", "--json"])
-        .expect(1);
-    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(printed["success"], false);
-    assert_eq!(printed["steps"][0]["success"], true);
-    assert_eq!(printed["steps"][1]["success"], false);
-    sandbox
-        .with_editors(&["install", "vscode", "--agent", "gemini"])
-        .expect(0);
-}
-
-#[test]
-fn an_editor_is_found_in_its_usual_place_and_nothing_in_the_current_folder() {
-    let sandbox = Sandbox::new();
-    let here = sandbox.home.workspace().join("code");
-    symlink(sandbox.editor("code", "no-such-word"), here).unwrap();
-    let mut command = sandbox.command(["install", "vscode"]);
-    ran(command.env("PATH", ".::/usr/bin:/bin"), b"").expect_error(
-        1,
-        "VS Code was not found",
-        GEMINI,
-    );
-    assert!(sandbox.given("code").is_empty());
-    let usual = sandbox.home.home().join(".local/share/code/bin");
-    fs::create_dir_all(&usual).unwrap();
-    symlink(sandbox.editor("code", "no-such-word"), usual.join("code")).unwrap();
-    sandbox.run(["install", "vscode"]).expect(0);
-    assert_eq!(sandbox.given("code").len(), 6);
-}
-
-#[test]
-fn firebase_studio_is_where_its_variable_is() {
-    let sandbox = Sandbox::new();
-    let bin = sandbox.editor("code", "no-such-word");
-    let path = format!("{}:/usr/bin:/bin", bin.parent().unwrap().display());
-    let run = |name: &str, value: &str| {
-        let mut command = sandbox.command(["install", "firebase-studio"]);
-        ran(command.env("PATH", &path).env(name, value), b"")
-    };
-    run("X", "x").expect_error(1, "Firebase Studio was not found", GEMINI);
-    run("MONOSPACE_ENV", "true").expect(0);
-}
-
-#[test]
-fn an_extension_that_is_not_there_is_not_uninstalled() {
-    let sandbox = Sandbox::new();
-    sandbox.editor("code", "no-such-word");
-    let folder = sandbox.home.home().join(".vscode/extensions");
-    fs::create_dir_all(&folder).unwrap();
-    let list = |ids: &[&str]| {
-        let entries = ids
-            .iter()
-            .map(|id| json!({ "identifier": { "id": id }, "version": "1.2.3" }));
-        let text = Value::Array(entries.collect()).to_string();
-        fs::write(folder.join("extensions.json"), text).unwrap();
-    };
-    list(&["x.y", QWEN]);
-    let ran = sandbox.with_editors(&["uninstall", "vscode"]).expect(0);
-    assert!(
-        ran.stdout
-            .contains("note: Gemini CLI's extension is not installed"),
-        "{}",
-        ran.stdout
-    );
-    assert_eq!(sandbox.given("code"), ["--uninstall-extension", QWEN]);
-
-    let shown = sandbox
-        .with_editors(&["install", "--list", "--json"])
-        .expect(0);
-    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    let code = shown
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|it| it["name"] == "vscode")
-        .unwrap();
-    assert_eq!(code["installed"], json!(["Qwen Code's extension 1.2.3"]));
-    assert!(code["program"].as_str().unwrap().ends_with("/bin/code"));
-
-    list(&[]);
-    let ran = sandbox.with_editors(&["uninstall", "vscode"]);
-    ran.expect_error(1, "VS Code has no extension of an agent", "--list");
 }
 
 #[test]

@@ -3,16 +3,26 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod conformance;
+mod context;
 mod detect;
+mod diff;
 mod doctor;
 mod env;
 mod files;
 mod foreign;
 mod install;
+mod list;
+mod pipes;
 mod readme;
 mod reference;
 mod review;
 mod run;
 mod sandbox;
 mod serve;
+#[path = "../shared/conformance.rs"]
+mod shared_conformance;
 mod shells;
+#[path = "../shared/texts.rs"]
+mod texts;
+mod vscode;

@@ -174,7 +174,8 @@ fn is_same_to_others(_old: &Metadata, _new: &Metadata) -> bool {
     true
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 

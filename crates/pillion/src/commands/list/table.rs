@@ -84,3 +84,51 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
     });
     cells
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use pillion_discovery::survey::{Companion, Liveness};
+    use pillion_protocol::IdeInfo;
+
+    use super::*;
+
+    fn facts(port: u16, display_name: &str, roots: &[&str]) -> Facts {
+        Facts::of(&Companion {
+            port,
+            ide: Some(IdeInfo::new("x", display_name)),
+            roots: roots.iter().map(Into::into).collect(),
+            pids: vec![7],
+            files: Vec::new(),
+            state: None,
+            liveness: Liveness::ProcessGone,
+        })
+    }
+
+    #[test]
+    fn columns_line_up_and_the_workspace_is_cut_to_the_terminal() {
+        let home = Some(Path::new("/home/a"));
+        let listed = [
+            facts(9, "日本 Editor", &["/home/a/p", "/work/b c"]),
+            facts(40000, "A very long name of an editor\n", &[]),
+        ];
+        let wide = table(&listed, true, home, usize::MAX);
+        let expected = [
+            "   PORT   PID  EDITOR                    BY     AGENTS  DIFFS  STATE                WORKSPACE",
+            "   9      7    日本 Editor               other  -       -      its process is gone  ~/p, /work/b c",
+            "   40000  7    A very long name of an …  other  -       -      its process is gone  -",
+        ];
+        assert_eq!(wide.lines().collect::<Vec<_>>(), expected);
+        let narrow = table(
+            &[facts(9, "X", &["/work/a/long/way/down/to/it"])],
+            false,
+            home,
+            60,
+        );
+        let lines: Vec<_> = narrow.lines().collect();
+        assert!(lines[1].ends_with("  …/way/down/to/it"), "{narrow}");
+        assert!(
+            lines.iter().all(|line| visible::width(line) <= 60),
+            "{narrow}"
+        );
+    }
+}

@@ -2,13 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_agent::find::{Preference, Refusal, Verdict};
+use pillion_agent::find::{Candidate, Preference, Refusal, Verdict, Version};
 use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
+use pillion_protocol::Dialect;
 
+use super::super::facts::program::package;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::{folders, shell};
+
+/// Since this release, a variable can hold the token for Gemini CLI.
+const TAKES_TOKENS: Version = Version::new(0, 20, 2);
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     // Whoever is dialled and lives, but does not answer, is the next leg's matter.
@@ -44,53 +49,63 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
 
 /// A companion serves this folder, and the agent does not take it.
 fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
-    let release = facts.release;
-    let (name, port) = (companion.display_name(), companion.port);
-    let agent = facts.agent();
-    let run = format!("pillion run --port {port} {}", agent.name());
-    let own = |candidate: &&pillion_agent::find::Candidate| candidate.port == Some(port);
-    let mut candidates = facts.search.candidates.iter().filter(own);
-    let refusal = &facts.search.refusal;
-    if matches!(refusal, Some(Refusal::Unsupported))
-        && candidates.clone().any(|c| c.verdict.is_chosen())
-    {
-        let what =
-            format!("{release} does not take this terminal for one of an editor that it knows");
-        let why = if release.knows_ide_info() {
-            format!(
-                "the file of the companion on port {port} does not say which editor it is (`ideInfo`, C2.4)"
-            )
-        } else {
-            "this release does not read from the companion which editor it is (`ideInfo`, C2.4)"
-                .to_owned()
-        };
-        return Finding::problem(Id::EditorUnknown, what, why)
-            .mend(shell::export("TERM_PROGRAM", "vscode"));
+    let (release, port) = (facts.release, companion.port);
+    let own = |candidate: &&Candidate| candidate.port == Some(port);
+    let candidates: Vec<_> = facts.search.candidates.iter().filter(own).collect();
+    let is_chosen = candidates
+        .iter()
+        .any(|candidate| candidate.verdict.is_chosen());
+    let refusal = facts.search.refusal.as_ref();
+    if is_chosen && refusal == Some(&Refusal::Unsupported) {
+        return editor_unknown(facts, port);
     }
-    let wanted = candidates
-        .clone()
-        .find_map(|candidate| match candidate.verdict {
-            Verdict::OtherProcess { wanted, .. } => Some(wanted),
-            _ => None,
-        });
+    let name = companion.display_name();
+    let mut verdicts = candidates.iter().map(|candidate| &candidate.verdict);
+    let wanted = verdicts.clone().find_map(|verdict| match verdict {
+        Verdict::OtherProcess { wanted, .. } => Some(*wanted),
+        _ => None,
+    });
     if let Some(wanted) = wanted {
         let looks = wanted.map_or("it cannot find its editor's process".to_owned(), |pid| {
             format!("it looks for files of process {pid} only")
         });
         let what = format!("{release} does not find {name} on port {port}: {looks}");
         let why = "this release knows no companion outside its own editor's terminals";
-        return Finding::problem(Id::OtherProcess, what, why).mend(run);
+        return Finding::problem(Id::OtherProcess, what, why).mend(wire(facts, port));
     }
-    let verdict = candidates
-        .next()
-        .map(|candidate| candidate.verdict.to_string());
-    let verdict = verdict.or_else(|| refusal.as_ref().map(ToString::to_string));
-    let what = format!(
-        "{release} does not take {name} on port {port}: {}",
-        verdict.unwrap_or_else(|| "it looks elsewhere".to_owned())
-    );
+    let reason = match (verdicts.next(), refusal) {
+        (Some(verdict), _) if !is_chosen => verdict.to_string(),
+        (_, Some(refusal)) => refusal.to_string(),
+        _ => "it looks elsewhere".to_owned(),
+    };
+    let what = format!("{release} does not take {name} on port {port}: {reason}");
     let why = "without a file that it takes it dials nobody";
-    Finding::problem(Id::OtherProcess, what, why).mend(run)
+    Finding::problem(Id::NotTaken, what, why).mend(wire(facts, port))
+}
+
+fn editor_unknown(facts: &Facts, port: u16) -> Finding {
+    let release = facts.release;
+    let what = format!("{release} does not take this terminal for one of an editor that it knows");
+    let why = if release.knows_ide_info() {
+        format!(
+            "the file of the companion on port {port} does not say which editor it is (`ideInfo`, C2.4)"
+        )
+    } else {
+        "this release does not read from the companion which editor it is (`ideInfo`, C2.4)"
+            .to_owned()
+    };
+    let mend = shell::export("TERM_PROGRAM", "vscode");
+    Finding::problem(Id::EditorUnknown, what, why).mend(mend)
+}
+
+/// Wires the agent to a companion, if it is a release that lets itself be wired.
+fn wire(facts: &Facts, port: u16) -> String {
+    let agent = facts.agent();
+    if agent == Dialect::GeminiCli && facts.release.version < TAKES_TOKENS {
+        format!("npm install -g {}@latest", package(agent))
+    } else {
+        format!("pillion run --port {port} {}", agent.name())
+    }
 }
 
 fn wrong_folder(facts: &Facts, explained: bool) -> Finding {

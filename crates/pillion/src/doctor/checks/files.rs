@@ -127,8 +127,9 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
         let path = error.path();
         let what = format!("{error}, so it is not used");
         let why = format!("{} learns from it where its companion is", facts.agent());
-        let blocks =
-            !facts.is_connected() && (is_decisive(facts, path) || facts.living().next().is_none());
+        // Without the folder a companion has no place for its file.
+        let is_needed = is_folder(facts, path) && facts.living().next().is_none();
+        let blocks = !facts.is_connected() && (is_decisive(facts, path) || is_needed);
         let finding = Finding::blocking(blocks, Id::Unreadable, what, why);
         findings.push(finding.mend(repair(error)));
     }
@@ -153,14 +154,15 @@ fn is_decisive(facts: &Facts, path: &Path) -> bool {
     matches!(&facts.search.refusal, Some(Refusal::Fails(Some(ends))) if ends == path)
 }
 
+/// Whether discovery files of this agent lie at or below the path.
+fn is_folder(facts: &Facts, path: &Path) -> bool {
+    let mut places = facts.agent().places().iter();
+    places.any(|place| facts.environment.directory(place).starts_with(path))
+}
+
 /// A folder of another user's keeps our companions' files out; a file does not.
 fn other_users(facts: &Facts, path: &Path) -> String {
-    let mut folders = facts
-        .agent()
-        .places()
-        .iter()
-        .map(|place| facts.environment.directory(place));
-    if folders.any(|folder| folder.starts_with(path)) {
+    if is_folder(facts, path) {
         format!("sudo rm -r -- {}", shell::path(path))
     } else {
         "pillion".to_owned()

@@ -28,8 +28,9 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let agent = facts.agent().display_name();
         // It may hold a password.
         let what = format!("{name} is set to something that is no address of an HTTP proxy");
-        let why =
-            format!("{agent}'s HTTP client fails on it before it dials, even on this machine");
+        let why = format!(
+            "{agent}'s HTTP client fails on it before it dials, even on this machine; some releases do not start with it"
+        );
         let with_scheme = format!("http://{value}");
         let mend = if is_address(&with_scheme) && !value.contains('@') && !value.contains("://") {
             shell::export(name, &with_scheme)

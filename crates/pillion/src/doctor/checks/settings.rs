@@ -18,6 +18,9 @@ const DISTRUSTS: Version = Version::new(0, 28, 0);
 /// Since this release, Qwen Code's own default is to make changes without asking.
 const AUTOMATIC: Version = Version::new(0, 21, 0);
 
+/// Since this release, Qwen Code knows a sandbox for its tools.
+const SANDBOXES: Version = Version::new(0, 24, 0);
+
 /// The settings that turn IDE mode on, now and in the agents' first months.
 const ENABLED: [&str; 2] = ["ide", "enabled"];
 const OLD_NAME: &str = "ideMode";
@@ -55,6 +58,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
             findings.push(finding.mend(shell::edit(&file.path)));
         }
     }
+    sandboxed(facts, findings);
     let setting = ide_mode(facts);
     let is_on = setting.as_ref().is_some_and(|setting| setting.is_on);
     if !is_on {
@@ -89,6 +93,21 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
             finding.mend(shell::edit(&setting.file.path))
         }
         _ => finding.mend("/ide enable"),
+    }
+}
+
+/// Qwen Code runs its tools in a sandbox and then leaves IDE mode out, whatever else is set.
+fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
+    let knows = facts.agent() == Dialect::QwenCode && facts.release.version >= SANDBOXES;
+    let files = facts.settings.files.iter();
+    let mut counting = files.filter(|file| knows && file.scope != Scope::Project);
+    let names = ["tools", "executionSandbox"];
+    if let Some(file) = counting.find(|file| file.content.get(&names).is_some()) {
+        let shown = file.path.display();
+        let what = format!("IDE mode is off: {shown} sets `tools.executionSandbox`");
+        let why = "Qwen Code leaves IDE mode out when it runs its tools in that sandbox";
+        let finding = Finding::problem(Id::IdeModeOff, what, why);
+        findings.push(finding.mend(shell::edit(&file.path)));
     }
 }
 

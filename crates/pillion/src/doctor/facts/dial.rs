@@ -6,6 +6,9 @@ use std::time::Duration;
 use anyhow::Context;
 use pillion_agent::find::Dial;
 use pillion_agent::{Address, Client, ClientError, Update, Updates};
+use pillion_companion::control;
+use pillion_discovery::survey::Companion;
+use tokio::runtime::Runtime;
 
 /// How long a companion may take to answer. It answers within milliseconds; agents wait longer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,12 +39,32 @@ pub enum Outcome {
     Silent,
 }
 
+/// The short names of the agents that a companion of Pillion's has now; none if it does not say.
+pub fn agents_of(companion: &Companion) -> anyhow::Result<Vec<String>> {
+    let Some(state) = &companion.state else {
+        return Ok(Vec::new());
+    };
+    let client = control::Client::new(state.port, state.control_token.clone());
+    let status = runtime()?.block_on(async {
+        let status = client.status();
+        tokio::time::timeout(PATIENCE, status).await
+    });
+    Ok(match status {
+        Ok(Ok(status)) => status.agents,
+        // Dialling says what is wrong with it.
+        _ => Vec::new(),
+    })
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build();
+    runtime.context("cannot start the runtime")
+}
+
 /// Dials one after the other until one answers.
 pub fn dial(dials: &[Dial]) -> anyhow::Result<Vec<Dialled>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let mut dialled = Vec::new();
     for dial in dials {
         let outcome = runtime.block_on(attempt(dial));

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::exchange::exchange;
 use super::sweep::working_folder;
-use super::{File, Marker, make_folders, remove_empty};
+use super::{File, Marker, State, make_folders, remove_empty};
 
 /// The folder to put in place.
 #[derive(Debug)]
@@ -79,7 +79,13 @@ impl Put {
     /// goes with it.
     fn swap(&self, copy: &TempDir) -> io::Result<()> {
         match &self.in_the_way {
-            InTheWay::Nothing => fs::rename(copy.path(), &self.target),
+            InTheWay::Nothing => fs::rename(copy.path(), &self.target).or_else(|error| {
+                // Another installation was there first, with the same files.
+                match State::of(&self.target) {
+                    Ok(State::Ours(ours)) if ours.is_of(&self.files) => Ok(()),
+                    _ => Err(error),
+                }
+            }),
             InTheWay::Older(_) => {
                 let aside = beside(copy.path());
                 exchange(copy.path(), &self.target, &aside)

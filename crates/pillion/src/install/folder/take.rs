@@ -28,28 +28,61 @@ impl Take {
             let message = format!("{} changed in the meantime", target.display());
             return Err(Failure::new(Kind::Refused, message).into());
         };
-        let kept = ours.of_the_user();
-        if kept.is_empty() {
-            self.remove_whole().with_context(cannot)?;
+        let done = if ours.has_changes() {
+            self.remove_own(&ours).with_context(cannot)?;
+            let kept = ours.of_the_user();
+            let place = target.display();
+            format!("removed Pillion's files from {place}; kept what is yours: {kept}")
         } else {
-            remove_own(target, &ours).with_context(cannot)?;
-        }
+            self.remove_whole().with_context(cannot)?
+        };
         remove_empty(&ours.marker.made_above(target));
-        if kept.is_empty() {
-            return Ok(format!("removed {}", target.display()));
-        }
-        Ok(format!(
-            "removed Pillion's files from {}; kept what is yours: {}",
-            target.display(),
-            kept.join(", ")
-        ))
+        Ok(done)
     }
 
     /// Out of the editor's sight first, by one rename, then file by file.
-    fn remove_whole(&self) -> io::Result<()> {
+    fn remove_whole(&self) -> io::Result<String> {
         let aside = working_folder(&self.staging)?;
         fs::rename(&self.target, aside.path().join("pillion"))?;
-        aside.close()
+        let (target, rest) = (self.target.display(), aside.path().to_owned());
+        Ok(match aside.close() {
+            Ok(()) => format!("removed {target}"),
+            // No editor loads it, so it is uninstalled all the same.
+            Err(_) => format!(
+                "removed {target}; what could not be deleted is in {}",
+                rest.display()
+            ),
+        })
+    }
+
+    /// Every file of ours out of the editor's sight; all of them come back if one has to stay.
+    fn remove_own(&self, ours: &Ours) -> io::Result<()> {
+        let aside = working_folder(&self.staging)?;
+        let mut moved = Vec::new();
+        for name in ours.intact.iter().map(String::as_str).chain([Marker::NAME]) {
+            let (from, to) = (
+                self.target.join(name),
+                aside.path().join(moved.len().to_string()),
+            );
+            if let Err(error) = fs::rename(&from, &to) {
+                for (from, to) in &moved {
+                    // The rename before worked, so this one does.
+                    let _ = fs::rename(to, from);
+                }
+                return Err(error);
+            }
+            moved.push((from, to));
+        }
+        for name in &ours.intact {
+            let below = Path::new(name).ancestors().skip(1);
+            for folder in below.filter(|folder| !folder.as_os_str().is_empty()) {
+                // A folder with something left in it stays.
+                if fs::remove_dir(self.target.join(folder)).is_err() {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -57,24 +90,10 @@ impl fmt::Display for Take {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let target = self.target.display();
         write!(f, "remove {} files from {target}", self.ours.intact.len())?;
-        let kept = self.ours.of_the_user();
-        if !kept.is_empty() {
-            write!(f, ", and keep what is yours: {}", kept.join(", "))?;
+        if self.ours.has_changes() {
+            let kept = self.ours.of_the_user();
+            write!(f, ", and keep what is yours: {kept}")?;
         }
         Ok(())
     }
-}
-
-fn remove_own(target: &Path, ours: &Ours) -> io::Result<()> {
-    for name in &ours.intact {
-        fs::remove_file(target.join(name))?;
-        let below = Path::new(name).ancestors().skip(1);
-        for folder in below.filter(|folder| !folder.as_os_str().is_empty()) {
-            // A folder with something left in it stays.
-            if fs::remove_dir(target.join(folder)).is_err() {
-                break;
-            }
-        }
-    }
-    fs::remove_file(target.join(Marker::NAME))
 }

@@ -24,6 +24,17 @@ fn both_agents_would_connect_and_nothing_is_wrong() {
     assert_eq!(told.agent["name"], "gemini");
 }
 
+/// A terminal that shows ASCII only, and a pipe.
+#[test]
+fn the_report_is_plain_where_it_has_to_be() {
+    let world = World::new();
+    let told = world.after("export LANG=C NO_COLOR=1", GEMINI);
+    told.expect_first("no-companion", "no companion runs");
+    assert!(told.text.is_ascii(), "{}", told.text);
+    assert!(told.text.contains("  X  companion"), "{}", told.text);
+    assert!(!world.doctor(GEMINI).text.contains('\u{1b}'));
+}
+
 #[test]
 fn an_agent_that_is_not_there_is_said_how_to_get() {
     let world = World::new();
@@ -134,6 +145,20 @@ fn the_settings_of_the_folder_and_of_the_system_go_before_the_users() {
     fs::write(&system, ON).unwrap();
     let world = world.with("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system);
     world.doctor(GEMINI).expect_connects("ide-mode-off");
+}
+
+#[test]
+fn a_sandbox_for_tools_turns_ide_mode_off() {
+    let world = World::new();
+    let _serve = world.serve();
+    let sandbox = r#"{"tools": {"executionSandbox": {"filesystem": "workspace-write",
+        "network": "open"}}, "ide"#;
+    let file = world.settings(QWEN, &ON.replace("{\"ide", sandbox));
+    let told = world.doctor(QWEN);
+    let mend = told.expect_first("ide-mode-off", "sets `tools.executionSandbox`");
+    assert!(mend.contains(file.to_str().unwrap()), "{mend}");
+    world.settings(QWEN, ON);
+    world.doctor(QWEN).expect_connects("ide-mode-off");
 }
 
 #[test]

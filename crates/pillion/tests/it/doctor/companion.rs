@@ -1,5 +1,6 @@
 //! Which companion the agent takes, and the files that are in its way.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::PathBuf;
@@ -270,6 +271,54 @@ fn a_port_variable_of_a_companion_that_is_gone_is_named() {
         let after = world.after(&format!("{set}\n{mend}"), agent);
         after.expect_connects("stale-variable");
     }
+}
+
+#[test]
+fn a_folder_of_discovery_files_that_is_a_link_keeps_companions_out() {
+    let world = World::new();
+    let elsewhere = world.home().other_workspace("elsewhere");
+    let link = world.home().tmp().join("gemini");
+    symlink(elsewhere, &link).unwrap();
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("unreadable-file", "is a symbolic link");
+    let after = world.after(&mend, GEMINI);
+    after.expect_first("no-companion", "no companion runs");
+    assert!(!link.exists());
+}
+
+/// Every file below the home, with what is in it and who may read it.
+fn everything(world: &World) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![world.home().root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let mode = entry.metadata().unwrap().permissions().mode();
+            let is_folder = entry.file_type().unwrap().is_dir();
+            if is_folder {
+                folders.push(entry.path());
+            }
+            let content = fs::read(entry.path()).unwrap_or_default();
+            found.insert(entry.path(), (content, mode));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_doctor_changes_nothing() {
+    let world = World::new();
+    let far = world.home().other_workspace("far");
+    let _far = world.serve_in(&far);
+    kill(world.serve());
+    let folder = world.home().tmp().join("gemini/ide");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    fs::write(folder.join("gemini-ide-server-1-2.json"), "{").unwrap();
+    world.settings(QWEN, "{broken");
+    let before = everything(&world);
+    for agent in [GEMINI, QWEN] {
+        assert_eq!(world.doctor(agent).code, 1);
+    }
+    assert!(before == everything(&world), "something was written");
 }
 
 /// A release that looks under one process only does not find an editor that is no ancestor.

@@ -1,0 +1,234 @@
+//! Facts that this machine does not have, judged.
+
+use std::path::{Path, PathBuf};
+
+use pillion_agent::find::{self, Candidate, Dial, Refusal, Release, Source, Verdict, Version};
+use pillion_agent::host::Host;
+use pillion_discovery::Environment;
+use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey};
+use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
+
+use super::*;
+use crate::doctor::facts::dial::{Dialled, Outcome};
+use crate::doctor::facts::network::Network;
+use crate::doctor::facts::program::Program;
+use crate::doctor::facts::settings::{Content, Scope, Settings, SettingsFile};
+
+const PORT: u16 = 4242;
+const FILE: &str = "/t/gemini/ide/gemini-ide-server-1-4242.json";
+
+/// An agent that is well, beside nothing at all.
+fn alone(agent: Dialect, version: Version) -> Facts {
+    let settings = serde_json::json!({"ide": {"enabled": true}});
+    Facts {
+        release: Release { agent, version },
+        folder: PathBuf::from("/w"),
+        environment: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),
+        program: Program {
+            path: Some(PathBuf::from("/bin/agent")),
+            version: Some(version),
+            has_node: true,
+            has_ps: true,
+            installer: None,
+        },
+        settings: Settings {
+            files: vec![SettingsFile {
+                scope: Scope::User,
+                path: PathBuf::from("/h/settings.json"),
+                content: Content::Object(settings.as_object().unwrap().clone()),
+            }],
+            trust: Vec::new(),
+        },
+        neighbours: Default::default(),
+        disk: Default::default(),
+        network: Network::default(),
+        survey: Survey::default(),
+        search: find::Finding {
+            ide_pid: Some(1),
+            ide: None,
+            candidates: Vec::new(),
+            dials: Vec::new(),
+            refusal: Some(Refusal::Unsupported),
+        },
+        connected: Vec::new(),
+        dialled: Vec::new(),
+    }
+}
+
+/// The same with a companion, which it dials on these hosts.
+fn beside(agent: Dialect, version: Version, hosts: &[Host], outcome: Outcome) -> Facts {
+    let mut facts = alone(agent, version);
+    let content: DiscoveryFile = serde_json::from_value(serde_json::json!({
+        "port": PORT, "workspacePath": "/", "authToken": "hidden"
+    }))
+    .unwrap();
+    facts.survey.companions.push(Companion {
+        port: PORT,
+        ide: Some(IdeInfo::new("kate", "Kate")),
+        roots: vec![PathBuf::from("/")],
+        pids: vec![1],
+        files: vec![FoundFile {
+            path: PathBuf::from(FILE),
+            dialect: agent,
+            content,
+        }],
+        state: None,
+        liveness: Liveness::Alive,
+    });
+    facts.search.refusal = None;
+    facts.search.candidates.push(Candidate {
+        path: PathBuf::from(FILE),
+        port: Some(PORT),
+        roots: vec![PathBuf::from("/")],
+        verdict: Verdict::Chosen,
+    });
+    facts.search.dials = hosts
+        .iter()
+        .map(|host| Dial {
+            host: *host,
+            port: PORT,
+            token: Some(Token::from("hidden".to_owned())),
+            source: Source::File(PathBuf::from(FILE)),
+        })
+        .collect();
+    let dials = facts.search.dials.iter().cloned();
+    facts.dialled = dials
+        .map(|dial| Dialled {
+            dial,
+            outcome: outcome.clone(),
+        })
+        .collect();
+    facts
+}
+
+fn connected(can_diff: bool, has_context: bool) -> Outcome {
+    Outcome::Connected {
+        can_diff,
+        has_context,
+    }
+}
+
+fn ids(facts: &Facts) -> Vec<(&'static str, Level)> {
+    let findings = judge(facts);
+    findings
+        .iter()
+        .map(|finding| (finding.id.as_str(), finding.level))
+        .collect()
+}
+
+const GEMINI: Dialect = Dialect::GeminiCli;
+const NEW: Version = Version::new(0, 61, 0);
+
+#[test]
+fn nothing_is_wrong_where_nothing_is() {
+    let facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
+    assert_eq!(ids(&facts), []);
+    let facts = beside(GEMINI, NEW, &[Host::Loopback], connected(false, false));
+    let expected = [
+        ("tools-missing", Level::Warning),
+        ("no-context", Level::Note),
+    ];
+    assert_eq!(ids(&facts), expected);
+}
+
+#[test]
+fn a_container_is_a_matter_of_facts_not_of_this_machine() {
+    let hosts = [Host::ContainerHost];
+    for (version, mend) in [
+        (NEW, "export REMOTE_CONTAINERS=1"),
+        (
+            Version::new(0, 20, 2),
+            "echo 127.0.0.1 host.docker.internal | sudo tee -a /etc/hosts",
+        ),
+    ] {
+        for resolves in [false, true] {
+            let mut facts = beside(GEMINI, version, &hosts, Outcome::Unreachable);
+            facts.network = Network {
+                in_container: true,
+                resolves,
+            };
+            let findings = judge(&facts);
+            assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
+            assert_eq!(findings[0].mend.as_deref(), Some(mend));
+            let is_said = findings[0].what.contains("no address");
+            assert_eq!(is_said, !resolves, "{}", findings[0].what);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_does_not_connect_has_a_problem_whatever_the_reason() {
+    let file = Some(PathBuf::from(FILE));
+    for refusal in [
+        Refusal::Unsupported,
+        Refusal::NoCompanion,
+        Refusal::NoFolder,
+        Refusal::OtherWorkspace(vec![PathBuf::from("/x")]),
+        Refusal::NoPort,
+        Refusal::Fails(file),
+        Refusal::Fails(None),
+    ] {
+        for agent in Dialect::AGENTS {
+            let mut facts = alone(agent, NEW);
+            facts.search.refusal = Some(refusal.clone());
+            assert!(judge(&facts).iter().any(is_problem), "{refusal:?}");
+            let outcome = Outcome::Unreachable;
+            let mut facts = beside(agent, NEW, &[], outcome);
+            facts.search.refusal = Some(refusal.clone());
+            assert!(judge(&facts).iter().any(is_problem), "{refusal:?}");
+        }
+    }
+    for outcome in [
+        Outcome::Unreachable,
+        Outcome::TokenRefused,
+        Outcome::NoCompanion("x".to_owned()),
+        Outcome::Silent,
+    ] {
+        let facts = beside(GEMINI, NEW, &[Host::Loopback], outcome.clone());
+        assert!(judge(&facts).iter().any(is_problem), "{outcome:?}");
+    }
+}
+
+#[test]
+fn no_finding_holds_a_token() {
+    for outcome in [
+        Outcome::TokenRefused,
+        Outcome::NoCompanion("x".to_owned()),
+        Outcome::Silent,
+    ] {
+        let facts = beside(GEMINI, NEW, &[Host::Loopback], outcome);
+        let text = format!("{:?}", judge(&facts));
+        assert!(!text.contains("hidden"), "{text}");
+        assert!(!format!("{facts:?}").contains("hidden"));
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
+    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
+    let off = serde_json::json!({"ide": {"enabled": false}});
+    let object = off.as_object().unwrap().clone();
+    facts.settings.files.push(SettingsFile {
+        scope: Scope::Project,
+        path: PathBuf::from("/w/.gemini/settings.json"),
+        content: Content::Object(object),
+    });
+    assert_eq!(ids(&facts), [("project-settings-ignored", Level::Warning)]);
+    let trust = |facts: &mut Facts, folder: &str, is_trusted| {
+        let folder = Path::new(folder);
+        let rule = crate::doctor::facts::settings::TrustRule {
+            length: folder.as_os_str().len(),
+            folder: folder.to_owned(),
+            is_trusted,
+        };
+        facts.settings.trust.push(rule);
+    };
+    trust(&mut facts, "/", true);
+    assert_eq!(ids(&facts), [("ide-mode-off", Level::Problem)]);
+    // The longest rule decides.
+    trust(&mut facts, "/w", false);
+    assert_eq!(ids(&facts), [("project-settings-ignored", Level::Warning)]);
+    // Earlier releases trusted every folder.
+    facts.release.version = Version::new(0, 27, 0);
+    assert_eq!(ids(&facts), [("ide-mode-off", Level::Problem)]);
+}

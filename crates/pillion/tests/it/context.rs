@@ -1,0 +1,157 @@
+//! `context`: what an agent would see.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, ended, signal};
+use crate::vscode::{Person, VsCode};
+
+struct Following {
+    child: Child,
+    out: Option<BufReader<ChildStdout>>,
+}
+
+impl Following {
+    fn start(sandbox: &Sandbox) -> Self {
+        let mut child = sandbox
+            .command(["context", "--follow", "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let out = Some(out);
+        Self { child, out }
+    }
+
+    /// The next context that is wanted.
+    fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let mut line = String::new();
+            self.out.as_mut().unwrap().read_line(&mut line).unwrap();
+            let context =
+                serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+            if wanted(&context) {
+                return context;
+            }
+        }
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn active(context: &Value) -> &str {
+    let file = &context["workspaceState"]["openFiles"][0];
+    let is_active = file["isActive"] == true;
+    file["path"]
+        .as_str()
+        .filter(|_| is_active)
+        .unwrap_or_default()
+}
+
+#[test]
+fn what_was_focused_is_shown_with_cursor_and_selection() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.rs", "");
+    let before = sandbox.run(["context"]).expect(0).stdout;
+    assert_eq!(before, "no file is open in Pillion\n");
+    let other = sandbox.home.home().join("b.rs");
+    std::fs::write(&other, "").unwrap();
+    sandbox.run(["focus", other.to_str().unwrap()]).expect(0);
+    sandbox
+        .run(["focus", "a.rs:3:4", "--selection", "one\n\u{1b}two"])
+        .expect(0);
+    let shown = sandbox.run(["context"]).expect(0).stdout;
+    let path = path.to_str().unwrap();
+    assert_eq!(
+        shown,
+        format!("* {path}:3:4\n    │ one\n    │ ␛two\n  ~/b.rs\n")
+    );
+    let json = sandbox.run(["context", "--json"]).expect(0).stdout;
+    assert!(!json.contains('\u{1b}'), "{json:?}");
+    let context: Value = serde_json::from_str(&json).unwrap();
+    let file = &context["workspaceState"]["openFiles"][0];
+    assert_eq!(file["cursor"], json!({"line": 3, "character": 4}));
+    assert_eq!(file["selectedText"], "one\n\u{1b}two");
+}
+
+#[test]
+fn no_companion_is_exit_code_3() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .run(["context"])
+        .expect_error(3, "no companion", "pillion serve");
+}
+
+#[test]
+fn another_companion_is_seen_as_agents_see_it() {
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    let path = sandbox.home.workspace().join("shown.ts");
+    let port = vscode.port().to_string();
+    for args in [vec!["context"], vec!["context", "--port", &port]] {
+        let shown = sandbox.run(args).expect(0).stdout;
+        let (path, other) = (path.display(), sandbox.home.workspace().join("z"));
+        assert_eq!(
+            shown,
+            format!(
+                "* {path}:2:5\n    │ let x\n    │ let y\n  {}\n\
+                 the editor says that this workspace is trusted\n",
+                other.display()
+            )
+        );
+    }
+    let json = sandbox.run(["context", "--json"]).expect(0).stdout;
+    let context: Value = serde_json::from_str(&json).unwrap();
+    let files = context["workspaceState"]["openFiles"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert_eq!(
+        files[1].get("isActive"),
+        None,
+        "only the newest is active (C4.8)"
+    );
+    assert_eq!(vscode.calls(), Vec::<Value>::new(), "looking calls no tool");
+}
+
+#[test]
+fn following_survives_a_restart_and_ends_at_a_signal() {
+    let sandbox = Sandbox::new();
+    let (a, b) = (sandbox.home.file("a.rs", ""), sandbox.home.file("b.rs", ""));
+    let serve = sandbox.serve::<&str>([]);
+    let mut following = Following::start(&sandbox);
+    sandbox.run(["focus", "a.rs"]).expect(0);
+    following.until(|context| active(context) == a.to_str().unwrap());
+    drop(serve);
+    following.until(|context| *context == json!({}));
+    let _serve = sandbox.serve::<&str>([]);
+    let mut told = BufReader::new(following.child.stderr.take().unwrap()).lines();
+    let mut told = || told.next().map(|line| line.unwrap());
+    let gone = told().unwrap();
+    assert!(gone.starts_with("The companion went away ("), "{gone}");
+    assert_eq!(told().unwrap(), "The companion is back.");
+    sandbox.run(["focus", "b.rs"]).expect(0);
+    following.until(|context| active(context) == b.to_str().unwrap());
+    signal(&following.child, "INT");
+    assert_eq!(ended(&mut following.child), Some(0));
+    assert_eq!(told(), None);
+}
+
+#[test]
+fn following_ends_when_nobody_reads() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let mut following = Following::start(&sandbox);
+    following.until(|_| true);
+    following.out = None;
+    assert_eq!(ended(&mut following.child), Some(0));
+}

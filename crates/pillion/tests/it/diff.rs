@@ -1,0 +1,346 @@
+//! `diff`: a person's decision for a script.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pillion_testkit::{Env, Size, Tmux};
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, ended, signal};
+use crate::texts::{assert_same, texts};
+use crate::vscode::{Person, TOKEN, VsCode};
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// A `pillion diff` that waits.
+struct Asking(Child);
+
+struct Answer {
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+impl Asking {
+    fn start(sandbox: &Sandbox, args: &[&str], text: &[u8]) -> Self {
+        let mut child = sandbox
+            .command([&["diff"], args].concat())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // One that fails at once does not read it.
+        let _ = child.stdin.take().unwrap().write_all(text);
+        Self(child)
+    }
+
+    /// Waits until its diff is shown; the diff's number.
+    fn shown(&self, sandbox: &Sandbox) -> String {
+        pending(sandbox, 1)[0]["id"].to_string()
+    }
+
+    fn answer(self) -> Answer {
+        let output = self.0.wait_with_output().unwrap();
+        Answer {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Answer {
+    #[track_caller]
+    fn expect(&self, code: i32) -> &str {
+        assert_eq!(self.code, Some(code), "{}", self.stderr);
+        assert!(!self.stderr.contains(TOKEN));
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+}
+
+/// Waits until so many diffs are pending.
+fn pending(sandbox: &Sandbox, count: usize) -> Vec<Value> {
+    let started = Instant::now();
+    loop {
+        let out = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+        let diffs: Vec<Value> = serde_json::from_str(&out).unwrap();
+        if diffs.len() == count {
+            return diffs;
+        }
+        assert!(started.elapsed() < SOON, "{diffs:?}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn every_text_comes_back_byte_for_byte() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    for (name, text) in texts() {
+        let asking = Asking::start(&sandbox, &["new.txt"], text.as_bytes());
+        let id = asking.shown(&sandbox);
+        sandbox.run(["accept", &id]).expect(0);
+        let answer = asking.answer();
+        assert_same(answer.expect(0), &text, name, "printed");
+    }
+}
+
+#[test]
+fn the_reviewer_may_change_the_text_and_reads_who_asks() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let content = sandbox.home.file("proposed", "as proposed\n");
+    let args = ["--content-file", content.to_str().unwrap(), "sub/new.txt"];
+    let asking = Asking::start(&sandbox, &args, b"");
+    let diff = pending(&sandbox, 1).remove(0);
+    let path = sandbox.home.workspace().join("sub/new.txt");
+    let expected = json!({"id": 1, "agent": "script", "path": path, "proposed": "as proposed\n"});
+    assert_eq!(diff, expected);
+    let args = ["accept", "1", "--content-file", "-"];
+    sandbox.run_with_input(args, b"edited\r").expect(0);
+    assert_eq!(asking.answer().expect(0), "edited\r");
+    assert!(!path.exists(), "it is not written without --write");
+
+    let asking = Asking::start(&sandbox, &["new.txt"], b"x");
+    let id = asking.shown(&sandbox);
+    sandbox
+        .run_with_input(["accept", &id, "--content-file", "-"], b"")
+        .expect(0);
+    assert_eq!(asking.answer().expect(0), "", "an empty text is one");
+}
+
+#[test]
+fn a_rejection_is_exit_code_1() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let asking = Asking::start(&sandbox, &["new.txt"], b"x");
+    let id = asking.shown(&sandbox);
+    sandbox.run(["reject", &id]).expect(0);
+    let answer = asking.answer();
+    assert_eq!(answer.expect(1), "");
+    assert_eq!(answer.stderr, "Error: the change was rejected\n");
+}
+
+#[test]
+fn json_tells_the_outcome() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.workspace().join("new.txt");
+    let ask = |args: &[&str], settle: Option<&str>| {
+        let args = [args, &["--json", "new.txt"]].concat();
+        let asking = Asking::start(&sandbox, &args, b"x\x1b");
+        if let Some(settle) = settle {
+            let id = asking.shown(&sandbox);
+            sandbox.run([settle, &id]).expect(0);
+        }
+        let answer = asking.answer();
+        let text = String::from_utf8(answer.stdout).unwrap();
+        assert!(!text.contains('\x1b'), "{text:?}");
+        (answer.code, serde_json::from_str::<Value>(&text).unwrap())
+    };
+    let accepted = json!({"path": path, "outcome": "accepted", "content": "x\x1b"});
+    assert_eq!(ask(&[], Some("accept")), (Some(0), accepted));
+    let rejected = json!({"path": path, "outcome": "rejected"});
+    assert_eq!(ask(&[], Some("reject")), (Some(1), rejected));
+    let timed_out = json!({"path": path, "outcome": "timedOut"});
+    assert_eq!(ask(&["--timeout", "50ms"], None), (Some(1), timed_out));
+    pending(&sandbox, 0);
+}
+
+#[test]
+fn time_and_signals_close_the_view() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let answer = Asking::start(&sandbox, &["--timeout", "200ms", "new.txt"], b"x").answer();
+    assert_eq!(answer.expect(1), "");
+    assert!(
+        answer.stderr.contains("nobody decided in time"),
+        "{}",
+        answer.stderr
+    );
+    pending(&sandbox, 0);
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut asking = Asking::start(&sandbox, &["new.txt"], b"x");
+        asking.shown(&sandbox);
+        signal(&asking.0, name);
+        assert_eq!(ended(&mut asking.0), Some(code), "{name}");
+        pending(&sandbox, 0);
+    }
+}
+
+#[test]
+fn a_companion_that_goes_away_is_exit_code_3() {
+    let sandbox = Sandbox::new();
+    let mut serve = sandbox.serve::<&str>([]);
+    let asking = Asking::start(&sandbox, &["new.txt"], b"x");
+    asking.shown(&sandbox);
+    serve.signal("KILL");
+    serve.ended();
+    let answer = asking.answer();
+    assert_eq!(answer.expect(3), "");
+    assert!(
+        answer.stderr.contains("went away before anybody decided"),
+        "{}",
+        answer.stderr
+    );
+    let ran = sandbox.run(["diff", "new.txt"]);
+    ran.expect_error(3, "no companion", "pillion serve");
+}
+
+#[test]
+fn what_cannot_be_proposed_is_told() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let refused = |args: &[&str], text: &[u8], error: &str| {
+        let answer = Asking::start(&sandbox, args, text).answer();
+        assert_eq!(answer.expect(1), "");
+        assert!(answer.stderr.contains(error), "{}", answer.stderr);
+    };
+    refused(&["."], b"", "is a folder");
+    refused(&["new.txt"], b"\xe9", "is not UTF-8");
+    refused(
+        &["--content-file", "none", "new.txt"],
+        b"",
+        "cannot read none",
+    );
+    let too_long = vec![b'x'; 64 * 1024 * 1024 + 1];
+    refused(&["new.txt"], &too_long, "67108865 bytes");
+    sandbox
+        .run(["diff", "new.txt", "--timeout", "soon"])
+        .expect(2);
+    sandbox
+        .run(["diff", "new.txt", "--write", "--json"])
+        .expect(2);
+    sandbox.run(["diff"]).expect(2);
+}
+
+#[test]
+fn an_accepted_text_is_written_only_over_what_was_reviewed() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let file = sandbox.home.file("a.txt", "old\n");
+    let link = sandbox.home.workspace().join("link");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let accept = |asking: &Asking| {
+        let id = asking.shown(&sandbox);
+        sandbox.run(["accept", &id]).expect(0);
+    };
+
+    let asking = Asking::start(&sandbox, &["--write", "link"], b"new\n");
+    accept(&asking);
+    assert_eq!(asking.answer().expect(0), "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "new\n");
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+
+    let asking = Asking::start(&sandbox, &["--write", "a.txt"], b"newer\n");
+    asking.shown(&sandbox);
+    fs::write(&file, "somebody's\n").unwrap();
+    accept(&asking);
+    let answer = asking.answer();
+    assert_eq!(answer.expect(1), "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "somebody's\n");
+    assert!(
+        answer.stderr.contains("a.txt was changed in the meantime"),
+        "{}",
+        answer.stderr
+    );
+    let hint = answer
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("Hint: The accepted text is kept in "));
+    let kept = PathBuf::from(hint.unwrap().strip_suffix('.').unwrap());
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "newer\n");
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+
+    let asking = Asking::start(&sandbox, &["--write", "a.txt"], b"x");
+    let id = asking.shown(&sandbox);
+    sandbox.run(["reject", &id]).expect(0);
+    asking.answer().expect(1);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "somebody's\n");
+}
+
+#[test]
+fn another_companion_decides_as_well() {
+    let ask = |person, args: &[&str]| {
+        let sandbox = Sandbox::new();
+        let vscode = VsCode::start(&sandbox.home, person);
+        let args = [args, &["a.ts"]].concat();
+        let answer = Asking::start(&sandbox, &args, b"new\n").answer();
+        (
+            answer,
+            vscode.calls(),
+            sandbox.home.workspace().join("a.ts"),
+        )
+    };
+    let (answer, calls, path) = ask(Person::EditsAndAccepts, &[]);
+    assert_eq!(answer.expect(0), "new\nedited\n");
+    assert_eq!(calls.len(), 1);
+    assert_eq!(
+        calls[0]["arguments"],
+        json!({"filePath": path, "newContent": "new\n"})
+    );
+    let (answer, ..) = ask(Person::Closes, &[]);
+    assert_eq!(answer.expect(1), "", "its old name for a rejection");
+    let (answer, calls, path) = ask(Person::Waits, &["--timeout", "100ms"]);
+    answer.expect(1);
+    let close = json!({"filePath": path, "suppressNotification": true});
+    assert_eq!(
+        (&calls[1]["name"], &calls[1]["arguments"]),
+        (&json!("closeDiff"), &close)
+    );
+}
+
+#[test]
+fn a_token_that_is_not_taken_is_told() {
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    let content = fs::read_to_string(&vscode.file).unwrap();
+    fs::write(&vscode.file, content.replace(TOKEN, "another")).unwrap();
+    let answer = Asking::start(&sandbox, &["a.ts"], b"x").answer();
+    assert_eq!(answer.expect(1), "");
+    assert!(answer.stderr.contains("HTTP 401"), "{}", answer.stderr);
+    assert!(!answer.stderr.contains("another"), "{}", answer.stderr);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_reviewer_edits_and_accepts_in_the_terminal() {
+    let sandbox = Sandbox::new();
+    let tmux = Tmux::start();
+    let mut env: Env = sandbox.home.env();
+    env.set("EDITOR", "sh -c 'printf edited > \"$0\"'");
+    let review = [env!("CARGO_BIN_EXE_pillion"), "review"];
+    let workspace = sandbox.home.workspace();
+    let pane = tmux.spawn("review", Size::new(110, 30), &env, &workspace, &review);
+    pane.wait_for("Waiting for an agent.", SOON);
+    let asking = Asking::start(&sandbox, &["new.txt"], b"proposed\n");
+    pane.wait_for("Script proposes new.txt", SOON);
+    thread::sleep(Duration::from_millis(600));
+    pane.send_keys(["e"]);
+    pane.wait_for("edited", SOON);
+    thread::sleep(Duration::from_millis(600));
+    pane.send_keys(["a"]);
+    assert_eq!(asking.answer().expect(0), "edited");
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_terminal_on_standard_input_gets_a_hint() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let tmux = Tmux::start();
+    let command = [env!("CARGO_BIN_EXE_pillion"), "diff", "new.txt"];
+    let (env, workspace) = (sandbox.home.env(), sandbox.home.workspace());
+    let pane = tmux.spawn("diff", Size::new(110, 30), &env, &workspace, &command);
+    pane.wait_for("press Ctrl-D", SOON);
+    pane.send_keys(["typed", "Enter", "C-d"]);
+    assert_eq!(pending(&sandbox, 1)[0]["proposed"], "typed\n");
+    pane.send_keys(["C-c"]);
+    pending(&sandbox, 0);
+}

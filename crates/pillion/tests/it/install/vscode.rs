@@ -1,0 +1,243 @@
+//! Editors whose command line is a stand-in that notes its arguments.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Ran, Sandbox, ran};
+
+const GEMINI: &str = "google.gemini-cli-vscode-ide-companion";
+const QWEN: &str = "qwenlm.qwen-code-vscode-ide-companion";
+
+impl Sandbox {
+    /// An editor's command that notes its arguments, a line each, and fails where `fails` stands in
+    /// them. It lists what it was told to install.
+    fn editor(&self, name: &str, fails: &str) -> PathBuf {
+        let log = self.log(name);
+        let script = format!(
+            "#!/bin/sh\n\
+             if [ \"$1\" = --list-extensions ]; then cat '{}' 2>/dev/null; exit 0; fi\n\
+             for word; do echo \"$word\" >> '{0}'; done\n\
+             case \"$*\" in *{fails}*) echo first; echo \"no network\" >&2; exit 7;; esac\n\
+             echo \"Extension '$2' was successfully installed.\"\n",
+            log.display()
+        );
+        self.program(name, &script)
+    }
+
+    /// An editor's command that is this script.
+    fn program(&self, name: &str, script: &str) -> PathBuf {
+        let path = self.home.other_workspace("bin").join(name);
+        let text = self.home.root().join(format!("{name}.sh"));
+        fs::write(&text, script).unwrap();
+        // By another process: what this one writes, a child of another test may still hold open, and
+        // then it cannot be run.
+        let installed = Command::new("install").args([&text, &path]).status();
+        assert!(installed.unwrap().success());
+        path
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.home.root().join(format!("{name}.log"))
+    }
+
+    /// What the stand-in was given; nothing if it was not run.
+    fn given(&self, name: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.log(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// The command with the stand-ins on PATH.
+    fn with_editors(&self, args: &[&str]) -> Ran {
+        let mut env = self.home.env();
+        env.prepend_path(self.home.other_workspace("bin"));
+        ran(self.command(args).env_clear().envs(env.iter()), b"")
+    }
+}
+
+#[test]
+fn vs_code_and_its_kin_get_both_extensions_by_their_own_command() {
+    for (editor, command) in [
+        ("vscode", "code"),
+        ("code-insiders", "code-insiders"),
+        ("vscodium", "codium"),
+        ("cursor", "cursor"),
+        ("windsurf", "windsurf"),
+        ("trae", "trae"),
+        ("antigravity", "agy"),
+        ("positron", "positron"),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.editor(command, "no-such-word");
+        let dry = sandbox
+            .with_editors(&["install", editor, "--dry-run"])
+            .expect(0);
+        assert!(dry.stdout.contains("--install-extension"), "{}", dry.stdout);
+        assert!(sandbox.given(command).is_empty());
+        let done = sandbox.with_editors(&["install", editor]).expect(0);
+        let install = "--install-extension";
+        let expected = [install, GEMINI, "--force", install, QWEN, "--force"];
+        assert_eq!(sandbox.given(command), expected);
+        let said = format!("Qwen Code's extension: Extension '{QWEN}' was successfully installed.");
+        assert!(done.stdout.contains(&said), "{}", done.stdout);
+        fs::remove_file(sandbox.log(command)).unwrap();
+        sandbox
+            .with_editors(&["uninstall", editor, "--agent", "gemini"])
+            .expect(0);
+        assert_eq!(sandbox.given(command), ["--uninstall-extension", GEMINI]);
+    }
+}
+
+#[test]
+fn the_extension_that_fails_is_named_with_the_editors_own_words() {
+    let sandbox = Sandbox::new();
+    sandbox.editor("code", "qwenlm");
+    let ran = sandbox.with_editors(&["install", "vscode"]);
+    let ran = ran.expect_error(
+        1,
+        "VS Code: Qwen Code's extension: failed (exit status: 7)",
+        "again",
+    );
+    assert!(ran.stderr.contains("no network"), "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("Gemini CLI's extension: Extension"),
+        "{}",
+        ran.stdout
+    );
+    let ran = sandbox
+        .with_editors(&["install", "vscode", "--json"])
+        .expect(1);
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(printed["success"], false);
+    assert_eq!(printed["steps"][0]["success"], true);
+    assert_eq!(printed["steps"][1]["success"], false);
+    sandbox
+        .with_editors(&["install", "vscode", "--agent", "gemini"])
+        .expect(0);
+}
+
+#[test]
+fn an_editor_is_found_in_its_usual_place_and_nothing_in_the_current_folder() {
+    let sandbox = Sandbox::new();
+    let here = sandbox.home.workspace().join("code");
+    symlink(sandbox.editor("code", "no-such-word"), here).unwrap();
+    let mut command = sandbox.command(["install", "vscode"]);
+    ran(command.env("PATH", ".::/usr/bin:/bin"), b"").expect_error(
+        1,
+        "VS Code was not found",
+        GEMINI,
+    );
+    assert!(sandbox.given("code").is_empty());
+    let usual = sandbox.home.home().join(".local/share/code/bin");
+    fs::create_dir_all(&usual).unwrap();
+    symlink(sandbox.editor("code", "no-such-word"), usual.join("code")).unwrap();
+    sandbox.run(["install", "vscode"]).expect(0);
+    assert_eq!(sandbox.given("code").len(), 6);
+}
+
+#[test]
+fn firebase_studio_is_where_its_variable_is() {
+    let sandbox = Sandbox::new();
+    let bin = sandbox.editor("code", "no-such-word");
+    let path = format!("{}:/usr/bin:/bin", bin.parent().unwrap().display());
+    let run = |name: &str, value: &str| {
+        let mut command = sandbox.command(["install", "firebase-studio"]);
+        ran(command.env("PATH", &path).env(name, value), b"")
+    };
+    run("X", "x").expect_error(1, "Firebase Studio was not found", GEMINI);
+    run("MONOSPACE_ENV", "true").expect(0);
+}
+
+#[test]
+fn an_extension_that_is_not_there_is_not_uninstalled() {
+    let sandbox = Sandbox::new();
+    sandbox.editor("code", "no-such-word");
+    let folder = sandbox.home.home().join(".vscode/extensions");
+    fs::create_dir_all(&folder).unwrap();
+    let list = |ids: &[&str]| {
+        let entries = ids
+            .iter()
+            .map(|id| json!({ "identifier": { "id": id }, "version": "1.2.3" }));
+        let text = Value::Array(entries.collect()).to_string();
+        fs::write(folder.join("extensions.json"), text).unwrap();
+    };
+    list(&["x.y", QWEN]);
+    let ran = sandbox.with_editors(&["uninstall", "vscode"]).expect(0);
+    assert!(
+        ran.stdout
+            .contains("note: Gemini CLI's extension is not installed"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(sandbox.given("code"), ["--uninstall-extension", QWEN]);
+
+    let shown = sandbox
+        .with_editors(&["install", "--list", "--json"])
+        .expect(0);
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let code = shown
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "vscode")
+        .unwrap();
+    assert_eq!(code["installed"], json!(["Qwen Code's extension 1.2.3"]));
+    assert!(code["program"].as_str().unwrap().ends_with("/bin/code"));
+
+    list(&[]);
+    let ran = sandbox.with_editors(&["uninstall", "vscode"]);
+    ran.expect_error(1, "VS Code has no extension of an agent", "--list");
+}
+
+#[test]
+fn antigravitys_own_name_for_its_command_is_tried_and_a_path_is_not() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.editor("my-agy", "no-such-word");
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let run = |alias: &str| {
+        let mut command = sandbox.command(["install", "antigravity"]);
+        ran(
+            command
+                .env("PATH", &path)
+                .env("ANTIGRAVITY_CLI_ALIAS", alias),
+            b"",
+        )
+    };
+    run(program.to_str().unwrap()).expect_error(1, "Antigravity was not found", GEMINI);
+    assert!(sandbox.given("my-agy").is_empty());
+    run("my-agy").expect(0);
+    assert_eq!(sandbox.given("my-agy").len(), 6);
+}
+
+#[test]
+fn an_editor_that_says_done_and_lists_nothing_has_failed() {
+    let sandbox = Sandbox::new();
+    let lies = "#!/bin/sh\necho Installing...\n\
+                [ \"$1\" = --list-extensions ] || echo \"Failed Installing: x\" >&2\n";
+    sandbox.program("code", lies);
+    let ran = sandbox.with_editors(&["install", "vscode"]);
+    let ran = ran.expect_error(
+        1,
+        "does not list it afterwards: Failed Installing: x",
+        "again",
+    );
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn an_editor_that_cannot_list_is_believed() {
+    let sandbox = Sandbox::new();
+    let old = "#!/bin/sh\n[ \"$1\" != --list-extensions ] && echo installed\n";
+    sandbox.program("code", old);
+    let ran = sandbox.with_editors(&["install", "vscode", "--agent", "gemini"]);
+    let ran = ran.expect(0);
+    assert!(
+        ran.stdout
+            .starts_with("Gemini CLI's extension: installed\n"),
+        "{}",
+        ran.stdout
+    );
+}
