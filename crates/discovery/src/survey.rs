@@ -1,7 +1,7 @@
 //! Every companion that has left a discovery file, ours or another's, for whoever looks at all of
 //! them. (Which one an agent takes is `pillion-agent`'s to say.)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::discovery::split_roots;
@@ -104,7 +104,7 @@ impl Companion {
 pub fn survey(environment: &Environment) -> Survey {
     let mut survey = Survey::default();
     let mut found: BTreeMap<(u16, Owner), Vec<FoundFile>> = BTreeMap::new();
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     for dialect in Dialect::ALL {
         for place in dialect.places() {
             let base = environment.base(place.base);
@@ -140,7 +140,7 @@ pub fn survey(environment: &Environment) -> Survey {
                     Ok(None) => {}
                     Err(error) => survey.unread.push(error),
                 }
-                seen.push(path);
+                seen.insert(path);
             }
         }
     }
