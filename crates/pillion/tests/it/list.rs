@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -142,8 +142,9 @@ fn an_editor_that_does_not_say_its_name_is_known_by_its_process() {
     let home = &sandbox.home;
     let vscode = VsCode::start(home, Person::Waits);
     let code = home.home().join("code");
-    fs::copy("/bin/sleep", &code).unwrap();
-    let mut editor = Command::new(&code).arg("600").spawn().unwrap();
+    fs::write(&code, "read line\n").unwrap();
+    let mut editor = Command::new("/bin/sh");
+    let mut editor = editor.arg(&code).stdin(Stdio::piped()).spawn().unwrap();
     let (pid, port) = (editor.id(), vscode.port());
     // As VS Code's companion writes it.
     let content = json!({"port": port, "workspacePath": home.workspace(), "ppid": pid,
