@@ -122,29 +122,22 @@ pub fn survey(environment: &Environment) -> Survey {
     look(environment, &mut files, &mut survey);
     let states = state::list(environment);
     for state in &states {
-        let Some(tmpdir) = state.tmpdir.as_deref() else {
-            continue;
-        };
         let own = (state.port, Owner::Pillion(state.pid));
-        if is_same(tmpdir, &environment.base(Base::TmpDir)) {
-            continue;
-        }
-        let mut there = Files::default();
-        let elsewhere = environment.clone().with_tmpdir(tmpdir);
-        // What else is there is no matter of this terminal's.
-        look(&elsewhere, &mut there, &mut Survey::default());
-        if let Some(found) = there.remove(&own) {
+        if let Some(found) = look_elsewhere(environment, state, &own) {
             files.insert(own, found);
         }
     }
     let found = files.into_values().map(|files| companion(files, &states));
     survey.companions = found.collect();
-    let is_known = |state: &&CompanionState| {
-        let mut known = survey.companions.iter();
-        known.any(|it| it.state.as_ref().is_some_and(|it| it.pid == state.pid))
-    };
-    let without_files = states.iter().filter(|state| !is_known(state));
-    let without_files: Vec<_> = without_files.cloned().map(by_state).collect();
+    let known: HashSet<u32> = survey
+        .companions
+        .iter()
+        .filter_map(|companion| Some(companion.state.as_ref()?.pid))
+        .collect();
+    let without_files = states
+        .into_iter()
+        .filter(|state| !known.contains(&state.pid))
+        .map(by_state);
     survey.companions.extend(without_files);
     survey.companions.sort_by_key(|companion| companion.port);
     survey
@@ -152,6 +145,23 @@ pub fn survey(environment: &Environment) -> Survey {
 
 /// The files of each companion.
 type Files = BTreeMap<(u16, Owner), Vec<FoundFile>>;
+
+/// The files of one of Pillion's, if it was started with another temporary directory.
+fn look_elsewhere(
+    environment: &Environment,
+    state: &CompanionState,
+    own: &(u16, Owner),
+) -> Option<Vec<FoundFile>> {
+    let tmpdir = state.tmpdir.as_deref()?;
+    if is_same(tmpdir, &environment.base(Base::TmpDir)) {
+        return None;
+    }
+    let mut found = Files::default();
+    let elsewhere = environment.clone().with_tmpdir(tmpdir);
+    // What else is there is no matter of this terminal's.
+    look(&elsewhere, &mut found, &mut Survey::default());
+    found.remove(own)
+}
 
 fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
     let mut seen = HashSet::new();

@@ -35,11 +35,14 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0   done
-  1   refused or not found
-  2   wrong usage
-  3   no companion here
-  70  an internal error";
+  0    done
+  1    refused or not found
+  2    wrong usage
+  3    no companion here
+  70   an internal error
+  129  the terminal was closed while a command waited
+  130  Ctrl-C while a command waited
+  143  SIGTERM while a command waited";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -18,11 +18,16 @@ pub(super) struct Hub {
     now: Mutex<Now>,
 }
 
+/// Changes, by its sender's end, when a view has been closed.
+pub(super) type Closing = watch::Receiver<()>;
+
 #[derive(Debug, Default)]
 struct Now {
     client: Option<Arc<Client>>,
     /// Who waits for the outcome of a path.
     waiting: HashMap<String, oneshot::Sender<Decision>>,
+    /// The views that are being closed, until they are.
+    closing: HashMap<String, Closing>,
 }
 
 impl Hub {
@@ -104,6 +109,25 @@ impl Hub {
             .is_some_and(oneshot::Sender::is_closed)
         {
             now.waiting.remove(path);
+        }
+    }
+
+    /// From now on the view of this path is being closed, until the sender is dropped. Also gives who
+    /// was closing one there before.
+    pub(super) fn start_closing(&self, path: &str) -> (watch::Sender<()>, Option<Closing>) {
+        let (sender, closing) = watch::channel(());
+        let mut now = self.now();
+        now.closing
+            .retain(|_, closing| closing.has_changed().is_ok());
+        let before = now.closing.insert(path.to_owned(), closing);
+        (sender, before)
+    }
+
+    /// Waits until no view of this path is being closed: the closing would close a new one.
+    pub(super) async fn closed(&self, path: &str) {
+        let closing = self.now().closing.get(path).cloned();
+        if let Some(mut closing) = closing {
+            while closing.changed().await.is_ok() {}
         }
     }
 

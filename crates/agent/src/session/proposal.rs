@@ -45,6 +45,7 @@ impl Proposal {
             waiting,
             is_over: false,
         };
+        hub.closed(path).await;
         let opened = proposal.client.open_diff(path, text).await;
         // Of anything else than a refusal it is not known whether the view is open.
         proposal.is_over = matches!(opened, Err(ClientError::Tool(_) | ClientError::Refused(_)));
@@ -89,13 +90,21 @@ impl Drop for Proposal {
     fn drop(&mut self) {
         self.waiting.close();
         self.hub.forget(&self.path);
-        if self.is_over {
+        // A decision that nobody looked at: the next view of this file is not ours to close.
+        if self.is_over || self.waiting.try_recv().is_ok() {
             return;
         }
         if let Ok(runtime) = Handle::try_current() {
             let client = Arc::clone(&self.client);
             let path = std::mem::take(&mut self.path);
-            runtime.spawn(async move { drop(client.close_diff(&path).await) });
+            let (closing, before) = self.hub.start_closing(&path);
+            runtime.spawn(async move {
+                if let Some(mut before) = before {
+                    while before.changed().await.is_ok() {}
+                }
+                let _ = client.close_diff(&path).await;
+                drop(closing);
+            });
         }
     }
 }

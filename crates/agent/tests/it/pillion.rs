@@ -220,6 +220,34 @@ async fn giving_up_closes_the_view() {
 }
 
 #[tokio::test]
+async fn a_decision_that_nobody_looks_at_leaves_the_next_view_open() {
+    let world = World::start();
+    let session = world.session().await;
+    let path = world.path("a.txt");
+    let decided = session.open_diff(&path, "x").await.unwrap();
+    let diff = world.shown();
+    let handle = world.companion().handle();
+    handle.resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+    let next = timeout(SOON, async {
+        loop {
+            match session.open_diff(&path, "y").await {
+                Err(ClientError::Busy(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
+                opened => return opened.unwrap(),
+            }
+        }
+    });
+    let mut next = next.await.unwrap();
+    let diff = world.shown();
+    drop(decided);
+    let content = "y".to_owned();
+    // What would be closed by mistake would be closed by then.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    handle.resolve_diff(diff.id, diff.revision, Outcome::Accepted { content });
+    let decision = timeout(SOON, next.decision()).await.unwrap();
+    assert_eq!(decision.unwrap(), Decision::Accepted("y".to_owned()));
+}
+
+#[tokio::test]
 async fn the_end_of_a_session_closes_its_views() {
     let world = World::start();
     let session = world.session().await;

@@ -167,6 +167,28 @@ async fn a_diff_of_which_nothing_is_heard_is_closed_again() {
 }
 
 #[tokio::test]
+async fn a_view_that_is_given_up_is_closed_before_the_next_one_of_its_file_opens() {
+    let server = Server::start(|asked| match asked.tool() {
+        "closeDiff" => Act::Hold(Vec::new()),
+        _ => usual(asked),
+    })
+    .await;
+    let address = server.address();
+    let session = Session::connect(move || Some(address.clone()))
+        .await
+        .unwrap();
+    for text in ["x", "y"] {
+        drop(session.open_diff("/a", text).await.unwrap());
+    }
+    let _open = session.open_diff("/a", "z").await.unwrap();
+    let asked = server.asked();
+    let tools: Vec<_> = asked.iter().map(|asked| asked.tool()).collect();
+    let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.is_empty()).collect();
+    let (open, close) = ("openDiff", "closeDiff");
+    assert_eq!(tools, [open, close, open, close, open]);
+}
+
+#[tokio::test]
 async fn a_companion_that_ends_every_stream_is_not_asked_for_ever() {
     let server = Server::start(|asked| match asked.verb.as_str() {
         "GET" => Act::Send(events(&[])),

@@ -9,9 +9,10 @@ use pillion_discovery::Environment;
 use pillion_protocol::{File, IdeContext};
 
 use crate::cli::Target;
+use crate::failure::{self, Failure};
 use crate::interrupt::{self, Interrupt};
 use crate::reach::{self, Reach};
-use crate::{failure, tilde, visible};
+use crate::{tilde, visible};
 
 /// How long a companion may take to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
@@ -50,14 +51,26 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     reach::runtime()?.block_on(async {
         // Before anything else: from here on a signal ends the session, too.
         let mut interrupt = Interrupt::install()?;
-        let session = reach.connect().await?;
+        let interrupted = |kind| Failure::new(kind, "interrupted");
+        let session = tokio::select! {
+            session = reach.connect() => session?,
+            kind = interrupt.next() => return Err(interrupted(kind).into()),
+        };
+        let mut signal = None;
         let shown = tokio::select! {
             shown = show(&session, &mut printer, args.follow) => shown,
-            _ = interrupt.next() => Ok(()),
+            kind = interrupt.next() => {
+                signal = Some(kind);
+                Ok(())
+            }
             () = interrupt::output_closed(), if args.follow => Ok(()),
         };
         session.end().await;
-        Ok(shown?)
+        match (shown, signal) {
+            // That is how following ends.
+            (Ok(()), Some(kind)) if !args.follow => Err(interrupted(kind).into()),
+            (shown, _) => Ok(shown?),
+        }
     })
 }
 

@@ -4,11 +4,12 @@ mod limit;
 mod save;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use anyhow::Context;
-use pillion_agent::{Decision, Session};
+use pillion_agent::{ClientError, Decision, Session};
 use serde_json::json;
 
 use self::save::{Original, SaveError};
@@ -19,7 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::reach::{self, Reach};
 use crate::visible;
 
-/// How long the editor may take to close the view when this command is to end.
+/// How long the editor may take to open or close the view when this command is to end.
 const PARTING: Duration = Duration::from_secs(2);
 
 /// Propose a text for a file in the running editor, and wait for the decision
@@ -34,6 +35,9 @@ pub struct Args {
     file: PathBuf,
 
     /// Propose this file's text (`-`: standard input)
+    ///
+    /// Standard input that is empty is refused if FILE is not: the command before the pipe has failed
+    /// then. An empty file that is named here is proposed.
     #[arg(long, value_name = "FILE", default_value = "-")]
     content_file: PathBuf,
 
@@ -43,7 +47,8 @@ pub struct Args {
     #[arg(long)]
     write: bool,
 
-    /// Give up after this time, such as `90`, `90s`, `5m` or `1h` [default: wait for ever]
+    /// Give up after this time, such as `90`, `90s`, `5m` or `1h`, also where the editor does not
+    /// answer [default: wait for ever]
     #[arg(long, value_name = "DURATION", value_parser = limit::parse)]
     timeout: Option<Duration>,
 
@@ -61,6 +66,17 @@ pub struct Args {
 enum End {
     Accepted(String),
     Rejected,
+    /// Before anybody decided.
+    Stopped {
+        stop: Stop,
+        /// The editor shows nothing any more.
+        is_closed: bool,
+    },
+}
+
+/// What ends the waiting.
+#[derive(Debug, Clone, Copy)]
+enum Stop {
     TimedOut,
     /// By a signal.
     Interrupted(Kind),
@@ -69,18 +85,30 @@ enum End {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let path = absolute(&args.file)?;
     let reach = Reach::find(&args.target)?;
-    let text = proposed(&args.content_file)?;
     let original = args.write.then(|| Original::look(Path::new(&path)));
     let original = original.transpose()?;
+    let text = proposed(&args.content_file, Path::new(&path))?;
+    // Whatever made the text may have taken long enough for the editor to be started again.
+    let reach = Reach::find(&args.target).unwrap_or(reach);
     let end = reach::runtime()?.block_on(ask(&reach, &path, &text, args.timeout))?;
     drop(text);
+    let is_told = args.json
+        && !matches!(
+            end,
+            End::Stopped {
+                stop: Stop::Interrupted(_),
+                ..
+            }
+        );
+    if is_told {
+        print_json(&path, &end)?;
+    }
     match (end, original) {
-        (End::Interrupted(kind), _) => Err(Failure::new(kind, "interrupted").into()),
-        (end, _) if args.json => report(&path, end),
+        (End::Accepted(_), _) if is_told => Ok(()),
         (End::Accepted(text), Some(original)) => write(&original, &text),
-        (End::Accepted(text), None) => print(&text),
-        (End::Rejected, _) => Err(rejected().into()),
-        (End::TimedOut, _) => Err(timed_out().into()),
+        (End::Accepted(text), None) => print_text(&text),
+        (End::Rejected, _) => Err(Failure::new(Kind::Refused, "the change was rejected").into()),
+        (End::Stopped { stop, is_closed }, _) => Err(stopped(stop, is_closed).into()),
     }
 }
 
@@ -88,10 +116,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 fn absolute(file: &Path) -> anyhow::Result<String> {
     let shown = file.display();
     let cannot = || Failure::new(Kind::Usage, format!("{shown} is not a path"));
-    let path = std::path::absolute(file).with_context(cannot)?;
-    if path.is_dir() {
+    let mut path = std::path::absolute(file).with_context(cannot)?;
+    let ends_as_a_folder = file.to_string_lossy().ends_with(std::path::is_separator);
+    if ends_as_a_folder || path.is_dir() {
         let failure = Failure::new(Kind::Refused, format!("{shown} is a folder, not a file"));
         return Err(failure.into());
+    }
+    // Editors take `..` for the folder before it, which behind a link is another one.
+    if path.components().any(|part| part == Component::ParentDir)
+        && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
+    {
+        path = pillion_companion::real_path(folder).join(name);
     }
     path.into_os_string().into_string().map_err(|path| {
         let path = path.display();
@@ -99,14 +134,23 @@ fn absolute(file: &Path) -> anyhow::Result<String> {
     })
 }
 
-fn proposed(content_file: &Path) -> anyhow::Result<String> {
-    if content_file == Path::new("-") && io::stdin().is_terminal() {
+fn proposed(content_file: &Path, file: &Path) -> anyhow::Result<String> {
+    let is_input = content_file == Path::new("-");
+    if is_input && io::stdin().is_terminal() {
         failure::tell(
             "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
              --content-file.",
         );
     }
-    remote::read_text(content_file)
+    let text = remote::read_text(content_file)?;
+    let is_full = || file.metadata().is_ok_and(|metadata| metadata.len() > 0);
+    if is_input && text.is_empty() && is_full() {
+        let message = format!("standard input is empty, but {} is not", file.display());
+        let hint = "Did the command before the pipe fail? To propose an empty text, name an empty \
+                    file with --content-file.";
+        return Err(Failure::new(Kind::Refused, message).hint(hint).into());
+    }
+    Ok(text)
 }
 
 async fn ask(
@@ -117,18 +161,23 @@ async fn ask(
 ) -> anyhow::Result<End> {
     // Before the view opens: from here on a signal closes it.
     let mut interrupt = Interrupt::install().context("cannot catch signals")?;
+    let mut stop = pin!(async {
+        let limit = async {
+            match timeout {
+                Some(timeout) => tokio::time::sleep(timeout).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            kind = interrupt.next() => Stop::Interrupted(kind),
+            () = limit => Stop::TimedOut,
+        }
+    });
     let session = tokio::select! {
         session = reach.connect() => session?,
-        kind = interrupt.next() => return Ok(End::Interrupted(kind)),
+        stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
     };
-    let end = tokio::select! {
-        end = decide(&session, path, text, timeout) => end,
-        kind = interrupt.next() => {
-            // That it was not open yet, or is closed already, is fine.
-            let _ = tokio::time::timeout(PARTING, session.close_diff(path)).await;
-            Ok(End::Interrupted(kind))
-        }
-    };
+    let end = decide(&session, path, text, stop).await;
     session.end().await;
     end
 }
@@ -137,63 +186,124 @@ async fn decide(
     session: &Session,
     path: &str,
     text: &str,
-    timeout: Option<Duration>,
+    mut stop: Pin<&mut impl Future<Output = Stop>>,
 ) -> anyhow::Result<End> {
-    let opened = session.open_diff(path, text).await;
-    let mut proposal = opened.map_err(reach::failure)?;
-    let decision = match timeout {
-        None => proposal.decision().await,
-        Some(timeout) => match tokio::time::timeout(timeout, proposal.decision()).await {
-            Ok(decision) => decision,
-            Err(_) => match tokio::time::timeout(PARTING, proposal.withdraw()).await {
-                // In the last moment.
-                Ok(Ok(decision)) => Ok(decision),
-                Ok(Err(_)) | Err(_) => return Ok(End::TimedOut),
-            },
+    let mut opening = pin!(session.open_diff(path, text));
+    let opened = tokio::select! {
+        biased;
+        opened = &mut opening => Ok(opened),
+        stop = &mut stop => Err(stop),
+    };
+    let (proposal, stop) = match opened {
+        Ok(opened) => {
+            let mut proposal = opened.map_err(reach::failure)?;
+            tokio::select! {
+                // Who decided in the same moment has decided.
+                biased;
+                decision = proposal.decision() => return decision.map(End::from).map_err(reach::failure),
+                stop = stop => (proposal, stop),
+            }
+        }
+        // Only a view that is open can be closed.
+        Err(stop) => match tokio::time::timeout(PARTING, opening).await {
+            Ok(Ok(proposal)) => (proposal, stop),
+            Ok(Err(_)) => {
+                return Ok(End::Stopped {
+                    stop,
+                    is_closed: true,
+                });
+            }
+            Err(_) => {
+                return Ok(End::Stopped {
+                    stop,
+                    is_closed: false,
+                });
+            }
         },
     };
-    Ok(match decision.map_err(reach::failure)? {
-        Decision::Accepted(text) => End::Accepted(text),
-        Decision::Rejected => End::Rejected,
-        Decision::Closed(_) => End::TimedOut,
+    let withdrawn = tokio::time::timeout(PARTING, proposal.withdraw()).await;
+    Ok(match withdrawn {
+        Ok(Ok(Decision::Closed(_))) => End::Stopped {
+            stop,
+            is_closed: true,
+        },
+        Ok(Ok(decision)) => End::from(decision),
+        // There is nothing to close any more.
+        Ok(Err(ClientError::Tool(_))) => End::Stopped {
+            stop,
+            is_closed: true,
+        },
+        Ok(Err(_)) | Err(_) => End::Stopped {
+            stop,
+            is_closed: false,
+        },
     })
 }
 
-fn rejected() -> Failure {
-    Failure::new(Kind::Refused, "the change was rejected")
+impl From<Decision> for End {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Accepted(text) => Self::Accepted(text),
+            Decision::Rejected | Decision::Closed(_) => Self::Rejected,
+        }
+    }
 }
 
-fn timed_out() -> Failure {
-    Failure::new(Kind::Refused, "nobody decided in time; the view is closed")
-}
-
-fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    let written = if out.is_terminal() {
-        // A terminal would do what control characters in it say.
-        out.write_all(visible::lines(text).as_bytes())
-    } else {
-        out.write_all(text.as_bytes())
+fn stopped(stop: Stop, is_closed: bool) -> Failure {
+    let (kind, what) = match stop {
+        Stop::TimedOut => (Kind::Refused, "nobody decided in time"),
+        Stop::Interrupted(kind) => (kind, "interrupted"),
     };
-    written
-        .and_then(|()| out.flush())
-        .context("cannot print the accepted text")
+    if is_closed {
+        return Failure::new(kind, what);
+    }
+    let message = format!("{what}, and the editor does not answer: it may show the change still");
+    Failure::new(kind, message)
+        .hint("Was it suspended with Ctrl-Z? `fg` in its terminal lets it go on.")
 }
 
-fn report(path: &str, end: End) -> anyhow::Result<()> {
-    let (outcome, content, failure) = match end {
-        End::Accepted(text) => ("accepted", Some(text), None),
-        End::Rejected => ("rejected", None, Some(rejected())),
-        End::TimedOut | End::Interrupted(_) => ("timedOut", None, Some(timed_out())),
+/// Prints the text, or what tells of it; an accepted text that cannot be printed is kept.
+fn print(printed: &str, accepted: Option<&str>) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
+    let Err(error) = written else {
+        return Ok(());
+    };
+    let failure = Failure::new(Kind::Refused, "cannot print the decision");
+    let failure = match accepted.map(save::keep) {
+        Some(Ok(kept)) => failure.hint(hint_at(&kept)),
+        Some(Err(_)) | None => failure,
+    };
+    Err(anyhow::Error::new(error).context(failure))
+}
+
+fn print_text(text: &str) -> anyhow::Result<()> {
+    if io::stdout().is_terminal() {
+        // A terminal would do what control characters in it say.
+        print(&visible::lines(text), Some(text))
+    } else {
+        print(text, Some(text))
+    }
+}
+
+fn print_json(path: &str, end: &End) -> anyhow::Result<()> {
+    let (outcome, content) = match end {
+        End::Accepted(text) => ("accepted", Some(text.as_str())),
+        End::Rejected => ("rejected", None),
+        End::Stopped { .. } => ("timedOut", None),
     };
     let mut report = json!({"path": path, "outcome": outcome});
     if let Some(content) = content {
         report["content"] = content.into();
     }
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", visible::json(&report.to_string()))?;
-    out.flush()?;
-    failure.map_or(Ok(()), |failure| Err(failure.into()))
+    print(
+        &format!("{}\n", visible::json(&report.to_string())),
+        content,
+    )
+}
+
+fn hint_at(kept: &Path) -> String {
+    format!("The accepted text is kept in {}.", kept.display())
 }
 
 /// Writes the accepted text into the file, or keeps it where nothing is lost.
@@ -203,10 +313,10 @@ fn write(original: &Original, text: &str) -> anyhow::Result<()> {
     };
     let failure = Failure::new(Kind::Refused, error.to_string());
     let failure = match save::keep(text) {
-        Ok(kept) => failure.hint(format!("The accepted text is kept in {}.", kept.display())),
+        Ok(kept) => failure.hint(hint_at(&kept)),
         Err(_) => {
             // There is no other place left.
-            print(text)?;
+            print_text(text)?;
             failure.hint("The accepted text is on standard output.")
         }
     };

@@ -57,18 +57,27 @@ impl Remote {
 /// # Errors
 /// When it cannot be read, or is not UTF-8: agents could not be given it.
 pub fn read_text(path: &Path) -> anyhow::Result<String> {
-    let shown = path.display();
-    let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    let is_input = path == Path::new("-");
+    let shown = if is_input {
+        Path::new("standard input").display()
     } else {
-        fs::read(path)
+        path.display()
+    };
+    // No more than is needed to know that it is too long: `/dev/zero` does not end.
+    let read = |input: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        let limit = MAX_CONTENT as u64 + 1;
+        input.take(limit).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let bytes = if is_input {
+        read(&mut io::stdin().lock())
+    } else {
+        fs::File::open(path).and_then(|mut file| read(&mut file))
     };
     let cannot = || Failure::new(Kind::Refused, format!("cannot read {shown}"));
     let bytes = bytes.with_context(cannot)?;
     if bytes.len() > MAX_CONTENT {
-        let size = bytes.len();
-        let message = format!("{shown} has {size} bytes; at most {MAX_CONTENT} can be accepted");
+        let message = format!("{shown} is longer than {MAX_CONTENT} bytes, which is the most");
         return Err(Failure::new(Kind::Refused, message).into());
     }
     String::from_utf8(bytes).map_err(|_| {

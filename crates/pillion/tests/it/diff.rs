@@ -63,6 +63,15 @@ impl Answer {
     }
 }
 
+/// Where an accepted text was kept.
+#[track_caller]
+fn kept(answer: &Answer) -> PathBuf {
+    let mut lines = answer.stderr.lines();
+    let hint = lines.find_map(|line| line.strip_prefix("Hint: The accepted text is kept in "));
+    let path = hint.and_then(|hint| hint.strip_suffix('.'));
+    PathBuf::from(path.unwrap_or_else(|| panic!("{}", answer.stderr)))
+}
+
 /// Waits until so many diffs are pending.
 fn pending(sandbox: &Sandbox, count: usize) -> Vec<Value> {
     let started = Instant::now();
@@ -174,6 +183,83 @@ fn time_and_signals_close_the_view() {
 }
 
 #[test]
+fn what_was_accepted_before_a_signal_arrives_is_not_lost() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    for name in ["INT", "TERM", "HUP"] {
+        let asking = Asking::start(&sandbox, &["new.txt"], b"accepted");
+        let id = asking.shown(&sandbox);
+        // Both are there when it goes on.
+        signal(&asking.0, "STOP");
+        sandbox.run(["accept", &id]).expect(0);
+        signal(&asking.0, name);
+        signal(&asking.0, "CONT");
+        assert_eq!(asking.answer().expect(0), "accepted", "{name}");
+    }
+}
+
+#[test]
+fn an_editor_that_is_suspended_is_not_waited_for_longer_than_was_asked() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    signal(&serve.child, "STOP");
+    let started = Instant::now();
+    let answer = Asking::start(&sandbox, &["--timeout", "300ms", "new.txt"], b"x").answer();
+    let mut context = sandbox.command(["context"]);
+    let mut context = context.stderr(Stdio::null()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(300));
+    signal(&context, "INT");
+    let ended = ended(&mut context);
+    let took = started.elapsed();
+    signal(&serve.child, "CONT");
+    assert_eq!(answer.expect(1), "");
+    assert_eq!(ended, Some(130));
+    // The first answer alone would be waited for so long.
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    pending(&sandbox, 0);
+}
+
+#[test]
+fn an_accepted_text_that_cannot_be_printed_is_kept() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    for args in [vec!["diff", "new.txt"], vec!["diff", "--json", "new.txt"]] {
+        let mut command = sandbox.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"kept").unwrap();
+        drop(child.stdout.take());
+        let asking = Asking(child);
+        let id = asking.shown(&sandbox);
+        sandbox.run(["accept", &id]).expect(0);
+        let answer = asking.answer();
+        answer.expect(1);
+        assert_eq!(fs::read_to_string(kept(&answer)).unwrap(), "kept");
+    }
+}
+
+#[test]
+fn an_empty_input_does_not_propose_to_empty_a_file() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    sandbox.home.file("full.txt", "something\n");
+    let answer = Asking::start(&sandbox, &["full.txt"], b"").answer();
+    assert_eq!(answer.expect(1), "");
+    for part in [
+        "standard input is empty",
+        "full.txt is not",
+        "--content-file",
+    ] {
+        assert!(answer.stderr.contains(part), "{}", answer.stderr);
+    }
+    sandbox.home.file("empty", "");
+    let asking = Asking::start(&sandbox, &["--content-file", "empty", "full.txt"], b"");
+    let id = asking.shown(&sandbox);
+    sandbox.run(["accept", &id]).expect(0);
+    assert_eq!(asking.answer().expect(0), "");
+}
+
+#[test]
 fn a_companion_that_goes_away_is_exit_code_3() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
@@ -202,14 +288,20 @@ fn what_cannot_be_proposed_is_told() {
         assert!(answer.stderr.contains(error), "{}", answer.stderr);
     };
     refused(&["."], b"", "is a folder");
+    refused(&["new/"], b"x", "is a folder");
     refused(&["new.txt"], b"\xe9", "is not UTF-8");
     refused(
         &["--content-file", "none", "new.txt"],
         b"",
         "cannot read none",
     );
+    refused(
+        &["--content-file", "/dev/zero", "new.txt"],
+        b"",
+        "longer than",
+    );
     let too_long = vec![b'x'; 64 * 1024 * 1024 + 1];
-    refused(&["new.txt"], &too_long, "67108865 bytes");
+    refused(&["new.txt"], &too_long, "longer than 67108864 bytes");
     sandbox
         .run(["diff", "new.txt", "--timeout", "soon"])
         .expect(2);
@@ -249,11 +341,7 @@ fn an_accepted_text_is_written_only_over_what_was_reviewed() {
         "{}",
         answer.stderr
     );
-    let hint = answer
-        .stderr
-        .lines()
-        .find_map(|line| line.strip_prefix("Hint: The accepted text is kept in "));
-    let kept = PathBuf::from(hint.unwrap().strip_suffix('.').unwrap());
+    let kept = kept(&answer);
     assert_eq!(fs::read_to_string(&kept).unwrap(), "newer\n");
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);

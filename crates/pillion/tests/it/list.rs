@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -133,6 +134,29 @@ fn others_are_listed_and_what_is_gone_only_when_asked_for() {
         line.contains("IntelliJ␛[2J IDEA") && line.contains("other"),
         "{line}"
     );
+}
+
+#[test]
+fn an_editor_that_does_not_say_its_name_is_known_by_its_process() {
+    let sandbox = Sandbox::new();
+    let home = &sandbox.home;
+    let vscode = VsCode::start(home, Person::Waits);
+    let code = home.home().join("code");
+    fs::write(&code, "read line\n").unwrap();
+    let mut editor = Command::new("/bin/sh");
+    let mut editor = editor.arg(&code).stdin(Stdio::piped()).spawn().unwrap();
+    let (pid, port) = (editor.id(), vscode.port());
+    // As VS Code's companion writes it.
+    let content = json!({"port": port, "workspacePath": home.workspace(), "ppid": pid,
+        "authToken": TOKEN});
+    let name = format!("gemini-ide-server-{pid}-{port}.json");
+    fs::write(vscode.file.with_file_name(name), content.to_string()).unwrap();
+    fs::remove_file(&vscode.file).unwrap();
+    let found = listed(&sandbox, &[]);
+    editor.kill().unwrap();
+    editor.wait().unwrap();
+    let expected = json!({"name": "vscode", "displayName": "VS Code"});
+    assert_eq!(found[0]["editor"], expected, "{found:?}");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Writes an accepted text as an editor would: through links to the file that they mean, whole or
 //! not at all, with the file's permissions; and never over something that nobody has seen.
 
+mod attributes;
+
 use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -39,24 +41,25 @@ impl Original {
     /// Remembers the file.
     ///
     /// # Errors
-    /// When it is no regular file, or cannot be read.
+    /// When it is no regular file, or cannot be read or written: nobody is to review for nothing.
     pub fn look(path: &Path) -> anyhow::Result<Self> {
         let target = pillion_companion::real_path(path);
-        let shown = path.display();
-        match read(&target) {
-            Ok(before) => Ok(Self { target, before }),
-            Err(error) => {
-                let failure = Failure::new(Kind::Refused, format!("cannot read {shown}"));
-                Err(anyhow::Error::new(error).context(failure))
-            }
+        let cannot = |what| {
+            let failure = Failure::new(Kind::Refused, format!("cannot {what} {}", path.display()));
+            move |error| anyhow::Error::new(error).context(failure)
+        };
+        let before = read(&target).map_err(cannot("read"))?;
+        if before.is_some() {
+            let opened = File::options().write(true).open(&target);
+            opened.map_err(cannot("write"))?;
         }
+        Ok(Self { target, before })
     }
 
     /// Writes `text`.
     ///
     /// # Errors
-    /// When the file is not as it was, or the system refuses; then it is left as it is, unless its
-    /// name could not be given to another and the disk ran full.
+    /// When the file is not as it was, or the system refuses; then it is left as it is.
     pub fn replace(&self, text: &str) -> Result<(), SaveError> {
         let failed = |source| SaveError::Io {
             path: self.target.clone(),
@@ -88,24 +91,32 @@ impl Original {
 
     fn overwrite(&self, text: &str, metadata: &Metadata) -> io::Result<()> {
         // Refused where the file itself could not be written.
-        let existing = File::options().write(true).open(&self.target)?;
-        if let Some(file) = self.successor(text, metadata)? {
-            file.persist(&self.target)?;
+        let mut existing = File::options().write(true).open(&self.target)?;
+        // Not over a file that is mounted there, as containers have them.
+        let is_replaced = |file: NamedTempFile| file.persist(&self.target).is_ok();
+        if self.successor(text, metadata)?.is_some_and(is_replaced) {
             return Ok(());
         }
-        let mut existing = existing;
-        existing.set_len(0)?;
-        existing.write_all(text.as_bytes())?;
-        existing.sync_all()
+        let written = write_whole(&mut existing, text.as_bytes());
+        if written.is_err()
+            && let Some(before) = &self.before
+        {
+            // The old text had room.
+            let _ = write_whole(&mut existing, before);
+        }
+        written
     }
 
     /// A file to be renamed over the old one; none where that would be another file to others: with
-    /// another owner, without its other names, or where nothing can be created beside it.
+    /// another owner or other attributes, without its other names, or where nothing can be created
+    /// beside it.
     fn successor(&self, text: &str, metadata: &Metadata) -> io::Result<Option<NamedTempFile>> {
         let Ok(mut file) = builder(None).tempfile_in(self.folder()) else {
             return Ok(None);
         };
-        if !is_same_to_others(metadata, &file.as_file().metadata()?) {
+        if !is_same_to_others(metadata, &file.as_file().metadata()?)
+            || attributes::of(&self.target) != attributes::of(file.path())
+        {
             return Ok(None);
         }
         file.write_all(text.as_bytes())?;
@@ -117,6 +128,14 @@ impl Original {
     fn folder(&self) -> &Path {
         self.target.parent().unwrap_or(Path::new("."))
     }
+}
+
+/// Makes `content` the whole file.
+fn write_whole(file: &mut File, content: &[u8]) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(content)?;
+    file.sync_all()
 }
 
 /// Keeps a text in a private file of its own.
@@ -217,6 +236,22 @@ mod tests {
         fs::hard_link(&file, &other).unwrap();
         Original::look(&file).unwrap().replace("new").unwrap();
         assert_eq!(fs::read(&other).unwrap(), b"new");
+    }
+
+    #[test]
+    fn attributes_such_as_access_lists_stay() {
+        use rustix::fs::{XattrFlags, setxattr};
+        let (_folder, folder) = folder();
+        let file = folder.join("file");
+        fs::write(&file, "old").unwrap();
+        if setxattr(&file, "user.mark", b"1", XattrFlags::empty()).is_err() {
+            // Not every file system has them.
+            return;
+        }
+        Original::look(&file).unwrap().replace("new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        let kept = attributes::of(&file).unwrap();
+        assert_eq!(kept.get(&b"user.mark"[..]).unwrap(), b"1");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pillion_companion::control::{Client, CompanionStatus};
 use pillion_discovery::survey::{Companion, Liveness};
+use pillion_discovery::{Environment, detect, process};
 use pillion_protocol::IdeInfo;
 use serde::Serialize;
 use tokio::task::JoinSet;
@@ -71,7 +72,7 @@ impl Facts {
                 .or_else(publisher)
                 .or(companion.pids.first().copied())
                 .or_else(|| parents.min()),
-            editor: companion.ide.clone(),
+            editor: companion.ide.clone().or_else(|| by_process(companion)),
             workspace: companion.roots.iter().map(|root| text(root)).collect(),
             pillion: companion.is_pillion(),
             state: match companion.liveness {
@@ -91,6 +92,22 @@ impl Facts {
             is_silent: false,
         }
     }
+}
+
+/// The editor of a companion that does not name it: what its process is. Not what is above that one:
+/// a companion may have been started in another editor's terminal.
+fn by_process(companion: &Companion) -> Option<IdeInfo> {
+    let nothing = Environment::from_pairs::<&str, &str>([]);
+    let parents = companion.files.iter().filter_map(|file| file.content.ppid);
+    let pids = companion.pids.iter().copied().chain(parents);
+    let mut detected = pids.filter_map(|pid| {
+        let process = process::process(pid)?;
+        // Detection looks above the first one.
+        let detection = detect(&nothing, &[process.clone(), process])?;
+        let ide = detection.ide;
+        Some(IdeInfo::new(ide.name, ide.display_name))
+    });
+    detected.next()
 }
 
 /// Everything about `companions`, of which the one on port `here` is that of this folder. Pillion's

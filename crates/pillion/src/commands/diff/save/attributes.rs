@@ -1,0 +1,31 @@
+//! What a file has beside its text and its permissions, such as access control lists. The one place
+//! that differs between systems.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Extended attributes by name; none where they cannot be read.
+pub type Attributes = Option<BTreeMap<Vec<u8>, Vec<u8>>>;
+
+/// The attributes of the file at `path`.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub fn of(path: &Path) -> Attributes {
+    use rustix::fs::{getxattr, getxattr_query, listxattr, listxattr_query};
+    let mut names = vec![0; listxattr_query(path).ok()?];
+    let length = listxattr(path, &mut names[..]).ok()?;
+    names.truncate(length);
+    let names = names.split(|byte| *byte == 0);
+    let named = names.filter(|name| !name.is_empty()).map(|name| {
+        let mut value = vec![0; getxattr_query(path, name).ok()?];
+        let length = getxattr(path, name, &mut value[..]).ok()?;
+        value.truncate(length);
+        Some((name.to_owned(), value))
+    });
+    named.collect()
+}
+
+/// There they are not looked at.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub fn of(_path: &Path) -> Attributes {
+    None
+}
