@@ -7,9 +7,9 @@ use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 
-use super::super::facts::program::package;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
+use super::agent::install_newest;
 use super::{folders, shell};
 
 /// Since this release, a variable can hold the token for Gemini CLI.
@@ -102,7 +102,7 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
 fn wire(facts: &Facts, port: u16) -> String {
     let agent = facts.agent();
     if agent == Dialect::GeminiCli && facts.release.version < TAKES_TOKENS {
-        format!("npm install -g {}@latest", package(agent))
+        install_newest(agent)
     } else {
         format!("pillion run --port {port} {}", agent.name())
     }
