@@ -1,7 +1,7 @@
 //! Every companion that has left a discovery file, ours or another's, for whoever looks at all of
 //! them. (Which one an agent takes is `pillion-agent`'s to say.)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::discovery::split_roots;
@@ -104,7 +104,7 @@ impl Companion {
 pub fn survey(environment: &Environment) -> Survey {
     let mut survey = Survey::default();
     let mut found: BTreeMap<(u16, Owner), Vec<FoundFile>> = BTreeMap::new();
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     for dialect in Dialect::ALL {
         for place in dialect.places() {
             let base = environment.base(place.base);
@@ -121,26 +121,24 @@ pub fn survey(environment: &Environment) -> Survey {
             names.sort();
             for name in names {
                 let path = folder.path().join(&name);
-                if seen.contains(&path) {
+                if !seen.insert(path.clone()) {
                     continue;
                 }
                 match folder.read(&name, MAX_FILE) {
                     Ok(Some(bytes)) => match parse(&bytes) {
                         Some(content) => {
                             let key = (content.port, Owner::of(&content));
-                            let path = path.clone();
                             found.entry(key).or_default().push(FoundFile {
                                 path,
                                 dialect,
                                 content,
                             });
                         }
-                        None => survey.malformed.push(path.clone()),
+                        None => survey.malformed.push(path),
                     },
                     Ok(None) => {}
                     Err(error) => survey.unread.push(error),
                 }
-                seen.push(path);
             }
         }
     }

@@ -75,7 +75,7 @@ impl Facts {
         let connected = companion.map(dial::agents_of).transpose()?;
         let is_pillions = |port| {
             let mut companions = survey.companions.iter();
-            let own = |own: &Companion| own.port == port && own.state.is_some() && own.is_alive();
+            let own = |own: &Companion| own.port == port && own.is_pillion() && own.is_alive();
             companions.any(own)
         };
         let dialled = dial::dial(&search.dials, is_pillions)?;

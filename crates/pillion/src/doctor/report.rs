@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pillion_agent::find::Version;
 
 use super::Examination;
-use super::checks::ide_mode;
+use super::checks::{ide_mode, is_broken};
 use super::facts::Facts;
 use super::facts::dial::Outcome;
 use super::finding::{Finding, Level, Step};
@@ -138,6 +138,7 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 let state = if setting.is_on { "on" } else { "off" };
                 format!("{state}, by {}", setting.file.path.display())
             }
+            None if is_broken(facts) => "cannot be told".to_owned(),
             None => "off, by default".to_owned(),
         },
         Step::Folders => match facts.neighbours.can_see {

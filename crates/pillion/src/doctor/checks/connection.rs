@@ -52,14 +52,24 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
         }
         Outcome::Silent => {
             let what = format!("whoever listens on port {port} does not answer");
-            let why =
-                "a companion answers within milliseconds; it may have been suspended with Ctrl-Z";
-            let finding = Finding::problem(Id::NoAnswer, what, why);
-            Some(match process(facts, port) {
-                Some(pid) => finding.mend(format!("kill -CONT {pid}")),
-                None => finding.mend(forget(facts, dial)),
-            })
+            Some(silent(facts, dial, what))
         }
+    }
+}
+
+fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
+    let finding = |why| Finding::problem(Id::NoAnswer, what, why);
+    if let Some(pid) = process(facts, dial.port) {
+        let why = "a companion answers within milliseconds; it may have been suspended with Ctrl-Z";
+        finding(why).mend(format!("kill -CONT {pid}"))
+    } else if facts.at(dial.port).is_some() {
+        // Its file is not taken away: it would be missed when the editor goes on.
+        finding(
+            "a companion answers within milliseconds; its editor may be busy or hang: wait, or restart it",
+        )
+    } else {
+        finding("the companion that had this port is gone, and its file was left behind")
+            .mend(forget(facts, dial))
     }
 }
 
@@ -84,7 +94,7 @@ fn container(facts: &Facts, dial: &Dial) -> Option<Finding> {
     Some(match needed {
         Override::Variable(name, value) => finding.mend(shell::export(name, value)),
         // Others' companions may refuse that name even where it leads to them.
-        _ if companion.state.is_none() => finding.mend(install_newest(facts.agent())),
+        _ if !companion.is_pillion() => finding.mend(install_newest(facts.agent())),
         Override::HostsFile | Override::NotNeeded => {
             finding.mend(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts"))
         }

@@ -143,6 +143,9 @@ fn a_container_is_a_matter_of_facts_not_of_this_machine() {
     ] {
         for resolves in [false, true] {
             let mut facts = beside(GEMINI, version, &hosts, Outcome::Unreachable);
+            let publisher = serde_json::json!({"pid": 1, "version": "0.1.0"});
+            let content = &mut facts.survey.companions[0].files[0].content;
+            content.pillion = Some(serde_json::from_value(publisher).unwrap());
             facts.network = Network {
                 in_container: true,
                 resolves,
@@ -231,4 +234,35 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
     // Earlier releases trusted every folder.
     facts.release.version = Version::new(0, 27, 0);
     assert_eq!(ids(&facts), [("ide-mode-off", Level::Problem)]);
+}
+
+#[test]
+fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
+    let hosts = [Host::ContainerHost];
+    for (version, mend) in [
+        (NEW, "export REMOTE_CONTAINERS=1"),
+        (
+            Version::new(0, 20, 2),
+            "npm install -g @google/gemini-cli@latest",
+        ),
+    ] {
+        for outcome in [Outcome::NameRefused, Outcome::Unreachable] {
+            let mut facts = beside(GEMINI, version, &hosts, outcome);
+            facts.network.in_container = true;
+            assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
+            assert_eq!(judge(&facts)[0].mend.as_deref(), Some(mend));
+        }
+    }
+}
+
+#[test]
+fn what_a_broken_settings_file_does_not_say_is_not_said_of_it() {
+    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
+    facts.settings.files[0].content = Content::Broken("x".to_owned());
+    assert_eq!(ids(&facts), [("settings-broken", Level::Problem)]);
+    // It starts without this one, and then nothing turns IDE mode on.
+    facts.release = Release::newest(Dialect::QwenCode);
+    facts.settings.files[0].scope = Scope::Project;
+    let ids = ids(&facts);
+    assert!(ids.contains(&("ide-mode-off", Level::Problem)), "{ids:?}");
 }
