@@ -140,7 +140,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     check(
         Access,
-        Must,
+        Should,
         "C1.1-host-localhost",
         "The Host `localhost` is allowed",
         |b| Box::pin(host(b, "localhost")),

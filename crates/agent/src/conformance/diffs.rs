@@ -16,14 +16,14 @@ use super::texts::difference;
 pub(super) const CHECKS: &[Check] = &[
     check(
         Diffs,
-        Must,
+        Should,
         "C5.1-relative",
         "`openDiff` refuses a relative path",
         |b| Box::pin(relative_path(b)),
     ),
     check(
         Diffs,
-        Must,
+        Should,
         "C5.1-arguments",
         "`openDiff` without `newContent` fails",
         |b| Box::pin(missing_argument(b)),

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use ::http::{Method, StatusCode};
 use tokio::net::TcpStream;
 
 use super::bench::Bench;
@@ -70,6 +71,12 @@ async fn stopped_port(bench: &Bench) -> Finding {
         .await
         .is_ok()
     {
+        // Somebody else may have got the port, who does not know the token.
+        let answer = bench.probe(Method::POST).body("{}");
+        let answer = answer.send(bench.patience.answer).await;
+        if answer.is_ok_and(|answer| answer.status == StatusCode::UNAUTHORIZED) {
+            return Ok("somebody else has the port by now".to_owned());
+        }
         if Instant::now() > until {
             return broken("it still listens");
         }

@@ -25,8 +25,8 @@ pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-ver
 /// Longer answers are not read to their end.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
-/// A request.
-#[derive(Debug, Clone)]
+/// A request. It may hold a token, so it has no `Debug`.
+#[derive(Clone)]
 pub(super) struct Probe {
     address: SocketAddr,
     method: Method,

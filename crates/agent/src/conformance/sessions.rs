@@ -6,7 +6,7 @@ use super::bench::Bench;
 use super::diffs::open_view;
 use super::probe::NoAnswer;
 use super::rule::Group::Sessions;
-use super::rule::Level::Must;
+use super::rule::Level::{Must, Should};
 use super::rule::{Check, Finding, broken, check, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -26,14 +26,14 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     check(
         Sessions,
-        Must,
+        Should,
         "C1.4-accepted",
         "An acceptance is told to the agent that proposed, and to no other",
         |b| Box::pin(accepted_owner(b)),
     ),
     check(
         Sessions,
-        Must,
+        Should,
         "C1.4-rejected",
         "A rejection is told to the agent that proposed, and to no other",
         |b| Box::pin(rejected_owner(b)),

@@ -1,8 +1,8 @@
 //! The companion that is looked at, as its discovery files tell of it. They are read here without
 //! any of the forgiveness that agents have: what is wrong in them is to be reported.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use pillion_discovery::{Environment, process};
 use pillion_protocol::dialect::Place;
@@ -40,8 +40,8 @@ pub enum TargetError {
     NoPort(PathBuf),
 }
 
-/// One discovery file, as it was found.
-#[derive(Debug, Clone)]
+/// One discovery file, as it was found. `Debug` does not show its content, which holds a token.
+#[derive(Clone)]
 pub(super) struct TargetFile {
     pub(super) path: PathBuf,
     /// Whose file it is, by its name and, where the name fits two, by its folder.
@@ -218,6 +218,15 @@ impl TargetFile {
             (Some(own), Some(its)) => own == its,
             _ => self.pid().is_none_or(process::is_alive),
         }
+    }
+}
+
+impl fmt::Debug for TargetFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TargetFile")
+            .field("path", &self.path)
+            .field("dialect", &self.dialect)
+            .finish_non_exhaustive()
     }
 }
 

@@ -52,6 +52,12 @@ impl Shared {
         if self.breaks("C4.8-newest") {
             other["timestamp"] = (now + 1).into();
         }
+        if self.breaks("C4.3-shape/null") {
+            return json!({"workspaceState": {"openFiles": null}});
+        }
+        if self.breaks("C4.4-exists/folder") {
+            other["path"] = json!(self.workspace);
+        }
         let mut files = vec![active, other];
         if self.breaks("C4.7-files") {
             let more =

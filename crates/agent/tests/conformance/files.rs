@@ -42,6 +42,9 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
         if number == 0 && shared.breaks("C2.4-json") {
             text.pop();
         }
+        if number == 0 && shared.breaks("C2.4-json/array") {
+            text = format!("[{text}]");
+        }
         if number == 0 && shared.breaks("C2.1-file") {
             let real = file.with_extension("real");
             write(&real, &text);
@@ -65,6 +68,14 @@ pub fn rewrite(shared: &Shared) {
     let text = content(shared, false).to_string() + "\n";
     if shared.breaks("C2.5-atomic") {
         fs::write(&files[1], text).unwrap();
+    } else if shared.breaks("C2.5-atomic/half") {
+        fs::write(&files[1], "{").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        fs::write(&files[1], text).unwrap();
+    } else if shared.breaks("C2.5-atomic/gone") {
+        fs::remove_file(&files[1]).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        write(&files[1], &text);
     } else if let Some(file) = files.get(1) {
         let new = file.with_extension("new");
         write(&new, &text);

@@ -55,7 +55,7 @@ impl Shared {
         let lax = |how: &str| self.breaks(&format!("C3.3-{method}-{how}"));
         let authorization = request.header("authorization");
         let Some(bearer) = authorization else {
-            let is_in_query = request.query.contains(self.token);
+            let is_in_query = request.query.contains(&self.token);
             return lax("none") && !is_in_query || lax("query") && is_in_query;
         };
         match bearer.strip_prefix("Bearer ") {
@@ -262,7 +262,15 @@ impl Shared {
         if is_refused && self.breaks("C5.2-failure") {
             return json!({"error": {"code": -32603, "message": "no"}});
         }
+        if is_refused && self.breaks("C5.2-failure/no-text") {
+            return json!({"result": {"isError": true, "content": []}});
+        }
         if is_refused {
+            return failure();
+        }
+        if self.breaks("C5.2-open/hangs") {
+            drop(state);
+            std::thread::sleep(Duration::from_secs(60));
             return failure();
         }
         let view = View {
@@ -288,6 +296,9 @@ impl Shared {
         let mut state = self.state();
         let stays = self.breaks("C5.5-closes");
         let text = match state.views.get(path) {
+            None if self.breaks("C5.5-unknown/empty") => {
+                return json!({"result": {"content": [{"type": "text", "text": "{}"}]}});
+            }
             None if self.breaks("C5.5-unknown") => return json!({"result": {"content": []}}),
             None => return failure(),
             Some(view) => view.text.clone(),
@@ -312,6 +323,9 @@ impl Shared {
     /// The text block of `closeDiff`.
     fn closed_text(&self, text: &str) -> String {
         let is_json = text.starts_with("{\"content\"");
+        if self.breaks("C5.5-shape/no-content") {
+            return json!({"text": text}).to_string();
+        }
         if self.breaks("C5.5-shape") {
             return format!("text: {text}");
         }

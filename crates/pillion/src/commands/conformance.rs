@@ -14,6 +14,7 @@ use pillion_agent::conformance::{Conformance, Level, Patience, Report, Row, Rule
 use pillion_discovery::Environment;
 
 use self::helper::{Commands, Reviewer};
+use self::output::Table;
 use crate::cli;
 use crate::failure::{Failure, Kind};
 
@@ -42,19 +43,20 @@ pub struct Args {
     #[command(flatten)]
     target: cli::Target,
 
-    /// Accepts the diff of $PILLION_CONFORMANCE_FILE in the editor
+    /// Run CMD to accept the diff of $PILLION_CONFORMANCE_FILE in the editor
     #[arg(long, value_name = "CMD")]
     accept_with: Option<String>,
 
-    /// Rejects the diff of $PILLION_CONFORMANCE_FILE in the editor
+    /// Run CMD to reject the diff of $PILLION_CONFORMANCE_FILE in the editor
     #[arg(long, value_name = "CMD")]
     reject_with: Option<String>,
 
-    /// Moves the editor's cursor to line $PILLION_CONFORMANCE_LINE of $PILLION_CONFORMANCE_FILE
+    /// Run CMD to move the editor's cursor to line $PILLION_CONFORMANCE_LINE of
+    /// $PILLION_CONFORMANCE_FILE
     #[arg(long, value_name = "CMD")]
     move_with: Option<String>,
 
-    /// Stops the companion as its editor does, at the end
+    /// Run CMD at the end to stop the companion as its editor does
     #[arg(long, value_name = "CMD")]
     stop_with: Option<String>,
 
@@ -103,13 +105,24 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     let environment = Environment::current();
     let target = target::find(args.file.as_deref(), args.pid, &args.target, &environment)?;
-    let report = check(&args, &target, is_wanted)?;
-    if args.json {
+    let report = if args.json {
+        let report = check(&args, &target, is_wanted, |_| {})?;
         print(&output::json(&target, &report)?)?;
+        report
     } else {
-        let is_terminal = io::stdout().is_terminal();
-        print(&output::table(&target, &report, is_terminal))?;
-    }
+        print(&format!("{}\n", output::companion(&target)))?;
+        let mut table = Table::new(io::stdout().is_terminal());
+        let mut printed = Ok(());
+        let report = check(&args, &target, is_wanted, |row| {
+            let row = table.row(row);
+            if printed.is_ok() {
+                printed = print(&row);
+            }
+        })?;
+        printed?;
+        print(&Table::end(&report))?;
+        report
+    };
     if let Some(path) = &args.junit {
         let shown = path.display();
         let written = std::fs::write(path, junit::xml(&target, &report)?);
@@ -136,6 +149,7 @@ fn check(
     args: &Args,
     target: &Target,
     is_wanted: impl Fn(&Rule) -> bool,
+    tell: impl FnMut(&Row),
 ) -> anyhow::Result<Report> {
     let help = Duration::from_secs(args.patience);
     let commands = Commands {
@@ -162,7 +176,7 @@ fn check(
         .context("cannot start the runtime")?;
     runtime.block_on(async {
         tokio::select! {
-            report = conformance.run(is_wanted, |_| {}) => Ok(report),
+            report = conformance.run(is_wanted, tell) => Ok(report),
             () = interrupted() => {
                 conformance.clean_up().await;
                 let message = "interrupted; no view is left open";

@@ -57,11 +57,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             () = interrupt::output_closed(), if args.follow => Ok(()),
         };
         session.end().await;
-        match shown {
-            // Whoever read it has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            shown => Ok(shown?),
-        }
+        Ok(shown?)
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -330,6 +330,35 @@ fn the_rules_are_listed() {
         listed.starts_with(&format!("Discovery files\n{line}")),
         "{listed}"
     );
+}
+
+/// The page says how Pillion's own companions are checked; that is run here as it stands there.
+#[test]
+fn the_example_on_the_page_runs() {
+    let page = include_str!("../../../../docs/conformance.md");
+    let start = page
+        .find("   pillion conformance \\\n")
+        .expect("the example is there");
+    let example = page[start..].split("```").next().unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.home.file("a.txt", "text\n");
+    let _serve = sandbox.serve::<&str>([]);
+    let folder = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display());
+    let output = Command::new("sh")
+        .args(["-c", example])
+        .env_clear()
+        .envs(sandbox.home.env().iter())
+        .env("PATH", path)
+        .current_dir(sandbox.home.workspace())
+        .output()
+        .unwrap();
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{table}");
+    for row in ["C5.6-sent", "C5.7-sent", "C4.2-change"] {
+        let line = table.lines().find(|line| line.contains(row));
+        assert!(line.is_some_and(|line| line.contains("pass")), "{table}");
+    }
 }
 
 /// `docs/conformance.md` lists every rule. `UPDATE_DOCS=1 cargo test -p pillion conformance` writes

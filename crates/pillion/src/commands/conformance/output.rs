@@ -59,28 +59,45 @@ pub fn companion(target: &Target) -> String {
     visible::one_line(&format!("{name} on port {}", target.port()))
 }
 
-/// The table of a report.
-pub fn table(target: &Target, report: &Report, is_terminal: bool) -> String {
-    let mut text = format!("{}\n", companion(target));
-    let mut group = None;
-    for row in &report.rows {
-        heading(&mut text, &mut group, &row.rule);
-        line(&mut text, &result(&row.verdict, is_terminal), &row.rule);
+/// The table of a report, as its rows come.
+pub struct Table {
+    group: Option<Group>,
+    is_terminal: bool,
+}
+
+impl Table {
+    pub fn new(is_terminal: bool) -> Self {
+        Self {
+            group: None,
+            is_terminal,
+        }
+    }
+
+    /// A row, with a heading if it is the first of its group.
+    pub fn row(&mut self, row: &Row) -> String {
+        let mut text = String::new();
+        heading(&mut text, &mut self.group, &row.rule);
+        line(
+            &mut text,
+            &result(&row.verdict, self.is_terminal),
+            &row.rule,
+        );
         if !matches!(row.verdict, Verdict::Pass(_)) {
             let detail = visible::one_line(row.verdict.detail());
             let _ = writeln!(text, "{:INDENT$}{detail}", "");
         }
+        text
     }
-    let Summary {
-        passed,
-        failed,
-        skipped,
-    } = report.summary();
-    let _ = writeln!(
-        text,
-        "\n{passed} passed, {failed} failed, {skipped} skipped"
-    );
-    text
+
+    /// What stands below the rows.
+    pub fn end(report: &Report) -> String {
+        let Summary {
+            passed,
+            failed,
+            skipped,
+        } = report.summary();
+        format!("\n{passed} passed, {failed} failed, {skipped} skipped\n")
+    }
 }
 
 /// The table of the rules.
