@@ -168,8 +168,7 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
             format!("its mode {mode:?}")
         });
         let what = format!("{name} makes changes without asking: that is {how}");
-        let why =
-            "no diff is shown then, in the editor either; what you work on it is told all the same";
+        let why = "it shows no diff then, in the editor either; it is still told what you work on";
         let command = format!("{} --approval-mode default", agent.name());
         findings.push(Finding::note(Id::NoDiffs, what, why).mend(command));
     }
