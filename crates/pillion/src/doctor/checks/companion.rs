@@ -33,7 +33,7 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
         .iter()
         .filter(|companion| facts.looks_at(companion.port));
     let mut found = Vec::new();
-    if let Some(companion) = looked_at.next() {
+    if let Some(companion) = looked_at.next().filter(|_| !explained) {
         found.push(not_taken(facts, companion));
     } else if is_other_users(facts) {
         // `files` has said it.

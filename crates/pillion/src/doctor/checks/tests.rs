@@ -10,6 +10,7 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
 use super::*;
 use crate::doctor::facts::dial::{Dialled, Outcome};
+use crate::doctor::facts::neighbours::Elsewhere;
 use crate::doctor::facts::network::Network;
 use crate::doctor::facts::program::Program;
 use crate::doctor::facts::settings::{Content, Scope, Settings, SettingsFile};
@@ -285,4 +286,29 @@ fn the_other_of_two_companions_is_taken_by_the_command_even_if_it_names_no_edito
     assert_eq!(mend(&facts), format!("TERM_PROGRAM=vscode {command}"));
     facts.survey.companions[1].ide = Some(IdeInfo::new("vscode", "VS Code"));
     assert_eq!(mend(&facts), command);
+}
+
+#[test]
+fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
+    let mut facts = beside(
+        Dialect::QwenCode,
+        Release::newest(Dialect::QwenCode).version,
+        &[],
+        Outcome::Unreachable,
+    );
+    facts.search.refusal = Some(Refusal::NoCompanion);
+    facts.search.candidates[0].verdict = Verdict::OtherProcess {
+        pid: 1,
+        wanted: Some(2),
+    };
+    facts.neighbours.elsewhere.push(Elsewhere {
+        variable: "QWEN_HOME",
+        value: PathBuf::from("/q"),
+        companions: facts.survey.companions.clone(),
+    });
+    let findings = judge(&facts);
+    let problems: Vec<_> = findings.iter().filter(|it| is_problem(it)).collect();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].id, Id::TmpdirDiffers);
+    assert_eq!(problems[0].mend.as_deref(), Some("export QWEN_HOME=/q"));
 }
