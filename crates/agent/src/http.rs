@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName};
-use ::http::{HeaderMap, HeaderValue, Method, Request};
+use ::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
@@ -41,7 +41,7 @@ pub(crate) struct SessionHeaders {
     pub(crate) version: Option<HeaderValue>,
 }
 
-/// The beginning of an answer that is no refusal.
+/// The beginning of an answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
@@ -99,13 +99,27 @@ impl Address {
         self.port
     }
 
-    /// Sends a request; the answer's body is still to be read.
+    /// Sends a request; the answer's body is still to be read. A refusal is an error.
     pub(crate) async fn send(
         &self,
         method: Method,
         session: &SessionHeaders,
         body: Bytes,
     ) -> Result<Answer, ClientError> {
+        let (status, answer) = self.exchange(method, session, body).await?;
+        if !status.is_success() {
+            return Err(ClientError::Refused(status.as_u16()));
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request; whatever is answered.
+    pub(crate) async fn exchange(
+        &self,
+        method: Method,
+        session: &SessionHeaders,
+        body: Bytes,
+    ) -> Result<(StatusCode, Answer), ClientError> {
         let request = self.request(method, session, body)?;
         let stream = TcpStream::connect((self.host.as_str(), self.port))
             .await
@@ -117,16 +131,12 @@ impl Address {
         let connection = Connection(tokio::spawn(async { drop(connection.await) }));
         let response = sender.send_request(request).await.map_err(unreachable)?;
         let (parts, incoming) = response.into_parts();
-        if !parts.status.is_success() {
-            return Err(ClientError::Refused(parts.status.as_u16()));
-        }
-        Ok(Answer {
-            headers: parts.headers,
-            body: Body {
-                incoming,
-                _connection: connection,
-            },
-        })
+        let body = Body {
+            incoming,
+            _connection: connection,
+        };
+        let headers = parts.headers;
+        Ok((parts.status, Answer { headers, body }))
     }
 
     /// As [`send`](Self::send), where nothing is to be read from the answer.

@@ -4,6 +4,7 @@
 //! - [`Session`]: follows the context and proposes texts, and comes back when its companion was
 //!   away. What most programs want.
 //! - [`Client`] and [`Updates`]: one MCP session as it is, for whoever wants to see every message.
+//! - [`knock`]: whether a companion would let one in, without a session.
 //!
 //! Everything runs on the caller's Tokio runtime. Every wait has an end, except for the person who
 //! decides; no message may be longer than twice the longest text (C5); and no bytes of a companion
@@ -59,6 +60,7 @@ mod error;
 pub mod find;
 pub mod host;
 mod http;
+mod knock;
 mod message;
 mod session;
 mod sse;
@@ -67,5 +69,6 @@ mod updates;
 pub use client::{Client, Server};
 pub use error::ClientError;
 pub use http::Address;
+pub use knock::knock;
 pub use session::{Contexts, Decision, Proposal, Session, Status};
 pub use updates::{Update, Updates};

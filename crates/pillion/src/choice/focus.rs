@@ -13,7 +13,8 @@ use tokio::task::JoinSet;
 /// One that has not answered by then counts as never used: nobody is to wait for a hung editor.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// For each of them, in Unix milliseconds; none if it shows no file or does not say.
+/// For each of them, in Unix milliseconds; none if it shows no file, does not
+/// say, or is not Pillion's.
 ///
 /// # Errors
 /// When the system lets nothing be asked.
@@ -45,7 +46,12 @@ async fn ask(companion: &Companion) -> Option<u64> {
         let client = control::Client::new(companion.port, state.control_token.clone());
         return client.status().await.ok()?.last_focused_ms;
     }
-    // Another's companion tells only agents: be one, and hear its first context.
+    // Others tell only agents, and a second session with VS Code's takes the answers of the agent
+    // that has one.
+    if !companion.is_pillion() {
+        return None;
+    }
+    // Its state is not to be seen from here: be an agent, and hear its first context.
     let token = Dialect::AGENTS
         .into_iter()
         .find_map(|agent| companion.token(agent))?;

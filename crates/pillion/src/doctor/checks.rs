@@ -15,7 +15,7 @@ mod tests;
 use super::facts::Facts;
 use super::finding::{Finding, Id, Level};
 
-pub use self::settings::ide_mode;
+pub use self::settings::{ide_mode, is_broken};
 
 /// Everything that is to be said, in the order of the walk.
 pub fn judge(facts: &Facts) -> Vec<Finding> {

@@ -73,13 +73,19 @@ impl Facts {
         let mut companions = survey.companions.iter();
         let companion = companions.find(|own| Some(own.port) == port && own.is_alive());
         let connected = companion.map(dial::agents_of).transpose()?;
+        let is_pillions = |port| {
+            let mut companions = survey.companions.iter();
+            let own = |own: &Companion| own.port == port && own.is_pillion() && own.is_alive();
+            companions.any(own)
+        };
+        let dialled = dial::dial(&search.dials, is_pillions)?;
         Ok(Self {
             connected: connected.unwrap_or_default(),
             settings: settings::read(agent, environment, &folder),
             neighbours: neighbours::look(environment),
             disk: disk::look(agent, environment),
             survey,
-            dialled: dial::dial(&search.dials)?,
+            dialled,
             environment: environment.clone(),
             release,
             folder,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pillion_agent::find::Version;
 
 use super::Examination;
-use super::checks::ide_mode;
+use super::checks::{ide_mode, is_broken};
 use super::facts::Facts;
 use super::facts::dial::Outcome;
 use super::finding::{Finding, Level, Step};
@@ -113,12 +113,16 @@ fn mark(examination: &Examination, step: Step) -> Mark {
     match own.map(|finding| finding.level).max() {
         Some(Level::Problem) => Mark::Bad,
         _ if step == Step::Connection && facts.dialled.is_empty() => Mark::NotReached,
-        _ if step == Step::Session && !facts.is_connected() => Mark::NotReached,
+        _ if step == Step::Session && !has_session(facts) => Mark::NotReached,
         _ if step == Step::Connection && !facts.is_connected() => Mark::Bad,
         _ if step == Step::Companion && facts.search.dials.is_empty() => Mark::NotReached,
         Some(Level::Warning) => Mark::Warning,
         Some(Level::Note) | None => Mark::Good,
     }
+}
+
+fn has_session(facts: &Facts) -> bool {
+    matches!(facts.outcome(), Some(Outcome::Connected { .. }))
 }
 
 /// What a leg of the way is about.
@@ -134,6 +138,7 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 let state = if setting.is_on { "on" } else { "off" };
                 format!("{state}, by {}", setting.file.path.display())
             }
+            None if is_broken(facts) => "cannot be told".to_owned(),
             None => "off, by default".to_owned(),
         },
         Step::Folders => match facts.neighbours.can_see {
@@ -167,6 +172,9 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 let (diffs, context) = (not(*can_diff), not(*has_context));
                 format!("{diffs}diffs, {context}context{now}")
             }
+            Some(Outcome::Admitted) => {
+                "not opened, for the sake of agents that have one with this companion".to_owned()
+            }
             _ => match mark {
                 Mark::NotReached => "not reached".to_owned(),
                 _ => "broken".to_owned(),
@@ -195,6 +203,8 @@ fn chosen(facts: &Facts) -> String {
 fn outcome(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Connected { .. } => "answers",
+        Outcome::Admitted => "answers and takes the token",
+        Outcome::NameRefused => "refuses this name",
         Outcome::Unreachable => "cannot be reached",
         Outcome::TokenRefused => "refuses the token",
         Outcome::NoCompanion(_) => "is no companion",

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::foreign::Foreign;
 use crate::sandbox::Sandbox;
+use crate::vscode::{Person, VsCode};
 
 fn is_container() -> bool {
     let marks = ["/.dockerenv", "/run/.containerenv"];
@@ -158,4 +159,15 @@ fn a_shell_that_is_not_known_is_asked_for() {
     assert!(output.stdout.is_empty());
     sandbox.run(["env", "--shell", "tcsh"]).expect(2);
     sandbox.run(["env", "--shell", "sh", "--json"]).expect(2);
+}
+
+#[test]
+fn two_of_anothers_companions_are_told_apart_without_a_session() {
+    let sandbox = Sandbox::new();
+    let windows = [(); 2].map(|()| VsCode::start(&sandbox.home, Person::Waits));
+    let ran = sandbox.run(["env", "--shell", "sh"]).expect(0);
+    let ports = windows.each_ref().map(VsCode::port);
+    let named = |port: &&u16| ran.stdout.contains(&format!("PORT='{port}'"));
+    assert_eq!(ports.iter().filter(named).count(), 1, "{}", ran.stdout);
+    assert_eq!(windows.each_ref().map(VsCode::sessions), [0, 0]);
 }

@@ -345,7 +345,7 @@ fn of_equals_the_one_used_last_wins() {
             .expect(0);
         let found = stage.port(Dialect::GeminiCli, |_| {});
         assert_eq!(found, Some(serve.port()));
-        // Where Pillion's own way of asking is shut: as an agent, as it asks any companion.
+        // Where Pillion's own way of asking is shut: as an agent.
         let start = Instant::now();
         let mut found = None;
         // Agents are told a moment later.

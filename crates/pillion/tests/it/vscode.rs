@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -28,6 +29,7 @@ pub enum Person {
 pub struct VsCode {
     port: u16,
     calls: Arc<Mutex<Vec<Value>>>,
+    sessions: Arc<AtomicUsize>,
     pub file: PathBuf,
 }
 
@@ -36,6 +38,7 @@ struct Server {
     person: Person,
     context: Value,
     calls: Arc<Mutex<Vec<Value>>>,
+    sessions: Arc<AtomicUsize>,
     stream: Arc<Mutex<Option<TcpStream>>>,
 }
 
@@ -54,9 +57,11 @@ impl VsCode {
             person,
             context: json!({"workspaceState": state}),
             calls: Arc::default(),
+            sessions: Arc::default(),
             stream: Arc::default(),
         };
         let calls = Arc::clone(&server.calls);
+        let sessions = Arc::clone(&server.sessions);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let server = server.clone();
@@ -64,11 +69,21 @@ impl VsCode {
             }
         });
         let file = discovery_file(home, port, &home.workspace(), "vscode", "VS Code");
-        Self { port, calls, file }
+        Self {
+            port,
+            calls,
+            sessions,
+            file,
+        }
     }
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// How many sessions were opened. VS Code's companion bears one at a time.
+    pub fn sessions(&self) -> usize {
+        self.sessions.load(Ordering::SeqCst)
     }
 
     /// The tools that were called.
@@ -136,9 +151,12 @@ impl Server {
 
     fn result(&self, message: &Value) -> Value {
         match message["method"].as_str().unwrap() {
-            "initialize" => json!({"protocolVersion": message["params"]["protocolVersion"],
+            "initialize" => {
+                self.sessions.fetch_add(1, Ordering::SeqCst);
+                json!({"protocolVersion": message["params"]["protocolVersion"],
                 "capabilities": {"tools": {"listChanged": true}, "logging": {}},
-                "serverInfo": {"name": "gemini-cli-companion-mcp-server", "version": "1.0.0"}}),
+                "serverInfo": {"name": "gemini-cli-companion-mcp-server", "version": "1.0.0"}})
+            }
             "tools/list" => json!({"tools": [{"name": "openDiff"}, {"name": "closeDiff"}]}),
             "tools/call" => {
                 self.calls.lock().unwrap().push(message["params"].clone());

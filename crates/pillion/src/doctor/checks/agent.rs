@@ -14,7 +14,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let program = &facts.program;
     let agent = facts.agent();
     let name = agent.display_name();
-    let install = format!("npm install -g {}@latest", package(agent));
+    let install = install_newest(agent);
     if program.path.is_none() {
         let what = format!(
             "{name} is not installed: there is no command `{}` on PATH",
@@ -47,6 +47,11 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let finding = Finding::blocking(needs_ps(facts), Id::PsMissing, what, why);
         findings.push(with_package(finding, facts, "procps"));
     }
+}
+
+/// The command that installs the agent's newest release.
+pub fn install_newest(agent: Dialect) -> String {
+    format!("npm install -g {}@latest", package(agent))
 }
 
 /// Whether this release finds nothing without knowing its editor's process. If a companion answered

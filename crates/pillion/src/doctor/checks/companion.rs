@@ -7,9 +7,9 @@ use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 
-use super::super::facts::program::package;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
+use super::agent::install_newest;
 use super::{folders, shell};
 
 /// Since this release, a variable can hold the token for Gemini CLI.
@@ -33,7 +33,7 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
         .iter()
         .filter(|companion| facts.looks_at(companion.port));
     let mut found = Vec::new();
-    if let Some(companion) = looked_at.next() {
+    if let Some(companion) = looked_at.next().filter(|_| !explained) {
         found.push(not_taken(facts, companion));
     } else if is_other_users(facts) {
         // `files` has said it.
@@ -102,9 +102,28 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
 fn wire(facts: &Facts, port: u16) -> String {
     let agent = facts.agent();
     if agent == Dialect::GeminiCli && facts.release.version < TAKES_TOKENS {
-        format!("npm install -g {}@latest", package(agent))
+        install_newest(agent)
     } else {
-        format!("pillion run --port {port} {}", agent.name())
+        run(facts, port)
+    }
+}
+
+/// Starts the agent with a companion. Gemini CLI takes one whose file does not say which editor it is
+/// only where the terminal seems to be one of an editor.
+fn run(facts: &Facts, port: u16) -> String {
+    let agent = facts.agent();
+    let command = format!("pillion run --port {port} {}", agent.name());
+    let says_editor = facts
+        .at(port)
+        .is_some_and(|companion| companion.ide.is_some());
+    let is_vscode = facts
+        .environment
+        .filled("TERM_PROGRAM")
+        .is_some_and(|name| name == "vscode");
+    if says_editor || is_vscode || agent != Dialect::GeminiCli {
+        command
+    } else {
+        format!("TERM_PROGRAM=vscode {command}")
     }
 }
 
@@ -205,7 +224,7 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
             name(port),
         );
         let why = "nothing says which you mean: the agent's choice can change with each start; the command takes the other one";
-        let mend = format!("pillion run --port {port} {}", facts.agent().name());
+        let mend = run(facts, port);
         findings.push(Finding::warning(Id::SeveralCompanions, what, why).mend(mend));
     }
 }

@@ -7,6 +7,7 @@ use pillion_discovery::survey::Companion;
 use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
 use super::super::finding::{Finding, Id};
+use super::agent::install_newest;
 use super::{proxies, shell};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -28,7 +29,8 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
     let Dialled { dial, outcome } = dialled;
     let port = dial.port;
     match outcome {
-        Outcome::Connected { .. } => None,
+        Outcome::Connected { .. } | Outcome::Admitted => None,
+        Outcome::NameRefused => Some(name_refused(facts, dial)),
         Outcome::Unreachable if dial.host == Host::ContainerHost => container(facts, dial),
         // That its companion is gone is said of its file.
         Outcome::Unreachable => None,
@@ -50,14 +52,24 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
         }
         Outcome::Silent => {
             let what = format!("whoever listens on port {port} does not answer");
-            let why =
-                "a companion answers within milliseconds; it may have been suspended with Ctrl-Z";
-            let finding = Finding::problem(Id::NoAnswer, what, why);
-            Some(match process(facts, port) {
-                Some(pid) => finding.mend(format!("kill -CONT {pid}")),
-                None => finding.mend(forget(facts, dial)),
-            })
+            Some(silent(facts, dial, what))
         }
+    }
+}
+
+fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
+    let finding = |why| Finding::problem(Id::NoAnswer, what, why);
+    if let Some(pid) = process(facts, dial.port) {
+        let why = "a companion answers within milliseconds; it may have been suspended with Ctrl-Z";
+        finding(why).mend(format!("kill -CONT {pid}"))
+    } else if facts.at(dial.port).is_some() {
+        // Its file is not taken away: it would be missed when the editor goes on.
+        finding(
+            "a companion answers within milliseconds; its editor may be busy or hang: wait, or restart it",
+        )
+    } else {
+        finding("the companion that had this port is gone, and its file was left behind")
+            .mend(forget(facts, dial))
     }
 }
 
@@ -81,10 +93,28 @@ fn container(facts: &Facts, dial: &Dial) -> Option<Finding> {
     let needed = needs_container_override(facts.release, &facts.environment, true);
     Some(match needed {
         Override::Variable(name, value) => finding.mend(shell::export(name, value)),
+        // Others' companions may refuse that name even where it leads to them.
+        _ if !companion.is_pillion() => finding.mend(install_newest(facts.agent())),
         Override::HostsFile | Override::NotNeeded => {
             finding.mend(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts"))
         }
     })
+}
+
+fn name_refused(facts: &Facts, dial: &Dial) -> Finding {
+    let name = facts
+        .at(dial.port)
+        .map_or("the companion", Companion::display_name);
+    let what = format!(
+        "{} dials {}, a name that {name} on port {} does not answer to",
+        facts.release, dial.host, dial.port
+    );
+    let why = "such a companion answers to 127.0.0.1 only; in a container the agent takes its editor to be outside, unless a variable says otherwise";
+    let finding = Finding::problem(Id::ContainerHost, what, why);
+    match needs_container_override(facts.release, &facts.environment, true) {
+        Override::Variable(name, value) => finding.mend(shell::export(name, value)),
+        Override::HostsFile | Override::NotNeeded => finding.mend(install_newest(facts.agent())),
+    }
 }
 
 /// Where the port comes from.

@@ -1,5 +1,6 @@
 //! Discovery files that are in the way, or that lead nowhere.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Candidate, Refusal, Stale, Verdict};
@@ -36,9 +37,10 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
         .filter(|companion| !companion.is_alive());
     let dead: Vec<_> = dead.collect();
     let files = dead.iter().flat_map(|companion| &companion.files);
+    let looked_at = looked_at(facts);
     let files: Vec<PathBuf> = files
         .map(|file| file.path.clone())
-        .filter(|path| is_looked_at(facts, path))
+        .filter(|path| looked_at.contains(path.as_path()))
         .collect();
     if files.is_empty() {
         return;
@@ -65,10 +67,11 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
     findings.push(Finding::blocking(blocks, Id::DeadCompanion, what, why).mend(mend));
 }
 
-/// Whether this release looks at the file.
-fn is_looked_at(facts: &Facts, path: &Path) -> bool {
-    let mut candidates = facts.search.candidates.iter();
-    candidates.any(|candidate| candidate.path == path && candidate.verdict != Verdict::NotLookedAt)
+/// The files that this release looks at.
+fn looked_at(facts: &Facts) -> BTreeSet<&Path> {
+    let candidates = facts.search.candidates.iter();
+    let read = candidates.filter(|candidate| candidate.verdict != Verdict::NotLookedAt);
+    read.map(|candidate| candidate.path.as_path()).collect()
 }
 
 /// A companion leaves a file for each ancestor of its editor: a pattern for those of one port.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_agent::find::Version;
+use pillion_agent::find::{Verdict, Version};
 use pillion_protocol::Dialect;
 
 use super::super::facts::{Facts, is_for};
@@ -27,7 +27,7 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
     let elsewhere = facts.neighbours.elsewhere.iter();
     for elsewhere in elsewhere.filter(|elsewhere| elsewhere.variable == decisive(facts)) {
         let mut there = elsewhere.companions.iter().filter(|companion| {
-            let is_seen = facts.looks_at(companion.port);
+            let is_seen = is_seen(facts, companion.port);
             is_for(companion, facts.agent()) && !is_seen && companion.depth(&facts.folder).is_some()
         });
         let Some(companion) = there.next() else {
@@ -47,6 +47,19 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let blocks = !facts.is_connected();
         findings.push(Finding::blocking(blocks, Id::TmpdirDiffers, what, why).mend(mend));
     }
+}
+
+/// Whether the release has a file of the companion on this port before it that it can take.
+fn is_seen(facts: &Facts, port: u16) -> bool {
+    let mut candidates = facts.search.candidates.iter();
+    // A companion leaves some of its files for older releases where all look.
+    candidates.any(|candidate| {
+        let is_passed_by = matches!(
+            candidate.verdict,
+            Verdict::NotLookedAt | Verdict::OtherUser | Verdict::OtherProcess { .. }
+        );
+        candidate.port == Some(port) && !is_passed_by
+    })
 }
 
 /// The variable by which this release finds its files.

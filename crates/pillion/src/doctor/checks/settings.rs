@@ -47,8 +47,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     for file in &facts.settings.files {
         if let Content::Broken(reason) = &file.content {
             let what = format!("{} is no settings file: {reason}", file.path.display());
-            // Qwen Code starts without a folder's own broken file.
-            let blocks = !(facts.agent() == Dialect::QwenCode && file.scope == Scope::Project);
+            let blocks = is_fatal(facts, file);
             let why = if blocks {
                 format!("{name} does not start with it")
             } else {
@@ -61,11 +60,23 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     sandboxed(facts, findings);
     let setting = ide_mode(facts);
     let is_on = setting.as_ref().is_some_and(|setting| setting.is_on);
-    if !is_on {
+    // A file that cannot be read may say it, and has to be mended first.
+    if !is_on && (setting.is_some() || !is_broken(facts)) {
         findings.push(off(facts, setting));
     }
     ignored(facts, is_on, findings);
     without_asking(facts, findings);
+}
+
+/// Whether the agent does not start because of a settings file.
+pub fn is_broken(facts: &Facts) -> bool {
+    let mut files = facts.settings.files.iter();
+    files.any(|file| matches!(file.content, Content::Broken(_)) && is_fatal(facts, file))
+}
+
+/// Qwen Code starts without a folder's own broken file.
+fn is_fatal(facts: &Facts, file: &SettingsFile) -> bool {
+    !(facts.agent() == Dialect::QwenCode && file.scope == Scope::Project)
 }
 
 fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
@@ -157,8 +168,7 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
             format!("its mode {mode:?}")
         });
         let what = format!("{name} makes changes without asking: that is {how}");
-        let why =
-            "no diff is shown then, in the editor either; what you work on it is told all the same";
+        let why = "it shows no diff then, in the editor either; it is still told what you work on";
         let command = format!("{} --approval-mode default", agent.name());
         findings.push(Finding::note(Id::NoDiffs, what, why).mend(command));
     }

@@ -10,6 +10,7 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
 use super::*;
 use crate::doctor::facts::dial::{Dialled, Outcome};
+use crate::doctor::facts::neighbours::Elsewhere;
 use crate::doctor::facts::network::Network;
 use crate::doctor::facts::program::Program;
 use crate::doctor::facts::settings::{Content, Scope, Settings, SettingsFile};
@@ -143,6 +144,9 @@ fn a_container_is_a_matter_of_facts_not_of_this_machine() {
     ] {
         for resolves in [false, true] {
             let mut facts = beside(GEMINI, version, &hosts, Outcome::Unreachable);
+            let publisher = serde_json::json!({"pid": 1, "version": "0.1.0"});
+            let content = &mut facts.survey.companions[0].files[0].content;
+            content.pillion = Some(serde_json::from_value(publisher).unwrap());
             facts.network = Network {
                 in_container: true,
                 resolves,
@@ -231,4 +235,80 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
     // Earlier releases trusted every folder.
     facts.release.version = Version::new(0, 27, 0);
     assert_eq!(ids(&facts), [("ide-mode-off", Level::Problem)]);
+}
+
+#[test]
+fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
+    let hosts = [Host::ContainerHost];
+    for (version, mend) in [
+        (NEW, "export REMOTE_CONTAINERS=1"),
+        (
+            Version::new(0, 20, 2),
+            "npm install -g @google/gemini-cli@latest",
+        ),
+    ] {
+        for outcome in [Outcome::NameRefused, Outcome::Unreachable] {
+            let mut facts = beside(GEMINI, version, &hosts, outcome);
+            facts.network.in_container = true;
+            assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
+            assert_eq!(judge(&facts)[0].mend.as_deref(), Some(mend));
+        }
+    }
+}
+
+#[test]
+fn what_a_broken_settings_file_does_not_say_is_not_said_of_it() {
+    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
+    facts.settings.files[0].content = Content::Broken("x".to_owned());
+    assert_eq!(ids(&facts), [("settings-broken", Level::Problem)]);
+    // It starts without this one, and then nothing turns IDE mode on.
+    facts.release = Release::newest(Dialect::QwenCode);
+    facts.settings.files[0].scope = Scope::Project;
+    let ids = ids(&facts);
+    assert!(ids.contains(&("ide-mode-off", Level::Problem)), "{ids:?}");
+}
+
+#[test]
+fn the_other_of_two_companions_is_taken_by_the_command_even_if_it_names_no_editor() {
+    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
+    let mut other = facts.survey.companions[0].clone();
+    other.port = PORT + 1;
+    other.ide = None;
+    facts.survey.companions.push(other);
+    facts.search.candidates.push(Candidate {
+        path: PathBuf::from("/t/gemini/ide/gemini-ide-server-1-4243.json"),
+        port: Some(PORT + 1),
+        roots: vec![PathBuf::from("/")],
+        verdict: Verdict::SecondChoice(find::Preference::LargerPid),
+    });
+    let mend = |facts: &Facts| judge(facts)[0].mend.clone().unwrap();
+    let command = "pillion run --port 4243 gemini";
+    assert_eq!(mend(&facts), format!("TERM_PROGRAM=vscode {command}"));
+    facts.survey.companions[1].ide = Some(IdeInfo::new("vscode", "VS Code"));
+    assert_eq!(mend(&facts), command);
+}
+
+#[test]
+fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
+    let mut facts = beside(
+        Dialect::QwenCode,
+        Release::newest(Dialect::QwenCode).version,
+        &[],
+        Outcome::Unreachable,
+    );
+    facts.search.refusal = Some(Refusal::NoCompanion);
+    facts.search.candidates[0].verdict = Verdict::OtherProcess {
+        pid: 1,
+        wanted: Some(2),
+    };
+    facts.neighbours.elsewhere.push(Elsewhere {
+        variable: "QWEN_HOME",
+        value: PathBuf::from("/q"),
+        companions: facts.survey.companions.clone(),
+    });
+    let findings = judge(&facts);
+    let problems: Vec<_> = findings.iter().filter(|it| is_problem(it)).collect();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].id, Id::TmpdirDiffers);
+    assert_eq!(problems[0].mend.as_deref(), Some("export QWEN_HOME=/q"));
 }

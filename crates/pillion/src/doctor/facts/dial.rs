@@ -1,11 +1,15 @@
 //! Dialling, as the agent would: with the host, the port and the token that it would use.
+//!
+//! A session is opened only with companions of Pillion's, which bear any number of them. Others may
+//! bear one, and an agent may be using it.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use anyhow::Context;
 use pillion_agent::find::Dial;
-use pillion_agent::{Address, Client, ClientError, Update, Updates};
+use pillion_agent::host::Host;
+use pillion_agent::{Address, Client, ClientError, Update, Updates, knock};
 use pillion_companion::control;
 use pillion_discovery::survey::Companion;
 use tokio::runtime::Runtime;
@@ -29,6 +33,10 @@ pub enum Outcome {
         can_diff: bool,
         has_context: bool,
     },
+    /// Another's companion, which takes the token; no session was opened.
+    Admitted,
+    /// A companion that does not answer to the name by which it is dialled.
+    NameRefused,
     /// The host has no address, or nobody listens there.
     Unreachable,
     /// The token does not open it (C3.3), or there is none.
@@ -62,12 +70,12 @@ fn runtime() -> anyhow::Result<Runtime> {
     runtime.context("cannot start the runtime")
 }
 
-/// Dials one after the other until one answers.
-pub fn dial(dials: &[Dial]) -> anyhow::Result<Vec<Dialled>> {
+/// Dials one after the other until one answers. `is_pillions` tells whose companion has a port.
+pub fn dial(dials: &[Dial], is_pillions: impl Fn(u16) -> bool) -> anyhow::Result<Vec<Dialled>> {
     let runtime = runtime()?;
     let mut dialled = Vec::new();
     for dial in dials {
-        let outcome = runtime.block_on(attempt(dial));
+        let outcome = runtime.block_on(attempt(dial, is_pillions(dial.port)));
         let is_connected = outcome.is_connected();
         dialled.push(Dialled {
             dial: dial.clone(),
@@ -84,30 +92,40 @@ pub fn dial(dials: &[Dial]) -> anyhow::Result<Vec<Dialled>> {
 
 impl Outcome {
     pub fn is_connected(&self) -> bool {
-        matches!(self, Self::Connected { .. })
+        matches!(self, Self::Connected { .. } | Self::Admitted)
     }
 }
 
-async fn attempt(dial: &Dial) -> Outcome {
+async fn attempt(dial: &Dial, is_pillions: bool) -> Outcome {
     let address = Address::new(dial.port)
         .with_host(dial.host.to_string())
         .with_token(dial.token.clone())
         .with_patience(PATIENCE, PATIENCE);
-    // The client's patience begins when somebody listens.
-    match tokio::time::timeout(2 * PATIENCE, Client::connect_to(address)).await {
-        Ok(Ok((client, updates))) => {
-            let can_diff = client.can_diff();
-            let has_context = has_context(updates).await;
-            // The session is over either way; some companions cannot be told so.
-            let _ = client.disconnect().await;
-            Outcome::Connected {
-                can_diff,
-                has_context,
-            }
+    let attempt = async {
+        if is_pillions {
+            session(address).await
+        } else {
+            knock(&address).await.map(|()| Outcome::Admitted)
         }
+    };
+    // The client's patience begins when somebody listens.
+    match tokio::time::timeout(2 * PATIENCE, attempt).await {
+        Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) => failed(error, dial),
         Err(_) => Outcome::Silent,
     }
+}
+
+async fn session(address: Address) -> Result<Outcome, ClientError> {
+    let (client, updates) = Client::connect_to(address).await?;
+    let can_diff = client.can_diff();
+    let has_context = has_context(updates).await;
+    // The session is over either way.
+    let _ = client.disconnect().await;
+    Ok(Outcome::Connected {
+        can_diff,
+        has_context,
+    })
 }
 
 async fn has_context(mut updates: Updates) -> bool {
@@ -129,6 +147,8 @@ fn failed(error: ClientError, dial: &Dial) -> Outcome {
             Outcome::NoCompanion("it does not speak HTTP".to_owned())
         }
         ClientError::Unreachable(_) => Outcome::Unreachable,
+        // Before it looks at the token.
+        ClientError::Refused(403) if dial.host == Host::ContainerHost => Outcome::NameRefused,
         ClientError::Refused(401 | 403) => Outcome::TokenRefused,
         ClientError::Silent(_) => Outcome::Silent,
         other => Outcome::NoCompanion(other.to_string()),

@@ -1,10 +1,10 @@
 //! The agent's program: where it is installed, which release it is, and what it needs to run.
 
+mod told;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use pillion_agent::find::Version;
 use pillion_discovery::Environment;
@@ -16,11 +16,6 @@ const MAX_DEPTH: usize = 6;
 
 /// A start script is short; a program that is longer is none.
 const MAX_SCRIPT: u64 = 64 << 10;
-
-/// How long the agent may take to tell its version. Node takes a second or two on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What is known of the agent's program.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +50,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
     let path = on_path(agent.name(), environment);
     let version = path
         .as_deref()
-        .and_then(|path| packaged_version(path, package(agent)).or_else(|| told_version(path)));
+        .and_then(|path| packaged_version(path, package(agent)).or_else(|| told::version(path)));
     let has = |name: &str| on_path(name, environment).is_some();
     let installers = [
         ("apt-get", "sudo apt-get install"),
@@ -160,38 +155,6 @@ fn starts_with_node(program: &Path) -> bool {
     let mut line = [0; 64];
     let read = fs::File::open(program).and_then(|mut file| file.read(&mut line));
     read.is_ok_and(|length| line[..length].starts_with(b"#!/usr/bin/env node"))
-}
-
-/// What the command says itself when it is asked.
-fn told_version(command: &Path) -> Option<Version> {
-    let mut child = Command::new(command)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    if !ends_in_time(&mut child) {
-        // It may have ended in this moment; either way nothing more is expected of it.
-        let _ = child.kill();
-        let _ = child.wait();
-        return None;
-    }
-    let mut text = String::new();
-    child.stdout?.take(1024).read_to_string(&mut text).ok()?;
-    text.split_whitespace().find_map(|word| word.parse().ok())
-}
-
-fn ends_in_time(child: &mut Child) -> bool {
-    let until = Instant::now() + PATIENCE;
-    while Instant::now() < until {
-        match child.try_wait() {
-            Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
-            Err(_) => return false,
-        }
-    }
-    false
 }
 
 #[cfg(all(test, unix))]

@@ -122,7 +122,7 @@ pub fn read(agent: Dialect, environment: &Environment, folder: &Path) -> Setting
     }
     places.push((Scope::System, system));
     let files = places.into_iter().map(|(scope, path)| SettingsFile {
-        content: content(&path),
+        content: content(&path, agent == Dialect::QwenCode),
         scope,
         path,
     });
@@ -134,7 +134,10 @@ pub fn read(agent: Dialect, environment: &Environment, folder: &Path) -> Setting
     }
 }
 
-fn content(path: &Path) -> Content {
+/// What a file that begins with a byte order mark begins with.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+fn content(path: &Path, ignores_mark: bool) -> Content {
     match fs::metadata(path) {
         Err(_) => return Content::Missing,
         Ok(metadata) if !metadata.is_file() => {
@@ -146,13 +149,19 @@ fn content(path: &Path) -> Content {
         Ok(_) => {}
     }
     match fs::read(path) {
-        Ok(bytes) => parse(&bytes),
+        Ok(bytes) => parse(&bytes, ignores_mark),
         Err(error) => Content::Broken(error.to_string()),
     }
 }
 
-/// As the agents parse: comments are allowed, trailing commas are not.
-fn parse(bytes: &[u8]) -> Content {
+/// As the agents parse: comments are allowed, trailing commas are not. A byte order mark is ignored
+/// by Qwen Code, and by Gemini CLI not.
+fn parse(bytes: &[u8], ignores_mark: bool) -> Content {
+    let bytes = match bytes.strip_prefix(MARK) {
+        Some(rest) if ignores_mark => rest,
+        Some(_) => return Content::Broken("it begins with a byte order mark".to_owned()),
+        None => bytes,
+    };
     let stripped = StripComments::with_settings(CommentSettings::c_style(), bytes);
     match serde_json::from_reader(stripped) {
         Ok(Value::Object(object)) => Content::Object(object),
@@ -162,7 +171,7 @@ fn parse(bytes: &[u8]) -> Content {
 }
 
 fn trust_rules(path: &Path) -> Vec<TrustRule> {
-    let Content::Object(rules) = content(path) else {
+    let Content::Object(rules) = content(path, false) else {
         return Vec::new();
     };
     let rule = |(folder, level): (String, Value)| {
@@ -200,9 +209,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_byte_order_mark_is_ignored_by_qwen_code_only() {
+        let text = "\u{feff}{\"ide\": {\"enabled\": true}}".as_bytes();
+        let on = Some(&Value::Bool(true));
+        assert_eq!(parse(text, true).get(&["ide", "enabled"]), on);
+        let Content::Broken(reason) = parse(text, false) else {
+            panic!("Gemini CLI does not start with it");
+        };
+        assert_eq!(reason, "it begins with a byte order mark");
+    }
+
+    #[test]
     fn comments_are_allowed_and_trailing_commas_are_not() {
         let text = "{ // yes\n \"ide\": /* also # here */ {\"enabled\": true}, \"u\": \"//x\" }";
-        let content = parse(text.as_bytes());
+        let content = parse(text.as_bytes(), false);
         assert_eq!(content.get(&["ide", "enabled"]), Some(&Value::Bool(true)));
         assert_eq!(content.get(&["u"]), Some(&Value::from("//x")));
         assert_eq!(content.get(&["ide", "enabled", "x"]), None);
@@ -216,7 +236,7 @@ mod tests {
             &"[".repeat(9999),
         ] {
             assert!(
-                matches!(parse(broken.as_bytes()), Content::Broken(_)),
+                matches!(parse(broken.as_bytes(), true), Content::Broken(_)),
                 "{broken:.20}"
             );
         }

@@ -1,9 +1,13 @@
 //! Dialling: containers, proxies, and whoever else has the port.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+
+use crate::foreign::Foreign;
+use crate::vscode::{Person, TOKEN, VsCode};
 
 use super::world::{GEMINI, QWEN, Told, World, kill};
 
@@ -146,4 +150,37 @@ fn a_companion_that_is_suspended_goes_on_by_the_command() {
     let mend = told.expect_first("no-answer", "does not answer");
     assert_eq!(mend, format!("kill -CONT {}", serve.child.id()));
     world.after(&mend, GEMINI).expect_connects("no-answer");
+}
+
+#[test]
+fn an_agents_session_with_anothers_companion_is_left_alone() {
+    let world = World::new();
+    let vscode = VsCode::start(world.home(), Person::Waits);
+    let told = world.doctor(GEMINI);
+    told.expect_connects("no-context");
+    assert!(told.text.contains("takes the token"), "{}", told.text);
+    assert!(told.text.contains("would connect to VS Code"));
+    assert_eq!(vscode.sessions(), 0);
+    let text = fs::read_to_string(&vscode.file).unwrap();
+    fs::write(&vscode.file, text.replace(TOKEN, "an-older-token")).unwrap();
+    world
+        .doctor(GEMINI)
+        .expect_first("token-refused", "refuses the token");
+    assert_eq!(vscode.sessions(), 0);
+}
+
+#[test]
+fn the_file_of_an_editor_that_is_only_busy_is_not_to_be_removed() {
+    let world = World::new();
+    let busy = Foreign::new();
+    let workspace = world.home().workspace();
+    busy.serve_gemini(
+        &world.sandbox,
+        std::process::id(),
+        workspace.to_str().unwrap(),
+        "busys",
+    );
+    let told = world.doctor(GEMINI);
+    let mend = told.expect_first("no-answer", "does not answer");
+    assert_eq!(mend, "");
 }

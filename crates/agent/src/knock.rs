@@ -1,0 +1,54 @@
+//! Whether a companion would let an agent in, asked without opening a session.
+//!
+//! Some companions, VS Code's among them, serve all sessions with one MCP server: a second session
+//! takes the answers of the first, whose agent then waits for ever. What belongs to no session
+//! disturbs nobody.
+
+use ::http::{Method, StatusCode};
+use hyper::body::Bytes;
+use serde_json::json;
+
+use crate::error::{ClientError, within};
+use crate::http::{Address, SessionHeaders};
+use crate::message;
+
+/// Asks whether this is a companion that takes the token of `address`.
+///
+/// # Errors
+/// When nobody listens or answers in time, the token or the host's name is refused
+/// ([`ClientError::Refused`] with 401 or 403), or whoever answers is no companion.
+pub async fn knock(address: &Address) -> Result<(), ClientError> {
+    let (status, is_mcp) = ask(address).await?;
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return Err(ClientError::Refused(status.as_u16()));
+    }
+    if is_mcp {
+        return Ok(());
+    }
+    // A refusal may be without MCP's words. That the token made a difference is as good (C3.3).
+    let stranger = address.clone().with_token(None);
+    match ask(&stranger).await? {
+        (StatusCode::UNAUTHORIZED, _) => Ok(()),
+        _ => Err(ClientError::Protocol(format!(
+            "it answers with HTTP {}, and not as MCP does",
+            status.as_u16()
+        ))),
+    }
+}
+
+/// What is answered to a request without a session, and whether it is a message of MCP's.
+async fn ask(address: &Address) -> Result<(StatusCode, bool), ClientError> {
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let asked = async {
+        let session = SessionHeaders::default();
+        let body = Bytes::from(ping.to_string());
+        let (status, answer) = address.exchange(Method::POST, &session, body).await?;
+        if answer.is("text/event-stream") {
+            return Ok((status, status.is_success()));
+        }
+        let is_mcp =
+            answer.is("application/json") && !message::parse(&answer.body.all().await?).is_empty();
+        Ok((status, is_mcp))
+    };
+    within(address.handshake, asked).await
+}
