@@ -164,7 +164,16 @@ fn the_companion_writes_no_files() {
 #[test]
 fn every_file_says_what_it_owns_and_stays_small() {
     for Source { path, text } in sources() {
-        assert!(text.starts_with("//!"), "{path} does not start with //!");
+        // A file that documentation tests include cannot have `//!`.
+        let start = if path.ends_with("tests/shared/accepting.rs") {
+            "// "
+        } else {
+            "//!"
+        };
+        assert!(
+            text.starts_with(start),
+            "{path} does not start with {start}"
+        );
         let lines = text.lines().count();
         assert!(lines <= 500, "{path} has {lines} lines");
     }

@@ -54,6 +54,7 @@
 //! ```
 
 mod client;
+pub mod conformance;
 mod error;
 pub mod find;
 pub mod host;

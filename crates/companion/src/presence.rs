@@ -48,6 +48,7 @@ impl Presence {
             roots: who.roots.clone(),
             ide: who.ide.clone(),
             started_at_ms: now_ms(),
+            tmpdir: None,
         };
         let announcement = Announcement {
             editor_pid: who.editor_pid,

@@ -54,6 +54,17 @@ impl Environment {
         self
     }
 
+    /// The name of the variable that decides first what [`tmpdir`](Self::tmpdir) is.
+    pub const TMPDIR: &str = if cfg!(windows) { "TEMP" } else { "TMPDIR" };
+
+    /// The same environment with another temporary directory.
+    #[must_use]
+    pub fn with_tmpdir(mut self, directory: impl Into<OsString>) -> Self {
+        let name = Self::TMPDIR.to_owned();
+        self.variables.insert(name, directory.into());
+        self
+    }
+
     /// What Node's `os.tmpdir()` returns in this environment (C2.2), to the byte.
     pub fn tmpdir(&self) -> PathBuf {
         let get = |name: &str| self.filled(name);

@@ -5,11 +5,12 @@ mod choose;
 
 use std::path::{Path, PathBuf};
 
+use pillion_protocol::dialect::Base;
 use pillion_protocol::{IdeInfo, Token};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::choose::depth;
-pub use self::choose::{ChooseError, Selector, choose};
+pub use self::choose::{ChooseError, Selector};
 use crate::environment::Environment;
 use crate::liveness;
 use crate::private_file::{FileError, Folder};
@@ -33,6 +34,10 @@ pub struct CompanionState {
     pub ide: IdeInfo,
     /// When it started, in Unix milliseconds.
     pub started_at_ms: u64,
+    /// Where it keeps the discovery files that lie in the temporary directory: it may have been
+    /// started with another one than who looks for it.
+    #[serde(default)]
+    pub tmpdir: Option<PathBuf>,
 }
 
 /// Why a companion cannot be found by Pillion's own commands.
@@ -71,7 +76,13 @@ impl StateFile {
     ///
     /// # Errors
     /// When a root is not Unicode, or when no directory can be used.
-    pub fn publish(environment: &Environment, state: CompanionState) -> Result<Self, StateError> {
+    pub fn publish(
+        environment: &Environment,
+        mut state: CompanionState,
+    ) -> Result<Self, StateError> {
+        let tmpdir = environment.base(Base::TmpDir);
+        // JSON cannot hold another.
+        state.tmpdir = tmpdir.to_str().is_some().then_some(tmpdir);
         let content = content(&state)?;
         let name = file_name(state.pid);
         let mut failure = None;

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use pillion_protocol::dialect::Base;
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
@@ -94,6 +95,17 @@ impl Companion {
         }
     }
 
+    /// Whether agents of this dialect, started in this environment, look where a file of its is.
+    pub fn is_seen(&self, dialect: Dialect, environment: &Environment) -> bool {
+        let places = dialect.places().iter();
+        let directories: Vec<_> = places.map(|place| environment.directory(place)).collect();
+        let mut files = self.files.iter().filter(|file| file.dialect == dialect);
+        files.any(|file| {
+            let directory = file.path.parent();
+            directory.is_some_and(|found| directories.iter().any(|place| is_same(place, found)))
+        })
+    }
+
     /// How many components the deepest root has that contains `folder`, by real paths (C2.7).
     pub fn depth(&self, folder: &Path) -> Option<usize> {
         state::depth(&self.roots, folder)
@@ -101,9 +113,47 @@ impl Companion {
 }
 
 /// Looks at every place of every dialect. Links and other users' files are not read.
+///
+/// A companion of Pillion's that was started with another temporary directory than this one is
+/// found by its state, and with it the files that agents here do not see.
 pub fn survey(environment: &Environment) -> Survey {
     let mut survey = Survey::default();
-    let mut found: BTreeMap<(u16, Owner), Vec<FoundFile>> = BTreeMap::new();
+    let mut files = Files::default();
+    look(environment, &mut files, &mut survey);
+    let states = state::list(environment);
+    for state in &states {
+        let Some(tmpdir) = state.tmpdir.as_deref() else {
+            continue;
+        };
+        let own = (state.port, Owner::Pillion(state.pid));
+        if is_same(tmpdir, &environment.base(Base::TmpDir)) {
+            continue;
+        }
+        let mut there = Files::default();
+        let elsewhere = environment.clone().with_tmpdir(tmpdir);
+        // What else is there is no matter of this terminal's.
+        look(&elsewhere, &mut there, &mut Survey::default());
+        if let Some(found) = there.remove(&own) {
+            files.insert(own, found);
+        }
+    }
+    let found = files.into_values().map(|files| companion(files, &states));
+    survey.companions = found.collect();
+    let is_known = |state: &&CompanionState| {
+        let mut known = survey.companions.iter();
+        known.any(|it| it.state.as_ref().is_some_and(|it| it.pid == state.pid))
+    };
+    let without_files = states.iter().filter(|state| !is_known(state));
+    let without_files: Vec<_> = without_files.cloned().map(by_state).collect();
+    survey.companions.extend(without_files);
+    survey.companions.sort_by_key(|companion| companion.port);
+    survey
+}
+
+/// The files of each companion.
+type Files = BTreeMap<(u16, Owner), Vec<FoundFile>>;
+
+fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
     let mut seen = HashSet::new();
     for dialect in Dialect::ALL {
         for place in dialect.places() {
@@ -121,35 +171,32 @@ pub fn survey(environment: &Environment) -> Survey {
             names.sort();
             for name in names {
                 let path = folder.path().join(&name);
-                if seen.contains(&path) {
+                if !seen.insert(path.clone()) {
                     continue;
                 }
                 match folder.read(&name, MAX_FILE) {
                     Ok(Some(bytes)) => match parse(&bytes) {
                         Some(content) => {
                             let key = (content.port, Owner::of(&content));
-                            let path = path.clone();
                             found.entry(key).or_default().push(FoundFile {
                                 path,
                                 dialect,
                                 content,
                             });
                         }
-                        None => survey.malformed.push(path.clone()),
+                        None => survey.malformed.push(path),
                     },
                     Ok(None) => {}
                     Err(error) => survey.unread.push(error),
                 }
-                seen.insert(path);
             }
         }
     }
-    let states = state::list(environment);
-    survey.companions = found
-        .into_values()
-        .map(|files| companion(files, &states))
-        .collect();
-    survey
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize();
+    one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Tells two companions apart that had one port after another.
@@ -165,6 +212,24 @@ impl Owner {
             Some(publisher) => Self::Pillion(publisher.pid),
             None => Self::Workspace(file.workspace_path.clone()),
         }
+    }
+}
+
+/// One of Pillion's of which nothing but its state is left.
+fn by_state(state: CompanionState) -> Companion {
+    let listens = liveness::listens(state.port);
+    Companion {
+        port: state.port,
+        ide: Some(state.ide.clone()),
+        roots: state.roots.clone(),
+        pids: Vec::new(),
+        files: Vec::new(),
+        liveness: if listens {
+            Liveness::Alive
+        } else {
+            Liveness::NobodyListens
+        },
+        state: Some(state),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{ChooseError, Environment, Selector, process, survey};
+use pillion_discovery::{ChooseError, CompanionState, Environment, Selector, process, survey};
 use pillion_protocol::Dialect;
 
 use self::rules::Standing;
@@ -24,6 +24,17 @@ const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, 
 /// [`Kind::NoCompanion`] when there is none.
 pub fn choose(target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
     Running::look(environment).choose(target, environment)
+}
+
+/// The living companion of Pillion's that `target` means: what others do not understand is for it.
+///
+/// # Errors
+/// [`Kind::NoCompanion`] when there is none.
+pub fn choose_own(target: &Target, environment: &Environment) -> anyhow::Result<CompanionState> {
+    let mut companions = survey(environment).companions;
+    companions.retain(|companion| companion.state.is_some());
+    let chosen = Running::among(companions).choose(target, environment)?;
+    chosen.state.context("the companion has no state")
 }
 
 /// The companions that run.

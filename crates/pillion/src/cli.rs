@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    accept, completions, context, detect, diff, diffs, doctor, env, focus, install, list, lsp, man,
-    reject, review, run, serve, uninstall,
+    accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
+    list, lsp, man, reject, review, run, serve, uninstall,
 };
 
 /// The IDE companion of terminal coding agents, for every editor
@@ -60,6 +60,7 @@ pub enum Command {
     Reject(reject::Args),
     Detect(detect::Args),
     Doctor(doctor::Args),
+    Conformance(conformance::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
     Completions(completions::Args),

@@ -2,6 +2,7 @@
 
 pub mod accept;
 pub mod completions;
+pub mod conformance;
 pub mod context;
 pub mod detect;
 pub mod diff;
@@ -40,9 +41,10 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Accept(args)) => accept::run(args),
         Some(Command::Reject(args)) => reject::run(args),
         Some(Command::Detect(args)) => detect::run(args),
+        Some(Command::Doctor(args)) => doctor::run(args),
+        Some(Command::Conformance(args)) => conformance::run(args),
         Some(Command::Install(args)) => install::run(args),
         Some(Command::Uninstall(args)) => uninstall::run(args),
-        Some(Command::Doctor(args)) => doctor::run(args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Man(args)) => man::run(args),
     }

@@ -104,6 +104,8 @@ impl Wiring {
             let value = Some(Plain("1".to_owned()));
             changes.push(Change { name, value });
         }
+        changes.extend(known_editor(companion, agent, here.environment));
+        changes.extend(tmpdir(companion, agent, here.environment));
         Self(changes)
     }
 
@@ -127,6 +129,16 @@ impl Wiring {
         }
         let stale = names.leading().filter_map(|name| here.removal(name));
         Self(stale.collect())
+    }
+
+    /// What a person should know of it who did not ask to be shown it.
+    pub fn note(&self, agent: Dialect) -> Option<String> {
+        let mut changes = self.0.iter();
+        let change = changes.find(|change| change.name == Environment::TMPDIR)?;
+        let (name, tmpdir) = (change.name, change.value.as_ref()?.shown());
+        Some(format!(
+            "{name} is set to {tmpdir}, where the companion keeps the files that {agent} looks for"
+        ))
     }
 
     /// What is done, variable by variable.
@@ -170,6 +182,36 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
         (process::is_alive(*pid), is_editor, *pid)
     });
     best.map(|(pid, _)| pid)
+}
+
+/// What makes the agent accept a companion whose files do not tell the editor, as VS Code's do not.
+fn known_editor(
+    companion: &Companion,
+    agent: Dialect,
+    environment: &Environment,
+) -> Option<Change> {
+    let (name, value) = agent.variables()?.known_editor;
+    let mut files = companion.files.iter().filter(|file| file.dialect == agent);
+    let is_told = files.any(|file| file.content.ide_info.is_some());
+    let is_set = environment.filled(name).is_some_and(|set| set == value);
+    let change = Change {
+        name,
+        value: Some(Plain(value.to_owned())),
+    };
+    (!is_told && !is_set).then_some(change)
+}
+
+/// The temporary directory with which the companion was started, if this agent finds its files
+/// there and not here. Without a file that tells the editor, no release talks to an unknown one,
+/// whatever the other variables say.
+fn tmpdir(companion: &Companion, agent: Dialect, environment: &Environment) -> Option<Change> {
+    let tmpdir = companion.state.as_ref()?.tmpdir.as_ref()?.to_str()?;
+    let there = environment.clone().with_tmpdir(tmpdir);
+    let helps = !companion.is_seen(agent, environment) && companion.is_seen(agent, &there);
+    helps.then(|| Change {
+        name: Environment::TMPDIR,
+        value: Some(Plain(tmpdir.to_owned())),
+    })
 }
 
 fn holds_pid_and_port(file: &FoundFile) -> bool {

@@ -123,6 +123,9 @@ pub struct Variables {
     pub pid: Option<&'static str>,
     /// Any of these makes it dial this host and not the container's, the first being the one to set.
     pub same_host: &'static [&'static str],
+    /// What makes every release take its terminal for one of an editor that it knows: it refuses all
+    /// others if the companion's file does not tell the editor.
+    pub known_editor: (&'static str, &'static str),
 }
 
 impl Variables {
@@ -164,6 +167,7 @@ const GEMINI_CLI: Row = Row {
             "VSCODE_REMOTE_CONTAINERS_SESSION",
             "SSH_CONNECTION",
         ],
+        known_editor: ("TERM_PROGRAM", "vscode"),
     }),
 };
 
@@ -191,6 +195,7 @@ const QWEN_CODE: Row = Row {
         pid: None,
         // It finds out by itself.
         same_host: &[],
+        known_editor: ("TERM_PROGRAM", "vscode"),
     }),
 };
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pillion_agent::Address;
 use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply};
-use pillion_discovery::{Environment, Selector, state};
+use pillion_discovery::{Environment, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
 
 pub struct Accepting {
@@ -52,7 +52,8 @@ impl Accepting {
 
     pub fn address(&self) -> Address {
         let port = self.companion.port();
-        let state = state::choose(state::list(&self.environment), &Selector::Port(port)).unwrap();
+        let mut running = state::list(&self.environment).into_iter();
+        let state = running.find(|state| state.port == port).unwrap();
         Address::new(port).with_token(state.script_token)
     }
 }

@@ -9,7 +9,7 @@ use pillion_agent::{Client, Update, Updates};
 use pillion_companion::{
     CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply, Status,
 };
-use pillion_discovery::{CompanionState, Environment, Selector, state};
+use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -160,9 +160,9 @@ impl TestCompanion {
     }
 
     fn state(&self) -> CompanionState {
-        let running = state::list(&self.environment);
-        let selector = Selector::Port(self.companion.port());
-        state::choose(running, &selector).unwrap()
+        let port = self.companion.port();
+        let mut running = state::list(&self.environment).into_iter();
+        running.find(|state| state.port == port).unwrap()
     }
 
     pub async fn connect(&self, dialect: Dialect) -> (Client, Updates) {

@@ -1,9 +1,7 @@
-//! Which of the running companions is meant.
+//! What a person says about the companion that is meant, and what there is instead.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-use super::CompanionState;
 
 /// What a person says about the companion that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,36 +21,6 @@ pub struct ChooseError {
     pub ports: Vec<u16>,
     /// The workspace roots of those that run.
     pub roots: Vec<PathBuf>,
-}
-
-/// The companion that `selector` means.
-///
-/// Real paths are compared, component by component. Of several companions the one with the deepest
-/// root wins, of several with one root that which started last.
-///
-/// # Errors
-/// When there is none. The error tells what is there instead.
-pub fn choose(
-    running: Vec<CompanionState>,
-    selector: &Selector,
-) -> Result<CompanionState, ChooseError> {
-    let error = ChooseError {
-        selector: selector.clone(),
-        ports: running.iter().map(|state| state.port).collect(),
-        roots: running
-            .iter()
-            .flat_map(|state| state.roots.clone())
-            .collect(),
-    };
-    match selector {
-        Selector::Port(port) => running.into_iter().find(|state| state.port == *port),
-        Selector::Folder(folder) => running
-            .into_iter()
-            .filter_map(|state| Some((depth(&state.roots, folder)?, state)))
-            .max_by_key(|(depth, state)| (*depth, state.started_at_ms, state.pid))
-            .map(|(_, state)| state),
-    }
-    .ok_or(error)
 }
 
 /// How many components the deepest of `roots` has that contains `folder`. Real paths are compared.
@@ -104,63 +72,27 @@ impl fmt::Display for ChooseError {
     }
 }
 
-impl ChooseError {
-    /// What a person can do about it.
-    pub fn hint(&self) -> &'static str {
-        match (&self.selector, self.ports.is_empty()) {
-            (_, true) => "start one with `pillion`, in the folder that you work in",
-            (Selector::Port(_), false) => "name one of these ports with --port",
-            (Selector::Folder(_), false) => {
-                "name one with --workspace or --port, or start one here with `pillion`"
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use pillion_protocol::{IdeInfo, Token};
-
     use super::*;
 
-    fn state(port: u16, started_at_ms: u64, roots: &[&Path]) -> CompanionState {
-        CompanionState {
-            pid: u32::from(port),
-            port,
-            control_token: Token::from("secret".to_owned()),
-            script_token: Token::from("script".to_owned()),
-            roots: roots.iter().map(|root| root.to_path_buf()).collect(),
-            ide: IdeInfo::new("x", "X"),
-            started_at_ms,
-        }
-    }
-
-    fn chosen(running: &[CompanionState], folder: impl AsRef<Path>) -> Option<u16> {
-        let selector = Selector::Folder(folder.as_ref().to_owned());
-        choose(running.to_vec(), &selector)
-            .ok()
-            .map(|state| state.port)
+    fn deepest(roots: &[&str], folder: &str) -> Option<usize> {
+        let roots: Vec<_> = roots.iter().map(PathBuf::from).collect();
+        depth(&roots, Path::new(folder))
     }
 
     #[test]
-    fn the_deepest_root_wins_then_the_last_start() {
-        let running = [
-            state(1, 9, &[Path::new("/nope/a")]),
-            state(2, 1, &[Path::new("/nope/other"), Path::new("/nope/a/b")]),
-            state(3, 2, &[Path::new("/nope/a/b")]),
-            state(4, 1, &[Path::new("/nope/a/b")]),
-        ];
-        assert_eq!(chosen(&running, "/nope/a/b/c"), Some(3));
-        assert_eq!(chosen(&running, "/nope/a"), Some(1));
-        assert_eq!(chosen(&running, "/nope/other"), Some(2));
-        assert_eq!(chosen(&running, "/nope"), None);
+    fn the_deepest_root_that_contains_the_folder_counts() {
+        let roots = ["/nope/a", "/nope/a/b", "/nope/other/c/d"];
+        assert_eq!(deepest(&roots, "/nope/a/b/c"), Some(4));
+        assert_eq!(deepest(&roots, "/nope/a"), Some(3));
+        assert_eq!(deepest(&roots, "/nope"), None);
     }
 
     #[test]
     fn a_root_contains_whole_components_only() {
-        let running = [state(1, 1, &[Path::new("/nope/a")])];
-        assert_eq!(chosen(&running, "/nope/ab"), None);
-        assert_eq!(chosen(&running, "/nope/a/"), Some(1));
+        assert_eq!(deepest(&["/nope/a"], "/nope/ab"), None);
+        assert_eq!(deepest(&["/nope/a"], "/nope/a/"), Some(3));
     }
 
     #[cfg(unix)]
@@ -172,41 +104,37 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         std::os::unix::fs::symlink(&root, &link).unwrap();
         for (opened, asked) in [(&root, &link), (&link, &root)] {
-            let running = [state(1, 1, &[opened])];
-            assert_eq!(chosen(&running, asked.join("not/there")), Some(1));
+            let roots = std::slice::from_ref(opened);
+            assert!(depth(roots, &asked.join("not/there")).is_some());
         }
     }
 
     #[test]
     fn an_error_tells_what_is_there() {
-        let message = |running: &[CompanionState], selector| {
-            let error = choose(running.to_vec(), &selector).unwrap_err();
-            assert!(!error.hint().is_empty());
+        let message = |ports: &[u16], roots: &[&str], selector| {
+            let error = ChooseError {
+                selector,
+                ports: ports.to_vec(),
+                roots: roots.iter().map(PathBuf::from).collect(),
+            };
             error.to_string()
         };
-        let running = [
-            state(1, 1, &[Path::new("/a")]),
-            state(2, 1, &[Path::new("/b")]),
-        ];
         let folder = || Selector::Folder("/x".into());
         assert_eq!(
-            message(&running, folder()),
+            message(&[1, 2], &["/a", "/b"], folder()),
             "no companion for /x; 2 companions run for: /a, /b"
         );
         assert_eq!(
-            message(&running[..1], Selector::Port(9)),
+            message(&[1], &["/a"], Selector::Port(9)),
             "no companion on port 9; 1 companion runs on: 1"
         );
-        assert_eq!(message(&[], folder()), "no companion for /x; none runs");
         assert_eq!(
-            message(&[state(1, 1, &[])], folder()),
+            message(&[], &[], folder()),
+            "no companion for /x; none runs"
+        );
+        assert_eq!(
+            message(&[1], &[], folder()),
             "no companion for /x; 1 companion runs without a workspace"
         );
-    }
-
-    #[test]
-    fn a_port_names_one() {
-        let running = vec![state(1, 1, &[]), state(2, 1, &[])];
-        assert_eq!(choose(running, &Selector::Port(2)).unwrap().port, 2);
     }
 }

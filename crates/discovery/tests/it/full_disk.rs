@@ -91,6 +91,7 @@ fn publishes_on_a_full_disk() {
         roots: Vec::new(),
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 0,
+        tmpdir: None,
     };
     let error = StateFile::publish(&environment, state).unwrap_err();
     assert!(error.hint().is_some_and(|hint| hint.contains("space")));

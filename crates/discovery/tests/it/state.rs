@@ -12,7 +12,7 @@ use pillion_protocol::{IdeInfo, Token};
 
 use crate::world::{Listener, World, dead_pid, dead_port, is_root, mode};
 
-fn state(pid: u32, port: u16) -> CompanionState {
+pub fn state(pid: u32, port: u16) -> CompanionState {
     CompanionState {
         pid,
         port,
@@ -21,6 +21,7 @@ fn state(pid: u32, port: u16) -> CompanionState {
         roots: vec!["/w".into()],
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 7,
+        tmpdir: None,
     }
 }
 

@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use pillion_discovery::StateFile;
 use pillion_discovery::survey::{Liveness, survey};
 use pillion_protocol::Dialect;
 
-use crate::world::{Listener, World, dead_pid, dead_port, pids, publish};
+use crate::state::state;
+use crate::world::{Listener, World, dead_pid, dead_port, pids, publish, publish_in};
 
 fn write(world: &World, name: &str, content: &str) {
     let folder = world.path("tmp/gemini/ide");
@@ -95,4 +98,51 @@ fn what_cannot_be_a_discovery_file_is_told_and_hides_nothing() {
 fn an_empty_machine_has_no_companions() {
     let found = survey(&World::new().environment());
     assert!(found.companions.is_empty() && found.unread.is_empty());
+}
+
+#[test]
+fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_its_state() {
+    let (world, listener) = (World::new(), Listener::new());
+    let own = std::process::id();
+    let elsewhere = world.environment().with_tmpdir(world.path("elsewhere"));
+    let publication = publish_in(&elsewhere, listener.port());
+    let file = StateFile::publish(&elsewhere, state(own, listener.port())).unwrap();
+    // What lies beside its files is no matter of this terminal's.
+    let folder = world.path("elsewhere/gemini/ide");
+    let name = format!("gemini-ide-server-{own}-{}.json", listener.port() ^ 1);
+    fs::write(folder.join(name), others(listener.port(), "/other")).unwrap();
+
+    let found = survey(&world.environment()).companions;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].files.len(), publication.files().len());
+    assert!(found[0].is_alive() && found[0].state.is_some());
+    assert!(found[0].is_seen(Dialect::GeminiCli, &elsewhere));
+    assert!(!found[0].is_seen(Dialect::GeminiCli, &world.environment()));
+    // Its lock file lies at home.
+    assert!(found[0].is_seen(Dialect::QwenCode, &world.environment()));
+
+    drop(publication);
+    let found = survey(&world.environment()).companions;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].files.is_empty() && found[0].is_alive() && found[0].is_pillion());
+    assert_eq!(found[0].roots, [Path::new("/w")]);
+    drop(file);
+    assert!(survey(&world.environment()).companions.is_empty());
+}
+
+#[test]
+fn files_of_others_in_a_shared_directory_keep_nobody_waiting() {
+    let world = World::new();
+    let folder = world.path("tmp");
+    for number in 0..5000 {
+        // A link is refused as another user's file is.
+        symlink("x", folder.join(format!("gemini-ide-server-{number}.json"))).unwrap();
+    }
+    let start = Instant::now();
+    assert_eq!(survey(&world.environment()).unread.len(), 5000);
+    assert!(
+        start.elapsed() < Duration::from_millis(1500),
+        "{:?}",
+        start.elapsed()
+    );
 }

@@ -176,6 +176,7 @@ fn dead_state_files_go() {
         roots: Vec::new(),
         ide: IdeInfo::new("x", "X"),
         started_at_ms: 0,
+        tmpdir: None,
     };
     let publish = |state| StateFile::publish(&world.environment(), state).unwrap();
     let living = publish(state(std::process::id(), listener.port()));

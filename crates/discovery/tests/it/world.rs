@@ -106,7 +106,11 @@ pub fn pids() -> Vec<u32> {
 }
 
 pub fn publish(world: &World, port: u16) -> Publication {
-    Publication::publish(&world.environment(), announcement(port)).unwrap()
+    publish_in(&world.environment(), port)
+}
+
+pub fn publish_in(environment: &Environment, port: u16) -> Publication {
+    Publication::publish(environment, announcement(port)).unwrap()
 }
 
 pub fn read(path: impl AsRef<Path>) -> DiscoveryFile {

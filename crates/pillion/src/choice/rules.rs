@@ -65,6 +65,7 @@ fn editors(companion: &Companion) -> Vec<u32> {
         publisher.map(|publisher| publisher.pid)
     };
     editors.extend(companion.files.iter().filter_map(publisher));
+    editors.extend(companion.state.as_ref().map(|state| state.pid));
     editors
 }
 
@@ -199,6 +200,7 @@ mod tests {
                 roots: Vec::new(),
                 ide: IdeInfo::new("x", "X"),
                 started_at_ms,
+                tmpdir: None,
             }),
             ..companion(port, &[], None, None)
         };

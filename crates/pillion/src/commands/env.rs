@@ -90,6 +90,9 @@ fn wire(target: &Target, environment: &Environment) -> anyhow::Result<Vec<Wired>
             Some(companion) => Wiring::to(companion, agent, here),
             None => Wiring::without(agent, environment.current_dir(), here),
         };
+        if let Some(note) = wiring.note(agent) {
+            failure::tell(format_args!("Note: {note}."));
+        }
         wired.push(Wired {
             agent,
             companion,

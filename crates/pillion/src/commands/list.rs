@@ -4,14 +4,18 @@ mod facts;
 mod table;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 use pillion_discovery::survey::Survey;
-use pillion_discovery::{Environment, survey};
+use pillion_discovery::{Environment, FileError, survey};
 
 use self::facts::Facts;
 use crate::choice::Running;
 use crate::cli::Target;
 use crate::{failure, visible};
+
+/// How many files that were not read are told one by one.
+const MAX_WARNINGS: usize = 8;
 
 /// List the companions on this machine
 ///
@@ -36,22 +40,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         unread,
         malformed,
     } = survey(&environment);
-    for error in &unread {
-        let (hint, cause) = (error.hint(), std::error::Error::source(error));
-        let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-        failure::warn(format_args!("{error}{cause}; {hint}"));
-    }
-    for path in &malformed {
-        let path = path.display();
-        failure::warn(format_args!("{path} is not a discovery file; remove it"));
-    }
+    warn(&unread, &malformed);
+    let here = Running::among(companions.clone()).choose(&Target::default(), &environment);
     let found = companions.len();
     if !args.all {
         companions.retain(|companion| companion.is_alive());
     }
     let gone = found - companions.len();
-    let running = Running::among(companions.clone());
-    let here = running.choose(&Target::default(), &environment);
     let here = here.ok().map(|companion| companion.port);
     let listed = facts::gather(companions, here)?;
     for port in listed.iter().filter(|facts| facts.is_silent()) {
@@ -70,6 +65,28 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Tells what was not looked at. Anybody can put any number of files into a shared directory: they
+/// do not get to push what was found off the screen.
+fn warn(unread: &[FileError], malformed: &[PathBuf]) {
+    let unread = unread.iter().map(|error| {
+        let (hint, cause) = (error.hint(), std::error::Error::source(error));
+        let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+        format!("{error}{cause}; {hint}")
+    });
+    let malformed = malformed.iter().map(|path| {
+        let path = path.display();
+        format!("{path} is not a discovery file; remove it")
+    });
+    let mut all = unread.chain(malformed);
+    for warning in all.by_ref().take(MAX_WARNINGS) {
+        failure::warn(warning);
+    }
+    match all.count() {
+        0 => {}
+        more => failure::warn(format_args!("{more} more files were not read, either")),
+    }
 }
 
 fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Result<()> {

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use anyhow::Context;
 use pillion_companion::control::{Client, ClientError, DiffSummary, Settle};
-use pillion_discovery::{Environment, Selector, state};
+use pillion_discovery::Environment;
 use pillion_protocol::File;
 use pillion_protocol::diff::MAX_CONTENT;
 use tokio::runtime::Runtime;
 
+use crate::choice;
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 
@@ -20,26 +21,12 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The companion that `target` means.
+    /// The companion of Pillion's that `target` means.
     ///
     /// # Errors
     /// [`Kind::NoCompanion`] when none fits.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
-        let selector = match (&target.workspace, target.port) {
-            (_, Some(port)) => Selector::Port(port),
-            (Some(folder), None) => Selector::Folder(folder.clone()),
-            (None, None) => {
-                let current = std::env::current_dir().context("the current folder is gone")?;
-                Selector::Folder(current)
-            }
-        };
-        let running = state::list(&Environment::current());
-        let chosen = state::choose(running, &selector).map_err(|error| {
-            Failure::new(Kind::NoCompanion, error.to_string()).hint(
-                "Start one with `pillion` or `pillion serve` in that folder, or name one with \
-                 --workspace or --port.",
-            )
-        })?;
+        let chosen = choice::choose_own(target, &Environment::current())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -9,6 +9,7 @@ mod system;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context;
@@ -63,7 +64,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Ok(companion) => Some(companion),
         Err(error) if !args.require && is_without_companion(&error) => {
             let name = agent.name();
-            failure::tell(format_args!("Note: {error}. Starting {name} without one."));
+            let starts = if args.print {
+                "Would start"
+            } else {
+                "Starting"
+            };
+            failure::tell(format_args!("Note: {error}. {starts} {name} without one."));
             None
         }
         Err(error) => return Err(error),
@@ -72,6 +78,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(companion) => Wiring::to(companion, agent, here),
         None => Wiring::without(agent, environment.current_dir(), here),
     };
+    if let Some(note) = wiring.note(agent) {
+        failure::tell(format_args!("Note: {note}."));
+    }
     if args.print {
         return Ok(print(companion.as_ref(), &wiring, &shown(agent, own))?);
     }
@@ -119,7 +128,15 @@ fn is_without_companion(error: &anyhow::Error) -> bool {
 fn not_started(agent: Dialect, error: io::Error) -> anyhow::Error {
     let name = agent.name();
     if error.kind() != io::ErrorKind::NotFound {
-        let failure = Failure::new(Kind::Refused, format!("cannot start {name}"));
+        let failure = Failure::new(Kind::Refused, format!("cannot start {name}")).hint(format!(
+            "Run `{name} --version` to see whether it runs by itself."
+        ));
+        return anyhow::Error::new(error).context(failure);
+    }
+    if let Some(path) = dangling(name) {
+        let message = format!("{} cannot be run", path.display());
+        let failure = Failure::new(Kind::Refused, message)
+            .hint("What it leads to, or the program that its first line names, is gone: install both again.");
         return anyhow::Error::new(error).context(failure);
     }
     let message = format!("{agent} is not installed: there is no `{name}` on PATH");
@@ -129,6 +146,14 @@ fn not_started(agent: Dialect, error: io::Error) -> anyhow::Error {
         None => failure,
     }
     .into()
+}
+
+/// What has the program's name on PATH although there is nothing to run: a link that leads nowhere,
+/// or a script whose interpreter is gone.
+fn dangling(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut paths = std::env::split_paths(&path).map(|folder| folder.join(name));
+    paths.find(|path| path.symlink_metadata().is_ok())
 }
 
 /// The command as a shell would read it.

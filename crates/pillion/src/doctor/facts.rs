@@ -110,10 +110,12 @@ impl Facts {
         is_connected.then(|| self.at(last.dial.port)).flatten()
     }
 
-    /// The companions that live and have files for this agent.
+    /// The companions that live and have files for this agent, where agents of this terminal look.
     pub fn living(&self) -> impl Iterator<Item = &Companion> {
         let companions = self.survey.companions.iter();
-        companions.filter(|companion| companion.is_alive() && is_for(companion, self.agent()))
+        companions.filter(|companion| {
+            companion.is_alive() && companion.is_seen(self.agent(), &self.environment)
+        })
     }
 
     /// Those of them that serve the folder (C2.5).

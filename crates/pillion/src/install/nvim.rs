@@ -64,7 +64,7 @@ impl Installer for Neovim {
                 .into());
         }
         let mut plan = Plan {
-            notes: notes(machine),
+            notes: notes(machine, &folders, &target),
             ..Plan::default()
         };
         if let Some(other) = folders.other_copy(machine, &target) {
@@ -206,7 +206,7 @@ impl Folders {
 }
 
 /// What a user may wonder about afterwards.
-fn notes(machine: &Machine) -> Vec<String> {
+fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
     let mut notes = Vec::new();
     if machine.program(&["nvim"]).is_none() {
         notes.push("Neovim itself is not on PATH".to_owned());
@@ -215,6 +215,13 @@ fn notes(machine: &Machine) -> Vec<String> {
         let note = "`pillion` is not on PATH, where the plugin looks for it: put it there, or set \
                     the plugin's option `command`";
         notes.push(note.to_owned());
+    }
+    if folders.data.join("lazy/lazy.nvim").is_dir() {
+        notes.push(format!(
+            "lazy.nvim is here, and loads no packages of Neovim: add {{ dir = \"{}\" }} to its \
+             plugins",
+            target.display()
+        ));
     }
     if let Some(app) = machine.variable("NVIM_APPNAME") {
         let app = app.display();

@@ -26,7 +26,11 @@ pub enum Shell {
 
 impl Shell {
     /// The shell that runs this command, by the name of its parent process; else the user's own.
+    /// None if it is one that reads none of these.
     pub fn asking(parent: Option<&str>, environment: &Environment) -> Option<Self> {
+        if parent.is_some_and(|parent| OTHERS.contains(&program(parent))) {
+            return None;
+        }
         let own = environment.filled("SHELL").map(Path::new);
         let own = own.and_then(Path::file_name).and_then(OsStr::to_str);
         let named = parent.into_iter().chain(own).find_map(Self::named);
@@ -34,11 +38,8 @@ impl Shell {
     }
 
     /// The shell whose program has this name.
-    fn named(program: &str) -> Option<Self> {
-        // A login shell's name starts with a hyphen.
-        let program = program.strip_prefix('-').unwrap_or(program);
-        let program = program.strip_suffix(".exe").unwrap_or(program);
-        <Self as clap::ValueEnum>::from_str(program, true).ok()
+    fn named(name: &str) -> Option<Self> {
+        <Self as clap::ValueEnum>::from_str(program(name), true).ok()
     }
 
     /// A line that sets a variable for all programs that are started afterwards.
@@ -60,6 +61,16 @@ impl Shell {
             }
         }
     }
+}
+
+/// Shells with words of their own: who runs one may well have another for login.
+const OTHERS: [&str; 6] = ["csh", "tcsh", "nu", "elvish", "xonsh", "cmd"];
+
+/// A program's name without what systems put around it.
+fn program(name: &str) -> &str {
+    // A login shell's name starts with a hyphen.
+    let name = name.strip_prefix('-').unwrap_or(name);
+    name.strip_suffix(".exe").unwrap_or(name)
 }
 
 /// Within single quotes a POSIX shell takes everything as it is, up to the next one.
@@ -125,6 +136,14 @@ mod tests {
         let tcsh = Environment::from_pairs([("SHELL", "/bin/tcsh")]);
         let expected = cfg!(windows).then_some(Shell::Powershell);
         assert_eq!(Shell::asking(Some("tcsh"), &tcsh), expected);
+    }
+
+    #[test]
+    fn a_shell_that_reads_other_words_is_not_given_the_login_shells() {
+        let bash = Environment::from_pairs([("SHELL", "/bin/bash")]);
+        for parent in ["nu", "-tcsh", "cmd.exe"] {
+            assert_eq!(Shell::asking(Some(parent), &bash), None, "{parent}");
+        }
     }
 
     #[test]

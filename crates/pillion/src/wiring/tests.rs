@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use pillion_discovery::survey::Liveness;
-use pillion_protocol::DiscoveryFile;
+use pillion_protocol::{DiscoveryFile, IdeInfo};
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn companion(files: &[(Dialect, &str, Option<&str>)]) -> Companion {
             port: 4242,
             workspace_path: "/w".to_owned(),
             auth_token: token.map(|token| Token::from(token.to_owned())),
-            ide_info: None,
+            ide_info: Some(IdeInfo::new("x", "X")),
             ppid: Some(7),
             ide_name: None,
             pillion: None,
@@ -96,6 +96,26 @@ fn what_the_companion_does_not_tell_is_not_left_from_another() {
             "-GEMINI_CLI_IDE_PID",
         ]
     );
+}
+
+#[test]
+fn a_companion_that_does_not_tell_its_editor_is_accepted_in_any_terminal() {
+    let mut both = companion(&[
+        (Dialect::GeminiCli, GEMINI_FILE, None),
+        (Dialect::QwenCode, "4242.lock", None),
+    ]);
+    let says = |companion: &Companion, agent, terminal| {
+        let lines = wired(companion, agent, &[("TERM_PROGRAM", terminal)]);
+        lines.contains(&"TERM_PROGRAM=vscode".to_owned())
+    };
+    for agent in Dialect::AGENTS {
+        assert!(!says(&both, agent, "tmux"));
+    }
+    both.files[0].content.ide_info = None;
+    assert!(says(&both, Dialect::GeminiCli, "tmux"));
+    assert!(says(&both, Dialect::GeminiCli, ""));
+    assert!(!says(&both, Dialect::GeminiCli, "vscode"));
+    assert!(!says(&both, Dialect::QwenCode, "tmux"));
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pillion_protocol::Dialect;
 use pillion_testkit::{
     Agent, AgentKind, Env, Home, IdeClient, Model, NvimSetup, NvimVersion, Outcome, Size, Tmux,
-    Turn,
+    Turn, discovery_file, discovery_files,
 };
 use serde_json::json;
 
@@ -209,4 +210,34 @@ fn the_client_of_0_36_takes_the_one_that_env_says() {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn the_client_of_0_61_takes_the_one_that_env_says() {
     the_client_takes_the_one_that_env_says("@google/gemini-cli-core");
+}
+
+/// As VS Code's companion is, whose file tells no editor: outside of VS Code's own terminals no
+/// release connects to it by itself.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn a_client_outside_of_every_editor_takes_a_companion_that_tells_no_editor() {
+    let (there, home) = (Home::new(), Home::new());
+    let serve = Serve::start(&there);
+    let files = discovery_files(&there, Dialect::GeminiCli);
+    let file = discovery_file(files.first().expect("it has files"));
+    let token = file.auth_token.expect("Pillion's have one");
+    let content = json!({
+        "port": file.port, "workspacePath": home.workspace(), "authToken": token.expose(),
+    });
+    let folder = home.tmp().join("gemini/ide");
+    fs::create_dir_all(&folder).expect("the home is ours");
+    let name = format!(
+        "gemini-ide-server-{}-{}.json",
+        std::process::id(),
+        file.port
+    );
+    fs::write(folder.join(name), content.to_string()).expect("the home is ours");
+    let port = serve.port().to_string();
+    for package in ["gemini-cli-core-0.36.0", "@google/gemini-cli-core"] {
+        let env = wired_env(&home, &port, &[]);
+        let mut client = IdeClient::start_release(package, &home.workspace(), env);
+        let status = client.connect();
+        assert_eq!(status["status"], "connected", "{package}: {status}");
+    }
 }

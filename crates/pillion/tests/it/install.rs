@@ -216,6 +216,17 @@ fn a_plugin_managers_copy_is_noticed() {
 }
 
 #[test]
+fn who_uses_lazy_nvim_is_told_the_line_that_loads_it() {
+    let sandbox = Sandbox::new();
+    let line = format!("{{ dir = \"{}\" }}", sandbox.target().display());
+    let said = sandbox.run(["install", "nvim", "--dry-run"]).expect(0);
+    assert!(!said.stdout.contains("lazy"), "{}", said.stdout);
+    fs::create_dir_all(sandbox.data().join("lazy/lazy.nvim")).unwrap();
+    let said = sandbox.run(["install", "nvim"]).expect(0);
+    assert!(said.stdout.contains(&line), "{}", said.stdout);
+}
+
+#[test]
 fn an_installation_that_is_killed_is_whole_or_not_there() {
     let sandbox = Sandbox::new();
     let target = sandbox.target();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod commands;
+mod conformance;
 mod context;
 mod detect;
 mod diff;
@@ -19,6 +20,8 @@ mod review;
 mod run;
 mod sandbox;
 mod serve;
+#[path = "../shared/conformance.rs"]
+mod shared_conformance;
 mod shells;
 #[path = "../shared/texts.rs"]
 mod texts;

@@ -225,8 +225,18 @@ fn an_agent_that_is_not_there_can_be_got() {
     let stage = Stage::new(TALKATIVE);
     let forbidden = stage.bin().join("gemini");
     fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o644)).unwrap();
-    let output = stage.command(["gemini"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let start = || {
+        let output = stage.command(["gemini"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(start().contains("Hint: Run `gemini --version`"));
+    // It is there, but not what it needs: that is not for npm to be told.
+    fs::write(&forbidden, "#!/no/such/node\n").unwrap();
+    fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = start();
+    assert!(error.contains("gemini cannot be run"), "{error}");
+    assert!(!error.contains("not installed"), "{error}");
 }
 
 #[test]
@@ -410,4 +420,50 @@ fn the_current_folder_may_be_gone() {
         error.starts_with("Error: the current folder is gone\nHint: "),
         "{error}"
     );
+}
+
+#[test]
+fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_the_agent() {
+    let stage = Stage::new(TALKATIVE);
+    let serve = stage.sandbox.serve::<&str>([]);
+    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
+    let run = |agent: &str| {
+        let mut command = stage.command([agent]);
+        command.env("TMPDIR", &elsewhere);
+        stage.said(command)
+    };
+    let tmpdir = stage.sandbox.home.tmp();
+    let tmpdir = tmpdir.to_str().unwrap();
+    let said = run("gemini");
+    let port = serve.port().to_string();
+    assert_eq!(said.variable("GEMINI_CLI_IDE_SERVER_PORT"), Some(&*port));
+    assert_eq!(said.variable("TMPDIR"), Some(tmpdir));
+    let note = format!(
+        "Note: TMPDIR is set to {tmpdir}, where the companion keeps the files that Gemini CLI looks for.\n"
+    );
+    assert_eq!(said.stderr(), note);
+    // Its file lies at home.
+    let said = run("qwen");
+    assert_eq!(said.variable("QWEN_CODE_IDE_SERVER_PORT"), Some(&*port));
+    assert_eq!(said.variable("TMPDIR"), elsewhere.to_str());
+    assert_eq!(said.stderr(), "");
+}
+
+#[test]
+fn the_agent_and_the_commands_that_answer_it_mean_one_companion() {
+    let stage = Stage::new(TALKATIVE);
+    let serves = [(); 2].map(|()| stage.sandbox.serve::<&str>([]));
+    stage.sandbox.home.file("a.txt", "x");
+    for serve in serves.iter().chain(&serves) {
+        let port = serve.port();
+        let named = ["focus", "a.txt", "--port", &port.to_string()];
+        stage.sandbox.run(named).expect(0);
+        assert_eq!(stage.port(Dialect::GeminiCli, |_| {}), Some(port));
+        // Not the one that started last.
+        let agent = serve.connect();
+        let file = stage.sandbox.home.workspace().join("new.txt");
+        agent.propose(&file, "x");
+        let diffs = stage.sandbox.run(["diffs"]).expect(0).stdout;
+        assert!(diffs.contains("new.txt"), "{diffs}");
+    }
 }

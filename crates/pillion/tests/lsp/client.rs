@@ -172,6 +172,12 @@ impl Editor {
         methods.map(str::to_owned).collect()
     }
 
+    /// The next message, if one comes in time.
+    pub fn poll(&mut self, time: Duration) -> Option<Value> {
+        let passed = self.passed.pop_front();
+        passed.or_else(|| self.messages.recv_timeout(time).ok())
+    }
+
     /// The next message that is wanted; what comes before it is kept.
     #[track_caller]
     pub fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {

@@ -4,6 +4,7 @@
 
 mod agent;
 mod client;
+mod conformance;
 mod context;
 mod diffs;
 mod endings;
@@ -14,4 +15,6 @@ mod roots;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../it/sandbox.rs"]
 mod sandbox;
+#[path = "../shared/conformance.rs"]
+mod shared_conformance;
 mod silence;

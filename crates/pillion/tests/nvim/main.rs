@@ -60,6 +60,7 @@ macro_rules! each_neovim {
 }
 
 mod agents;
+mod conformance;
 mod context;
 mod diff;
 mod diff_accidents;
@@ -80,6 +81,8 @@ mod roots;
 mod run;
 mod selection;
 mod send;
+#[path = "../shared/conformance.rs"]
+mod shared_conformance;
 #[path = "../shared/texts.rs"]
 mod shared_texts;
 mod standin;

@@ -1,0 +1,392 @@
+//! Proposals, from `openDiff` to their outcome (C5).
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::bench::Bench;
+use super::probe::NoAnswer;
+use super::rule::Group::Diffs;
+use super::rule::Level::{Must, Should};
+use super::rule::{Check, Finding, Problem, broken, check, unchecked};
+use super::session::{Session, ToolReply};
+use super::story::Story;
+use super::texts::difference;
+
+pub(super) const CHECKS: &[Check] = &[
+    check(
+        Diffs,
+        Should,
+        "C5.1-relative",
+        "`openDiff` refuses a relative path",
+        |b| Box::pin(relative_path(b)),
+    ),
+    check(
+        Diffs,
+        Should,
+        "C5.1-arguments",
+        "`openDiff` without `newContent` fails",
+        |b| Box::pin(missing_argument(b)),
+    ),
+    check(
+        Diffs,
+        Should,
+        "C5.1-replace",
+        "A second `openDiff` of a path replaces the first",
+        |b| Box::pin(replace(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.2-open",
+        "`openDiff` answers at once, when the view is open",
+        |b| Box::pin(open(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.2-empty",
+        "A successful `openDiff` answers `content: []`",
+        |b| Box::pin(empty_content(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.2-failure",
+        "A failed `openDiff` answers `isError: true` and one text block",
+        |b| Box::pin(open_failure(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.4-suppress",
+        "`closeDiff` takes `suppressNotification`",
+        |b| Box::pin(suppress(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.5-shape",
+        "`closeDiff` answers one text block with JSON: {\"content\": …}",
+        |b| Box::pin(close_shape(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.5-unknown",
+        "`closeDiff` of a path without a view answers `isError: true` and one text block",
+        |b| Box::pin(close_unknown(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.5-closes",
+        "After `closeDiff` the view is gone",
+        |b| Box::pin(close_twice(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.6-sent",
+        "An acceptance is told with `ide/diffAccepted {filePath, content}`",
+        |b| Box::pin(accepted(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.6-bytes",
+        "The accepted content is byte for byte what stood in the view",
+        |b| Box::pin(accepted_bytes(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.6-once",
+        "An acceptance is told once",
+        |b| Box::pin(accepted_once(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.7-sent",
+        "A rejection is told with `ide/diffRejected {filePath}`",
+        |b| Box::pin(rejected(b)),
+    ),
+    check(Diffs, Must, "C5.7-once", "A rejection is told once", |b| {
+        Box::pin(rejected_once(b))
+    }),
+    check(
+        Diffs,
+        Must,
+        "C5.8-accepted",
+        "`ide/diffAccepted` carries the path as the agent spelt it",
+        |b| Box::pin(accepted_path(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.8-rejected",
+        "`ide/diffRejected` carries the path as the agent spelt it",
+        |b| Box::pin(rejected_path(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.9-writes",
+        "The companion does not write the file",
+        |b| Box::pin(writes_nothing(b)),
+    ),
+    check(
+        Diffs,
+        Must,
+        "C5.10-suppressed",
+        "`closeDiff` with `suppressNotification` is followed by no outcome",
+        |b| Box::pin(silent_close(b, true)),
+    ),
+    check(
+        Diffs,
+        Should,
+        "C5.10-closed",
+        "`closeDiff` without `suppressNotification` is followed by no outcome either",
+        |b| Box::pin(silent_close(b, false)),
+    ),
+];
+
+pub(super) const ACCEPTED: &str = "ide/diffAccepted";
+pub(super) const REJECTED: &str = "ide/diffRejected";
+
+fn answer(reply: Result<ToolReply, NoAnswer>) -> Result<ToolReply, Problem> {
+    reply.map_err(|NoAnswer(why)| Problem::Broken(why))
+}
+
+/// A view of a new file.
+pub(super) async fn open_view(
+    bench: &Bench,
+    session: &Session<'_>,
+    text: &str,
+) -> Result<String, Problem> {
+    bench.has_views().await?;
+    let path = bench.new_path();
+    let reply = answer(session.open_diff(&path, text).await)?;
+    if reply.is_error() {
+        return unchecked(format!("openDiff refuses it: {}", reply.shown()));
+    }
+    Ok(path)
+}
+
+async fn relative_path(bench: &Bench) -> Finding {
+    bench.has_views().await?;
+    let session = bench.deaf_session().await?;
+    let reply = answer(session.open_diff(&bench.new_name(), "text\n").await)?;
+    if reply.is_error() {
+        return Ok(reply.shown());
+    }
+    broken("it opens a view: of which file is anybody's guess")
+}
+
+async fn missing_argument(bench: &Bench) -> Finding {
+    bench.has_views().await?;
+    let session = bench.deaf_session().await?;
+    let path = bench.new_path();
+    let arguments = json!({"filePath": path});
+    let reply = answer(session.call("openDiff", arguments).await)?;
+    if reply.is_error() {
+        return Ok(reply.shown());
+    }
+    let _ = session.close_diff(&path, true).await;
+    broken(format!("it succeeds: {}", reply.shown()))
+}
+
+async fn replace(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let path = open_view(bench, &session, "first\n").await?;
+    let second = answer(session.open_diff(&path, "second\n").await)?;
+    if second.is_error() {
+        return broken(format!("the second fails: {}", second.shown()));
+    }
+    let closed = answer(session.close_diff(&path, true).await)?;
+    match closed.closed_content() {
+        Ok(text) if text == "second\n" => Ok("the second text stands in the view".to_owned()),
+        Ok(text) if text == "first\n" => broken("the first text still stands in the view"),
+        Ok(_) | Err(_) => unchecked("closeDiff does not give the text back; see C5.5"),
+    }
+}
+
+async fn open(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let started = Instant::now();
+    let reply = answer(session.open_diff(&bench.new_path(), "text\n").await)?;
+    if reply.is_error() {
+        return broken(format!("it fails: {}", reply.shown()));
+    }
+    Ok(format!("{:.0?}", started.elapsed()))
+}
+
+async fn empty_content(bench: &Bench) -> Finding {
+    bench.has_views().await?;
+    let session = bench.deaf_session().await?;
+    let reply = answer(session.open_diff(&bench.new_path(), "text\n").await)?;
+    match reply.content() {
+        Some(content) if content.is_empty() => Ok("content: []".to_owned()),
+        _ => broken(format!("it answers {}", reply.shown())),
+    }
+}
+
+async fn open_failure(bench: &Bench) -> Finding {
+    bench.has_views().await?;
+    let session = bench.deaf_session().await?;
+    for path in [bench.new_name(), bench.folder(), String::new()] {
+        let reply = answer(session.open_diff(&path, "text\n").await)?;
+        if reply.fails_well() {
+            return Ok(reply.shown());
+        }
+        if reply.is_error() {
+            return broken(format!("it answers {}", reply.shown()));
+        }
+    }
+    unchecked("it opens a view even for a relative path, a folder and an empty path")
+}
+
+async fn suppress(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let path = open_view(bench, &session, "text\n").await?;
+    let reply = answer(session.close_diff(&path, true).await)?;
+    if reply.is_error() {
+        return broken(format!("it fails: {}", reply.shown()));
+    }
+    Ok("it closes the view".to_owned())
+}
+
+async fn close_shape(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let path = open_view(bench, &session, "text\n").await?;
+    let reply = answer(session.close_diff(&path, false).await)?;
+    match reply.closed_content() {
+        Ok(_) => Ok("a string `content`".to_owned()),
+        Err(why) => broken(why),
+    }
+}
+
+async fn close_unknown(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let reply = answer(session.close_diff(&bench.new_path(), true).await)?;
+    if reply.fails_well() {
+        return Ok(reply.shown());
+    }
+    broken(format!("it answers {}", reply.shown()))
+}
+
+async fn close_twice(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let path = open_view(bench, &session, "text\n").await?;
+    let first = answer(session.close_diff(&path, true).await)?;
+    if first.is_error() {
+        return unchecked("closeDiff fails; see C5.4-suppress");
+    }
+    let again = answer(session.close_diff(&path, true).await)?;
+    match again.closed_content() {
+        Ok(text) if text == "text\n" => broken("a second closeDiff still finds the view"),
+        Ok(_) | Err(_) => Ok("a second closeDiff finds nothing".to_owned()),
+    }
+}
+
+/// The one outcome of a story, if it is of this kind and has this shape.
+fn outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem> {
+    let Some(first) = story.outcomes.first() else {
+        return broken("no outcome came");
+    };
+    let has = |name: &str| first["params"][name].is_string();
+    if first["method"] != method || !has("filePath") || (method == ACCEPTED && !has("content")) {
+        return broken(format!("{} came", super::shown(first)));
+    }
+    Ok(first)
+}
+
+/// The same for rules that are about something else in it.
+fn seen_outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem> {
+    outcome(story, method).or_else(|_| {
+        let row = if method == ACCEPTED {
+            "C5.6-sent"
+        } else {
+            "C5.7-sent"
+        };
+        unchecked(format!("the outcome did not come as it should; see {row}"))
+    })
+}
+
+async fn accepted(bench: &Bench) -> Finding {
+    outcome(bench.accepted().await?, ACCEPTED)?;
+    Ok("it came".to_owned())
+}
+
+async fn rejected(bench: &Bench) -> Finding {
+    outcome(bench.rejected().await?, REJECTED)?;
+    Ok("it came".to_owned())
+}
+
+async fn accepted_bytes(bench: &Bench) -> Finding {
+    let story = bench.accepted().await?;
+    let content = seen_outcome(story, ACCEPTED)?["params"]["content"].as_str();
+    match difference(content.unwrap_or_default(), story.text) {
+        None => Ok(format!("{} bytes", story.text.len())),
+        Some(difference) => broken(difference),
+    }
+}
+
+fn once(story: &Story, method: &str) -> Finding {
+    seen_outcome(story, method)?;
+    match story.outcomes.len() {
+        1 => Ok("one outcome".to_owned()),
+        count => broken(format!("{count} outcomes came")),
+    }
+}
+
+async fn accepted_once(bench: &Bench) -> Finding {
+    once(bench.accepted().await?, ACCEPTED)
+}
+
+async fn rejected_once(bench: &Bench) -> Finding {
+    once(bench.rejected().await?, REJECTED)
+}
+
+fn same_path(story: &Story, method: &str) -> Finding {
+    let path = &seen_outcome(story, method)?["params"]["filePath"];
+    if *path == story.path.as_str() {
+        return Ok(story.path.clone());
+    }
+    broken(format!("{:?} came back as {path}", story.path))
+}
+
+async fn accepted_path(bench: &Bench) -> Finding {
+    same_path(bench.accepted().await?, ACCEPTED)
+}
+
+async fn rejected_path(bench: &Bench) -> Finding {
+    same_path(bench.rejected().await?, REJECTED)
+}
+
+async fn writes_nothing(bench: &Bench) -> Finding {
+    let story = bench.accepted().await?;
+    seen_outcome(story, ACCEPTED)?;
+    if story.was_written {
+        return broken("the file was on the disk after the acceptance (it was removed again)");
+    }
+    Ok("the accepted file is not on the disk".to_owned())
+}
+
+async fn silent_close(bench: &Bench, suppress: bool) -> Finding {
+    let mut session = bench.session().await?;
+    let path = open_view(bench, &session, "text\n").await?;
+    answer(session.close_diff(&path, suppress).await)?;
+    session.listen(bench.patience.quiet).await;
+    let mut messages = session.messages.iter().map(|(_, message)| message);
+    let is_outcome = |it: &&Value| {
+        it["method"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("ide/diff"))
+    };
+    match messages.find(is_outcome) {
+        None => Ok(format!("none within {:?}", bench.patience.quiet)),
+        Some(outcome) => broken(format!("{} came", super::shown(outcome))),
+    }
+}

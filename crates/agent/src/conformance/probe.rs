@@ -1,0 +1,235 @@
+//! One HTTP request to a companion, as right or as wrong as a check wants it, over a connection of
+//! its own; and its answer.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use ::http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+};
+use ::http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use pillion_protocol::MCP_PATH;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::events::Events;
+
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// Longer answers are not read to their end.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+/// A request. It may hold a token, so it has no `Debug`.
+#[derive(Clone)]
+pub(super) struct Probe {
+    address: SocketAddr,
+    method: Method,
+    target: String,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// An answer whose body is still to come.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    body: Incoming,
+}
+
+/// Why there is no answer, for a report.
+#[derive(Debug, Clone)]
+pub(super) struct NoAnswer(pub(super) String);
+
+impl Probe {
+    /// A request as a good client makes it, without a token.
+    pub(super) fn new(method: Method, port: u16) -> Self {
+        let probe = Self {
+            address: (Ipv4Addr::LOCALHOST, port).into(),
+            method,
+            target: MCP_PATH.to_owned(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        };
+        probe
+            .header(HOST, &format!("127.0.0.1:{port}"))
+            .header(ACCEPT, "application/json, text/event-stream")
+            .header(CONTENT_TYPE, "application/json")
+    }
+
+    /// With another value for a header; one that cannot be sent is left out.
+    pub(super) fn header(mut self, name: HeaderName, value: &str) -> Self {
+        match HeaderValue::from_str(value) {
+            Ok(value) => self.headers.insert(name, value),
+            Err(_) => self.headers.remove(name),
+        };
+        self
+    }
+
+    pub(super) fn accept(self, accept: &str) -> Self {
+        self.header(ACCEPT, accept)
+    }
+
+    pub(super) fn content_type(self, content_type: &str) -> Self {
+        self.header(CONTENT_TYPE, content_type)
+    }
+
+    pub(super) fn host(self, host: &str) -> Self {
+        self.header(HOST, host)
+    }
+
+    pub(super) fn origin(self, origin: &str) -> Self {
+        self.header(ORIGIN, origin)
+    }
+
+    pub(super) fn bearer(self, token: &str) -> Self {
+        self.header(AUTHORIZATION, &format!("Bearer {token}"))
+    }
+
+    pub(super) fn authorization(self, value: &str) -> Self {
+        self.header(AUTHORIZATION, value)
+    }
+
+    /// Within a session, if the companion gave it an id.
+    pub(super) fn session(self, id: Option<&str>) -> Self {
+        match id {
+            Some(id) => self.header(SESSION, id),
+            None => self,
+        }
+    }
+
+    pub(super) fn target(mut self, target: impl Into<String>) -> Self {
+        self.target = target.into();
+        self
+    }
+
+    pub(super) fn address(mut self, address: SocketAddr) -> Self {
+        self.address = address;
+        self
+    }
+
+    pub(super) fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sends it, and waits for the head of the answer.
+    pub(super) async fn send(self, patience: Duration) -> Result<Answer, NoAnswer> {
+        timeout(patience, self.exchange())
+            .await
+            .unwrap_or_else(|_| Err(NoAnswer(format!("no answer within {patience:?}"))))
+    }
+
+    async fn exchange(self) -> Result<Answer, NoAnswer> {
+        let mut request = Request::builder().method(self.method).uri(self.target);
+        if let Some(headers) = request.headers_mut() {
+            *headers = self.headers;
+        }
+        let request = request.body(Full::new(self.body)).map_err(no_answer)?;
+        let stream = TcpStream::connect(self.address).await.map_err(no_answer)?;
+        stream.set_nodelay(true).map_err(no_answer)?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(no_answer)?;
+        // Ends with the answer's body.
+        tokio::spawn(connection);
+        let response = sender.send_request(request).await.map_err(no_answer)?;
+        let (head, body) = response.into_parts();
+        Ok(Answer {
+            status: head.status,
+            headers: head.headers,
+            body,
+        })
+    }
+}
+
+impl Answer {
+    /// The media type, without parameters, in lower case.
+    pub(super) fn media_type(&self) -> String {
+        let value = self.headers.get(CONTENT_TYPE);
+        let text = value
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let media_type = text.split(';').next().unwrap_or_default();
+        media_type.trim().to_ascii_lowercase()
+    }
+
+    /// The session id that it assigns.
+    pub(super) fn session(&self) -> Option<String> {
+        let id = self.headers.get(SESSION)?;
+        id.to_str().ok().map(str::to_owned)
+    }
+
+    pub(super) fn into_stream(self) -> Incoming {
+        self.body
+    }
+
+    /// The whole body; what does not come in time is left out.
+    pub(super) async fn bytes(self, patience: Duration) -> Bytes {
+        let body = Limited::new(self.body, MAX_ANSWER).collect();
+        match timeout(patience, body).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(_)) | Err(_) => Bytes::new(),
+        }
+    }
+
+    /// The message that answers request `id`: the body, or an event of it.
+    pub(super) async fn reply(self, id: &Value, patience: Duration) -> Result<Value, NoAnswer> {
+        let media_type = self.media_type();
+        let status = self.status;
+        if !status.is_success() {
+            return Err(NoAnswer(format!("HTTP {}", status.as_u16())));
+        }
+        match media_type.as_str() {
+            "application/json" => {
+                let bytes = self.bytes(patience).await;
+                serde_json::from_slice(&bytes)
+                    .map_err(|error| NoAnswer(format!("the body is not JSON: {error}")))
+            }
+            "text/event-stream" => timeout(patience, in_stream(self.body, id))
+                .await
+                .unwrap_or_else(|_| Err(NoAnswer(format!("no answer within {patience:?}")))),
+            "" => Err(NoAnswer("the answer has no Content-Type".to_owned())),
+            other => Err(NoAnswer(format!("the answer is {other}"))),
+        }
+    }
+}
+
+async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
+    let mut events = Events::default();
+    let mut size = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(no_answer)?;
+        let Some(bytes) = frame.data_ref() else {
+            continue;
+        };
+        size += bytes.len();
+        if size > MAX_ANSWER {
+            break;
+        }
+        for event in events.push(bytes) {
+            if let Ok(message) = serde_json::from_str::<Value>(&event.data)
+                && message.get("id") == Some(id)
+            {
+                return Ok(message);
+            }
+        }
+    }
+    Err(NoAnswer("the answer's stream ends without it".to_owned()))
+}
+
+fn no_answer(error: impl std::error::Error) -> NoAnswer {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    NoAnswer(text)
+}

@@ -1,0 +1,189 @@
+//! What a row of the report is about, and what became of it.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use super::bench::Bench;
+
+/// How much the contract asks for a rule. Where the published texts use no keyword, a rule that
+/// agents cannot do without is a MUST, and what keeps them well is a SHOULD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// A companion that breaks it does not conform.
+    Must,
+    /// A companion that breaks it conforms, but some agent or user will suffer.
+    Should,
+    /// A companion may leave it out.
+    May,
+}
+
+/// What rules are listed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// The files by which agents find the companion.
+    Discovery,
+    /// HTTP and MCP.
+    Transport,
+    /// Who is let in.
+    Access,
+    /// The two tools as they are announced.
+    Tools,
+    /// What the editor shows.
+    Context,
+    /// Proposals and their outcomes.
+    Diffs,
+    /// Texts that must survive byte for byte.
+    Texts,
+    /// Several agents at once.
+    Sessions,
+    /// From the start to the end.
+    Lifecycle,
+}
+
+/// One rule that can be seen from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// The contract's number, with a suffix where one number needs several rows: `C3.3-post-none`.
+    pub id: &'static str,
+    /// How much the contract asks for it.
+    pub level: Level,
+    /// With which others it is listed.
+    pub group: Group,
+    /// What is asked, as a statement.
+    pub title: &'static str,
+}
+
+/// What became of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is kept; this was seen.
+    Pass(String),
+    /// It is broken; this was seen.
+    Fail(String),
+    /// It was not checked; this is why, and what to do about it.
+    Skip(String),
+}
+
+impl Level {
+    /// The keyword of the specifications.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::May => "MAY",
+        }
+    }
+}
+
+impl Group {
+    /// The heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Discovery => "Discovery files",
+            Self::Transport => "Transport",
+            Self::Access => "Access",
+            Self::Tools => "Tools",
+            Self::Context => "Context",
+            Self::Diffs => "Diffs",
+            Self::Texts => "Texts",
+            Self::Sessions => "Several agents",
+            Self::Lifecycle => "Lifecycle",
+        }
+    }
+}
+
+impl Rule {
+    /// Whether a person's pattern means this rule: its id, its number (`C3.3`), or its group of
+    /// numbers (`C3`).
+    pub fn is_meant_by(&self, pattern: &str) -> bool {
+        let rest = self.id.strip_prefix(pattern);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.keyword())
+    }
+}
+
+/// Why a check did not pass.
+#[derive(Debug, Clone)]
+pub(super) enum Problem {
+    /// The rule is broken.
+    Broken(String),
+    /// The rule cannot be checked.
+    Unchecked(String),
+}
+
+/// What a check finds: what was seen, or why it did not pass.
+pub(super) type Finding = Result<String, Problem>;
+
+/// A check under way.
+pub(super) type Checking<'a> = Pin<Box<dyn Future<Output = Finding> + 'a>>;
+
+/// A rule and how it is checked.
+#[derive(Clone, Copy)]
+pub(super) struct Check {
+    pub(super) rule: Rule,
+    pub(super) run: for<'a> fn(&'a Bench) -> Checking<'a>,
+}
+
+/// One row of a group's table.
+pub(super) const fn check(
+    group: Group,
+    level: Level,
+    id: &'static str,
+    title: &'static str,
+    run: for<'a> fn(&'a Bench) -> Checking<'a>,
+) -> Check {
+    let rule = Rule {
+        id,
+        level,
+        group,
+        title,
+    };
+    Check { rule, run }
+}
+
+/// The rule is broken: `why` is what was seen.
+pub(super) fn broken<T>(why: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::Broken(why.into()))
+}
+
+/// The rule cannot be checked: `why`, and what to do about it.
+pub(super) fn unchecked<T>(why: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::Unchecked(why.into()))
+}
+
+impl From<Finding> for Verdict {
+    fn from(finding: Finding) -> Self {
+        match finding {
+            Ok(seen) => Self::Pass(seen),
+            Err(Problem::Broken(seen)) => Self::Fail(seen),
+            Err(Problem::Unchecked(why)) => Self::Skip(why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_a_rule_a_number_or_a_chapter() {
+        let rule = Rule {
+            id: "C3.3-post-none",
+            level: Level::Must,
+            group: Group::Access,
+            title: "",
+        };
+        for pattern in ["C3", "C3.3", "C3.3-post", "C3.3-post-none"] {
+            assert!(rule.is_meant_by(pattern), "{pattern}");
+        }
+        for pattern in ["", "C", "C3.", "C3.3-p", "C3.31", "C33", "c3"] {
+            assert!(!rule.is_meant_by(pattern), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What is seen once and read by several rules: an acceptance, a rejection, the contexts of the
+//! first seconds.
+
+use std::collections::VecDeque;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pillion_protocol::context::CONTEXT_UPDATE;
+use serde_json::Value;
+
+use super::bench::{Bench, Step};
+use super::rule::{Problem, unchecked};
+use super::session::Session;
+
+/// Something of everything that programs spoil, and that a person can still accept.
+const TEXT: &str = "one\r\ntwo\t \n\u{2028}é e\u{301} 👩\u{200d}🚀\rno final newline";
+
+/// How many entries of a workspace are looked at for a file to focus.
+const MAX_ENTRIES: usize = 2_000;
+
+/// How far the cursor is moved.
+const LINES: u32 = 4;
+
+/// The way of one proposal from `openDiff` to its outcome.
+#[derive(Debug, Clone)]
+pub(super) struct Story {
+    /// As it was sent: spelt oddly, where the companion takes it.
+    pub(super) path: String,
+    pub(super) text: &'static str,
+    /// The outcomes that the agent heard, in order.
+    pub(super) outcomes: Vec<Value>,
+    /// The outcomes that another agent heard.
+    pub(super) overheard: Vec<Value>,
+    /// Whether the file was on the disk afterwards.
+    pub(super) was_written: bool,
+}
+
+/// What the editor showed.
+#[derive(Debug, Clone)]
+pub(super) struct Contexts {
+    /// What two sessions heard from their start on.
+    pub(super) of_sessions: [Vec<Value>; 2],
+    /// What was heard when somebody moved about.
+    pub(super) of_moves: Result<Vec<(Instant, Value)>, Problem>,
+}
+
+impl Story {
+    pub(super) async fn of_acceptance(bench: &Bench) -> Result<Self, Problem> {
+        Self::of(bench, |file| Step::Accept { file }).await
+    }
+
+    pub(super) async fn of_rejection(bench: &Bench) -> Result<Self, Problem> {
+        Self::of(bench, |file| Step::Reject { file }).await
+    }
+
+    async fn of(bench: &Bench, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
+        bench.has_views().await?;
+        let mut owner = bench.session().await?;
+        let mut bystander = bench.session().await?;
+        let path = propose(bench, &owner).await?;
+        let time = bench.help(&step(path.clone())).await?;
+        owner.wait_for(time, is_outcome).await;
+        owner.listen(bench.patience.quiet).await;
+        bystander.listen(Duration::from_millis(50)).await;
+        let was_written = Path::new(&path).exists();
+        if was_written {
+            // The name is ours, and nothing had it before.
+            let _ = std::fs::remove_file(&path);
+        }
+        Ok(Self {
+            path,
+            text: TEXT,
+            outcomes: outcomes(&owner),
+            overheard: outcomes(&bystander),
+            was_written,
+        })
+    }
+}
+
+/// Opens a view for a new file, spelt so that a companion that tidies paths is found out.
+async fn propose(bench: &Bench, session: &Session<'_>) -> Result<String, Problem> {
+    let folder = bench.folder();
+    let name = bench.new_name();
+    let odd = format!("{folder}{MAIN_SEPARATOR}{MAIN_SEPARATOR}.{MAIN_SEPARATOR}{name}");
+    let plain = format!("{folder}{MAIN_SEPARATOR}{name}");
+    for path in [odd, plain] {
+        let reply = session.open_diff(&path, TEXT).await;
+        if reply.is_ok_and(|reply| !reply.is_error()) {
+            return Ok(path);
+        }
+    }
+    unchecked("openDiff opens no view for a new file in the first workspace root")
+}
+
+fn is_outcome(message: &Value) -> bool {
+    let method = message["method"].as_str();
+    method.is_some_and(|method| method.starts_with("ide/diff"))
+}
+
+fn outcomes(session: &Session<'_>) -> Vec<Value> {
+    let messages = session.messages.iter().map(|(_, message)| message);
+    messages.filter(|it| is_outcome(it)).cloned().collect()
+}
+
+impl Contexts {
+    pub(super) async fn gather(bench: &Bench) -> Result<Self, Problem> {
+        let mut first = bench.session().await?;
+        let is_sent = first.wait_for(bench.patience.answer, is_context).await;
+        first.listen(bench.patience.quiet).await;
+        let mut second = bench.session().await?;
+        if is_sent.is_some() {
+            second.wait_for(bench.patience.answer, is_context).await;
+        }
+        second.listen(bench.patience.quiet).await;
+        let of_sessions = [contexts(&first), contexts(&second)];
+        let of_moves = Self::moves(bench, &mut second).await;
+        Ok(Self {
+            of_sessions: of_sessions.map(|them| them.into_iter().map(|(_, it)| it).collect()),
+            of_moves,
+        })
+    }
+
+    async fn moves(
+        bench: &Bench,
+        session: &mut Session<'_>,
+    ) -> Result<Vec<(Instant, Value)>, Problem> {
+        let Some(file) = some_file(&bench.target.roots()) else {
+            return unchecked("there is no file in the workspace that could be focused");
+        };
+        let before = session.messages.len();
+        let step = Step::Move { file, lines: LINES };
+        let time = bench.help(&step).await?;
+        // The first may be what the moves before it led to: some more may follow.
+        let so_far = |session: &Session<'_>| session.messages[before..].to_vec();
+        if !so_far(session).iter().any(|(_, it)| is_context(it)) {
+            let until = Instant::now() + time;
+            while Instant::now() < until && !so_far(session).iter().any(|(_, it)| is_context(it)) {
+                session.listen(Duration::from_millis(20)).await;
+            }
+        }
+        session.listen(bench.patience.quiet).await;
+        let moved = so_far(session).into_iter();
+        Ok(moved.filter_map(params).collect())
+    }
+
+    /// Every context that was heard.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
+        let moves = self.of_moves.iter().flatten().map(|(_, context)| context);
+        self.of_sessions.iter().flatten().chain(moves)
+    }
+
+    /// Every file in them.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Value> {
+        self.all().flat_map(files)
+    }
+}
+
+/// The open files of a context.
+pub(super) fn files(context: &Value) -> &[Value] {
+    let files = context.pointer("/workspaceState/openFiles");
+    files.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn is_context(message: &Value) -> bool {
+    message["method"] == CONTEXT_UPDATE
+}
+
+fn params((at, message): (Instant, Value)) -> Option<(Instant, Value)> {
+    is_context(&message).then(|| (at, message["params"].clone()))
+}
+
+fn contexts(session: &Session<'_>) -> Vec<(Instant, Value)> {
+    let messages = session.messages.iter().cloned();
+    messages.filter_map(params).collect()
+}
+
+/// A regular file below one of the roots; hidden folders are left alone.
+fn some_file(roots: &[PathBuf]) -> Option<String> {
+    let mut folders = VecDeque::from_iter(roots.iter().cloned());
+    let mut looked_at = 0;
+    while let Some(folder) = folders.pop_front() {
+        let Ok(entries) = folder.read_dir() else {
+            continue;
+        };
+        let mut entries: Vec<_> = entries.flatten().collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            looked_at += 1;
+            let name = entry.file_name();
+            let is_hidden = name.to_str().is_none_or(|name| name.starts_with('.'));
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_file() && !is_hidden {
+                return entry.path().to_str().map(str::to_owned);
+            }
+            if kind.is_dir() && !is_hidden && looked_at < MAX_ENTRIES {
+                folders.push_back(entry.path());
+            }
+        }
+    }
+    None
+}

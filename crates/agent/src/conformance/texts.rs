@@ -1,0 +1,195 @@
+//! Texts that something between an agent and an editor may spoil: each must come back from
+//! `closeDiff` byte for byte (C5.5).
+
+use std::iter;
+
+use super::bench::Bench;
+use super::diffs::open_view;
+use super::probe::NoAnswer;
+use super::rule::Group::Texts;
+use super::rule::Level::{Must, Should};
+use super::rule::{Check, Finding, broken, check, unchecked};
+
+pub(super) const CHECKS: &[Check] = &[
+    check(
+        Texts,
+        Must,
+        "C5.5-empty",
+        "`closeDiff` gives back an empty text",
+        |b| Box::pin(comes_back(b, "".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-no-newline",
+        "`closeDiff` gives back a text without a final line end",
+        |b| Box::pin(comes_back(b, "one\ntwo".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-newlines",
+        "`closeDiff` gives back a text that ends with several line ends",
+        |b| Box::pin(comes_back(b, "one\n\n\n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-spaces",
+        "`closeDiff` gives back tabs, and spaces at the end of lines",
+        |b| Box::pin(comes_back(b, "\tone  \n    two\t\n \n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-crlf",
+        "`closeDiff` gives back CRLF line ends",
+        |b| Box::pin(comes_back(b, "one\r\ntwo\r\n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-mixed",
+        "`closeDiff` gives back LF and CRLF in one text",
+        |b| Box::pin(comes_back(b, "one\r\ntwo\nthree\r\n\nfour\n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-cr",
+        "`closeDiff` gives back lone CR",
+        |b| Box::pin(comes_back(b, "one\rtwo\nthree\r".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-bom",
+        "`closeDiff` gives back a byte order mark",
+        |b| Box::pin(comes_back(b, "\u{feff}one\ntwo\n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-separators",
+        "`closeDiff` gives back U+2028, U+2029 and U+0085, which some take for line ends",
+        |b| {
+            Box::pin(comes_back(
+                b,
+                "one\u{2028}two\u{2029}three\u{85}four\n".into(),
+            ))
+        },
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-unicode",
+        "`closeDiff` gives back emoji, combining characters and characters beyond the first plane",
+        |b| Box::pin(comes_back(b, UNICODE.into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-nul",
+        "`closeDiff` gives back NUL and other control characters",
+        |b| Box::pin(comes_back(b, "one\0two\n\u{1b}[31m\u{7f}\u{1}\n".into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-json",
+        "`closeDiff` gives back a text that is JSON with a `content` itself",
+        |b| Box::pin(comes_back(b, JSON.into())),
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-long-line",
+        "`closeDiff` gives back a line of 200 kB",
+        |b| {
+            Box::pin(comes_back(
+                b,
+                "a line without an end, \"\\\" ü ".repeat(6_500),
+            ))
+        },
+    ),
+    check(
+        Texts,
+        Must,
+        "C5.5-1mb",
+        "`closeDiff` gives back a text of 1 MB",
+        |b| Box::pin(comes_back(b, lines(1_000_000))),
+    ),
+    check(
+        Texts,
+        Should,
+        "C5.5-5mb",
+        "`closeDiff` gives back a text of 5 MB, above the limit that HTTP servers often have",
+        |b| Box::pin(comes_back(b, lines(5_000_000))),
+    ),
+];
+
+const UNICODE: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 🇧🇷 é e\u{301} ñ n\u{303} 한 ᄒ\u{1161}ᆫ \u{1d11e} \u{fffd} \u{e000}\n";
+const JSON: &str = r#"{"content": "not this", "data: x": "\n\n\u0041"}"#;
+
+async fn comes_back(bench: &Bench, text: String) -> Finding {
+    let session = bench.deaf_session().await?;
+    let path = open_view(bench, &session, &text).await?;
+    let reply = match session.close_diff(&path, true).await {
+        Ok(reply) => reply,
+        Err(NoAnswer(why)) => return broken(format!("closeDiff: {why}")),
+    };
+    let Ok(content) = reply.closed_content() else {
+        return unchecked("closeDiff does not give the text back; see C5.5-shape");
+    };
+    match difference(&content, &text) {
+        None => Ok(format!("{} bytes", text.len())),
+        Some(difference) => broken(difference),
+    }
+}
+
+/// Many different lines.
+fn lines(size: usize) -> String {
+    let mut text = String::with_capacity(size + 80);
+    for number in 0.. {
+        text.push_str(&format!("{number}: quick brown \"\\\" ü 漢 foxes\n"));
+        if text.len() >= size {
+            break;
+        }
+    }
+    text
+}
+
+/// Where two texts differ, if they do, in a few words.
+pub(super) fn difference(found: &str, expected: &str) -> Option<String> {
+    if found == expected {
+        return None;
+    }
+    let pairs = iter::zip(found.bytes(), expected.bytes());
+    let at = pairs.take_while(|(a, b)| a == b).count();
+    let around = |text: &str| {
+        let end = text.len().min(at + 12);
+        let bytes = &text.as_bytes()[at.min(text.len())..end];
+        bytes.escape_ascii().to_string()
+    };
+    Some(format!(
+        "at byte {at}: \"{}\" instead of \"{}\"; {} bytes instead of {}",
+        around(found),
+        around(expected),
+        found.len(),
+        expected.len()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_told_in_a_few_words() {
+        assert_eq!(difference("a", "a"), None);
+        let told = difference("one\ntwo", "one\r\ntwo").unwrap();
+        let expected = r#"at byte 3: "\ntwo" instead of "\r\ntwo"; 7 bytes instead of 8"#;
+        assert_eq!(told, expected);
+        assert!(difference("é", "").unwrap().starts_with("at byte 0"));
+    }
+}

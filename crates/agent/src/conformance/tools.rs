@@ -1,0 +1,114 @@
+//! The two tools as they are announced (C5.1, C5.4).
+
+use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
+use serde_json::{Value, json};
+
+use super::bench::Bench;
+use super::probe::NoAnswer;
+use super::rule::Group::Tools;
+use super::rule::Level::{Must, Should};
+use super::rule::{Check, Finding, Problem, broken, check, unchecked};
+
+pub(super) const CHECKS: &[Check] = &[
+    check(
+        Tools,
+        Must,
+        "C5.1-tool",
+        "The tool `openDiff` is listed",
+        |b| Box::pin(listed(b, OPEN_DIFF)),
+    ),
+    check(
+        Tools,
+        Must,
+        "C5.1-schema",
+        "`openDiff` takes the required strings `filePath` and `newContent`",
+        |b| Box::pin(schema(b, OPEN_DIFF, &["filePath", "newContent"])),
+    ),
+    check(
+        Tools,
+        Must,
+        "C5.4-tool",
+        "The tool `closeDiff` is listed",
+        |b| Box::pin(listed(b, CLOSE_DIFF)),
+    ),
+    check(
+        Tools,
+        Must,
+        "C5.4-schema",
+        "`closeDiff` takes the required string `filePath`",
+        |b| Box::pin(schema(b, CLOSE_DIFF, &["filePath"])),
+    ),
+    check(
+        Tools,
+        Should,
+        "C5.4-suppress-schema",
+        "The schema of `closeDiff` has room for `suppressNotification`, which agents send",
+        |b| Box::pin(suppress(b)),
+    ),
+];
+
+async fn tools(bench: &Bench) -> Result<Vec<Value>, Problem> {
+    let session = bench.deaf_session().await?;
+    let reply = session.ask("tools/list", json!({})).await;
+    let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(format!("tools/list: {why}")))?;
+    match reply.pointer("/result/tools") {
+        Some(Value::Array(tools)) => Ok(tools.clone()),
+        _ => broken(format!(
+            "tools/list is answered with {}",
+            super::shown(&reply)
+        )),
+    }
+}
+
+async fn listed(bench: &Bench, name: &str) -> Finding {
+    let tools = tools(bench).await?;
+    let count = tools.iter().filter(|tool| tool["name"] == name).count();
+    match count {
+        1 => Ok(format!("one of {}", tools.len())),
+        0 => broken(format!("it is not among the {} tools", tools.len())),
+        count => broken(format!("it is listed {count} times")),
+    }
+}
+
+/// The schema of a tool's arguments.
+async fn input_schema(bench: &Bench, name: &str) -> Result<Value, Problem> {
+    let tools = tools(bench).await?;
+    let tool = tools.into_iter().find(|tool| tool["name"] == name);
+    match tool {
+        Some(tool) => Ok(tool["inputSchema"].clone()),
+        None => unchecked("the tool is not listed"),
+    }
+}
+
+async fn schema(bench: &Bench, name: &str, fields: &[&str]) -> Finding {
+    let schema = input_schema(bench, name).await?;
+    if schema["type"] != "object" {
+        return broken("`inputSchema.type` is not `object`");
+    }
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for field in fields {
+        if schema["properties"][field]["type"] != "string" {
+            return broken(format!("`{field}` is no string property"));
+        }
+        if !required.iter().any(|name| name == field) {
+            return broken(format!("`{field}` is not required"));
+        }
+    }
+    let known = |name: &Value| fields.iter().any(|field| name == field);
+    if let Some(other) = required.iter().find(|name| !known(name)) {
+        return broken(format!("{other} is required too: agents do not send it"));
+    }
+    Ok(fields.join(", "))
+}
+
+async fn suppress(bench: &Bench) -> Finding {
+    let schema = input_schema(bench, CLOSE_DIFF).await?;
+    let property = &schema["properties"]["suppressNotification"];
+    let is_closed = schema["additionalProperties"] == false;
+    match property {
+        Value::Null if is_closed => broken("the schema allows no other properties"),
+        Value::Null => Ok("other properties are allowed".to_owned()),
+        property if property["type"] == "boolean" => Ok("a boolean property".to_owned()),
+        _ => broken("`suppressNotification` is no boolean property"),
+    }
+}

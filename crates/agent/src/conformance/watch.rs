@@ -1,0 +1,185 @@
+//! Watches the discovery files while the checks run: agents may read them at any moment.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use super::facts;
+
+/// How often it looks. Who writes in place leaves a gap of microseconds: it is recognised by the
+/// file that stays the same one.
+const EVERY: Duration = Duration::from_millis(3);
+
+/// What was seen so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    /// How often a file got another content.
+    pub(super) rewritten: usize,
+    /// The first thing that a reader would have suffered from.
+    pub(super) flaw: Option<String>,
+}
+
+/// A watcher; dropping it ends the watch.
+#[derive(Debug)]
+pub(super) struct Watch {
+    seen: Arc<Mutex<Seen>>,
+    is_over: Arc<AtomicBool>,
+}
+
+/// One file, as it was last seen.
+#[derive(Debug)]
+struct Watched {
+    path: PathBuf,
+    last: Option<Look>,
+    was_gone: bool,
+}
+
+#[derive(Debug)]
+struct Look {
+    modified: Option<SystemTime>,
+    length: u64,
+    inode: Option<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Watch {
+    pub(super) fn start<'a>(files: impl Iterator<Item = &'a Path>) -> Self {
+        let watch = Self {
+            seen: Arc::default(),
+            is_over: Arc::default(),
+        };
+        let mut files: Vec<_> = files.map(Watched::new).collect();
+        let (seen, is_over) = (Arc::clone(&watch.seen), Arc::clone(&watch.is_over));
+        thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                for file in &mut files {
+                    file.look(&mut seen.lock().unwrap_or_else(PoisonError::into_inner));
+                }
+                thread::sleep(EVERY);
+            }
+        });
+        watch
+    }
+
+    pub(super) fn seen(&self) -> Seen {
+        let seen = self.seen.lock();
+        seen.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Watched {
+    fn new(path: &Path) -> Self {
+        let last = Look::at(path);
+        Self {
+            path: path.to_owned(),
+            last,
+            was_gone: false,
+        }
+    }
+
+    fn look(&mut self, seen: &mut Seen) {
+        let shown = self.path.display();
+        let Ok(metadata) = self.path.symlink_metadata() else {
+            self.was_gone = self.last.is_some();
+            return;
+        };
+        let is_unchanged = |last: &Look| {
+            last.modified == metadata.modified().ok() && last.length == metadata.len()
+        };
+        if self.last.as_ref().is_some_and(is_unchanged) && !self.was_gone {
+            return;
+        }
+        let Some(now) = Look::at(&self.path) else {
+            return;
+        };
+        let Some(before) = self.last.replace(now) else {
+            return;
+        };
+        let now = self.last.as_ref().unwrap_or(&before);
+        let was_gone = std::mem::take(&mut self.was_gone);
+        if now.bytes == before.bytes && now.inode == before.inode && !was_gone {
+            return;
+        }
+        seen.rewritten += 1;
+        let is_whole = serde_json::from_slice::<Value>(&now.bytes).is_ok_and(|it| it.is_object());
+        let flaw = if was_gone {
+            Some("was missing for a moment")
+        } else if !is_whole {
+            Some("was seen half written")
+        } else if now.inode.is_some() && now.inode == before.inode {
+            Some("was rewritten in place: a reader may see half of it")
+        } else {
+            None
+        };
+        if let (Some(flaw), None) = (flaw, &seen.flaw) {
+            seen.flaw = Some(format!("{shown} {flaw}"));
+        }
+    }
+}
+
+impl Look {
+    fn at(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        let facts = facts::of(path).ok()?;
+        Some(Self {
+            modified: metadata.modified().ok(),
+            length: metadata.len(),
+            inode: facts.unix.map(|unix| unix.inode),
+            bytes: std::fs::read(path).ok()?,
+        })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn watched(change: impl Fn(&Path)) -> Seen {
+        let folder = tempfile::tempdir().expect("the folder is ours");
+        let path = folder.path().join("file");
+        std::fs::write(&path, "{}").expect("the folder is ours");
+        let mut file = Watched::new(&path);
+        let mut seen = Seen::default();
+        file.look(&mut seen);
+        assert_eq!(seen.rewritten, 0);
+        change(&path);
+        file.look(&mut seen);
+        seen
+    }
+
+    #[test]
+    fn a_file_that_is_renamed_over_is_whole_at_every_moment() {
+        let seen = watched(|path| {
+            let new = path.with_extension("new");
+            std::fs::write(&new, "{\"a\":1}").unwrap();
+            std::fs::rename(new, path).unwrap();
+        });
+        assert_eq!((seen.rewritten, seen.flaw), (1, None));
+    }
+
+    #[test]
+    fn a_file_that_is_written_in_place_or_half_is_found_out() {
+        let flaw = |text: &str| {
+            let seen = watched(|path| std::fs::write(path, text).unwrap());
+            seen.flaw.unwrap_or_default()
+        };
+        assert!(flaw("{\"a\":1}").ends_with("may see half of it"));
+        assert!(flaw("{\"a\":").ends_with("half written"));
+    }
+
+    #[test]
+    fn a_file_that_is_touched_is_not_rewritten() {
+        let seen = watched(|path| std::fs::write(path, "{}").unwrap());
+        assert_eq!((seen.rewritten, seen.flaw), (0, None));
+    }
+}

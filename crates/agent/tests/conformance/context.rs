@@ -1,0 +1,102 @@
+//! What the small companion says that its editor shows.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::companion::{Session, Shared};
+
+const DEBOUNCE: Duration = Duration::from_millis(50);
+
+impl Shared {
+    /// The params of `ide/contextUpdate`.
+    pub fn context(&self) -> Value {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let mut now = u64::try_from(now.unwrap().as_millis()).unwrap();
+        if self.breaks("C4.5-timestamp") {
+            now /= 1000;
+        }
+        let path = |number: u64| self.workspace.join(format!("file-{number}.txt"));
+        let line = 1 + self.state().moves;
+        let mut active = json!({
+            "path": path(0),
+            "timestamp": now,
+            "isActive": true,
+            "cursor": {"line": line, "character": 1},
+            "selectedText": "text",
+        });
+        let mut other = json!({"path": path(1), "timestamp": now - 1});
+        if self.breaks("C4.3-shape") {
+            active["timestamp"] = now.to_string().into();
+        }
+        if self.breaks("C4.3-path") {
+            other["path"] = "file-1.txt".into();
+        }
+        if self.breaks("C4.3-cursor") {
+            active["cursor"]["character"] = 0.into();
+        }
+        if self.breaks("C4.4-exists") {
+            other["path"] = json!(self.workspace.join("Untitled-1"));
+        }
+        if self.breaks("C4.6-active") {
+            other["isActive"] = true.into();
+        }
+        if self.breaks("C4.6-details") {
+            other["selectedText"] = "x".into();
+        }
+        if self.breaks("C4.7-selection") {
+            active["selectedText"] = "x".repeat(16_385).into();
+        }
+        if self.breaks("C4.8-newest") {
+            other["timestamp"] = (now + 1).into();
+        }
+        if self.breaks("C4.3-shape/null") {
+            return json!({"workspaceState": {"openFiles": null}});
+        }
+        if self.breaks("C4.4-exists/folder") {
+            other["path"] = json!(self.workspace);
+        }
+        let mut files = vec![active, other];
+        if self.breaks("C4.7-files") {
+            let more =
+                (2..11).map(|number| json!({"path": path(number), "timestamp": now - number}));
+            files.extend(more);
+        }
+        json!({"workspaceState": {"openFiles": files}})
+    }
+
+    /// What a session gets when its stream opens.
+    pub fn greet(&self, session: &str) {
+        let has_stream = |session: &&Session| session.stream.is_some();
+        let is_alone = self.state().sessions.values().filter(has_stream).count() == 1;
+        if self.breaks("C4.1-sent") || self.breaks("C4.1-every") && !is_alone {
+            return;
+        }
+        let context = self.context();
+        for _ in 0..=usize::from(self.breaks("C4.1-once")) {
+            self.push("ide/contextUpdate", &context, |id| id == session);
+        }
+    }
+
+    /// The cursor moves.
+    pub fn move_cursor(self: &Arc<Self>) {
+        if self.breaks("C4.2-change") || self.breaks("C4.1-sent") {
+            return;
+        }
+        self.state().moves += 1;
+        if self.breaks("C4.2-debounce") {
+            self.push("ide/contextUpdate", &self.context(), |_| true);
+            return;
+        }
+        let moves = self.state().moves;
+        let shared = Arc::clone(self);
+        thread::spawn(move || {
+            thread::sleep(DEBOUNCE);
+            if shared.state().moves == moves {
+                shared.push("ide/contextUpdate", &shared.context(), |_| true);
+            }
+        });
+    }
+}

@@ -1,0 +1,148 @@
+//! The discovery files of the small companion.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::companion::Shared;
+
+/// Writes them; the first is Gemini CLI's.
+pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
+    if shared.breaks("C2.2-name") {
+        let path = tmp.join("companion.json");
+        write(&path, &content(shared, true).to_string());
+        return vec![path];
+    }
+    let port = shared.port;
+    let name_pid = if shared.breaks("C2.3-pid") {
+        dead_pid()
+    } else {
+        std::process::id()
+    };
+    let name_port = port ^ u16::from(shared.breaks("C2.3-port"));
+    let folder =
+        |rule, path: &str, wrong: &str| tmp.join(if shared.breaks(rule) { wrong } else { path });
+    let gemini = folder("C2.2-gemini", "gemini/ide", "gemini");
+    let qwen = folder("C2.2-qwen", "qwen/ide", "gemini/ide");
+    let mut files = vec![
+        gemini.join(format!("gemini-ide-server-{name_pid}-{name_port}.json")),
+        qwen.join(format!(
+            "qwen-code-ide-server-{}-{port}.json",
+            std::process::id()
+        )),
+    ];
+    if !shared.breaks("C2.2-lock") {
+        files.push(home.join(format!(".qwen/ide/{port}.lock")));
+    }
+    for (number, file) in files.iter().enumerate() {
+        let mut text = content(shared, number == 0).to_string();
+        if number == 0 && shared.breaks("C2.4-json") {
+            text.pop();
+        }
+        if number == 0 && shared.breaks("C2.4-json/array") {
+            text = format!("[{text}]");
+        }
+        if number == 0 && shared.breaks("C2.1-file") {
+            let real = file.with_extension("real");
+            write(&real, &text);
+            symlink(real, file).unwrap();
+            continue;
+        }
+        write(file, &text);
+    }
+    if shared.breaks("C3.1-file") {
+        chmod(&files[0], 0o644);
+    }
+    if shared.breaks("C3.1-folder") {
+        chmod(files[0].parent().unwrap(), 0o777);
+    }
+    files
+}
+
+/// Writes one again, as when a root was opened.
+pub fn rewrite(shared: &Shared) {
+    let files = shared.files.lock().unwrap();
+    let text = content(shared, false).to_string() + "\n";
+    if shared.breaks("C2.5-atomic") {
+        fs::write(&files[1], text).unwrap();
+    } else if shared.breaks("C2.5-atomic/half") {
+        fs::write(&files[1], "{").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        fs::write(&files[1], text).unwrap();
+    } else if shared.breaks("C2.5-atomic/gone") {
+        fs::remove_file(&files[1]).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        write(&files[1], &text);
+    } else if let Some(file) = files.get(1) {
+        let new = file.with_extension("new");
+        write(&new, &text);
+        fs::rename(new, file).unwrap();
+    }
+}
+
+fn content(shared: &Shared, is_gemini: bool) -> Value {
+    let pid = std::process::id();
+    let mut content = json!({
+        "port": shared.port,
+        "workspacePath": shared.workspace,
+        "authToken": shared.token,
+        "ideInfo": {"name": "small", "displayName": "Small"},
+        "ideName": "Small",
+        "ppid": pid,
+    });
+    if shared.breaks("C2.2-lock-ppid") {
+        content["ppid"] = dead_pid().into();
+    }
+    if shared.breaks("C3.2-files") && !is_gemini {
+        content["authToken"] = "another0123456789abcdef".into();
+    }
+    if !is_gemini {
+        return content;
+    }
+    if shared.breaks("C2.4-port") {
+        content["port"] = shared.port.to_string().into();
+    }
+    if shared.breaks("C2.4-workspacePath") {
+        content["workspacePath"] = json!([shared.workspace]);
+    }
+    if shared.breaks("C2.4-authToken") {
+        content.as_object_mut().unwrap().remove("authToken");
+    }
+    if shared.breaks("C2.4-ideInfo") {
+        content.as_object_mut().unwrap().remove("ideInfo");
+    }
+    if shared.breaks("C2.4-ideInfo-name") {
+        content["ideInfo"]["name"] = "Small Editor".into();
+    }
+    let root = shared.workspace.display();
+    if shared.breaks("C2.5-separator") {
+        content["workspacePath"] = format!("{root};{root}").into();
+    }
+    if shared.breaks("C2.5-absolute") {
+        content["workspacePath"] = "project".into();
+    }
+    if shared.breaks("C2.5-exists") {
+        content["workspacePath"] = format!("{root}:{root}/none").into();
+    }
+    content
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    chmod(path, 0o600);
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// The id of a process that has ended.
+fn dead_pid() -> u32 {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id()
+}

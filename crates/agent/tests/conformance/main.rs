@@ -1,0 +1,11 @@
+//! The conformance suite, tried on a small companion that can break every rule.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod companion;
+mod context;
+mod files;
+mod mcp;
+mod rules;
+mod strangers;
+mod wire;

@@ -1,0 +1,243 @@
+//! `pillion conformance`.
+
+mod helper;
+mod junit;
+mod output;
+mod target;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use pillion_agent::conformance::{Conformance, Level, Patience, Report, Row, Rule, Target, rules};
+use pillion_discovery::Environment;
+
+use self::helper::{Commands, Reviewer};
+use self::output::Table;
+use crate::cli;
+use crate::failure::{Failure, Kind};
+
+/// Check whether a companion keeps the contract, rule by rule
+///
+/// For whoever writes a companion, for any editor: speaks to a running one as agents do, and as no
+/// agent would, and says of every rule that can be seen from outside whether it is kept. Opens
+/// views in its editor and closes them again; nothing is written into the workspace.
+///
+/// What only a person can do there is asked for, or done by the commands that are given. They run
+/// in your shell ($SHELL) and find the port in $PILLION_CONFORMANCE_PORT, the file in
+/// $PILLION_CONFORMANCE_FILE and, to move the cursor, the line in $PILLION_CONFORMANCE_LINE.
+///
+/// Exit code 1 when a MUST is broken (with --strict also for a SHOULD), 3 when there is no
+/// companion.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A discovery file of the companion
+    #[arg(value_name = "FILE", conflicts_with_all = ["pid", "workspace", "port"])]
+    file: Option<PathBuf>,
+
+    /// The companion whose discovery files name this process
+    #[arg(long, value_name = "N", conflicts_with_all = ["workspace", "port"])]
+    pid: Option<u32>,
+
+    #[command(flatten)]
+    target: cli::Target,
+
+    /// Run CMD to accept the diff of $PILLION_CONFORMANCE_FILE in the editor
+    #[arg(long, value_name = "CMD")]
+    accept_with: Option<String>,
+
+    /// Run CMD to reject the diff of $PILLION_CONFORMANCE_FILE in the editor
+    #[arg(long, value_name = "CMD")]
+    reject_with: Option<String>,
+
+    /// Run CMD to move the editor's cursor to line $PILLION_CONFORMANCE_LINE of
+    /// $PILLION_CONFORMANCE_FILE
+    #[arg(long, value_name = "CMD")]
+    move_with: Option<String>,
+
+    /// Run CMD at the end to stop the companion as its editor does
+    #[arg(long, value_name = "CMD")]
+    stop_with: Option<String>,
+
+    /// How long a person, or a command in a person's place, may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    patience: u64,
+
+    /// How long to watch a silent event stream; agents give up after 300
+    #[arg(long, value_name = "SECONDS", default_value_t = 1)]
+    idle: u64,
+
+    /// Only these rules, by id (C3.3-post-none), number (C3.3) or chapter (C3)
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// Fail for a broken SHOULD too
+    #[arg(long)]
+    strict: bool,
+
+    /// Print `{companion, rules: [{id, level, title, result, detail}], summary: {passed, failed,
+    /// skipped}}`; with --list an array of `{id, level, group, title}`
+    #[arg(long)]
+    json: bool,
+
+    /// Also write the result to this file as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Print the rules and check nothing
+    #[arg(long, conflicts_with_all = ["file", "pid", "workspace", "port", "junit"])]
+    list: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    check_patterns(&args.only)?;
+    let is_wanted = |rule: &Rule| {
+        args.only.is_empty() || args.only.iter().any(|pattern| rule.is_meant_by(pattern))
+    };
+    if args.list {
+        let wanted: Vec<_> = rules().filter(|rule| is_wanted(rule)).collect();
+        return print(&if args.json {
+            output::list_json(&wanted)?
+        } else {
+            output::list(&wanted)
+        });
+    }
+    let environment = Environment::current();
+    let target = target::find(args.file.as_deref(), args.pid, &args.target, &environment)?;
+    let report = if args.json {
+        let report = check(&args, &target, is_wanted, |_| {})?;
+        print(&output::json(&target, &report)?)?;
+        report
+    } else {
+        print(&format!("{}\n", output::companion(&target)))?;
+        let mut table = Table::new(io::stdout().is_terminal());
+        let mut printed = Ok(());
+        let report = check(&args, &target, is_wanted, |row| {
+            let row = table.row(row);
+            if printed.is_ok() {
+                printed = print(&row);
+            }
+        })?;
+        printed?;
+        print(&Table::end(&report))?;
+        report
+    };
+    if let Some(path) = &args.junit {
+        let shown = path.display();
+        let written = std::fs::write(path, junit::xml(&target, &report)?);
+        let cannot = || Failure::new(Kind::Refused, format!("cannot write {shown}"));
+        written.with_context(cannot)?;
+    }
+    verdict(&report, args.strict)
+}
+
+fn check_patterns(patterns: &[String]) -> anyhow::Result<()> {
+    for pattern in patterns {
+        if !rules().any(|rule| rule.is_meant_by(pattern)) {
+            let message = format!("there is no rule {pattern}");
+            let failure = Failure::new(Kind::Usage, message);
+            return Err(failure
+                .hint("`pillion conformance --list` prints them.")
+                .into());
+        }
+    }
+    Ok(())
+}
+
+fn check(
+    args: &Args,
+    target: &Target,
+    is_wanted: impl Fn(&Rule) -> bool,
+    tell: impl FnMut(&Row),
+) -> anyhow::Result<Report> {
+    let help = Duration::from_secs(args.patience);
+    let commands = Commands {
+        accept: args.accept_with.clone(),
+        reject: args.reject_with.clone(),
+        r#move: args.move_with.clone(),
+        stop: args.stop_with.clone(),
+    };
+    let reviewer = Reviewer {
+        commands,
+        port: target.port(),
+        patience: help,
+        is_person_there: io::stdin().is_terminal() && io::stderr().is_terminal(),
+    };
+    let patience = Patience {
+        idle: Duration::from_secs(args.idle),
+        help,
+        ..Patience::default()
+    };
+    let conformance = Conformance::new(target.clone(), patience, Box::new(reviewer));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    runtime.block_on(async {
+        tokio::select! {
+            report = conformance.run(is_wanted, tell) => Ok(report),
+            () = interrupted() => {
+                conformance.clean_up().await;
+                let message = "interrupted; no view is left open";
+                Err(Failure::new(Kind::Refused, message).into())
+            }
+        }
+    })
+}
+
+/// Waits until somebody wants it to end.
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals.map(signal) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+}
+
+/// Waits until somebody wants it to end.
+#[cfg(not(unix))]
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Whether the companion conforms.
+fn verdict(report: &Report, is_strict: bool) -> anyhow::Result<()> {
+    for level in [Level::Must, Level::Should] {
+        let is_broken = |row: &&Row| row.rule.level == level && row.verdict.is_fail();
+        let broken: Vec<_> = report.rows.iter().filter(is_broken).collect();
+        let counted = match broken[..] {
+            [] => continue,
+            [_] => format!("1 {level} is broken"),
+            _ => format!("{} {level}s are broken", broken.len()),
+        };
+        if level == Level::Should && !is_strict {
+            continue;
+        }
+        let message = format!("the companion does not conform: {counted}");
+        let hint = format!(
+            "`--only {}` looks at the first of them again.",
+            broken[0].rule.id
+        );
+        return Err(Failure::new(Kind::Refused, message).hint(hint).into());
+    }
+    Ok(())
+}

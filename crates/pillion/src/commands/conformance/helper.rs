@@ -1,0 +1,166 @@
+//! Who does what only a person can do in an editor: a command that was given, or whoever sits at
+//! the terminal.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use pillion_agent::conformance::{Help, Helper, Step};
+
+use crate::failure;
+
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// The commands that were given, as lines for a shell.
+pub struct Commands {
+    pub accept: Option<String>,
+    pub reject: Option<String>,
+    pub r#move: Option<String>,
+    pub stop: Option<String>,
+}
+
+pub struct Reviewer {
+    pub commands: Commands,
+    pub port: u16,
+    pub patience: Duration,
+    pub is_person_there: bool,
+}
+
+impl Helper for Reviewer {
+    fn help<'a>(&'a self, step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>> {
+        Box::pin(self.step(step))
+    }
+}
+
+impl Reviewer {
+    async fn step(&self, step: &Step) -> Help {
+        let Some(line) = self.command(step) else {
+            return self.ask(step);
+        };
+        match step {
+            Step::Accept { file } | Step::Reject { file } => self.run(line, file, 1).await,
+            Step::Stop => self.run(line, "", 1).await,
+            Step::Move { file, lines } => {
+                for number in 1..=*lines {
+                    let help = self.run(line, file, number).await;
+                    if help != Help::Done {
+                        return help;
+                    }
+                }
+                Help::Done
+            }
+        }
+    }
+
+    fn command(&self, step: &Step) -> Option<&str> {
+        let command = match step {
+            Step::Accept { .. } => &self.commands.accept,
+            Step::Reject { .. } => &self.commands.reject,
+            Step::Move { .. } => &self.commands.r#move,
+            Step::Stop => &self.commands.stop,
+        };
+        command.as_deref()
+    }
+
+    /// Asks the person at the terminal.
+    fn ask(&self, step: &Step) -> Help {
+        let (wish, flag) = match step {
+            Step::Accept { file } => (format!("Accept the diff of {file} as it is"), "accept"),
+            Step::Reject { file } => (format!("Reject the diff of {file}"), "reject"),
+            Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
+            Step::Stop => {
+                return Help::Nobody("give --stop-with CMD, which stops the companion".to_owned());
+            }
+        };
+        if !self.is_person_there {
+            return Help::Nobody(format!(
+                "nobody is at a terminal to do it in the editor: give --{flag}-with CMD"
+            ));
+        }
+        let seconds = self.patience.as_secs();
+        failure::tell(format_args!("{wish} in the editor. You have {seconds} s."));
+        Help::Asked
+    }
+
+    /// Runs a line in the user's shell. What it is about reaches it by the environment: nothing is
+    /// pasted into the line.
+    async fn run(&self, line: &str, file: &str, number: u32) -> Help {
+        let mut command = shell(line);
+        command
+            .env("PILLION_CONFORMANCE_PORT", self.port.to_string())
+            .env("PILLION_CONFORMANCE_FILE", file)
+            .env("PILLION_CONFORMANCE_LINE", number.to_string())
+            .stdin(Stdio::null())
+            // Standard output is the report's.
+            .stdout(Stdio::null());
+        let mut running = match command.spawn() {
+            Ok(child) => Running(child),
+            Err(error) => return Help::Failed(format!("`{line}` cannot be started: {error}")),
+        };
+        match running.ended(self.patience).await {
+            Some(status) if status.success() => Help::Done,
+            Some(status) => Help::Failed(format!("`{line}` failed: {status}")),
+            None => Help::Failed(format!("`{line}` did not end within {:?}", self.patience)),
+        }
+    }
+}
+
+/// A command that is under way. Nothing of it is left behind, whatever ends the wait.
+struct Running(Child);
+
+impl Running {
+    async fn ended(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let started = Instant::now();
+        while started.elapsed() < patience {
+            if let Ok(Some(status)) = self.0.try_wait() {
+                return Some(status);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        None
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            kill(&mut self.0);
+            let _ = self.0.wait();
+        }
+    }
+}
+
+#[cfg(unix)]
+fn shell(line: &str) -> Command {
+    use std::os::unix::process::CommandExt;
+    let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
+    let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
+    // A group of its own, so that what it starts can be ended with it.
+    command.arg("-c").arg(line).process_group(0);
+    command
+}
+
+/// Ends the shell and what it started.
+#[cfg(unix)]
+fn kill(shell: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let group = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(windows)]
+fn shell(line: &str) -> Command {
+    use std::os::windows::process::CommandExt;
+    let mut command = Command::new("cmd");
+    // As it is: `cmd` has quoting rules of its own.
+    command.arg("/C").raw_arg(line);
+    command
+}
+
+#[cfg(windows)]
+fn kill(shell: &mut Child) {
+    let _ = shell.kill();
+}

@@ -1,0 +1,99 @@
+//! Which companion is checked. A dead one can be meant as well: that it left its files is a finding.
+
+use std::path::Path;
+
+use anyhow::Context;
+use pillion_agent::conformance::Target;
+use pillion_discovery::survey::{Companion, Survey};
+use pillion_discovery::{Environment, survey};
+use pillion_protocol::Dialect;
+
+use crate::failure::{Failure, Kind};
+use crate::{choice, cli};
+
+/// The companion that was named, or that of this folder.
+///
+/// # Errors
+/// [`Kind::NoCompanion`] when there is none, [`Kind::Refused`] for a file that leads to none.
+pub fn find(
+    file: Option<&Path>,
+    pid: Option<u32>,
+    target: &cli::Target,
+    environment: &Environment,
+) -> anyhow::Result<Target> {
+    if let Some(file) = file {
+        return read(file, environment);
+    }
+    let named = |name: &str| -> anyhow::Error {
+        Failure::new(Kind::NoCompanion, format!("no discovery file is of {name}"))
+            .hint("`pillion list --all` shows every companion that left one.")
+            .into()
+    };
+    if let Some(pid) = pid {
+        let is_its = |companion: &Companion| {
+            let own = companion.state.as_ref().map(|state| state.pid);
+            own == Some(pid) || companion.pids.contains(&pid)
+        };
+        let in_name = format!("-{pid}");
+        let file = file_of(survey(environment), is_its, |name| name.contains(&in_name));
+        return file.map_or_else(
+            || Err(named(&format!("process {pid}"))),
+            |file| read(&file, environment),
+        );
+    }
+    if let Some(port) = target.port {
+        let (with_pid, lock) = (format!("-{port}.json"), format!("{port}.lock"));
+        let file = file_of(
+            survey(environment),
+            |companion| companion.port == port,
+            |name| name.ends_with(&with_pid) || name == lock,
+        );
+        return file.map_or_else(
+            || Err(named(&format!("port {port}"))),
+            |file| read(&file, environment),
+        );
+    }
+    let companion = choice::choose(target, environment)?;
+    let file = companion.files.first().with_context(|| {
+        Failure::new(
+            Kind::NoCompanion,
+            "the companion has left no discovery file",
+        )
+    })?;
+    read(&file.path, environment)
+}
+
+/// A file of the companion that is meant: one that lives, else one that is dead, else a file that
+/// only its name tells of.
+fn file_of(
+    survey: Survey,
+    is_meant: impl Fn(&Companion) -> bool,
+    is_its_name: impl Fn(&str) -> bool,
+) -> Option<std::path::PathBuf> {
+    let mut meant: Vec<_> = survey.companions.iter().filter(|it| is_meant(it)).collect();
+    meant.sort_by_key(|companion| !companion.is_alive());
+    let mut files = meant.into_iter().flat_map(|companion| &companion.files);
+    if let Some(file) = files.next() {
+        return Some(file.path.clone());
+    }
+    let fits = |name: &str| {
+        let mut places = Dialect::AGENTS.iter().flat_map(|dialect| dialect.places());
+        places.any(|place| place.name.fits(name)) && is_its_name(name)
+    };
+    survey.malformed.into_iter().find(|path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(fits)
+    })
+}
+
+fn read(file: &Path, environment: &Environment) -> anyhow::Result<Target> {
+    let target = Target::of_file(file, environment);
+    target.map_err(|error| {
+        let hint = "Name a discovery file, or `pillion list --all` shows the companions.";
+        let failure = Failure::new(Kind::Refused, error.to_string()).hint(hint);
+        match std::error::Error::source(&error) {
+            Some(source) => anyhow::anyhow!("{source}").context(failure),
+            None => failure.into(),
+        }
+    })
+}

@@ -1,0 +1,393 @@
+//! `pillion conformance`: what it says of Pillion's own companions and of others, and how.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pillion_agent::conformance::rules;
+use pillion_testkit::{Size, Tmux};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde_json::Value;
+
+use crate::sandbox::{self, Sandbox, Serve};
+use crate::shared_conformance::{commands, run};
+
+/// Nothing but time shows that a silent stream lives, and nobody opens a workspace folder.
+const NOT_SEEN: [&str; 2] = ["C1.1-stream-alive", "C2.5-atomic"];
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn stop(serve: &Serve) -> String {
+    format!("kill {}", serve.child.id())
+}
+
+#[test]
+fn a_companion_without_a_face_passes() {
+    let sandbox = Sandbox::new();
+    sandbox.home.file("a.txt", "text\n");
+    let serve = sandbox.serve::<&str>([]);
+    let mut command = sandbox.command(["conformance"]);
+    let outcome = run(command.args(commands(&stop(&serve))));
+    outcome.expect_all_but(&NOT_SEEN);
+    assert_eq!(
+        outcome.report["rules"].as_array().unwrap().len(),
+        rules().count()
+    );
+    let left: Vec<_> = fs::read_dir(sandbox.home.workspace()).unwrap().collect();
+    assert_eq!(left.len(), 1, "nothing was written: {left:?}");
+}
+
+#[test]
+fn the_review_passes() {
+    let sandbox = Sandbox::new();
+    sandbox.home.file("a.txt", "text\n");
+    let tmux = Tmux::start();
+    let pillion = env!("CARGO_BIN_EXE_pillion");
+    let (size, env) = (Size::new(110, 30), sandbox.home.env());
+    let pane = tmux.spawn("review", size, &env, &sandbox.home.workspace(), &[pillion]);
+    pane.wait_for("Waiting for an agent.", SOON);
+    let stop = format!("kill {}", sandbox.running_pid());
+    let mut command = sandbox.command(["conformance"]);
+    run(command.args(commands(&stop))).expect_all_but(&NOT_SEEN);
+}
+
+#[test]
+fn what_nobody_can_do_is_skipped_with_what_to_do_about_it() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let before = serve.files();
+    let table = sandbox
+        .run(["conformance", "--only", "C5.6,C4.2-change,C6.2"])
+        .expect(0)
+        .stdout;
+    let port = serve.port().to_string();
+    let table = table.replace(&port, "PORT");
+    insta::assert_snapshot!(table);
+    assert!(before.iter().all(|file| file.exists()));
+    assert_eq!(
+        sandbox.run(["diffs"]).expect(0).stdout,
+        "no diffs are pending\n"
+    );
+}
+
+#[test]
+fn a_command_that_fails_is_no_pass() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let args = [
+        "conformance",
+        "--only",
+        "C5.6-sent",
+        "--accept-with",
+        "exit 7",
+    ];
+    let ran = sandbox
+        .run(args)
+        .expect_error(1, "1 MUST is broken", "--only");
+    assert!(
+        ran.stdout.contains("`exit 7` failed: exit status: 7"),
+        "{}",
+        ran.stdout
+    );
+    let args = [
+        "conformance",
+        "--only",
+        "C5.6-sent",
+        "--patience",
+        "1",
+        "--accept-with",
+        "sleep 60",
+    ];
+    let ran = sandbox.run(args).expect(1);
+    assert!(
+        ran.stdout.contains("did not end within 1s"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(
+        sandbox.run(["diffs"]).expect(0).stdout,
+        "no diffs are pending\n"
+    );
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let tmux = Tmux::start();
+    let line = format!(
+        "{} conformance --only C5.6; echo \"exit code $?\"; sleep 100",
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    let (size, env) = (Size::new(150, 30), sandbox.home.env());
+    let command = ["sh", "-c", &line];
+    let pane = tmux.spawn("person", size, &env, &sandbox.home.workspace(), &command);
+    let asked = pane.wait_for("You have 60 s.", SOON);
+    assert!(asked.contains("Accept the diff of"), "{asked}");
+    let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let id = listed[0]["id"].to_string();
+    sandbox.run(["accept", &id]).expect(0);
+    let done = pane.wait_for("exit code 0", SOON);
+    assert!(done.contains("3 passed, 0 failed, 0 skipped"), "{done}");
+    let coloured = pane.screen_with_colours();
+    assert!(coloured.contains("\u{1b}["), "{coloured}");
+}
+
+#[test]
+fn no_view_is_left_open_by_who_is_interrupted() {
+    for name in ["INT", "TERM", "HUP"] {
+        let sandbox = Sandbox::new();
+        let serve = sandbox.serve::<&str>([]);
+        let pid = sandbox.home.root().join("sleep.pid");
+        let line = format!("echo $$ > '{}'; sleep 100", pid.display());
+        let args = ["conformance", "--only", "C5.6-sent", "--accept-with", &line];
+        let mut child = sandbox
+            .command(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        while fs::read_to_string(&pid).map_or(true, |text| text.is_empty()) {
+            assert!(started.elapsed() < SOON);
+            thread::sleep(Duration::from_millis(5));
+        }
+        sandbox::signal(&child, name);
+        assert_eq!(sandbox::ended(&mut child), Some(1), "{name}");
+        let diffs = sandbox.run(["diffs"]).expect(0).stdout;
+        assert_eq!(diffs, "no diffs are pending\n");
+        let shell = fs::read_to_string(&pid).unwrap();
+        let shell = shell.trim().parse().unwrap();
+        assert!(!pillion_discovery::process::is_alive(shell), "{name}");
+        drop(serve);
+    }
+}
+
+#[test]
+fn a_companion_is_named_by_port_process_file_or_folder() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let (port, pid) = (serve.port().to_string(), serve.child.id().to_string());
+    let files = serve.files();
+    let file = files
+        .iter()
+        .find(|it| it.to_str().unwrap().ends_with(".lock"))
+        .unwrap();
+    let folder = sandbox.home.workspace();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    for named in [
+        vec!["--port".to_owned(), port],
+        vec!["--pid".to_owned(), pid],
+        vec!["--workspace".to_owned(), path(&folder)],
+        vec![path(file)],
+    ] {
+        let mut command = sandbox.command(["conformance", "--only", "C2.2"]);
+        let outcome = run(command.args(&named).current_dir("/"));
+        outcome.expect_all_but(&[]);
+        let companion = &outcome.report["companion"];
+        assert_eq!(companion["port"], serve.port());
+        assert_eq!(companion["displayName"], "Pillion");
+        assert_eq!(companion["workspace"][0], path(&folder));
+        assert_eq!(companion["files"].as_array().unwrap().len(), files.len());
+        assert!(
+            companion["pids"]
+                .as_array()
+                .unwrap()
+                .contains(&serve.child.id().into())
+        );
+    }
+}
+
+#[test]
+fn a_dead_companion_is_a_finding_and_none_is_no_companion() {
+    let sandbox = Sandbox::new();
+    let none = "no discovery file is of";
+    sandbox
+        .run(["conformance"])
+        .expect_error(3, "no companion", "pillion serve");
+    sandbox
+        .run(["conformance", "--pid", "1"])
+        .expect_error(3, none, "pillion list");
+    sandbox
+        .run(["conformance", "--port", "9"])
+        .expect_error(3, none, "pillion list");
+    sandbox
+        .run(["conformance", "none.json"])
+        .expect_error(1, "cannot read", "pillion list");
+    sandbox
+        .run(["conformance", "--only", "C8"])
+        .expect_error(2, "there is no rule C8", "--list");
+    let mut serve = sandbox.serve::<&str>([]);
+    serve.signal("KILL");
+    serve.ended();
+    let port = serve.port().to_string();
+    let args = ["conformance", "--port", &port, "--only", "C6.1,C1.1-ping"];
+    let ran = sandbox
+        .run(args)
+        .expect_error(1, "1 MUST is broken", "--only");
+    assert!(
+        ran.stdout.contains("nobody answers on port"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_broken_must_fails_and_a_broken_should_only_with_strict() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let file = &serve.files()[0];
+    let folder = file.parent().unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let args = ["conformance", "--only", "C3.1"];
+    let ran = sandbox.run(args).expect(0);
+    assert!(
+        ran.stdout.contains("FAIL  SHOULD  C3.1-folder"),
+        "{}",
+        ran.stdout
+    );
+    sandbox
+        .run([&args[..], &["--strict"]].concat())
+        .expect_error(1, "does not conform: 1 SHOULD is broken", "--only");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+    sandbox
+        .run(args)
+        .expect_error(1, "does not conform: 1 MUST is broken", "--only");
+}
+
+#[test]
+fn no_token_is_in_any_output_and_the_xml_is_well_formed() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let xml = sandbox.home.root().join("result.xml");
+    let odd = "<\u{1}\"&'>]]>\u{ffff}";
+    let mut content: Value = serde_json::from_slice(&fs::read(&serve.files()[0]).unwrap()).unwrap();
+    content["ideInfo"]["displayName"] = odd.into();
+    let name = format!("gemini-ide-server-1-{}.json", serve.port());
+    let file = sandbox.home.file(&name, content.to_string());
+    let log = sandbox.home.root().join("log");
+    let mut command = sandbox.command(["conformance", "--only", "C1,C2,C3", "--strict"]);
+    command.arg(file);
+    command.arg("--junit").arg(&xml).arg("--log").arg(&log);
+    let outcome = run(&mut command);
+    assert_eq!(outcome.report["companion"]["displayName"], odd);
+    let written = fs::read_to_string(&xml).unwrap();
+    let logged = fs::read_to_string(&log).unwrap_or_default();
+    for file in serve.files() {
+        let token = pillion_testkit::discovery_file(&file).auth_token.unwrap();
+        for text in [&outcome.report.to_string(), &written, &logged] {
+            assert!(!text.contains(token.expose()), "{text}");
+        }
+    }
+    let mut reader = Reader::from_str(&written);
+    let (mut cases, mut depth) = (0, 0);
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(tag) => {
+                depth += 1;
+                cases += usize::from(tag.name().as_ref() == "testcase");
+            }
+            Event::End(_) => depth -= 1,
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!(
+        (cases, depth),
+        (outcome.report["rules"].as_array().unwrap().len(), 0)
+    );
+    let summary = &outcome.report["summary"];
+    let counted = ["passed", "failed", "skipped"].map(|name| summary[name].as_u64().unwrap());
+    assert_eq!(counted.iter().sum::<u64>(), cases as u64);
+}
+
+#[test]
+fn the_rules_are_listed() {
+    let sandbox = Sandbox::new();
+    let listed = sandbox
+        .run(["conformance", "--list", "--json"])
+        .expect(0)
+        .stdout;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let ids: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["id"])
+        .collect();
+    assert!(ids.iter().copied().eq(rules().map(|rule| rule.id)));
+    let listed = sandbox
+        .run(["conformance", "--list", "--only", "C2.1"])
+        .expect(0)
+        .stdout;
+    let line = "  MUST    C2.1-file               Discovery files are regular files";
+    assert!(
+        listed.starts_with(&format!("Discovery files\n{line}")),
+        "{listed}"
+    );
+}
+
+/// The page says how Pillion's own companions are checked; that is run here as it stands there.
+#[test]
+fn the_example_on_the_page_runs() {
+    let page = include_str!("../../../../docs/conformance.md");
+    let start = page
+        .find("   pillion conformance \\\n")
+        .expect("the example is there");
+    let example = page[start..].split("```").next().unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.home.file("a.txt", "text\n");
+    let _serve = sandbox.serve::<&str>([]);
+    let folder = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display());
+    let output = Command::new("sh")
+        .args(["-c", example])
+        .env_clear()
+        .envs(sandbox.home.env().iter())
+        .env("PATH", path)
+        .current_dir(sandbox.home.workspace())
+        .output()
+        .unwrap();
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{table}");
+    for row in ["C5.6-sent", "C5.7-sent", "C4.2-change"] {
+        let line = table.lines().find(|line| line.contains(row));
+        assert!(line.is_some_and(|line| line.contains("pass")), "{table}");
+    }
+}
+
+/// `docs/conformance.md` lists every rule. `UPDATE_DOCS=1 cargo test -p pillion conformance` writes
+/// the list.
+#[test]
+fn the_page_lists_every_rule() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (begin, end) = ("<!-- rules -->\n", "<!-- end of rules -->\n");
+    let (before, rest) = page.split_once(begin).expect("the list has a beginning");
+    let (_, after) = rest.split_once(end).expect("the list has an end");
+    let mut list = String::new();
+    let mut group = None;
+    for rule in rules() {
+        if group.replace(rule.group) != Some(rule.group) {
+            let title = rule.group.title();
+            list += &format!(
+                "\n### {title}\n\n| rule | level | what is asked |\n| --- | --- | --- |\n"
+            );
+        }
+        list += &format!("| {} | {} | {} |\n", rule.id, rule.level, rule.title);
+    }
+    let expected = format!("{before}{begin}{list}\n{end}{after}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        written, expected,
+        "docs/conformance.md does not list the rules"
+    );
+}

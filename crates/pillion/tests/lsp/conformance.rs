@@ -1,0 +1,106 @@
+//! Both faces of editors keep the contract, and an editor that changes its folders meanwhile shows
+//! that files are rewritten whole.
+
+use std::collections::HashMap;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::agent;
+use crate::client::{Editor, uri};
+use crate::sandbox::Sandbox;
+use crate::shared_conformance::{commands, run};
+
+/// An editor that shows what it is asked to show, and edits nothing.
+struct Shower {
+    editor: Editor,
+    /// What plugins are asked to show, by the number of the diff.
+    views: HashMap<u64, Value>,
+    has_shown: bool,
+}
+
+impl Shower {
+    fn new(editor: Editor) -> Self {
+        Self {
+            editor,
+            views: HashMap::new(),
+            has_shown: false,
+        }
+    }
+
+    fn handle(&mut self, message: &Value) {
+        let params = &message["params"];
+        let id = params["id"].as_u64().unwrap_or_default();
+        match message["method"].as_str() {
+            Some("pillion/openDiff") => {
+                self.views.insert(id, params["proposed"].clone());
+                self.editor.answer(message, json!({}));
+                self.has_shown = true;
+            }
+            Some("pillion/closeDiff") => {
+                let text = self.views.remove(&id);
+                self.editor.answer(message, json!({"content": text}));
+            }
+            Some("window/showDocument") => {
+                let uri = params["uri"].as_str().unwrap();
+                let path = uri.strip_prefix("file://").unwrap();
+                let text = std::fs::read_to_string(path).unwrap();
+                let document = json!({"uri": uri, "languageId": "x", "version": 0, "text": text});
+                let params = json!({"textDocument": document});
+                self.editor.answer(message, json!({"success": true}));
+                self.editor.notify("textDocument/didOpen", params);
+                self.has_shown = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Serves while `pillion conformance` runs; another folder is opened meanwhile.
+    fn pass(mut self, sandbox: &Sandbox) {
+        let other = sandbox.home.other_workspace("other");
+        let stop = format!("kill {}", self.editor.child.id());
+        let mut command = sandbox.command(["conformance"]);
+        command.args(commands(&stop));
+        let running = thread::spawn(move || run(&mut command));
+        let mut has_changed = false;
+        while !running.is_finished() {
+            if let Some(message) = self.editor.poll(Duration::from_millis(20)) {
+                self.handle(&message);
+            }
+            if self.has_shown && !has_changed {
+                has_changed = true;
+                let added = json!([{"uri": uri(&other), "name": "other"}]);
+                let event = json!({"event": {"added": added, "removed": []}});
+                self.editor
+                    .notify("workspace/didChangeWorkspaceFolders", event);
+            }
+        }
+        let outcome = running.join().unwrap();
+        // Nothing but time shows that a silent stream lives.
+        outcome.expect_all_but(&["C1.1-stream-alive"]);
+    }
+}
+
+#[test]
+fn a_plugin_passes() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.txt", "text\n");
+    let mut editor = Editor::plugin(&sandbox);
+    agent::files(&mut editor);
+    let active = json!({"uri": uri(&file), "lastFocused": 1_700_000_000_000_u64, "active": true,
+        "lineText": "text", "position": {"line": 0, "character": 0}});
+    editor.notify("pillion/didChangeContext", json!({"openFiles": [active]}));
+    Shower::new(editor).pass(&sandbox);
+}
+
+#[test]
+fn an_editor_without_a_plugin_passes() {
+    let sandbox = Sandbox::new();
+    sandbox.home.file("a.txt", "text\n");
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(json!({"processId": std::process::id(), "capabilities": {}}));
+    editor.notify("initialized", json!({}));
+    editor.request("pillion/none", Value::Null);
+    Shower::new(editor).pass(&sandbox);
+}

@@ -1,0 +1,32 @@
+//! The companion of a real Neovim keeps the contract, every rule of it.
+
+use std::process::Command;
+use std::thread;
+
+use pillion_testkit::Home;
+
+use crate::shared_conformance::{commands, run};
+use crate::world::{PILLION, World};
+
+each_neovim! {
+    fn neovim_passes(version) {
+        let home = Home::new();
+        let other = home.other_workspace("other");
+        let world = World::with(version, home, &[("a.txt", "text\n")], |setup| setup);
+        let mut command = Command::new(PILLION);
+        command
+            .arg("conformance")
+            .args(commands(&format!("kill {}", world.nvim.pid())))
+            .env_clear()
+            .envs(world.home.env().iter())
+            .current_dir(world.home.workspace());
+        let running = thread::spawn(move || run(&mut command));
+        // By then it has read the files.
+        let connected = "#require('pillion.client').state.agents > 0";
+        world.nvim.wait_until("an agent", connected);
+        world.nvim.command(&format!("tabnew | tcd {}", other.display()));
+        let outcome = running.join().unwrap();
+        // Nothing but time shows that a silent stream lives.
+        outcome.expect_all_but(&["C1.1-stream-alive"]);
+    }
+}

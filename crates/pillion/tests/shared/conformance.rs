@@ -1,0 +1,50 @@
+//! Runs `pillion conformance` on a companion of Pillion's, whatever its face, and reads the result.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What settles diffs, moves the cursor and stops the companion in a person's place.
+pub fn commands(stop: &str) -> [String; 8] {
+    let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
+    let port = "--port \"$PILLION_CONFORMANCE_PORT\"";
+    // The only one that is pending.
+    let newest = format!("\"$({pillion} diffs {port} | awk 'END {{print $1}}')\"");
+    let place = "\"$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE\"";
+    [
+        "--accept-with".to_owned(),
+        format!("{pillion} accept {port} {newest}"),
+        "--reject-with".to_owned(),
+        format!("{pillion} reject {port} {newest}"),
+        "--move-with".to_owned(),
+        format!("{pillion} focus {port} --selection text {place}"),
+        "--stop-with".to_owned(),
+        stop.to_owned(),
+    ]
+}
+
+/// What became of each rule.
+pub struct Outcome {
+    pub report: Value,
+}
+
+/// Runs it with `--json`, in the folder and the environment of `command`.
+pub fn run(command: &mut Command) -> Outcome {
+    let output = command.arg("--json").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let report = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}\n{errors}"));
+    Outcome { report }
+}
+
+impl Outcome {
+    /// Every rule passes, but for these, which are skipped.
+    #[track_caller]
+    pub fn expect_all_but(&self, skipped: &[&str]) {
+        let rules = self.report["rules"].as_array().unwrap();
+        let others: Vec<_> = rules.iter().filter(|it| it["result"] != "pass").collect();
+        let ids: Vec<_> = others.iter().map(|it| it["id"].as_str().unwrap()).collect();
+        let are_skipped = others.iter().all(|it| it["result"] == "skip");
+        assert!(ids == skipped && are_skipped, "{others:#?}");
+    }
+}
