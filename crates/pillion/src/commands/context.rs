@@ -66,10 +66,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             () = interrupt::output_closed(), if args.follow => Ok(()),
         };
         session.end().await;
-        match (shown, signal) {
+        match signal {
             // That is how following ends.
-            (Ok(()), Some(kind)) if !args.follow => Err(interrupted(kind).into()),
-            (shown, _) => Ok(shown?),
+            Some(kind) if !args.follow => Err(interrupted(kind).into()),
+            _ => Ok(shown?),
         }
     })
 }
