@@ -161,6 +161,37 @@ fn the_companion_writes_no_files() {
     forbid("crates/companion/src", &words, &[]);
 }
 
+/// What an agent would delete or write, looking on does not.
+#[test]
+fn finding_a_companion_changes_nothing() {
+    let words = [
+        "fs::write",
+        "File::create",
+        ".write(",
+        ".create(",
+        "fs::remove",
+        "fs::rename",
+    ];
+    forbid("crates/agent/src/find", &words, &[]);
+}
+
+#[test]
+fn the_agents_side_knows_no_companions_code() {
+    forbid("crates/agent/src", &["pillion_companion"], &[]);
+}
+
+#[test]
+fn the_doctor_judges_without_io() {
+    let words = [
+        "fs::",
+        "std::net",
+        "Command::new",
+        "tokio",
+        "pillion_agent::Client",
+    ];
+    forbid("crates/pillion/src/doctor/checks", &words, &[]);
+}
+
 #[test]
 fn every_file_says_what_it_owns_and_stays_small() {
     for Source { path, text } in sources() {
