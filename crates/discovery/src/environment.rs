@@ -161,20 +161,25 @@ impl Environment {
         &self.current_dir
     }
 
-    /// `path` made absolute as Node does it: by its text, not asking the file system about links.
     fn resolve(&self, path: &Path) -> PathBuf {
-        let mut resolved = PathBuf::new();
-        for component in self.current_dir.join(path).components() {
-            match component {
-                Component::CurDir => {}
-                Component::ParentDir => {
-                    resolved.pop();
-                }
-                other => resolved.push(other),
-            }
-        }
-        resolved
+        absolute(&self.current_dir, path)
     }
+}
+
+/// `path`, which may start at `folder`, made absolute as Node does it: by its text, not asking the
+/// file system about links. An empty one is the folder itself.
+pub fn absolute(folder: &Path, path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for component in folder.join(path).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            other => resolved.push(other),
+        }
+    }
+    resolved
 }
 
 impl fmt::Debug for Environment {

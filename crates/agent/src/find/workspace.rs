@@ -2,9 +2,10 @@
 //! real.
 
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use pillion_discovery::environment::absolute;
 use pillion_protocol::discovery::WORKSPACE_SEPARATOR;
 
 use super::content::Workspace;
@@ -85,7 +86,7 @@ impl<'a> Matcher<'a> {
 
     fn real(&self, path: &str) -> Result<PathBuf, Refused> {
         if self.release.has(Change::ExistingPart) {
-            let path = absolute(self.current_dir, &decoded(path));
+            let path = absolute(self.current_dir, Path::new(&decoded(path)));
             return self.existing_part(&path, &mut Vec::new());
         }
         let path = if self.release.has(Change::Decoded) {
@@ -93,7 +94,7 @@ impl<'a> Matcher<'a> {
         } else {
             path.to_owned()
         };
-        let path = absolute(self.current_dir, &path);
+        let path = absolute(self.current_dir, Path::new(&path));
         Ok(fs::canonicalize(&path).unwrap_or(path))
     }
 
@@ -113,7 +114,7 @@ impl<'a> Matcher<'a> {
             Ok(metadata) if metadata.is_symlink() => {
                 let target = fs::read_link(path).map_err(|_| Refused)?;
                 let parent = path.parent().unwrap_or(path);
-                let target = absolute(parent, &target.to_string_lossy());
+                let target = absolute(parent, &target);
                 return self.existing_part(&target, seen);
             }
             Ok(_) => {}
@@ -149,21 +150,6 @@ fn is_below(root: &Path, folder: &Path, release: Release) -> bool {
     } else {
         folder.starts_with(root)
     }
-}
-
-/// `path` made absolute by its text. An empty one is the folder itself.
-fn absolute(folder: &Path, path: &str) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for component in folder.join(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            other => resolved.push(other),
-        }
-    }
-    resolved
 }
 
 /// A path with its escapes (`%20`) undone, and without `file://`. A malformed one stays as it is.
