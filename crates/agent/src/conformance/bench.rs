@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::probe::{NoAnswer, Probe};
 use super::rule::{Problem, unchecked};
 use super::session::{Record, Session};
+use super::sessions;
 use super::story::{Contexts, Story};
 use super::target::Target;
 use super::watch::{Seen, Watch};
@@ -101,6 +102,8 @@ pub struct Bench {
     /// How the first handshake ended.
     handshake: OnceCell<Result<(), String>>,
     views: OnceCell<Result<(), Problem>>,
+    /// Whether two sessions are served at once.
+    together: OnceCell<Result<(), Problem>>,
     accepted: OnceCell<Result<Story, Problem>>,
     rejected: OnceCell<Result<Story, Problem>>,
     contexts: OnceCell<Result<Contexts, Problem>>,
@@ -123,6 +126,7 @@ impl Bench {
             answers: OnceCell::new(),
             handshake: OnceCell::new(),
             views: OnceCell::new(),
+            together: OnceCell::new(),
             accepted: OnceCell::new(),
             rejected: OnceCell::new(),
             contexts: OnceCell::new(),
@@ -180,6 +184,13 @@ impl Bench {
             return Err(missing(why));
         }
         let opened = Session::open(self).await;
+        if self.has_shaken_hands() {
+            return opened.map_err(|NoAnswer(why)| {
+                Problem::Unchecked(format!(
+                    "there is no session after the first: {why}; see C1.4-two"
+                ))
+            });
+        }
         let first = opened.as_ref().map(|_| ());
         let _ = self
             .handshake
@@ -187,10 +198,29 @@ impl Bench {
         opened.map_err(|NoAnswer(why)| missing(&why))
     }
 
-    /// Whether a view can be opened at all, for the checks that need one.
-    pub(super) async fn has_views(&self) -> Result<(), Problem> {
+    /// Whether some session was opened already.
+    pub(super) fn has_shaken_hands(&self) -> bool {
+        matches!(self.handshake.get(), Some(Ok(())))
+    }
+
+    /// Whether sessions can be opened at all. None is left open.
+    pub(super) async fn has_sessions(&self) -> Result<(), Problem> {
+        if !self.has_shaken_hands() {
+            self.deaf_session().await?.leave().await;
+        }
+        Ok(())
+    }
+
+    /// Whether two sessions are served at once, for the checks that need two.
+    pub(super) async fn serves_two(&self) -> Result<(), Problem> {
+        let together = self.together.get_or_init(|| sessions::together(self)).await;
+        together.clone()
+    }
+
+    /// Whether a view can be opened at all, for the checks that need one. No session is opened for
+    /// that: there are companions that a second one disturbs (C1.4).
+    pub(super) async fn has_views(&self, session: &Session<'_>) -> Result<(), Problem> {
         let try_one = || async {
-            let session = self.deaf_session().await?;
             let path = self.new_path();
             match session.open_diff(&path, "text\n").await {
                 Ok(reply) if !reply.is_error() => {
@@ -284,6 +314,14 @@ impl Bench {
     pub(super) fn note(&self, id: Option<&str>, change: impl FnOnce(&mut Record)) {
         if let Some(record) = self.lock().iter_mut().find(|it| it.id.as_deref() == id) {
             change(record);
+        }
+    }
+
+    /// Forgets a session that was ended.
+    pub(super) fn ended(&self, id: Option<&str>) {
+        let mut left = self.lock();
+        if let Some(at) = left.iter().position(|it| it.id.as_deref() == id) {
+            left.remove(at);
         }
     }
 

@@ -254,8 +254,8 @@ impl<'a> Session<'a> {
             views: Vec::new(),
         };
         drop(self);
-        bench.note(id.as_deref(), |record| record.views.clear());
         record.end(bench).await;
+        bench.ended(id.as_deref());
     }
 }
 

@@ -9,6 +9,7 @@ use pillion_protocol::context::CONTEXT_UPDATE;
 use serde_json::Value;
 
 use super::bench::{Bench, Step};
+use super::probe::NoAnswer;
 use super::rule::{Problem, unchecked};
 use super::session::Session;
 
@@ -29,8 +30,6 @@ pub(super) struct Story {
     pub(super) text: &'static str,
     /// The outcomes that the agent heard, in order.
     pub(super) outcomes: Vec<Value>,
-    /// The outcomes that another agent heard.
-    pub(super) overheard: Vec<Value>,
     /// Whether the file was on the disk afterwards.
     pub(super) was_written: bool,
 }
@@ -38,7 +37,7 @@ pub(super) struct Story {
 /// What the editor showed.
 #[derive(Debug, Clone)]
 pub(super) struct Contexts {
-    /// What two sessions heard from their start on.
+    /// What two sessions heard from their start on, one after the other.
     pub(super) of_sessions: [Vec<Value>; 2],
     /// What was heard when somebody moved about.
     pub(super) of_moves: Result<Vec<(Instant, Value)>, Problem>,
@@ -54,14 +53,11 @@ impl Story {
     }
 
     async fn of(bench: &Bench, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
-        bench.has_views().await?;
         let mut owner = bench.session().await?;
-        let mut bystander = bench.session().await?;
         let path = propose(bench, &owner).await?;
         let time = bench.help(&step(path.clone())).await?;
         owner.wait_for(time, is_outcome).await;
         owner.listen(bench.patience.quiet).await;
-        bystander.listen(Duration::from_millis(50)).await;
         let was_written = Path::new(&path).exists();
         if was_written {
             // The name is ours, and nothing had it before.
@@ -71,7 +67,6 @@ impl Story {
             path,
             text: TEXT,
             outcomes: outcomes(&owner),
-            overheard: outcomes(&bystander),
             was_written,
         })
     }
@@ -79,27 +74,40 @@ impl Story {
 
 /// Opens a view for a new file, spelt so that a companion that tidies paths is found out.
 async fn propose(bench: &Bench, session: &Session<'_>) -> Result<String, Problem> {
+    bench.has_views(session).await?;
     let folder = bench.folder();
     let name = bench.new_name();
     let odd = format!("{folder}{MAIN_SEPARATOR}{MAIN_SEPARATOR}.{MAIN_SEPARATOR}{name}");
     let plain = format!("{folder}{MAIN_SEPARATOR}{name}");
+    let mut seen = String::new();
     for path in [odd, plain] {
-        let reply = session.open_diff(&path, TEXT).await;
-        if reply.is_ok_and(|reply| !reply.is_error()) {
-            return Ok(path);
+        match session.open_diff(&path, TEXT).await {
+            Ok(reply) if !reply.is_error() => return Ok(path),
+            Ok(reply) => seen = reply.shown(),
+            Err(NoAnswer(why)) => return unchecked(format!("openDiff opens no view: {why}")),
         }
     }
-    unchecked("openDiff opens no view for a new file in the first workspace root")
+    unchecked(format!(
+        "openDiff opens no view for a new file in {folder}: {seen}"
+    ))
 }
 
-fn is_outcome(message: &Value) -> bool {
+pub(super) fn is_outcome(message: &Value) -> bool {
     let method = message["method"].as_str();
     method.is_some_and(|method| method.starts_with("ide/diff"))
 }
 
-fn outcomes(session: &Session<'_>) -> Vec<Value> {
+pub(super) fn outcomes(session: &Session<'_>) -> Vec<Value> {
     let messages = session.messages.iter().map(|(_, message)| message);
     messages.filter(|it| is_outcome(it)).cloned().collect()
+}
+
+/// Has the cursor moved; how long to wait for the effect.
+pub(super) async fn move_about(bench: &Bench) -> Result<Duration, Problem> {
+    let Some(file) = some_file(&bench.target.roots()) else {
+        return unchecked("there is no file in the workspace that could be focused");
+    };
+    bench.help(&Step::Move { file, lines: LINES }).await
 }
 
 impl Contexts {
@@ -107,12 +115,14 @@ impl Contexts {
         let mut first = bench.session().await?;
         let is_sent = first.wait_for(bench.patience.answer, is_context).await;
         first.listen(bench.patience.quiet).await;
+        let of_first = contexts(&first);
+        first.leave().await;
         let mut second = bench.session().await?;
         if is_sent.is_some() {
             second.wait_for(bench.patience.answer, is_context).await;
         }
         second.listen(bench.patience.quiet).await;
-        let of_sessions = [contexts(&first), contexts(&second)];
+        let of_sessions = [of_first, contexts(&second)];
         let of_moves = Self::moves(bench, &mut second).await;
         Ok(Self {
             of_sessions: of_sessions.map(|them| them.into_iter().map(|(_, it)| it).collect()),
@@ -124,12 +134,8 @@ impl Contexts {
         bench: &Bench,
         session: &mut Session<'_>,
     ) -> Result<Vec<(Instant, Value)>, Problem> {
-        let Some(file) = some_file(&bench.target.roots()) else {
-            return unchecked("there is no file in the workspace that could be focused");
-        };
         let before = session.messages.len();
-        let step = Step::Move { file, lines: LINES };
-        let time = bench.help(&step).await?;
+        let time = move_about(bench).await?;
         // The first may be what the moves before it led to: some more may follow.
         let so_far = |session: &Session<'_>| session.messages[before..].to_vec();
         if !so_far(session).iter().any(|(_, it)| is_context(it)) {
@@ -161,7 +167,7 @@ pub(super) fn files(context: &Value) -> &[Value] {
     files.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn is_context(message: &Value) -> bool {
+pub(super) fn is_context(message: &Value) -> bool {
     message["method"] == CONTEXT_UPDATE
 }
 

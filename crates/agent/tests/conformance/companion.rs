@@ -38,6 +38,8 @@ pub struct State {
     pub sessions: BTreeMap<String, Session>,
     pub views: BTreeMap<String, View>,
     pub last_session: u32,
+    /// Counts streams that were opened.
+    pub greeted: u32,
     /// Counts moves of the cursor.
     pub moves: u32,
 }
@@ -129,6 +131,16 @@ impl Shared {
 
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
+    }
+
+    /// The session that was opened last, whether or not it has ended.
+    pub fn newest_session(&self) -> String {
+        let blank = if self.breaks("C1.1-session") {
+            " "
+        } else {
+            "-"
+        };
+        format!("session{blank}{}", self.state().last_session)
     }
 
     /// Ends the server.

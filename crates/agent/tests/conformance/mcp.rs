@@ -11,6 +11,8 @@ use crate::companion::{Session, Shared, View};
 use crate::wire::Request;
 
 const SIGN_OF_LIFE: Duration = Duration::from_millis(50);
+/// Longer than anybody waits.
+const HANGS: Duration = Duration::from_secs(60);
 const SHORT_LIFE: Duration = Duration::from_millis(1_500);
 
 impl Shared {
@@ -101,6 +103,11 @@ impl Shared {
             };
             return request.answer(status, "", "");
         }
+        // One server for all sessions: it answers whoever came last.
+        if self.breaks("C1.4-two/one-server") && session != self.newest_session() {
+            std::thread::sleep(HANGS);
+            return Ok(());
+        }
         let mut answer = self.answer(&session, &message);
         answer["jsonrpc"] = "2.0".into();
         answer["id"] = message["id"].clone();
@@ -112,14 +119,12 @@ impl Shared {
     }
 
     fn initialize(&self, request: Request, message: &Value) -> io::Result<()> {
+        if self.breaks("C1.4-two/first-only") && !self.state().sessions.is_empty() {
+            return request.answer(500, "", "");
+        }
+        self.state().last_session += 1;
+        let id = self.newest_session();
         let mut state = self.state();
-        state.last_session += 1;
-        let blank = if self.breaks("C1.1-session") {
-            " "
-        } else {
-            "-"
-        };
-        let id = format!("session{blank}{}", state.last_session);
         state.sessions.insert(id.clone(), Session::default());
         drop(state);
         let asked = message["params"]["protocolVersion"].as_str().unwrap();
@@ -270,7 +275,7 @@ impl Shared {
         }
         if self.breaks("C5.2-open/hangs") {
             drop(state);
-            std::thread::sleep(Duration::from_secs(60));
+            std::thread::sleep(HANGS);
             return failure();
         }
         let view = View {

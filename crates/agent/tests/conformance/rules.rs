@@ -26,7 +26,10 @@ const UNBREAKABLE: [(&str, &str); 3] = [
 ];
 
 /// Other ways to break some rules: the rule, and the way.
-const VARIANTS: [&str; 10] = [
+const VARIANTS: [&str; 13] = [
+    "C1.4-context/moves",
+    "C1.4-two/first-only",
+    "C1.4-two/one-server",
     "C2.4-json/array",
     "C2.5-atomic/gone",
     "C2.5-atomic/half",
