@@ -64,6 +64,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Access,
         Must,
+        "C3.3-post-session",
+        "POST within a session, but without a token, is refused",
+        |b| Box::pin(post_in_session(b)),
+    ),
+    check(
+        Access,
+        Must,
         "C3.3-get-none",
         "GET without a token is refused",
         |b| Box::pin(get(b, Bearer::None)),
@@ -257,6 +264,14 @@ async fn post(bench: &Bench, bearer: Bearer) -> Finding {
     let answer = super::sent(bench, probe.body(initialize())).await?;
     super::forget(bench, &answer);
     refused(answer.status)
+}
+
+async fn post_in_session(bench: &Bench) -> Finding {
+    token(bench)?;
+    let session = bench.deaf_session().await?;
+    let probe = session.dress(bench.stranger(Method::POST));
+    let body = request(9, "tools/list", json!({}));
+    refused(super::sent(bench, probe.body(body)).await?.status)
 }
 
 async fn get(bench: &Bench, bearer: Bearer) -> Finding {

@@ -12,6 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
+use super::lifecycle::Stopped;
 use super::probe::{NoAnswer, Probe};
 use super::rule::{Problem, unchecked};
 use super::session::{Record, Session};
@@ -107,8 +108,7 @@ pub struct Bench {
     accepted: OnceCell<Result<Story, Problem>>,
     rejected: OnceCell<Result<Story, Problem>>,
     contexts: OnceCell<Result<Contexts, Problem>>,
-    /// How long the companion may take to be gone.
-    stopped: OnceCell<Result<Duration, Problem>>,
+    stopped: OnceCell<Result<Stopped, Problem>>,
     watch: Watch,
     /// Sessions and views that are to be closed whatever happens.
     left: Mutex<Vec<Record>>,
@@ -254,15 +254,12 @@ impl Bench {
         told.await.as_ref().map_err(Clone::clone)
     }
 
-    /// Has the companion stopped; how long it may take to be gone.
-    pub(super) async fn stopped(&self) -> Result<Duration, Problem> {
-        let stop = || async {
-            if let Err(why) = self.answers().await {
-                return unchecked(format!("it does not run: {why}; see C6.1-answers"));
-            }
-            self.help(&Step::Stop).await
-        };
-        self.stopped.get_or_init(stop).await.clone()
+    /// Has the companion stopped; what is left of it.
+    pub(super) async fn stopped(&self) -> Result<Stopped, Problem> {
+        self.stopped
+            .get_or_init(|| Stopped::see(self))
+            .await
+            .clone()
     }
 
     /// What became of the discovery files so far.
@@ -272,9 +269,14 @@ impl Bench {
 
     /// Has a step done; how long to wait for its effect.
     pub(super) async fn help(&self, step: &Step) -> Result<Duration, Problem> {
+        self.done_or_asked(step).await.map(|(time, _)| time)
+    }
+
+    /// The same, and whether it is done already.
+    pub(super) async fn done_or_asked(&self, step: &Step) -> Result<(Duration, bool), Problem> {
         match self.helper.help(step).await {
-            Help::Done => Ok(self.patience.answer),
-            Help::Asked => Ok(self.patience.help),
+            Help::Done => Ok((self.patience.answer, true)),
+            Help::Asked => Ok((self.patience.help, false)),
             Help::Nobody(why) => Err(Problem::Unchecked(why)),
             Help::Failed(why) => Err(Problem::Broken(format!("it could not be checked: {why}"))),
         }

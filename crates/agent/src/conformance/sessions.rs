@@ -171,15 +171,16 @@ async fn contexts(bench: &Bench) -> Finding {
     }
     for session in &mut both {
         session.listen(bench.patience.quiet).await;
-        session.messages.clear();
     }
-    let mut time = match move_about(bench).await {
-        Ok(time) => time,
+    let heard = both.each_ref().map(|session| session.messages.len());
+    let mut time = match move_about(bench, &both[0]).await {
+        Ok(moved) => moved.time,
         Err(Problem::Unchecked(_)) => return Ok("both at the start".to_owned()),
         Err(broken) => return Err(broken),
     };
     let mut told = 0;
-    for session in &mut both {
+    for (session, heard) in both.iter_mut().zip(heard) {
+        session.messages.drain(..heard);
         if session.wait_for(time, is_context).await.is_some() {
             told += 1;
         }

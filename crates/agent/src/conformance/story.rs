@@ -19,6 +19,9 @@ const TEXT: &str = "one\r\ntwo\t \n\u{2028}é e\u{301} 👩\u{200d}🚀\rno fina
 /// How many entries of a workspace are looked at for a file to focus.
 const MAX_ENTRIES: usize = 2_000;
 
+/// Longer files are not looked into.
+const MAX_TEXT: u64 = 64 * 1024;
+
 /// How far the cursor is moved.
 const LINES: u32 = 4;
 
@@ -41,6 +44,17 @@ pub(super) struct Contexts {
     pub(super) of_sessions: [Vec<Value>; 2],
     /// What was heard when somebody moved about.
     pub(super) of_moves: Result<Vec<(Instant, Value)>, Problem>,
+    /// The file and the line where a command, which can be relied on, has moved the cursor.
+    pub(super) moved_to: Option<(String, u32)>,
+}
+
+/// A move of the cursor, done or asked for.
+#[derive(Debug)]
+pub(super) struct Move {
+    /// How long to wait for the effect.
+    pub(super) time: Duration,
+    /// The file and the line, unless a person is asked.
+    to: Option<(String, u32)>,
 }
 
 impl Story {
@@ -102,13 +116,33 @@ pub(super) fn outcomes(session: &Session<'_>) -> Vec<Value> {
     messages.filter(|it| is_outcome(it)).cloned().collect()
 }
 
-/// Has the cursor moved; how long to wait for the effect.
-pub(super) async fn move_about(bench: &Bench) -> Result<Duration, Problem> {
-    let Some(file) = some_file(&bench.target.roots()) else {
+/// Has the cursor moved to where it does not stand already.
+pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<Move, Problem> {
+    let Some((file, has_lines)) = some_file(&bench.target.roots()) else {
         return unchecked("there is no file in the workspace that could be focused");
     };
-    bench.help(&Step::Move { file, lines: LINES }).await
+    let mut contexts = session.messages.iter().rev().map(|(_, message)| message);
+    let last = contexts.find(|it| is_context(it));
+    let is_there = last.is_some_and(|last| stands_at(&last["params"], &file, LINES));
+    let lines = if is_there { LINES - 1 } else { LINES };
+    let step = Step::Move {
+        file: file.clone(),
+        lines,
+    };
+    let (time, is_done) = bench.done_or_asked(&step).await?;
+    let to = (is_done && has_lines).then_some((file, lines));
+    Ok(Move { time, to })
 }
+
+/// Whether the active file of a context is this one, with the cursor on this line.
+fn stands_at(context: &Value, file: &str, line: u32) -> bool {
+    let mut files = files(context).iter();
+    let active = files.find(|file| file["isActive"] == true);
+    active.is_some_and(|active| active["path"] == *file && active["cursor"]["line"] == line)
+}
+
+/// What was heard when the cursor moved, and where to.
+type Moves = (Vec<(Instant, Value)>, Option<(String, u32)>);
 
 impl Contexts {
     pub(super) async fn gather(bench: &Bench) -> Result<Self, Problem> {
@@ -123,30 +157,34 @@ impl Contexts {
         }
         second.listen(bench.patience.quiet).await;
         let of_sessions = [of_first, contexts(&second)];
-        let of_moves = Self::moves(bench, &mut second).await;
+        let (of_moves, moved_to) = match Self::moves(bench, &mut second).await {
+            Ok((moves, to)) => (Ok(moves), to),
+            Err(problem) => (Err(problem), None),
+        };
         Ok(Self {
+            moved_to,
             of_sessions: of_sessions.map(|them| them.into_iter().map(|(_, it)| it).collect()),
             of_moves,
         })
     }
 
-    async fn moves(
-        bench: &Bench,
-        session: &mut Session<'_>,
-    ) -> Result<Vec<(Instant, Value)>, Problem> {
+    async fn moves(bench: &Bench, session: &mut Session<'_>) -> Result<Moves, Problem> {
         let before = session.messages.len();
-        let time = move_about(bench).await?;
+        let Move { time, to } = move_about(bench, session).await?;
+        let is_effect = |message: &Value| match &to {
+            _ if !is_context(message) => false,
+            Some((file, line)) => stands_at(&message["params"], file, *line),
+            None => true,
+        };
         // The first may be what the moves before it led to: some more may follow.
         let so_far = |session: &Session<'_>| session.messages[before..].to_vec();
-        if !so_far(session).iter().any(|(_, it)| is_context(it)) {
-            let until = Instant::now() + time;
-            while Instant::now() < until && !so_far(session).iter().any(|(_, it)| is_context(it)) {
-                session.listen(Duration::from_millis(20)).await;
-            }
+        let until = Instant::now() + time;
+        while Instant::now() < until && !so_far(session).iter().any(|(_, it)| is_effect(it)) {
+            session.listen(Duration::from_millis(20)).await;
         }
         session.listen(bench.patience.quiet).await;
         let moved = so_far(session).into_iter();
-        Ok(moved.filter_map(params).collect())
+        Ok((moved.filter_map(params).collect(), to))
     }
 
     /// Every context that was heard.
@@ -180,8 +218,10 @@ fn contexts(session: &Session<'_>) -> Vec<(Instant, Value)> {
     messages.filter_map(params).collect()
 }
 
-/// A regular file below one of the roots; hidden folders are left alone.
-fn some_file(roots: &[PathBuf]) -> Option<String> {
+/// A regular file below one of the roots, and whether the cursor can be moved in it. Hidden folders
+/// are left alone.
+fn some_file(roots: &[PathBuf]) -> Option<(String, bool)> {
+    let mut first = None;
     let mut folders = VecDeque::from_iter(roots.iter().cloned());
     let mut looked_at = 0;
     while let Some(folder) = folders.pop_front() {
@@ -198,12 +238,27 @@ fn some_file(roots: &[PathBuf]) -> Option<String> {
                 continue;
             };
             if kind.is_file() && !is_hidden {
-                return entry.path().to_str().map(str::to_owned);
+                let path = entry.path().to_str().map(str::to_owned);
+                let has_lines = path.as_deref().is_some_and(has_lines);
+                first = first.or_else(|| path.clone().map(|path| (path, false)));
+                if let (true, Some(path)) = (has_lines, path) {
+                    return Some((path, true));
+                }
             }
             if kind.is_dir() && !is_hidden && looked_at < MAX_ENTRIES {
                 folders.push_back(entry.path());
             }
+            if looked_at > MAX_ENTRIES {
+                return first;
+            }
         }
     }
-    None
+    first
+}
+
+/// Whether it is a text with as many lines as the cursor is moved over.
+fn has_lines(path: &str) -> bool {
+    let is_small = std::fs::metadata(path).is_ok_and(|it| it.len() <= MAX_TEXT);
+    let lines = || std::fs::read_to_string(path).map_or(0, |text| text.lines().count());
+    is_small && lines() >= LINES as usize
 }

@@ -19,7 +19,8 @@ impl Shared {
             now /= 1000;
         }
         let path = |number: u64| self.workspace.join(format!("file-{number}.txt"));
-        let line = 1 + self.state().moves;
+        let line = self.state().line + u32::from(!self.breaks("C4.3-moved"));
+        let line = line.max(1);
         let mut active = json!({
             "path": path(0),
             "timestamp": now,
@@ -55,10 +56,22 @@ impl Shared {
         if self.breaks("C4.3-shape/null") {
             return json!({"workspaceState": {"openFiles": null}});
         }
+        if self.breaks("C4.8-newest/equal") {
+            other["timestamp"] = now.into();
+            return json!({"workspaceState": {"openFiles": [other, active]}});
+        }
         if self.breaks("C4.4-exists/folder") {
             other["path"] = json!(self.workspace);
         }
         let mut files = vec![active, other];
+        if self.breaks("C4.4-diff") {
+            let views = &self.state().views;
+            files.extend(
+                views
+                    .keys()
+                    .map(|path| json!({"path": path, "timestamp": now - 2})),
+            );
+        }
         if self.breaks("C4.7-files") {
             let more =
                 (2..11).map(|number| json!({"path": path(number), "timestamp": now - number}));
@@ -88,11 +101,14 @@ impl Shared {
     }
 
     /// The cursor moves.
-    pub fn move_cursor(self: &Arc<Self>) {
+    pub fn move_cursor(self: &Arc<Self>, line: u32) {
         if self.breaks("C4.2-change") || self.breaks("C4.1-sent") {
             return;
         }
-        self.state().moves += 1;
+        let mut state = self.state();
+        state.moves += 1;
+        state.line = line - 1;
+        drop(state);
         if self.breaks("C4.2-debounce") {
             self.push("ide/contextUpdate", &self.context(), |_| true);
             return;

@@ -28,7 +28,7 @@ fn stop(serve: &Serve) -> String {
 #[test]
 fn a_companion_without_a_face_passes() {
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let serve = sandbox.serve::<&str>([]);
     let mut command = sandbox.command(["conformance"]);
     let outcome = run(command.args(commands(&stop(&serve))));
@@ -44,7 +44,7 @@ fn a_companion_without_a_face_passes() {
 #[test]
 fn the_review_passes() {
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let tmux = Tmux::start();
     let pillion = env!("CARGO_BIN_EXE_pillion");
     let (size, env) = (Size::new(110, 30), sandbox.home.env());
@@ -341,7 +341,7 @@ fn the_example_on_the_page_runs() {
         .expect("the example is there");
     let example = page[start..].split("```").next().unwrap();
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let _serve = sandbox.serve::<&str>([]);
     let folder = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display());

@@ -85,7 +85,7 @@ impl Shower {
 #[test]
 fn a_plugin_passes() {
     let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.txt", "text\n");
+    let file = sandbox.home.file("a.txt", "text\n".repeat(9));
     let mut editor = Editor::plugin(&sandbox);
     agent::files(&mut editor);
     let active = json!({"uri": uri(&file), "lastFocused": 1_700_000_000_000_u64, "active": true,
@@ -97,7 +97,7 @@ fn a_plugin_passes() {
 #[test]
 fn an_editor_without_a_plugin_passes() {
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let mut editor = Editor::start::<&str>(&sandbox, []);
     editor.initialize(json!({"processId": std::process::id(), "capabilities": {}}));
     editor.notify("initialized", json!({}));
