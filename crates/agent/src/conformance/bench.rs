@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use ::http::Method;
@@ -98,6 +98,8 @@ pub struct Bench {
     pub(super) patience: Patience,
     helper: Box<dyn Helper>,
     names: AtomicU32,
+    /// Whether a person was asked for something and did not do it.
+    is_alone: AtomicBool,
     started: SystemTime,
     answers: OnceCell<Result<(), String>>,
     /// How the first handshake ended.
@@ -122,6 +124,7 @@ impl Bench {
             patience,
             helper,
             names: AtomicU32::new(0),
+            is_alone: AtomicBool::new(false),
             started: SystemTime::now(),
             answers: OnceCell::new(),
             handshake: OnceCell::new(),
@@ -274,12 +277,20 @@ impl Bench {
 
     /// The same, and whether it is done already.
     pub(super) async fn done_or_asked(&self, step: &Step) -> Result<(Duration, bool), Problem> {
+        if self.is_alone.load(Ordering::Relaxed) {
+            return unchecked("nobody did what was asked for before");
+        }
         match self.helper.help(step).await {
             Help::Done => Ok((self.patience.answer, true)),
             Help::Asked => Ok((self.patience.help, false)),
             Help::Nobody(why) => Err(Problem::Unchecked(why)),
             Help::Failed(why) => Err(Problem::Broken(format!("it could not be checked: {why}"))),
         }
+    }
+
+    /// Nobody did what was asked for: nobody is asked again.
+    pub(super) fn nobody_came(&self) {
+        self.is_alone.store(true, Ordering::Relaxed);
     }
 
     /// The first workspace root that there is, or the temporary directory: where proposed files

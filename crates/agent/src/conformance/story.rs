@@ -53,6 +53,7 @@ pub(super) struct Contexts {
 pub(super) struct Move {
     /// How long to wait for the effect.
     pub(super) time: Duration,
+    is_done: bool,
     /// The file and the line, unless a person is asked.
     to: Option<(String, u32)>,
 }
@@ -69,8 +70,15 @@ impl Story {
     async fn of(bench: &Bench, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
         let mut owner = bench.session().await?;
         let path = propose(bench, &owner).await?;
-        let time = bench.help(&step(path.clone())).await?;
-        owner.wait_for(time, is_outcome).await;
+        let (time, is_done) = bench.done_or_asked(&step(path.clone())).await?;
+        let outcome = owner.wait_for(time, is_outcome).await;
+        if outcome.is_none() && !is_done {
+            let closed = owner.close_diff(&path, true).await;
+            if closed.is_ok_and(|reply| reply.closed_content().is_ok()) {
+                bench.nobody_came();
+                return unchecked(format!("nobody decided within {time:?}"));
+            }
+        }
         owner.listen(bench.patience.quiet).await;
         let was_written = Path::new(&path).exists();
         if was_written {
@@ -131,7 +139,7 @@ pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<M
     };
     let (time, is_done) = bench.done_or_asked(&step).await?;
     let to = (is_done && has_lines).then_some((file, lines));
-    Ok(Move { time, to })
+    Ok(Move { time, is_done, to })
 }
 
 /// Whether the active file of a context is this one, with the cursor on this line.
@@ -170,7 +178,7 @@ impl Contexts {
 
     async fn moves(bench: &Bench, session: &mut Session<'_>) -> Result<Moves, Problem> {
         let before = session.messages.len();
-        let Move { time, to } = move_about(bench, session).await?;
+        let Move { time, is_done, to } = move_about(bench, session).await?;
         let is_effect = |message: &Value| match &to {
             _ if !is_context(message) => false,
             Some((file, line)) => stands_at(&message["params"], file, *line),
@@ -183,8 +191,14 @@ impl Contexts {
             session.listen(Duration::from_millis(20)).await;
         }
         session.listen(bench.patience.quiet).await;
-        let moved = so_far(session).into_iter();
-        Ok((moved.filter_map(params).collect(), to))
+        let moved: Vec<_> = so_far(session).into_iter().filter_map(params).collect();
+        if moved.is_empty() && !is_done {
+            bench.nobody_came();
+            return unchecked(format!(
+                "none came within {time:?}: nobody moved the cursor, or it is not sent"
+            ));
+        }
+        Ok((moved, to))
     }
 
     /// Every context that was heard.

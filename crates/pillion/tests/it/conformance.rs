@@ -139,6 +139,27 @@ fn a_person_at_the_terminal_is_asked() {
 }
 
 #[test]
+fn a_person_who_does_nothing_breaks_no_rule_and_is_asked_once() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let tmux = Tmux::start();
+    let line = format!(
+        "{} conformance --patience 1 --only C5.6,C5.7,C1.4; echo \"exit code $?\"; sleep 100",
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    let (size, env) = (Size::new(150, 60), sandbox.home.env());
+    let command = ["sh", "-c", &line];
+    let pane = tmux.spawn("absent", size, &env, &sandbox.home.workspace(), &command);
+    let done = pane.wait_for("exit code 0", SOON);
+    assert!(done.contains("nobody decided within 1s"), "{done}");
+    assert_eq!(done.matches("You have 1 s.").count(), 1, "{done}");
+    assert_eq!(
+        sandbox.run(["diffs"]).expect(0).stdout,
+        "no diffs are pending\n"
+    );
+}
+
+#[test]
 fn no_view_is_left_open_by_who_is_interrupted() {
     for name in ["INT", "TERM", "HUP"] {
         let sandbox = Sandbox::new();
