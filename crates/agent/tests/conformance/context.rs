@@ -86,7 +86,7 @@ impl Shared {
         let mut state = self.state();
         let is_alone = state.sessions.values().filter(has_stream).count() == 1;
         state.greeted += 1;
-        let is_even = state.greeted % 2 == 0;
+        let is_even = state.greeted.is_multiple_of(2);
         drop(state);
         if self.breaks("C4.1-sent")
             || self.breaks("C4.1-every") && is_even

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use crate::agent;
@@ -45,7 +46,8 @@ impl Shower {
             Some("window/showDocument") => {
                 let uri = params["uri"].as_str().unwrap();
                 let path = uri.strip_prefix("file://").unwrap();
-                let text = std::fs::read_to_string(path).unwrap();
+                let path = percent_decode_str(path).decode_utf8().unwrap();
+                let text = std::fs::read_to_string(&*path).unwrap();
                 let document = json!({"uri": uri, "languageId": "x", "version": 0, "text": text});
                 let params = json!({"textDocument": document});
                 self.editor.answer(message, json!({"success": true}));
