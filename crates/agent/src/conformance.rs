@@ -42,6 +42,7 @@ mod discovery;
 mod events;
 mod facts;
 mod lifecycle;
+mod paths;
 mod probe;
 mod report;
 mod rule;
@@ -76,6 +77,7 @@ const GROUPS: &[&[Check]] = &[
     tools::CHECKS,
     context::CHECKS,
     diffs::CHECKS,
+    paths::CHECKS,
     texts::CHECKS,
     sessions::CHECKS,
     lifecycle::CHECKS,

@@ -9,7 +9,7 @@ use super::probe::{NoAnswer, Probe};
 use super::rule::Group::Access;
 use super::rule::Level::{May, Must, Should};
 use super::rule::{Check, Finding, Problem, broken, check, unchecked};
-use super::session::{NEWEST_VERSION, Session, initialize_params, request};
+use super::session::{NEWEST_VERSION, initialize_params, request};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -60,6 +60,13 @@ pub(super) const CHECKS: &[Check] = &[
         "C3.3-post-query",
         "POST with the token in the query only is refused",
         |b| Box::pin(post(b, Bearer::Query)),
+    ),
+    check(
+        Access,
+        Must,
+        "C3.3-post-session",
+        "POST within a session, but without a token, is refused",
+        |b| Box::pin(post_in_session(b)),
     ),
     check(
         Access,
@@ -242,6 +249,7 @@ async fn every_token(bench: &Bench) -> Finding {
             ));
         }
         super::forget(bench, &answer);
+        bench.clean_up().await;
         accepted += 1;
     }
     match accepted {
@@ -256,6 +264,14 @@ async fn post(bench: &Bench, bearer: Bearer) -> Finding {
     let answer = super::sent(bench, probe.body(initialize())).await?;
     super::forget(bench, &answer);
     refused(answer.status)
+}
+
+async fn post_in_session(bench: &Bench) -> Finding {
+    token(bench)?;
+    let session = bench.deaf_session().await?;
+    let probe = session.dress(bench.stranger(Method::POST));
+    let body = request(9, "tools/list", json!({}));
+    refused(super::sent(bench, probe.body(body)).await?.status)
 }
 
 async fn get(bench: &Bench, bearer: Bearer) -> Finding {
@@ -320,7 +336,7 @@ fn keeps_out(status: StatusCode) -> Finding {
 
 async fn lets_in(bench: &Bench, probe: Probe) -> Finding {
     // Whether it would let anybody in is another rule's matter.
-    let _: Session<'_> = bench.deaf_session().await?;
+    bench.has_sessions().await?;
     let answer = super::sent(bench, probe.body(initialize())).await?;
     let status = answer.status;
     super::forget(bench, &answer);

@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use ::http::Method;
@@ -12,9 +12,11 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
+use super::lifecycle::Stopped;
 use super::probe::{NoAnswer, Probe};
 use super::rule::{Problem, unchecked};
 use super::session::{Record, Session};
+use super::sessions;
 use super::story::{Contexts, Story};
 use super::target::Target;
 use super::watch::{Seen, Watch};
@@ -96,16 +98,19 @@ pub struct Bench {
     pub(super) patience: Patience,
     helper: Box<dyn Helper>,
     names: AtomicU32,
+    /// Whether a person was asked for something and did not do it.
+    is_alone: AtomicBool,
     started: SystemTime,
     answers: OnceCell<Result<(), String>>,
     /// How the first handshake ended.
     handshake: OnceCell<Result<(), String>>,
     views: OnceCell<Result<(), Problem>>,
+    /// Whether two sessions are served at once.
+    together: OnceCell<Result<(), Problem>>,
     accepted: OnceCell<Result<Story, Problem>>,
     rejected: OnceCell<Result<Story, Problem>>,
     contexts: OnceCell<Result<Contexts, Problem>>,
-    /// How long the companion may take to be gone.
-    stopped: OnceCell<Result<Duration, Problem>>,
+    stopped: OnceCell<Result<Stopped, Problem>>,
     watch: Watch,
     /// Sessions and views that are to be closed whatever happens.
     left: Mutex<Vec<Record>>,
@@ -119,10 +124,12 @@ impl Bench {
             patience,
             helper,
             names: AtomicU32::new(0),
+            is_alone: AtomicBool::new(false),
             started: SystemTime::now(),
             answers: OnceCell::new(),
             handshake: OnceCell::new(),
             views: OnceCell::new(),
+            together: OnceCell::new(),
             accepted: OnceCell::new(),
             rejected: OnceCell::new(),
             contexts: OnceCell::new(),
@@ -180,6 +187,13 @@ impl Bench {
             return Err(missing(why));
         }
         let opened = Session::open(self).await;
+        if self.has_shaken_hands() {
+            return opened.map_err(|NoAnswer(why)| {
+                Problem::Unchecked(format!(
+                    "there is no session after the first: {why}; see C1.4-two"
+                ))
+            });
+        }
         let first = opened.as_ref().map(|_| ());
         let _ = self
             .handshake
@@ -187,10 +201,29 @@ impl Bench {
         opened.map_err(|NoAnswer(why)| missing(&why))
     }
 
-    /// Whether a view can be opened at all, for the checks that need one.
-    pub(super) async fn has_views(&self) -> Result<(), Problem> {
+    /// Whether some session was opened already.
+    pub(super) fn has_shaken_hands(&self) -> bool {
+        matches!(self.handshake.get(), Some(Ok(())))
+    }
+
+    /// Whether sessions can be opened at all. None is left open.
+    pub(super) async fn has_sessions(&self) -> Result<(), Problem> {
+        if !self.has_shaken_hands() {
+            self.deaf_session().await?.leave().await;
+        }
+        Ok(())
+    }
+
+    /// Whether two sessions are served at once, for the checks that need two.
+    pub(super) async fn serves_two(&self) -> Result<(), Problem> {
+        let together = self.together.get_or_init(|| sessions::together(self)).await;
+        together.clone()
+    }
+
+    /// Whether a view can be opened at all, for the checks that need one. No session is opened for
+    /// that: there are companions that a second one disturbs (C1.4).
+    pub(super) async fn has_views(&self, session: &Session<'_>) -> Result<(), Problem> {
         let try_one = || async {
-            let session = self.deaf_session().await?;
             let path = self.new_path();
             match session.open_diff(&path, "text\n").await {
                 Ok(reply) if !reply.is_error() => {
@@ -224,15 +257,12 @@ impl Bench {
         told.await.as_ref().map_err(Clone::clone)
     }
 
-    /// Has the companion stopped; how long it may take to be gone.
-    pub(super) async fn stopped(&self) -> Result<Duration, Problem> {
-        let stop = || async {
-            if let Err(why) = self.answers().await {
-                return unchecked(format!("it does not run: {why}; see C6.1-answers"));
-            }
-            self.help(&Step::Stop).await
-        };
-        self.stopped.get_or_init(stop).await.clone()
+    /// Has the companion stopped; what is left of it.
+    pub(super) async fn stopped(&self) -> Result<Stopped, Problem> {
+        self.stopped
+            .get_or_init(|| Stopped::see(self))
+            .await
+            .clone()
     }
 
     /// What became of the discovery files so far.
@@ -242,12 +272,25 @@ impl Bench {
 
     /// Has a step done; how long to wait for its effect.
     pub(super) async fn help(&self, step: &Step) -> Result<Duration, Problem> {
+        self.done_or_asked(step).await.map(|(time, _)| time)
+    }
+
+    /// The same, and whether it is done already.
+    pub(super) async fn done_or_asked(&self, step: &Step) -> Result<(Duration, bool), Problem> {
+        if self.is_alone.load(Ordering::Relaxed) {
+            return unchecked("nobody did what was asked for before");
+        }
         match self.helper.help(step).await {
-            Help::Done => Ok(self.patience.answer),
-            Help::Asked => Ok(self.patience.help),
+            Help::Done => Ok((self.patience.answer, true)),
+            Help::Asked => Ok((self.patience.help, false)),
             Help::Nobody(why) => Err(Problem::Unchecked(why)),
             Help::Failed(why) => Err(Problem::Broken(format!("it could not be checked: {why}"))),
         }
+    }
+
+    /// Nobody did what was asked for: nobody is asked again.
+    pub(super) fn nobody_came(&self) {
+        self.is_alone.store(true, Ordering::Relaxed);
     }
 
     /// The first workspace root that there is, or the temporary directory: where proposed files
@@ -284,6 +327,14 @@ impl Bench {
     pub(super) fn note(&self, id: Option<&str>, change: impl FnOnce(&mut Record)) {
         if let Some(record) = self.lock().iter_mut().find(|it| it.id.as_deref() == id) {
             change(record);
+        }
+    }
+
+    /// Forgets a session that was ended.
+    pub(super) fn ended(&self, id: Option<&str>) {
+        let mut left = self.lock();
+        if let Some(at) = left.iter().position(|it| it.id.as_deref() == id) {
+            left.remove(at);
         }
     }
 

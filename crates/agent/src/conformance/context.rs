@@ -7,10 +7,12 @@ use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
 use super::bench::Bench;
+use super::diffs::open_view;
+use super::probe::NoAnswer;
 use super::rule::Group::Context;
 use super::rule::Level::{May, Must, Should};
 use super::rule::{Check, Finding, Problem, broken, check, unchecked};
-use super::story::{Contexts, files};
+use super::story::{Contexts, files, is_context};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -68,9 +70,23 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Context,
         Must,
+        "C4.3-moved",
+        "The cursor that is sent stands where it was moved to",
+        |b| Box::pin(moved(b)),
+    ),
+    check(
+        Context,
+        Must,
         "C4.4-exists",
         "Only files that exist on disk are listed",
         |b| Box::pin(each_file(b, existing_file)),
+    ),
+    check(
+        Context,
+        Must,
+        "C4.4-diff",
+        "A file that is only proposed is not listed while its view is open",
+        |b| Box::pin(proposed(b)),
     ),
     check(
         Context,
@@ -223,6 +239,57 @@ async fn debounce(bench: &Bench) -> Finding {
         Some(gap) if gap < TOO_CLOSE => broken(format!("two contexts came {gap:.0?} apart")),
         Some(gap) => Ok(format!("at least {gap:.0?} apart")),
     }
+}
+
+async fn moved(bench: &Bench) -> Finding {
+    let contexts = heard(bench).await?;
+    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
+    let Some((file, line)) = &contexts.moved_to else {
+        return unchecked(
+            "nobody knows where it was moved to: give --move-with CMD, and have a file of some \
+             lines in the workspace",
+        );
+    };
+    let Some((_, last)) = moves.last() else {
+        return unchecked("no context came when the cursor moved; see C4.2-change");
+    };
+    let active = files(last).iter().find(|file| is_active(file));
+    let real = |path: &str| Path::new(path).canonicalize().ok();
+    match active {
+        None if files(last).is_empty() => unchecked("no file is listed; see C4.3-shape"),
+        None => broken("no file is active afterwards"),
+        Some(active) if active["path"].as_str().and_then(real) != real(file) => {
+            broken(format!("{file} was focused, {} is active", active["path"]))
+        }
+        Some(active) if active["cursor"]["line"] != *line => broken(format!(
+            "it was moved to line {line}, `cursor.line` is {}",
+            active["cursor"]["line"]
+        )),
+        Some(_) => Ok(format!("line {line}")),
+    }
+}
+
+async fn proposed(bench: &Bench) -> Finding {
+    heard(bench).await?;
+    bench.clean_up().await;
+    let mut session = bench.deaf_session().await?;
+    let path = open_view(bench, &session, "text\n").await?;
+    // The first context on the stream tells what is open now.
+    if let Err(NoAnswer(why)) = session.open_stream().await {
+        return unchecked(format!("there is no event stream: {why}; see C1.1-stream"));
+    }
+    session.wait_for(bench.patience.answer, is_context).await;
+    session.listen(bench.patience.quiet).await;
+    let messages = session.messages.iter().map(|(_, message)| message);
+    let mut contexts = messages.filter(|it| is_context(it)).peekable();
+    if contexts.peek().is_none() {
+        return unchecked("no `ide/contextUpdate` came; see C4.1-every");
+    }
+    let mut listed = contexts.flat_map(|context| files(&context["params"]));
+    if listed.any(|file| file["path"] == path.as_str()) {
+        return broken("the proposed file, which does not exist, is listed");
+    }
+    Ok("it is not listed".to_owned())
 }
 
 async fn shape(bench: &Bench) -> Finding {
@@ -379,6 +446,14 @@ fn newest_is_active(files: &[Value]) -> Result<(), String> {
     let Some(active) = files.iter().find(|file| is_active(file)) else {
         return Ok(());
     };
+    // Of two that are equal, agents take the first.
+    let mut before = files.iter().take_while(|file| !is_active(file));
+    if let Some(equal) = before.find(|file| time(file).is_some() && time(file) == time(active)) {
+        return Err(format!(
+            "{} is active, but {} stands before it with the same timestamp",
+            active["path"], equal["path"]
+        ));
+    }
     let is_newer =
         |file: &&Value| matches!((time(file), time(active)), (Some(a), Some(b)) if a > b);
     let newer = files.iter().filter(|file| !is_active(file)).find(is_newer);

@@ -300,6 +300,10 @@ fn auth_token(file: &TargetFile) -> Result<bool, String> {
 }
 
 fn ide_info(file: &TargetFile) -> Result<bool, String> {
+    // No published text speaks of lock files, and Qwen Code's own have an `ideName` instead.
+    if file.is_lock() && file.field("ideInfo").is_none() {
+        return Ok(false);
+    }
     let Some(info) = field(file, "ideInfo")? else {
         return Ok(false);
     };

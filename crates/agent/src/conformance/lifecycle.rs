@@ -1,15 +1,15 @@
 //! From the start to the end of a companion (C6), and its files over time (C2.5).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ::http::{Method, StatusCode};
 use tokio::net::TcpStream;
 
-use super::bench::Bench;
+use super::bench::{Bench, Step};
 use super::rule::Group::Lifecycle;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, broken, check, unchecked};
+use super::rule::{Check, Finding, Problem, broken, check, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -65,43 +65,61 @@ fn whole_files(bench: &Bench) -> Finding {
     }
 }
 
+/// What is left of a companion that was stopped.
+#[derive(Debug, Clone)]
+pub(super) struct Stopped {
+    listens: bool,
+    files: Vec<PathBuf>,
+}
+
+impl Stopped {
+    /// Has it stopped while an agent listens: some wait for the end of every event stream, and hang.
+    pub(super) async fn see(bench: &Bench) -> Result<Self, Problem> {
+        if let Err(why) = bench.answers().await {
+            return unchecked(format!("it does not run: {why}; see C6.1-answers"));
+        }
+        let _agent = bench.session().await.ok();
+        let until = bench.help(&Step::Stop).await?;
+        let until = Instant::now() + until;
+        loop {
+            let files = bench.target.files();
+            let left = files.filter(|file| file.symlink_metadata().is_ok());
+            let seen = Self {
+                listens: listens(bench).await,
+                files: left.map(Path::to_owned).collect(),
+            };
+            let is_gone = !seen.listens && seen.files.is_empty();
+            if is_gone || Instant::now() > until {
+                return Ok(seen);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+async fn listens(bench: &Bench) -> bool {
+    let address = ("127.0.0.1", bench.target.port());
+    if TcpStream::connect(address).await.is_err() {
+        return false;
+    }
+    // Somebody else may have got the port, who does not know the token.
+    let answer = bench.probe(Method::POST).body("{}");
+    let answer = answer.send(bench.patience.answer).await;
+    answer.map_or(true, |answer| answer.status != StatusCode::UNAUTHORIZED)
+}
+
 async fn stopped_port(bench: &Bench) -> Finding {
-    let until = Instant::now() + bench.stopped().await?;
-    while TcpStream::connect(("127.0.0.1", bench.target.port()))
-        .await
-        .is_ok()
-    {
-        // Somebody else may have got the port, who does not know the token.
-        let answer = bench.probe(Method::POST).body("{}");
-        let answer = answer.send(bench.patience.answer).await;
-        if answer.is_ok_and(|answer| answer.status == StatusCode::UNAUTHORIZED) {
-            return Ok("somebody else has the port by now".to_owned());
-        }
-        if Instant::now() > until {
-            return broken("it still listens");
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    if bench.stopped().await?.listens {
+        return broken("it still listens; an agent's event stream was open when it was stopped");
     }
     Ok("nobody listens".to_owned())
 }
 
 async fn stopped_files(bench: &Bench) -> Finding {
-    let until = Instant::now() + bench.stopped().await?;
-    let left = || -> Vec<&Path> {
-        let files = bench.target.files();
-        files
-            .filter(|file| file.symlink_metadata().is_ok())
-            .collect()
-    };
-    while !left().is_empty() {
-        if Instant::now() > until {
-            let left: Vec<_> = left()
-                .iter()
-                .map(|file| file.display().to_string())
-                .collect();
-            return broken(format!("still there: {}", left.join(", ")));
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    let left = bench.stopped().await?.files;
+    if left.is_empty() {
+        return Ok("every file is gone".to_owned());
     }
-    Ok("every file is gone".to_owned())
+    let left: Vec<_> = left.iter().map(|file| file.display().to_string()).collect();
+    broken(format!("still there: {}", left.join(", ")))
 }

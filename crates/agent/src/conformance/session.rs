@@ -37,6 +37,8 @@ pub(super) struct Session<'a> {
     pub(super) id: Option<String>,
     version: String,
     last_id: Cell<u64>,
+    /// How long to wait for an answer.
+    pub(super) patience: Duration,
     stream: Option<Stream>,
     /// The messages that came so far, with the time.
     pub(super) messages: Vec<(Instant, Value)>,
@@ -108,6 +110,7 @@ impl<'a> Session<'a> {
             id,
             version: version.to_owned(),
             last_id: Cell::new(0),
+            patience,
             stream: None,
             messages: Vec::new(),
             odd_events: Vec::new(),
@@ -149,7 +152,7 @@ impl<'a> Session<'a> {
     pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Value, NoAnswer> {
         let id = self.last_id.get() + 1;
         self.last_id.set(id);
-        let patience = self.bench.patience.answer;
+        let patience = self.patience;
         let body = request(id, method, params);
         let answer = self.probe(Method::POST).body(body).send(patience).await?;
         answer.reply(&json!(id), patience).await
@@ -254,8 +257,8 @@ impl<'a> Session<'a> {
             views: Vec::new(),
         };
         drop(self);
-        bench.note(id.as_deref(), |record| record.views.clear());
         record.end(bench).await;
+        bench.ended(id.as_deref());
     }
 }
 

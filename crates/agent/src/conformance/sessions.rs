@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use super::bench::Bench;
+use super::bench::{Bench, Step};
 use super::diffs::open_view;
 use super::probe::NoAnswer;
 use super::rule::Group::Sessions;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, broken, check, unchecked};
+use super::rule::{Check, Finding, Problem, broken, check, unchecked};
+use super::session::Session;
+use super::story::{is_context, is_outcome, move_about, outcomes};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -40,6 +42,13 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     check(
         Sessions,
+        Should,
+        "C1.4-context",
+        "Two agents at once are both sent the context",
+        |b| Box::pin(contexts(b)),
+    ),
+    check(
+        Sessions,
         Must,
         "C1.4-leaving",
         "An agent that leaves does not disturb the others",
@@ -47,9 +56,17 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-async fn two(bench: &Bench) -> Finding {
-    let mut first = bench.session().await?;
-    let mut second = bench.session().await?;
+/// Whether two sessions are served at once: [`Bench::serves_two`] asks once.
+pub(super) async fn together(bench: &Bench) -> Result<(), Problem> {
+    bench.has_sessions().await?;
+    let mut first = another(bench, "first").await?;
+    if let Err(NoAnswer(why)) = first.open_stream().await {
+        return unchecked(format!("there is no event stream: {why}; see C1.1-stream"));
+    }
+    let mut second = another(bench, "second").await?;
+    if let Err(NoAnswer(why)) = second.open_stream().await {
+        return broken(format!("the second session has no event stream: {why}"));
+    }
     for (name, session) in [("first", &first), ("second", &second)] {
         if let Err(NoAnswer(why)) = session.ping().await {
             return broken(format!("the {name} of two sessions does not answer: {why}"));
@@ -61,10 +78,33 @@ async fn two(bench: &Bench) -> Finding {
     if first.has_ended || second.has_ended {
         return broken("the second session ends an event stream");
     }
+    Ok(())
+}
+
+/// A session: one was opened before, so this one must be opened too.
+async fn another<'a>(bench: &'a Bench, name: &str) -> Result<Session<'a>, Problem> {
+    let opened = Session::open(bench).await;
+    opened.or_else(|NoAnswer(why)| {
+        broken(format!(
+            "the {name} of two sessions cannot be opened: {why}"
+        ))
+    })
+}
+
+async fn two(bench: &Bench) -> Finding {
+    bench.serves_two().await?;
     Ok("two sessions, two streams".to_owned())
 }
 
+/// The same for the rules that need it.
+async fn serves_two(bench: &Bench) -> Result<(), Problem> {
+    let served = bench.serves_two().await;
+    bench.clean_up().await;
+    served.or_else(|_| unchecked("two agents are not served at once; see C1.4-two"))
+}
+
 async fn two_views(bench: &Bench) -> Finding {
+    serves_two(bench).await?;
     let first = bench.deaf_session().await?;
     let second = bench.deaf_session().await?;
     let path = open_view(bench, &first, "first\n").await?;
@@ -92,27 +132,69 @@ async fn two_views(bench: &Bench) -> Finding {
     broken(format!("the views held {texts:?}"))
 }
 
+async fn owner(bench: &Bench, step: impl Fn(String) -> Step, row: &str) -> Finding {
+    serves_two(bench).await?;
+    let mut owner = bench.session().await?;
+    let mut bystander = bench.session().await?;
+    let path = open_view(bench, &owner, "text\n").await?;
+    let time = bench.help(&step(path)).await?;
+    owner.wait_for(time, is_outcome).await;
+    bystander.listen(bench.patience.quiet).await;
+    match (outcomes(&owner).is_empty(), outcomes(&bystander).is_empty()) {
+        (true, true) => unchecked(format!("nobody was told; see {row}")),
+        (true, false) => broken("another agent was told, and not the one that proposed"),
+        (false, false) => broken("another agent was told too"),
+        (false, true) => Ok("the other agent heard nothing".to_owned()),
+    }
+}
+
 async fn accepted_owner(bench: &Bench) -> Finding {
-    let story = bench.accepted().await?;
-    overheard(story.outcomes.is_empty(), story.overheard.len())
+    owner(bench, |file| Step::Accept { file }, "C5.6-sent").await
 }
 
 async fn rejected_owner(bench: &Bench) -> Finding {
-    let story = bench.rejected().await?;
-    overheard(story.outcomes.is_empty(), story.overheard.len())
+    owner(bench, |file| Step::Reject { file }, "C5.7-sent").await
 }
 
-fn overheard(owner_heard_nothing: bool, overheard: usize) -> Finding {
-    if overheard > 0 {
-        return broken("another agent was told");
+async fn contexts(bench: &Bench) -> Finding {
+    let alone = bench.contexts().await?;
+    if alone.of_sessions.iter().any(Vec::is_empty) {
+        return unchecked("not every session is sent the context; see C4.1-every");
     }
-    if owner_heard_nothing {
-        return unchecked("nobody was told; see C5.6-sent and C5.7-sent");
+    serves_two(bench).await?;
+    let mut both = [bench.session().await?, bench.session().await?];
+    let patience = bench.patience.answer;
+    for (name, session) in ["first", "second"].iter().zip(&mut both) {
+        if session.wait_for(patience, is_context).await.is_none() {
+            return broken(format!("the {name} of two agents is not sent the context"));
+        }
     }
-    Ok("the other agent heard nothing".to_owned())
+    for session in &mut both {
+        session.listen(bench.patience.quiet).await;
+    }
+    let heard = both.each_ref().map(|session| session.messages.len());
+    let mut time = match move_about(bench, &both[0]).await {
+        Ok(moved) => moved.time,
+        Err(Problem::Unchecked(_)) => return Ok("both at the start".to_owned()),
+        Err(broken) => return Err(broken),
+    };
+    let mut told = 0;
+    for (session, heard) in both.iter_mut().zip(heard) {
+        session.messages.drain(..heard);
+        if session.wait_for(time, is_context).await.is_some() {
+            told += 1;
+        }
+        time = patience;
+    }
+    match told {
+        0 => unchecked("no context came when the cursor moved; see C4.2-change"),
+        1 => broken("only one of two agents is told when the cursor moves"),
+        _ => Ok("both at the start and when the cursor moved".to_owned()),
+    }
 }
 
 async fn leaving(bench: &Bench) -> Finding {
+    serves_two(bench).await?;
     let mut stays = bench.session().await?;
     let leaves = bench.session().await?;
     let path = open_view(bench, &stays, "text\n").await?;

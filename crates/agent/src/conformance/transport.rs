@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::bench::Bench;
-use super::probe::{Answer, NoAnswer, Probe};
+use super::probe::{NoAnswer, Probe};
 use super::rule::Group::Transport;
 use super::rule::Level::{Must, Should};
 use super::rule::{Check, Finding, Problem, broken, check, unchecked};
@@ -146,23 +146,22 @@ const KNOWN_VERSIONS: [&str; 5] = [
     "2025-11-25",
 ];
 
-async fn shake(bench: &Bench, version: &str) -> Result<(Answer, Value), Problem> {
-    let body = request("first", "initialize", initialize_params(version));
+/// The answer to `initialize`, and the id of the request. The session is ended at once.
+async fn shake(bench: &Bench, version: &str) -> Result<(Value, Value), Problem> {
+    let id = json!("first");
+    let body = request(id.clone(), "initialize", initialize_params(version));
     let answer = super::sent(bench, bench.probe(Method::POST).body(body)).await?;
     super::forget(bench, &answer);
-    Ok((answer, json!("first")))
-}
-
-async fn reply(bench: &Bench, answer: Answer, id: &Value) -> Result<Value, Problem> {
-    let reply = answer.reply(id, bench.patience.answer).await;
-    reply.map_err(|NoAnswer(why)| Problem::Broken(why))
+    let reply = answer.reply(&id, bench.patience.answer).await;
+    bench.clean_up().await;
+    let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(why))?;
+    Ok((reply, id))
 }
 
 /// The version that `initialize` is answered with.
 async fn agreed_version(bench: &Bench, version: &str) -> Result<String, Problem> {
-    bench.deaf_session().await?;
-    let (answer, id) = shake(bench, version).await?;
-    let reply = reply(bench, answer, &id).await?;
+    bench.has_sessions().await?;
+    let (reply, _) = shake(bench, version).await?;
     match reply.pointer("/result/protocolVersion") {
         Some(Value::String(agreed)) => Ok(agreed.clone()),
         _ => broken(format!(
@@ -173,8 +172,7 @@ async fn agreed_version(bench: &Bench, version: &str) -> Result<String, Problem>
 }
 
 async fn initialize(bench: &Bench) -> Finding {
-    let (answer, id) = shake(bench, NEWEST_VERSION).await?;
-    let reply = reply(bench, answer, &id).await?;
+    let (reply, id) = shake(bench, NEWEST_VERSION).await?;
     if reply["jsonrpc"] != "2.0" || reply["id"] != id {
         return broken(format!(
             "it is no answer to this request: {}",
@@ -224,8 +222,10 @@ async fn agents_version(bench: &Bench) -> Finding {
 
 async fn session_id(bench: &Bench) -> Finding {
     let first = bench.deaf_session().await?;
+    let first_id = first.id.clone();
+    first.leave().await;
     let second = bench.deaf_session().await?;
-    let (Some(first), Some(second)) = (&first.id, &second.id) else {
+    let (Some(first), Some(second)) = (&first_id, &second.id) else {
         return broken("`initialize` is answered without Mcp-Session-Id");
     };
     if first == second {
@@ -397,12 +397,13 @@ async fn delete(bench: &Bench) -> Finding {
 }
 
 async fn endpoint(bench: &Bench) -> Finding {
-    bench.deaf_session().await?;
+    bench.has_sessions().await?;
     for path in ["/", "/sse", "/mcp/pillion"] {
         let body = request(0, "initialize", initialize_params(NEWEST_VERSION));
         let probe = bench.probe(Method::POST).target(path).body(body);
         let answer = super::sent(bench, probe).await?;
         super::forget(bench, &answer);
+        bench.clean_up().await;
         if answer.status.is_success() {
             return broken(format!("{path} answers too"));
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -31,6 +31,7 @@ pub struct Shared {
     pub files: Mutex<Vec<PathBuf>>,
     state: Mutex<State>,
     is_stopped: AtomicBool,
+    pub streams: AtomicU32,
 }
 
 #[derive(Default)]
@@ -38,6 +39,10 @@ pub struct State {
     pub sessions: BTreeMap<String, Session>,
     pub views: BTreeMap<String, View>,
     pub last_session: u32,
+    /// On which line the cursor stands.
+    pub line: u32,
+    /// Counts streams that were opened.
+    pub greeted: u32,
     /// Counts moves of the cursor.
     pub moves: u32,
 }
@@ -59,7 +64,11 @@ impl Companion {
         let workspace = home.path().canonicalize().unwrap().join("project");
         std::fs::create_dir(&workspace).unwrap();
         for number in 0..11 {
-            std::fs::write(workspace.join(format!("file-{number}.txt")), "text\n").unwrap();
+            std::fs::write(
+                workspace.join(format!("file-{number}.txt")),
+                "text\n".repeat(9),
+            )
+            .unwrap();
         }
         let everywhere = flaw == "C1.3-loopback";
         let address = if everywhere {
@@ -81,6 +90,7 @@ impl Companion {
             files: Mutex::default(),
             state: Mutex::default(),
             is_stopped: AtomicBool::new(false),
+            streams: AtomicU32::new(0),
         });
         let files = files::publish(&shared, &home.path().join("tmp"), &home.path().join("home"));
         *shared.files.lock().unwrap() = files.clone();
@@ -131,6 +141,16 @@ impl Shared {
         self.state.lock().unwrap()
     }
 
+    /// The session that was opened last, whether or not it has ended.
+    pub fn newest_session(&self) -> String {
+        let blank = if self.breaks("C1.1-session") {
+            " "
+        } else {
+            "-"
+        };
+        format!("session{blank}{}", self.state().last_session)
+    }
+
     /// Ends the server.
     fn end(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
@@ -145,7 +165,9 @@ impl Shared {
                 std::fs::remove_file(file).unwrap();
             }
         }
-        if !self.breaks("C6.2-port") {
+        let has_streams = self.streams.load(Ordering::SeqCst) > 0;
+        let waits = self.breaks("C6.2-port/streams") && has_streams;
+        if !self.breaks("C6.2-port") && !waits {
             self.end();
         }
     }

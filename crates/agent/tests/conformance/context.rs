@@ -19,7 +19,8 @@ impl Shared {
             now /= 1000;
         }
         let path = |number: u64| self.workspace.join(format!("file-{number}.txt"));
-        let line = 1 + self.state().moves;
+        let line = self.state().line + u32::from(!self.breaks("C4.3-moved"));
+        let line = line.max(1);
         let mut active = json!({
             "path": path(0),
             "timestamp": now,
@@ -55,10 +56,22 @@ impl Shared {
         if self.breaks("C4.3-shape/null") {
             return json!({"workspaceState": {"openFiles": null}});
         }
+        if self.breaks("C4.8-newest/equal") {
+            other["timestamp"] = now.into();
+            return json!({"workspaceState": {"openFiles": [other, active]}});
+        }
         if self.breaks("C4.4-exists/folder") {
             other["path"] = json!(self.workspace);
         }
         let mut files = vec![active, other];
+        if self.breaks("C4.4-diff") {
+            let views = &self.state().views;
+            files.extend(
+                views
+                    .keys()
+                    .map(|path| json!({"path": path, "timestamp": now - 2})),
+            );
+        }
         if self.breaks("C4.7-files") {
             let more =
                 (2..11).map(|number| json!({"path": path(number), "timestamp": now - number}));
@@ -70,8 +83,15 @@ impl Shared {
     /// What a session gets when its stream opens.
     pub fn greet(&self, session: &str) {
         let has_stream = |session: &&Session| session.stream.is_some();
-        let is_alone = self.state().sessions.values().filter(has_stream).count() == 1;
-        if self.breaks("C4.1-sent") || self.breaks("C4.1-every") && !is_alone {
+        let mut state = self.state();
+        let is_alone = state.sessions.values().filter(has_stream).count() == 1;
+        state.greeted += 1;
+        let is_even = state.greeted.is_multiple_of(2);
+        drop(state);
+        if self.breaks("C4.1-sent")
+            || self.breaks("C4.1-every") && is_even
+            || self.breaks("C1.4-context") && !is_alone
+        {
             return;
         }
         let context = self.context();
@@ -81,11 +101,14 @@ impl Shared {
     }
 
     /// The cursor moves.
-    pub fn move_cursor(self: &Arc<Self>) {
+    pub fn move_cursor(self: &Arc<Self>, line: u32) {
         if self.breaks("C4.2-change") || self.breaks("C4.1-sent") {
             return;
         }
-        self.state().moves += 1;
+        let mut state = self.state();
+        state.moves += 1;
+        state.line = line - 1;
+        drop(state);
         if self.breaks("C4.2-debounce") {
             self.push("ide/contextUpdate", &self.context(), |_| true);
             return;
@@ -95,7 +118,9 @@ impl Shared {
         thread::spawn(move || {
             thread::sleep(DEBOUNCE);
             if shared.state().moves == moves {
-                shared.push("ide/contextUpdate", &shared.context(), |_| true);
+                let newest = shared.newest_session();
+                let is_meant = |id: &str| !shared.breaks("C1.4-context/moves") || id == newest;
+                shared.push("ide/contextUpdate", &shared.context(), is_meant);
             }
         });
     }

@@ -38,7 +38,12 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
         files.push(home.join(format!(".qwen/ide/{port}.lock")));
     }
     for (number, file) in files.iter().enumerate() {
-        let mut text = content(shared, number == 0).to_string();
+        let mut content = content(shared, number == 0);
+        // As Qwen Code's own companion leaves it out of these.
+        if file.extension().is_some_and(|it| it == "lock") {
+            content.as_object_mut().unwrap().remove("ideInfo");
+        }
+        let mut text = content.to_string();
         if number == 0 && shared.breaks("C2.4-json") {
             text.pop();
         }

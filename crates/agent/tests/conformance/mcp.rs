@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,25 @@ use crate::companion::{Session, Shared, View};
 use crate::wire::Request;
 
 const SIGN_OF_LIFE: Duration = Duration::from_millis(50);
+/// Longer than anybody waits.
+const HANGS: Duration = Duration::from_secs(60);
 const SHORT_LIFE: Duration = Duration::from_millis(1_500);
+
+/// Counts a stream as long as it is open.
+struct OpenStream<'a>(&'a AtomicU32);
+
+impl<'a> OpenStream<'a> {
+    fn new(streams: &'a AtomicU32) -> Self {
+        streams.fetch_add(1, Ordering::SeqCst);
+        Self(streams)
+    }
+}
+
+impl Drop for OpenStream<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
 
 impl Shared {
     pub fn handle(&self, request: Request) -> io::Result<()> {
@@ -55,8 +74,12 @@ impl Shared {
         let lax = |how: &str| self.breaks(&format!("C3.3-{method}-{how}"));
         let authorization = request.header("authorization");
         let Some(bearer) = authorization else {
+            let is_in_session = method == "post" && request.header("mcp-session-id").is_some();
+            if is_in_session && self.breaks("C3.3-post-session") {
+                return true;
+            }
             let is_in_query = request.query.contains(&self.token);
-            return lax("none") && !is_in_query || lax("query") && is_in_query;
+            return lax("none") && !is_in_query && !is_in_session || lax("query") && is_in_query;
         };
         match bearer.strip_prefix("Bearer ") {
             None => lax("scheme") && bearer == self.token,
@@ -101,6 +124,11 @@ impl Shared {
             };
             return request.answer(status, "", "");
         }
+        // One server for all sessions: it answers whoever came last.
+        if self.breaks("C1.4-two/one-server") && session != self.newest_session() {
+            std::thread::sleep(HANGS);
+            return Ok(());
+        }
         let mut answer = self.answer(&session, &message);
         answer["jsonrpc"] = "2.0".into();
         answer["id"] = message["id"].clone();
@@ -112,14 +140,12 @@ impl Shared {
     }
 
     fn initialize(&self, request: Request, message: &Value) -> io::Result<()> {
+        if self.breaks("C1.4-two/first-only") && !self.state().sessions.is_empty() {
+            return request.answer(500, "", "");
+        }
+        self.state().last_session += 1;
+        let id = self.newest_session();
         let mut state = self.state();
-        state.last_session += 1;
-        let blank = if self.breaks("C1.1-session") {
-            " "
-        } else {
-            "-"
-        };
-        let id = format!("session{blank}{}", state.last_session);
         state.sessions.insert(id.clone(), Session::default());
         drop(state);
         let asked = message["params"]["protocolVersion"].as_str().unwrap();
@@ -160,6 +186,7 @@ impl Shared {
             write!(out, "id: 1\ndata:\n\n")?;
         }
         self.greet(&id);
+        let _open = OpenStream::new(&self.streams);
         let started = Instant::now();
         loop {
             match events.recv_timeout(SIGN_OF_LIFE) {
@@ -252,12 +279,16 @@ impl Shared {
         let path = arguments["filePath"].as_str().unwrap_or_default();
         let text = arguments["newContent"].as_str();
         let mut state = self.state();
+        let mut views = state.views.iter();
+        let has_others = views.any(|(file, view)| view.session == session && file != path);
         let is_busy = state.views.values().any(|view| view.session != session);
         let is_refused = Path::new(path).is_relative() && !self.breaks("C5.1-relative")
             || Path::new(path).is_dir()
             || path.is_empty()
             || text.is_none() && !self.breaks("C5.1-arguments")
             || self.breaks("C5.2-open")
+            || self.breaks("C5.5-several") && has_others
+            || self.breaks("C5.5-odd-path") && path.contains('$')
             || self.breaks("C1.4-views") && is_busy;
         if is_refused && self.breaks("C5.2-failure") {
             return json!({"error": {"code": -32603, "message": "no"}});
@@ -270,8 +301,11 @@ impl Shared {
         }
         if self.breaks("C5.2-open/hangs") {
             drop(state);
-            std::thread::sleep(Duration::from_secs(60));
+            std::thread::sleep(HANGS);
             return failure();
+        }
+        if self.breaks("C5.9-beside") {
+            let _ = std::fs::write(format!("{path}.proposed"), "");
         }
         let view = View {
             session: session.to_owned(),
@@ -295,6 +329,11 @@ impl Shared {
         }
         let mut state = self.state();
         let stays = self.breaks("C5.5-closes");
+        let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_alike = |view: &&String| base(view) == base(path);
+        let first = state.views.keys().find(is_alike).cloned();
+        let first = first.filter(|_| self.breaks("C5.5-alike"));
+        let path = first.as_deref().unwrap_or(path);
         let text = match state.views.get(path) {
             None if self.breaks("C5.5-unknown/empty") => {
                 return json!({"result": {"content": [{"type": "text", "text": "{}"}]}});
@@ -303,6 +342,9 @@ impl Shared {
             None => return failure(),
             Some(view) => view.text.clone(),
         };
+        if self.breaks("C5.9-beside") {
+            let _ = std::fs::remove_file(format!("{path}.proposed"));
+        }
         if !stays {
             state.views.remove(path);
         }

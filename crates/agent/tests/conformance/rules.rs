@@ -26,17 +26,22 @@ const UNBREAKABLE: [(&str, &str); 3] = [
 ];
 
 /// Other ways to break some rules: the rule, and the way.
-const VARIANTS: [&str; 10] = [
+const VARIANTS: [&str; 15] = [
+    "C1.4-context/moves",
+    "C1.4-two/first-only",
+    "C1.4-two/one-server",
     "C2.4-json/array",
     "C2.5-atomic/gone",
     "C2.5-atomic/half",
     "C4.3-shape/null",
     "C4.4-exists/folder",
+    "C4.8-newest/equal",
     "C5.2-failure/no-text",
     "C5.2-open/hangs",
     "C5.5-shape/no-content",
     "C5.5-unknown/empty",
     "C5.6-sent/nothing",
+    "C6.2-port/streams",
 ];
 
 /// How many companions are looked at at once. They mostly wait.
@@ -49,7 +54,7 @@ impl Helper for Reviewer {
         match step {
             Step::Accept { file } => self.0.settle(file, true),
             Step::Reject { file } => self.0.settle(file, false),
-            Step::Move { lines, .. } => (0..*lines).for_each(|_| self.0.move_cursor()),
+            Step::Move { lines, .. } => (1..=*lines).for_each(|line| self.0.move_cursor(line)),
             Step::Stop => self.0.stop(),
         }
         Box::pin(async { Help::Done })

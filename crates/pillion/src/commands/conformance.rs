@@ -5,6 +5,7 @@ mod junit;
 mod output;
 mod target;
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -112,14 +113,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     } else {
         print(&format!("{}\n", output::companion(&target)))?;
         let mut table = Table::new(io::stdout().is_terminal());
-        let mut printed = Ok(());
+        let printed = RefCell::new(Ok(()));
+        // Nobody's editor is bothered for a reader that is gone.
+        let is_wanted = |rule: &Rule| printed.borrow().is_ok() && is_wanted(rule);
         let report = check(&args, &target, is_wanted, |row| {
-            let row = table.row(row);
-            if printed.is_ok() {
-                printed = print(&row);
-            }
+            let row = print(&table.row(row));
+            *printed.borrow_mut() = row;
         })?;
-        printed?;
+        printed.into_inner()?;
         print(&Table::end(&report))?;
         report
     };

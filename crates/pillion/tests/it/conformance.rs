@@ -28,7 +28,7 @@ fn stop(serve: &Serve) -> String {
 #[test]
 fn a_companion_without_a_face_passes() {
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let serve = sandbox.serve::<&str>([]);
     let mut command = sandbox.command(["conformance"]);
     let outcome = run(command.args(commands(&stop(&serve))));
@@ -44,7 +44,7 @@ fn a_companion_without_a_face_passes() {
 #[test]
 fn the_review_passes() {
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let tmux = Tmux::start();
     let pillion = env!("CARGO_BIN_EXE_pillion");
     let (size, env) = (Size::new(110, 30), sandbox.home.env());
@@ -136,6 +136,27 @@ fn a_person_at_the_terminal_is_asked() {
     assert!(done.contains("3 passed, 0 failed, 0 skipped"), "{done}");
     let coloured = pane.screen_with_colours();
     assert!(coloured.contains("\u{1b}["), "{coloured}");
+}
+
+#[test]
+fn a_person_who_does_nothing_breaks_no_rule_and_is_asked_once() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let tmux = Tmux::start();
+    let line = format!(
+        "{} conformance --patience 1 --only C5.6,C5.7,C1.4; echo \"exit code $?\"; sleep 100",
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    let (size, env) = (Size::new(150, 60), sandbox.home.env());
+    let command = ["sh", "-c", &line];
+    let pane = tmux.spawn("absent", size, &env, &sandbox.home.workspace(), &command);
+    let done = pane.wait_for("exit code 0", SOON);
+    assert!(done.contains("nobody decided within 1s"), "{done}");
+    assert_eq!(done.matches("You have 1 s.").count(), 1, "{done}");
+    assert_eq!(
+        sandbox.run(["diffs"]).expect(0).stdout,
+        "no diffs are pending\n"
+    );
 }
 
 #[test]
@@ -341,7 +362,7 @@ fn the_example_on_the_page_runs() {
         .expect("the example is there");
     let example = page[start..].split("```").next().unwrap();
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let _serve = sandbox.serve::<&str>([]);
     let folder = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display());

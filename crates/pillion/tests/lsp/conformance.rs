@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use crate::agent;
@@ -45,7 +46,8 @@ impl Shower {
             Some("window/showDocument") => {
                 let uri = params["uri"].as_str().unwrap();
                 let path = uri.strip_prefix("file://").unwrap();
-                let text = std::fs::read_to_string(path).unwrap();
+                let path = percent_decode_str(path).decode_utf8().unwrap();
+                let text = std::fs::read_to_string(&*path).unwrap();
                 let document = json!({"uri": uri, "languageId": "x", "version": 0, "text": text});
                 let params = json!({"textDocument": document});
                 self.editor.answer(message, json!({"success": true}));
@@ -85,7 +87,7 @@ impl Shower {
 #[test]
 fn a_plugin_passes() {
     let sandbox = Sandbox::new();
-    let file = sandbox.home.file("a.txt", "text\n");
+    let file = sandbox.home.file("a.txt", "text\n".repeat(9));
     let mut editor = Editor::plugin(&sandbox);
     agent::files(&mut editor);
     let active = json!({"uri": uri(&file), "lastFocused": 1_700_000_000_000_u64, "active": true,
@@ -97,7 +99,7 @@ fn a_plugin_passes() {
 #[test]
 fn an_editor_without_a_plugin_passes() {
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n");
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let mut editor = Editor::start::<&str>(&sandbox, []);
     editor.initialize(json!({"processId": std::process::id(), "capabilities": {}}));
     editor.notify("initialized", json!({}));
