@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::model::NOT_SCRIPTED;
 use crate::{Env, Home, Model, Npm, Pane, Size, Tmux};
 
 /// Long enough for Node to start on a busy machine of two cores.
@@ -64,7 +65,7 @@ impl AgentKind {
     }
 
     /// Its command line.
-    fn command(self, npm: &Npm) -> Vec<String> {
+    fn command_line(self, npm: &Npm) -> Vec<String> {
         let command = npm.bin().join(self.name()).display().to_string();
         let arguments = self.arguments().iter().map(|&argument| argument.to_owned());
         [command].into_iter().chain(arguments).collect()
@@ -126,7 +127,7 @@ impl Agent {
             env.set(name, value);
         }
         let size = Size::new(100, 40);
-        let pane = tmux.spawn(kind.name(), size, &env, cwd, &kind.command(&npm));
+        let pane = tmux.spawn(kind.name(), size, &env, cwd, &kind.command_line(&npm));
         Agent::attach(kind, pane)
     }
 
@@ -226,8 +227,25 @@ impl Agent {
 
     /// Asks `/ide status` and waits until the answer holds `expected`. The screen.
     pub fn ide_status(&self, expected: &str) -> String {
-        self.prompt("/ide status");
-        self.pane.wait_for(expected, SOON)
+        self.command("/ide status", &[expected])
+    }
+
+    /// Gives one of its own commands, and waits until one of `answers` stands on the screen, which
+    /// is returned. While it does not know its commands yet, it takes them for prompts.
+    pub fn command(&self, command: &str, answers: &[&str]) -> String {
+        let what = format!("one of {answers:?}");
+        let answered = |screen: &str| answers.iter().any(|answer| screen.contains(answer));
+        let mut screen = String::new();
+        for _ in 0..5 {
+            self.prompt(command);
+            screen = self.pane.wait_until(&what, SOON, |screen| {
+                answered(screen) || screen.contains(NOT_SCRIPTED)
+            });
+            if answered(&screen) {
+                return screen;
+            }
+        }
+        panic!("expected {what}:\n{screen}");
     }
 
     /// Connects again, to whatever companion is there now, after the one that it had is gone, and
@@ -235,8 +253,7 @@ impl Agent {
     /// old one has given up.
     pub fn ide_enable(&self) {
         std::thread::sleep(OLD_CLIENT_GIVES_UP);
-        self.prompt("/ide enable");
-        self.pane.wait_for("Connected to", SOON);
+        self.command("/ide enable", &["Connected to"]);
     }
 
     /// Leaves with `/quit`, and waits until it has left.

@@ -20,6 +20,9 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+/// What the model says when nothing is scripted.
+pub(crate) const NOT_SCRIPTED: &str = "(nothing is scripted)";
+
 /// One thing that the model does: what it answers to one request of the main conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
@@ -262,7 +265,7 @@ impl Script {
         let mut progress = self.lock();
         let turn = request.is_main.then(|| {
             let next = progress.turns.pop_front();
-            next.unwrap_or_else(|| Turn::say("(nothing is scripted)"))
+            next.unwrap_or_else(|| Turn::say(NOT_SCRIPTED))
         });
         progress.requests.push(request);
         self.arrived.notify_all();

@@ -75,21 +75,7 @@ impl Both {
             &self.more,
         );
         let says = ["onnected", "not supported", "disabled", "mismatch"];
-        let answers = |screen: &str| says.iter().any(|word| screen.contains(word));
-        let mut screen = String::new();
-        // Before it knows its own commands, it takes one for a prompt.
-        for _ in 0..3 {
-            agent.prompt("/ide status");
-            screen = agent
-                .pane()
-                .wait_until("its word on the companion", SOON, |screen| {
-                    answers(screen) || screen.contains("nothing is scripted")
-                });
-            if answers(&screen) {
-                break;
-            }
-        }
-        assert!(answers(&screen), "{screen}");
+        let screen = agent.command("/ide status", &says);
         agent.kill();
         screen
     }
