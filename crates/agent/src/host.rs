@@ -36,13 +36,6 @@ pub enum Override {
 /// What marks a container for agents.
 const MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
-/// What makes Gemini CLI dial loopback in a container all the same.
-const STAYS_INSIDE: [&str; 3] = [
-    "SSH_CONNECTION",
-    "REMOTE_CONTAINERS",
-    "VSCODE_REMOTE_CONTAINERS_SESSION",
-];
-
 /// Whether this process is in a container, by the marks that agents look for.
 pub fn is_in_container() -> bool {
     MARKS.iter().any(|mark| Path::new(mark).exists())
@@ -100,10 +93,11 @@ pub fn needs_container_override(
     }
 }
 
+/// Whether Gemini CLI is told to dial loopback in a container all the same.
 fn stays_inside(environment: &Environment) -> bool {
-    STAYS_INSIDE
-        .iter()
-        .any(|name| environment.filled(name).is_some())
+    let variables = Dialect::GeminiCli.variables();
+    let mut names = variables.map_or(&[][..], |it| it.same_host).iter();
+    names.any(|name| environment.filled(name).is_some())
 }
 
 impl fmt::Display for Host {

@@ -14,6 +14,7 @@ mod memory;
 mod original;
 mod reach;
 mod review;
+mod runtime;
 mod text;
 mod tilde;
 mod visible;

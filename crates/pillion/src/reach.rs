@@ -2,12 +2,10 @@
 
 use std::thread;
 
-use anyhow::Context;
 use pillion_agent::{Address, ClientError, Session};
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
-use tokio::runtime::Runtime;
 
 use crate::choice;
 use crate::cli::Target;
@@ -67,17 +65,6 @@ fn address(companion: &Companion) -> Address {
     let mut dialects = std::iter::once(Dialect::Script).chain(Dialect::AGENTS);
     let token = dialects.find_map(|dialect| companion.token(dialect));
     Address::new(companion.port).with_token(token.cloned())
-}
-
-/// What runs a session.
-///
-/// # Errors
-/// When the system refuses.
-pub fn runtime() -> anyhow::Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")
 }
 
 /// An error of the client, for people.

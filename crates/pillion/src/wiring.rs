@@ -10,6 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use pillion_agent::host::is_in_container;
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_discovery::{Environment, listens, process};
 use pillion_protocol::dialect::Variables;
@@ -51,10 +52,9 @@ pub struct Surroundings<'a> {
 impl<'a> Surroundings<'a> {
     /// Here, with these variables.
     pub fn here(environment: &'a Environment) -> Self {
-        let marks = ["/.dockerenv", "/run/.containerenv"];
         Self {
             environment,
-            is_container: marks.iter().any(|mark| Path::new(mark).exists()),
+            is_container: is_in_container(),
             has_host: container_host_is_known,
         }
     }

@@ -160,7 +160,7 @@ const GEMINI_CLI: Row = Row {
         port: "GEMINI_CLI_IDE_SERVER_PORT",
         workspace: "GEMINI_CLI_IDE_WORKSPACE_PATH",
         token: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
-        // Known since 0.36, as are these exceptions for containers.
+        // Known since 0.31; the exceptions for containers since 0.27.
         pid: Some("GEMINI_CLI_IDE_PID"),
         same_host: &[
             "REMOTE_CONTAINERS",

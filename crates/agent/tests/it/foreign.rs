@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use pillion_agent::{Client, ClientError, Decision, Session, Status, Update};
+use pillion_agent::{Client, ClientError, Decision, Status, Update};
 use pillion_protocol::Token;
 use serde_json::json;
 use tokio::time::timeout;
@@ -71,10 +71,7 @@ async fn an_outcome_with_the_answer_of_the_call_is_heard() {
         _ => usual(asked),
     })
     .await;
-    let address = server.address();
-    let session = Session::connect(move || Some(address.clone()))
-        .await
-        .unwrap();
+    let session = server.session().await;
     let decision = timeout(SOON, session.propose("/a", "x")).await.unwrap();
     assert_eq!(decision.unwrap(), Decision::Accepted("y".to_owned()));
 }
@@ -136,10 +133,7 @@ async fn a_companion_without_the_tools_shows_no_diffs() {
             _ => usual(asked),
         })
         .await;
-        let address = server.address();
-        let session = Session::connect(move || Some(address.clone()))
-            .await
-            .unwrap();
+        let session = server.session().await;
         let error = session.propose("/a", "x").await.unwrap_err();
         assert!(matches!(error, ClientError::NoDiffs), "{error:?}");
         assert_eq!(server.count("POST", "tools/call"), 0);
@@ -156,10 +150,7 @@ async fn a_refused_diff_says_why_and_another_may_follow() {
         _ => usual(asked),
     })
     .await;
-    let address = server.address();
-    let session = Session::connect(move || Some(address.clone()))
-        .await
-        .unwrap();
+    let session = server.session().await;
     for _ in 0..2 {
         let error = session.propose("/a", "x").await.unwrap_err();
         assert!(
@@ -189,10 +180,7 @@ async fn a_stream_that_ends_is_opened_again_and_no_outcome_is_lost() {
         }
     })
     .await;
-    let address = server.address();
-    let session = Session::connect(move || Some(address.clone()))
-        .await
-        .unwrap();
+    let session = server.session().await;
     let decision = timeout(SOON, session.propose("/a", "x")).await.unwrap();
     assert_eq!(decision.unwrap(), Decision::Accepted("late".to_owned()));
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillion_agent::{Client, ClientError, Session, Status};
+use pillion_agent::{Client, ClientError, Status};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::timeout;
@@ -148,10 +148,7 @@ async fn a_diff_of_which_nothing_is_heard_is_closed_again() {
         _ => usual(asked),
     })
     .await;
-    let address = server.address();
-    let session = Session::connect(move || Some(address.clone()))
-        .await
-        .unwrap();
+    let session = server.session().await;
     let error = session.propose("/a", "x").await.unwrap_err();
     assert!(matches!(error, ClientError::Silent(_)), "{error:?}");
     let closed = async {
@@ -173,10 +170,7 @@ async fn a_view_that_is_given_up_is_closed_before_the_next_one_of_its_file_opens
         _ => usual(asked),
     })
     .await;
-    let address = server.address();
-    let session = Session::connect(move || Some(address.clone()))
-        .await
-        .unwrap();
+    let session = server.session().await;
     for text in ["x", "y"] {
         drop(session.open_diff("/a", text).await.unwrap());
     }
@@ -195,10 +189,7 @@ async fn a_companion_that_ends_every_stream_is_not_asked_for_ever() {
         _ => usual(asked),
     })
     .await;
-    let address = server.address();
-    let session = Session::connect(move || Some(address.clone()))
-        .await
-        .unwrap();
+    let session = server.session().await;
     let mut status = session.follow_status();
     let lost = status.wait_for(|status| matches!(status, Status::Disconnected { .. }));
     timeout(SOON, lost).await.unwrap().unwrap();

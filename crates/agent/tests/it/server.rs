@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pillion_agent::Address;
+use pillion_agent::{Address, Session};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -57,6 +57,13 @@ impl Server {
     pub fn address(&self) -> Address {
         let short = Duration::from_millis(300);
         Address::new(self.port).with_patience(short, short)
+    }
+
+    /// A session with it.
+    pub async fn session(&self) -> Session {
+        let address = self.address();
+        let session = Session::connect(move || Some(address.clone())).await;
+        session.unwrap()
     }
 
     pub fn asked(&self) -> Vec<Asked> {

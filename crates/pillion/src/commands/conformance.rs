@@ -18,6 +18,7 @@ use self::helper::{Commands, Reviewer};
 use self::output::Table;
 use crate::cli;
 use crate::failure::{Failure, Kind};
+use crate::runtime;
 
 /// Check whether a companion keeps the contract, rule by rule
 ///
@@ -171,10 +172,7 @@ fn check(
         ..Patience::default()
     };
     let conformance = Conformance::new(target.clone(), patience, Box::new(reviewer));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime::start()?;
     runtime.block_on(async {
         tokio::select! {
             report = conformance.run(is_wanted, tell) => Ok(report),

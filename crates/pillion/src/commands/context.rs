@@ -11,8 +11,8 @@ use pillion_protocol::{File, IdeContext};
 use crate::cli::Target;
 use crate::failure::{self, Failure};
 use crate::interrupt::{self, Interrupt};
-use crate::reach::{self, Reach};
-use crate::{tilde, visible};
+use crate::reach::Reach;
+use crate::{runtime, tilde, visible};
 
 /// How long a companion may take to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         home: Environment::current().home(),
         is_first: true,
     };
-    reach::runtime()?.block_on(async {
+    runtime::start()?.block_on(async {
         // Before anything else: from here on a signal ends the session, too.
         let mut interrupt = Interrupt::install()?;
         let interrupted = |kind| Failure::new(kind, "interrupted");

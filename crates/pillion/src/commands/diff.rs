@@ -18,7 +18,7 @@ use crate::cli::Target;
 use crate::failure::{self, Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::reach::{self, Reach};
-use crate::visible;
+use crate::{runtime, visible};
 
 /// How long the editor may take to open or close the view when this command is to end.
 const PARTING: Duration = Duration::from_secs(2);
@@ -90,7 +90,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let text = proposed(&args.content_file, Path::new(&path))?;
     // Whatever made the text may have taken long enough for the editor to be started again.
     let reach = Reach::find(&args.target).unwrap_or(reach);
-    let end = reach::runtime()?.block_on(ask(&reach, &path, &text, args.timeout))?;
+    let end = runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?;
     drop(text);
     let is_told = args.json
         && !matches!(

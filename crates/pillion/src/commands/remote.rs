@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use crate::choice;
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
+use crate::runtime;
 
 pub struct Remote {
     client: Client,
@@ -27,13 +28,9 @@ impl Remote {
     /// [`Kind::NoCompanion`] when none fits.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
         let chosen = choice::choose_own(target, &Environment::current())?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .context("cannot start the runtime")?;
         Ok(Self {
             client: Client::new(chosen.port, chosen.control_token),
-            runtime,
+            runtime: runtime::start()?,
         })
     }
 

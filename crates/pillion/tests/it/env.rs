@@ -3,19 +3,15 @@
 use std::net::ToSocketAddrs;
 use std::process;
 
+use pillion_agent::host::is_in_container;
 use serde_json::{Value, json};
 
 use crate::foreign::Foreign;
 use crate::sandbox::Sandbox;
 use crate::vscode::{Person, VsCode};
 
-fn is_container() -> bool {
-    let marks = ["/.dockerenv", "/run/.containerenv"];
-    marks.iter().any(|mark| std::path::Path::new(mark).exists())
-}
-
 fn has_container_host() -> bool {
-    is_container() && ("host.docker.internal", 0).to_socket_addrs().is_ok()
+    is_in_container() && ("host.docker.internal", 0).to_socket_addrs().is_ok()
 }
 
 #[test]
@@ -31,7 +27,7 @@ fn it_prints_what_wires_both_agents() {
          export GEMINI_CLI_IDE_AUTH_TOKEN='{token}'\n\
          export GEMINI_CLI_IDE_PID='{pid}'\n"
     );
-    if is_container() {
+    if is_in_container() {
         expected += "export REMOTE_CONTAINERS='1'\n";
     }
     expected += &format!(

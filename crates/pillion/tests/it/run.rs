@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::{self, Command, Output};
 use std::time::{Duration, Instant};
 
+use pillion_agent::host::is_in_container;
 use pillion_protocol::Dialect;
 
 use crate::foreign::Foreign;
@@ -131,9 +132,7 @@ fn the_agent_gets_every_variable_and_takes_this_process() {
     ] {
         assert_eq!(said.variable(name), Some(value), "{name}");
     }
-    let is_container =
-        PathBuf::from("/.dockerenv").exists() || PathBuf::from("/run/.containerenv").exists();
-    let expected = is_container.then_some("1");
+    let expected = is_in_container().then_some("1");
     assert_eq!(said.variable("REMOTE_CONTAINERS"), expected);
 
     let said = stage.said(stage.command(["qwen"]));

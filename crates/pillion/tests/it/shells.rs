@@ -61,19 +61,27 @@ impl Hostile {
         Self { sandbox, foreign }
     }
 
-    /// Has the shell read the lines; what its children then have for these values.
-    fn read(&self, shell: &Shell, workspace: &str, token: &str) -> [Option<String>; 2] {
-        self.foreign
-            .serve_gemini(&self.sandbox, process::id(), workspace, token);
+    /// The shell, which is to read the lines.
+    fn command(&self, shell: &Shell) -> Command {
         let home = &self.sandbox.home;
-        let output = Command::new(shell.program)
+        let mut command = Command::new(shell.program);
+        command
             .args(shell.options)
             .args(["-c", shell.script])
             .current_dir(home.workspace())
             .env_clear()
             .envs(home.env().iter())
             .env("PILLION", env!("CARGO_BIN_EXE_pillion"))
-            .env("PORT", self.foreign.port().to_string())
+            .env("PORT", self.foreign.port().to_string());
+        command
+    }
+
+    /// Has the shell read the lines; what its children then have for these values.
+    fn read(&self, shell: &Shell, workspace: &str, token: &str) -> [Option<String>; 2] {
+        self.foreign
+            .serve_gemini(&self.sandbox, process::id(), workspace, token);
+        let output = self
+            .command(shell)
             // Only the parent process tells which shell this is.
             .env("SHELL", "/bin/none")
             .output()
@@ -171,18 +179,8 @@ fn zsh_and_fish_read_anything_as_it_is() {
 #[test]
 fn nothing_to_read_changes_nothing() {
     let hostile = Hostile::new();
-    let home = &hostile.sandbox.home;
     for shell in [BASH, SH] {
-        let output = Command::new(shell.program)
-            .args(shell.options)
-            .args(["-c", shell.script])
-            .current_dir(home.workspace())
-            .env_clear()
-            .envs(home.env().iter())
-            .env("PILLION", env!("CARGO_BIN_EXE_pillion"))
-            .env("PORT", hostile.foreign.port().to_string())
-            .output()
-            .unwrap();
+        let output = hostile.command(&shell).output().unwrap();
         assert!(output.status.success());
         let out = String::from_utf8(output.stdout).unwrap();
         assert!(!out.contains("_IDE_"), "{out}");

@@ -6,13 +6,13 @@
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use anyhow::Context;
 use pillion_agent::find::Dial;
 use pillion_agent::host::Host;
 use pillion_agent::{Address, Client, ClientError, Update, Updates, knock};
 use pillion_companion::control;
 use pillion_discovery::survey::Companion;
-use tokio::runtime::Runtime;
+
+use crate::runtime;
 
 /// How long a companion may take to answer. It answers within milliseconds; agents wait longer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -53,7 +53,7 @@ pub fn agents_of(companion: &Companion) -> anyhow::Result<Vec<String>> {
         return Ok(Vec::new());
     };
     let client = control::Client::new(state.port, state.control_token.clone());
-    let status = runtime()?.block_on(async {
+    let status = runtime::start()?.block_on(async {
         let status = client.status();
         tokio::time::timeout(PATIENCE, status).await
     });
@@ -64,15 +64,9 @@ pub fn agents_of(companion: &Companion) -> anyhow::Result<Vec<String>> {
     })
 }
 
-fn runtime() -> anyhow::Result<Runtime> {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_all().build();
-    runtime.context("cannot start the runtime")
-}
-
 /// Dials one after the other until one answers. `is_pillions` tells whose companion has a port.
 pub fn dial(dials: &[Dial], is_pillions: impl Fn(u16) -> bool) -> anyhow::Result<Vec<Dialled>> {
-    let runtime = runtime()?;
+    let runtime = runtime::start()?;
     let mut dialled = Vec::new();
     for dial in dials {
         let outcome = runtime.block_on(attempt(dial, is_pillions(dial.port)));

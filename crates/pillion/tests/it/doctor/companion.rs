@@ -1,6 +1,7 @@
 //! Which companion the agent takes, and the files that are in its way.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use pillion_testkit::{Size, Tmux};
 
-use super::world::{GEMINI, QWEN, World, kill};
+use super::world::{GEMINI, QWEN, World, in_namespace, kill};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -141,19 +142,9 @@ fn as_another_users(files: &[PathBuf], command: Command) -> Command {
     }
     let script =
         r#"while [ "$1" != -- ]; do mount --bind /etc/passwd "$1"; shift; done; shift; exec "$@""#;
-    let mut wrapped = Command::new("unshare");
-    wrapped
-        .args(["-r", "-m", "/bin/sh", "-c", script, "sh"])
-        .args(files)
-        .arg("--")
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear()
-        .current_dir(command.get_current_dir().unwrap());
-    for (name, value) in command.get_envs() {
-        wrapped.env(name, value.unwrap());
-    }
-    wrapped
+    let mut arguments: Vec<&OsStr> = files.iter().map(|file| file.as_os_str()).collect();
+    arguments.push("--".as_ref());
+    in_namespace(script, &arguments, &command)
 }
 
 #[test]

@@ -3,41 +3,25 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::Command;
+
+use pillion_agent::host::is_in_container;
 
 use crate::foreign::Foreign;
 use crate::vscode::{Person, TOKEN, VsCode};
 
-use super::world::{GEMINI, QWEN, Told, World, kill};
+use super::world::{GEMINI, QWEN, Told, World, in_namespace, kill};
 
 /// Whether agents take this machine for a container anyway.
-fn in_container() -> bool {
-    ["/.dockerenv", "/run/.containerenv"]
-        .iter()
-        .any(|mark| Path::new(mark).exists())
-}
-
 /// Runs the doctor in a container, or in something that agents take for one.
 fn in_a_container(world: &World, before: &str, agent: &str) -> Told {
     let script = format!("{before}\n\"$0\" \"$@\"; exit $?");
     let wrapped = |args: &[&str]| {
         let command = world.command(&script, args);
-        if in_container() {
+        if is_in_container() {
             return command;
         }
         let mark = "mount -t tmpfs tmpfs /run && touch /run/.containerenv && exec \"$@\"";
-        let mut wrapped = Command::new("unshare");
-        wrapped
-            .args(["-r", "-m", "/bin/sh", "-c", mark, "sh"])
-            .arg(command.get_program())
-            .args(command.get_args())
-            .env_clear()
-            .current_dir(command.get_current_dir().unwrap());
-        for (name, value) in command.get_envs() {
-            wrapped.env(name, value.unwrap());
-        }
-        wrapped
+        in_namespace(mark, &[], &command)
     };
     world.told_by(wrapped(&[agent, "--json"]), || wrapped(&[agent]))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use pillion_agent::host::is_in_container;
 use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Npm, Size, Tmux};
 use serde_json::Value;
 
@@ -210,8 +211,7 @@ fn gemini_in_a_container_is_as_the_doctor_says() {
     both.more.set("REMOTE_CONTAINERS", "");
     let folder = both.home().workspace();
     let verdict = both.verdict(&folder);
-    let marks = ["/.dockerenv", "/run/.containerenv"];
-    if marks.iter().any(|mark| Path::new(mark).exists()) {
+    if is_in_container() {
         assert_eq!(verdict, Err("container-host".to_owned()));
     }
     let screen = both.status(&folder);

@@ -266,3 +266,20 @@ impl Drop for Killed {
         let _ = self.0.wait();
     }
 }
+
+/// The command behind a shell script, as root of namespaces of its own. The script gets
+/// `arguments`, and behind them the command.
+pub fn in_namespace(script: &str, arguments: &[&OsStr], command: &Command) -> Command {
+    let mut wrapped = Command::new("unshare");
+    wrapped
+        .args(["-r", "-m", "/bin/sh", "-c", script, "sh"])
+        .args(arguments)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        wrapped.env(name, value.unwrap());
+    }
+    wrapped
+}
