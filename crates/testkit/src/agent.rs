@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::model::NOT_SCRIPTED;
 use crate::{Env, Home, Model, Npm, Pane, Size, Tmux};
 
 /// Long enough for Node to start on a busy machine of two cores.
@@ -21,6 +20,13 @@ const OLD_CLIENT_GIVES_UP: Duration = Duration::from_secs(4);
 
 /// What both agents show in an empty input line.
 const READY: &str = "Type your message";
+
+/// The command by which both agents are left.
+const QUIT: &str = "/quit";
+
+/// What both say of it below the input line once they have loaded their commands. Until then they
+/// take commands for prompts.
+const ABOUT_QUIT: &str = "xit the cli";
 
 /// What both agents ask above the choices for a proposed change.
 const QUESTION: &str = "Apply this change?";
@@ -136,6 +142,7 @@ impl Agent {
     pub fn attach(kind: AgentKind, pane: Pane) -> Agent {
         let agent = Agent { kind, pane };
         agent.pane.wait_for(READY, START);
+        agent.wait_commands();
         agent
     }
 
@@ -231,21 +238,13 @@ impl Agent {
     }
 
     /// Gives one of its own commands, and waits until one of `answers` stands on the screen, which
-    /// is returned. While it does not know its commands yet, it takes them for prompts.
+    /// is returned.
     pub fn command(&self, command: &str, answers: &[&str]) -> String {
+        self.prompt(command);
         let what = format!("one of {answers:?}");
-        let answered = |screen: &str| answers.iter().any(|answer| screen.contains(answer));
-        let mut screen = String::new();
-        for _ in 0..5 {
-            self.prompt(command);
-            screen = self.pane.wait_until(&what, SOON, |screen| {
-                answered(screen) || screen.contains(NOT_SCRIPTED)
-            });
-            if answered(&screen) {
-                return screen;
-            }
-        }
-        panic!("expected {what}:\n{screen}");
+        self.pane.wait_until(&what, SOON, |screen| {
+            answers.iter().any(|answer| screen.contains(answer))
+        })
     }
 
     /// Connects again, to whatever companion is there now, after the one that it had is gone, and
@@ -256,15 +255,23 @@ impl Agent {
         self.command("/ide enable", &["Connected to"]);
     }
 
-    /// Leaves with `/quit`, and waits until it has left.
+    /// Leaves, and waits until it has left.
     pub fn quit(self) {
-        self.submit("/quit");
+        self.submit(QUIT);
         self.pane.wait_exit(SOON);
     }
 
     /// Kills it and all its processes (SIGKILL), and waits until they are gone.
     pub fn kill(self) {
         self.pane.kill();
+    }
+
+    /// Waits until it knows its own commands: it completes one then.
+    fn wait_commands(&self) {
+        self.pane.type_text(QUIT);
+        self.pane.wait_for(ABOUT_QUIT, START);
+        self.pane.send_keys(["BSpace"; QUIT.len()]);
+        self.pane.wait_for(READY, SOON);
     }
 
     fn wait_taken(&self) {

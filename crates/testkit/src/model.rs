@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 /// What the model says when nothing is scripted.
-pub(crate) const NOT_SCRIPTED: &str = "(nothing is scripted)";
+const NOT_SCRIPTED: &str = "(nothing is scripted)";
 
 /// One thing that the model does: what it answers to one request of the main conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
