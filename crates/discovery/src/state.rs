@@ -1,16 +1,12 @@
 //! How Pillion's own commands find a running companion: a private file per companion, with the
 //! tokens of its control endpoint and of scripts, which no agent ever sees.
 
-mod choose;
-
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::dialect::Base;
 use pillion_protocol::{IdeInfo, Token};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::choose::depth;
-pub use self::choose::{ChooseError, Selector};
 use crate::environment::Environment;
 use crate::liveness;
 use crate::private_file::{FileError, Folder};

@@ -11,6 +11,7 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
+use crate::real_path::real_path;
 use crate::state::{self, CompanionState};
 use crate::{liveness, process};
 
@@ -106,9 +107,14 @@ impl Companion {
         })
     }
 
-    /// How many components the deepest root has that contains `folder`, by real paths (C2.7).
-    pub fn depth(&self, folder: &Path) -> Option<usize> {
-        state::depth(&self.roots, folder)
+    /// How many components the deepest root has that contains this folder or file, which may not be
+    /// there yet. Real paths are compared (C2.7); a root that is not absolute contains nothing.
+    pub fn depth(&self, path: &Path) -> Option<usize> {
+        let path = real_path(path);
+        let roots = self.roots.iter().filter(|root| root.is_absolute());
+        let roots = roots.map(|root| real_path(root));
+        let containing = roots.filter(|root| path.starts_with(root));
+        containing.map(|root| root.components().count()).max()
     }
 }
 

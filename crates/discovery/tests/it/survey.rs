@@ -75,6 +75,46 @@ fn others_are_alive_when_their_process_lives_and_somebody_listens() {
 }
 
 #[test]
+fn a_root_that_is_not_absolute_contains_nothing() {
+    let (world, listener) = (World::new(), Listener::new());
+    let (own, port) = (std::process::id(), listener.port());
+    let name = format!("gemini-ide-server-{own}-{port}.json");
+    let content = format!(r#"{{"port":{port},"workspacePath":"[\"\", \".\", \"/w\"]"}}"#);
+    write(&world, &name, &content);
+    let found = survey(&world.environment()).companions;
+    assert_eq!(found[0].roots.len(), 3, "{found:?}");
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(found[0].depth(&here), None);
+    assert_eq!(found[0].depth(Path::new("/w/x")), Some(2));
+}
+
+#[test]
+fn a_folder_is_in_a_workspace_by_real_paths_also_where_it_is_not_there_yet() {
+    let (world, listener) = (World::new(), Listener::new());
+    fs::create_dir(world.path("root")).unwrap();
+    symlink(world.path("root"), world.path("link")).unwrap();
+    symlink("root/not/there", world.path("dangling")).unwrap();
+    symlink("elsewhere", world.path("root/out")).unwrap();
+    symlink("/nowhere", world.path("root/away")).unwrap();
+    let (own, port) = (std::process::id(), listener.port());
+    let name = format!("gemini-ide-server-{own}-{port}.json");
+    let inside = |root: &str, asked: &str| {
+        let root = world.path(root);
+        write(&world, &name, &others(port, root.to_str().unwrap()));
+        let found = survey(&world.environment()).companions;
+        found[0].depth(&world.path(asked)).is_some()
+    };
+    for root in ["root", "link"] {
+        for asked in ["root", "link", "link/not/there", "dangling", "root/out"] {
+            assert!(inside(root, asked), "{asked} in {root}");
+        }
+        for asked in [".", "roots", "root/away", "link/../x"] {
+            assert!(!inside(root, asked), "{asked} in {root}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_a_discovery_file_is_told_and_hides_nothing() {
     let (world, listener) = (World::new(), Listener::new());
     let (own, port) = (std::process::id(), listener.port());

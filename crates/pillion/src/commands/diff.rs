@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use pillion_agent::{ClientError, Decision, Session};
+use pillion_discovery::real_path;
 use serde_json::json;
 
 use self::save::{Original, SaveError};
@@ -126,7 +127,7 @@ fn absolute(file: &Path) -> anyhow::Result<String> {
     if path.components().any(|part| part == Component::ParentDir)
         && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
     {
-        path = pillion_companion::real_path(folder).join(name);
+        path = real_path(folder).join(name);
     }
     path.into_os_string().into_string().map_err(|path| {
         let path = path.display();
