@@ -49,7 +49,6 @@ mod ide_pid;
 mod locks;
 mod pick;
 mod read;
-pub(crate) mod release;
 mod signal;
 mod terminal;
 mod verdict;
@@ -65,13 +64,13 @@ use pillion_protocol::{Dialect, IdeInfo, Token};
 use self::content::{Content, Workspace, leading_number, port_number};
 use self::folder::command_of;
 use self::pick::{Pick, Place};
-use self::release::Change;
 use self::workspace::Fit;
 use crate::host::{Host, hosts};
+use crate::release::Change;
 
 pub use self::ide_pid::{ide_pid, unix as ide_pid_on_unix, windows as ide_pid_on_windows};
-pub use self::release::{Release, Version, VersionError};
 pub use self::verdict::{Candidate, Preference, Stale, Verdict};
+pub use crate::release::{Release, Version, VersionError};
 
 /// An agent that is about to look for its companion.
 #[derive(Debug, Clone, Copy)]

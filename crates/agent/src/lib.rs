@@ -62,6 +62,7 @@ pub mod host;
 mod http;
 mod knock;
 mod message;
+mod release;
 mod session;
 mod sse;
 mod updates;

@@ -4,7 +4,7 @@ use pillion_discovery::Environment;
 use pillion_discovery::process::Process;
 
 use super::content::leading_number;
-use super::release::Release;
+use crate::release::Release;
 
 /// How far agents climb.
 const MAX_STEPS: usize = 32;

@@ -43,7 +43,7 @@ impl Original {
     /// # Errors
     /// When it is no regular file, or cannot be read or written: nobody is to review for nothing.
     pub fn look(path: &Path) -> anyhow::Result<Self> {
-        let target = pillion_companion::real_path(path);
+        let target = pillion_discovery::real_path(path);
         let cannot = |what| {
             let failure = Failure::new(Kind::Refused, format!("cannot {what} {}", path.display()));
             move |error| anyhow::Error::new(error).context(failure)
