@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::error::{ClientError, within};
-use crate::http::{Address, Body, SESSION_HEADER, SessionHeaders};
+use crate::http::{Address, SESSION_HEADER, SessionHeaders};
+use crate::link::{Link, envelope};
 use crate::message::{self, Message};
 use crate::updates::{Updates, update};
 
@@ -20,9 +21,6 @@ const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", 
 
 /// How many notifications may come with the answers to calls before somebody reads them.
 const MAX_ASIDE: usize = 64;
-
-/// JSON-RPC's code for a method that is not there.
-const METHOD_NOT_FOUND: i32 = -32601;
 
 /// A session with a companion, as long as its connection lasts. [`Session`](crate::Session) is the
 /// more comfortable thing: it waits for outcomes, and comes back when the companion was away.
@@ -43,13 +41,6 @@ pub struct Server {
     pub version: String,
     /// The tools that it offers.
     pub tools: Vec<String>,
-}
-
-/// What every request of one session needs.
-#[derive(Debug)]
-pub(crate) struct Link {
-    address: Address,
-    session: SessionHeaders,
 }
 
 impl Client {
@@ -218,42 +209,6 @@ impl Client {
             }
         })
     }
-}
-
-impl Link {
-    /// The session's event stream.
-    pub(crate) async fn open_stream(&self) -> Result<Body, ClientError> {
-        let Self { address, session } = self;
-        let request = address.send(Method::GET, session, Bytes::new());
-        let answer = within(address.handshake, request).await?;
-        if !answer.is("text/event-stream") {
-            let text = "what it sends is not an event stream";
-            return Err(ClientError::Protocol(text.to_owned()));
-        }
-        Ok(answer.body)
-    }
-
-    /// Answers a request of the companion's. It may not care any more.
-    pub(crate) async fn reply(&self, id: Value, method: &str) {
-        let reply = if method == "ping" {
-            json!({"id": id, "result": {}})
-        } else {
-            let error = json!({"code": METHOD_NOT_FOUND, "message": "method not found"});
-            json!({"id": id, "error": error})
-        };
-        let _ = self.notify(reply).await;
-    }
-
-    async fn notify(&self, message: Value) -> Result<(), ClientError> {
-        let Self { address, session } = self;
-        let body = envelope(message);
-        address.tell(Method::POST, session, body).await
-    }
-}
-
-fn envelope(mut message: Value) -> Bytes {
-    message["jsonrpc"] = "2.0".into();
-    message.to_string().into()
 }
 
 fn tool_names(result: &Value) -> Vec<String> {

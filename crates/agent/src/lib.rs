@@ -61,6 +61,7 @@ pub mod find;
 pub mod host;
 mod http;
 mod knock;
+mod link;
 mod message;
 mod session;
 mod sse;

@@ -9,9 +9,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::client::Link;
 use crate::error::ClientError;
 use crate::http::{Body, MAX_MESSAGE};
+use crate::link::Link;
 use crate::message::{self, Message};
 use crate::sse::Parser;
 
