@@ -100,7 +100,7 @@ impl Session {
             hub.connected(client);
             updates
         });
-        let task = tokio::spawn(keep_connected(Arc::clone(&hub), find, first));
+        let task = tokio::spawn(keep_connected(Hearing(Arc::clone(&hub)), find, first));
         Self { hub, task }
     }
 
@@ -138,34 +138,30 @@ impl Session {
         Proposal::open(&self.hub, path, text).await
     }
 
-    /// Closes the view of a file, whoever opened it in this session, and returns the text in it
-    /// (C5.5).
-    ///
-    /// # Errors
-    /// [`ClientError::Tool`] when there is no such view, [`ClientError::NotConnected`] when the
-    /// companion is away.
-    pub async fn close_diff(&self, path: &str) -> Result<String, ClientError> {
-        let client = self.hub.client().ok_or(ClientError::NotConnected)?;
-        let text = client.close_diff(path).await?;
-        self.hub.settle(path, Decision::Closed(text.clone()));
-        Ok(text)
+    /// Ends the session, and closes the views that are open in it. Takes two seconds at most.
+    pub async fn end(mut self) {
+        // Most companions do not let sessions be ended: the stream's end tells them, too.
+        let _ = within(PARTING, self.leave()).await;
     }
 
-    /// Ends the session, and closes the views that are open in it. Takes two seconds at most.
-    pub async fn end(self) {
-        self.task.abort();
-        if let Some(client) = self.hub.client() {
-            let leave = async {
-                for path in self.hub.pending() {
-                    // The companion may have closed it just now.
-                    let _ = client.close_diff(&path).await;
+    async fn leave(&mut self) -> Result<(), ClientError> {
+        let client = self.hub.client();
+        if let Some(client) = &client {
+            // It still listens: what was decided just now counts.
+            for path in self.hub.pending() {
+                // The companion may have closed it just now.
+                if let Ok(text) = client.close_diff(&path).await {
+                    self.hub.settle(&path, Decision::Closed(text));
                 }
-                client.end().await
-            };
-            // Most companions do not let sessions be ended: the stream's end tells them, too.
-            let _ = within(PARTING, leave).await;
+            }
         }
-        self.hub.disconnected("the session was ended".to_owned());
+        self.task.abort();
+        // It may be about to connect again.
+        let _ = (&mut self.task).await;
+        match client {
+            Some(client) => client.end().await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -180,7 +176,17 @@ async fn dial(find: &mut Find) -> Result<(Client, Updates), ClientError> {
     Client::connect_to(address).await
 }
 
-async fn keep_connected(hub: Arc<Hub>, mut find: Find, mut first: Option<Updates>) {
+/// Tells everybody when nothing is heard any more.
+struct Hearing(Arc<Hub>);
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.0.disconnected("the session is over".to_owned());
+    }
+}
+
+async fn keep_connected(hearing: Hearing, mut find: Find, mut first: Option<Updates>) {
+    let hub = &*hearing.0;
     let mut backoff = Backoff::default();
     loop {
         let dialled = match first.take() {
@@ -193,7 +199,7 @@ async fn keep_connected(hub: Arc<Hub>, mut find: Find, mut first: Option<Updates
         let reason = match dialled {
             Ok(updates) => {
                 let since = tokio::time::Instant::now();
-                let reason = listen(&hub, updates).await;
+                let reason = listen(hub, updates).await;
                 if since.elapsed() >= STABLE {
                     backoff = Backoff::default();
                 }
@@ -211,8 +217,16 @@ async fn listen(hub: &Hub, mut updates: Updates) -> String {
     let mut backoff = Backoff::default();
     loop {
         let since = tokio::time::Instant::now();
-        while let Some(update) = updates.next().await {
-            hub.take(update);
+        loop {
+            tokio::select! {
+                // What was decided before counts.
+                biased;
+                update = updates.next() => match update {
+                    Some(update) => hub.take(update),
+                    None => break,
+                },
+                reason = hub.broken() => return reason,
+            }
         }
         if since.elapsed() >= STABLE {
             backoff = Backoff::default();

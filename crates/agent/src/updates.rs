@@ -61,6 +61,8 @@ impl Updates {
     }
 
     /// The next update; `None` when the companion ended the stream, or broke it. Cancel-safe.
+    /// After the end it still gives what comes with the answers to calls.
+    ///
     /// Notifications that the contract does not know are skipped, and requests of the companion
     /// are answered: `ping` as MCP wants it, everything else with "method not found".
     pub async fn next(&mut self) -> Option<Update> {
@@ -68,7 +70,9 @@ impl Updates {
             if let Some(update) = self.ready.pop_front() {
                 return Some(update);
             }
-            let body = self.body.as_mut()?;
+            let Some(body) = &mut self.body else {
+                return self.aside.try_recv().ok();
+            };
             let bytes = tokio::select! {
                 Some(update) = self.aside.recv() => return Some(update),
                 bytes = body.next() => bytes.ok().flatten(),
