@@ -60,6 +60,7 @@ mod error;
 pub mod find;
 pub mod host;
 mod http;
+mod json;
 mod knock;
 mod link;
 mod message;
