@@ -92,7 +92,7 @@ const fn row(
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("neovim", "Neovim", Terminal, &[Socket("NVIM"), Socket("NVIM_LISTEN_ADDRESS")], &["nvim", "nvim-qt", "neovide"], None),
+    row("neovim", "Neovim", Terminal, &[Socket("NVIM")], &["nvim", "nvim-qt", "neovide"], None),
     row("kakoune", "Kakoune", Terminal, &[Set("kak_session")], &["kak"], None),
     row("emacs", "Emacs", Terminal, &[Set("INSIDE_EMACS")], &["emacs", "emacs-gtk", "emacs-gtk+x11", "emacs-lucid", "emacs-nox", "emacs-nw", "emacs-pgtk", "emacs-x", "emacs-x11"], Some("Emacs.app")),
     row("vim", "Vim", Terminal, &[Set("VIM_TERMINAL")], &["vim", "gvim", "vi", "view", "vimdiff", "gview", "vimx", "mvim", "macvim", "vim.basic", "vim.tiny", "vim.nox", "vim.gtk3", "vim.athena", "vim.motif"], Some("MacVim.app")),

@@ -123,7 +123,7 @@ fn process_1_is_never_taken_for_the_ide() {
 fn a_socket_of_a_neovim_that_is_gone_tells_nothing() {
     let gone = [("NVIM", "/run/user/1/nvim.77.0")];
     assert_eq!(found(&gone, &["bash", "tmux"]), None);
-    let no_such_file = [("NVIM_LISTEN_ADDRESS", "/no/such/socket")];
+    let no_such_file = [("NVIM", "/no/such/socket")];
     assert_eq!(found(&no_such_file, &["bash", "sshd"]), None);
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("nvim.813.0");
@@ -132,6 +132,8 @@ fn a_socket_of_a_neovim_that_is_gone_tells_nothing() {
     // A process of that number may be any by now.
     assert_eq!(found(&lives, &["bash", "tmux"]), None);
     std::fs::write(socket, "").unwrap();
+    // Where Neovim is to listen is said to all terminals by whoever wants it at one place.
+    assert_eq!(found(&[("NVIM_LISTEN_ADDRESS", socket)], &["bash"]), None);
     assert_found(
         &lives,
         &["bash", "tmux"],
