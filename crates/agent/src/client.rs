@@ -59,7 +59,10 @@ impl Client {
     /// first diff can be: no outcome is lost.
     ///
     /// # Errors
-    /// When nobody listens, the token is not accepted, or the answers are not MCP.
+    /// [`ClientError::Unreachable`] when nobody listens, [`ClientError::Silent`] when whoever listens
+    /// does not answer in time ([`Address::with_patience`]), [`ClientError::Refused`] when the token
+    /// is not accepted or there is no event stream, [`ClientError::Protocol`] when the answers are
+    /// not MCP, or of a revision that this client does not know.
     pub async fn connect_to(address: Address) -> Result<(Self, Updates), ClientError> {
         let (aside, asides) = mpsc::channel(MAX_ASIDE);
         let patience = address.handshake;
@@ -101,11 +104,14 @@ impl Client {
         has(OPEN_DIFF) && has(CLOSE_DIFF)
     }
 
-    /// Proposes a new content for a file (C5.1). Returns when the view is open; the outcome comes
-    /// as an [`Update`](crate::Update).
+    /// Proposes a new content for a file, by its absolute path (C5.1). Returns when the view is open;
+    /// the outcome comes as an [`Update`](crate::Update). After an error other than those that are
+    /// named here, or when this is dropped, the view may be open all the same.
     ///
     /// # Errors
-    /// [`ClientError::Tool`] when the companion cannot show it.
+    /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Refused`] when it has
+    /// forgotten the session (404) or takes the token no more (401), and as
+    /// [`connect_to`](Self::connect_to).
     pub async fn open_diff(&self, path: &str, content: &str) -> Result<(), ClientError> {
         let arguments = json!({"filePath": path, "newContent": content});
         self.call(OPEN_DIFF, arguments).await.map(drop)
@@ -115,7 +121,8 @@ impl Client {
     /// (C5.10).
     ///
     /// # Errors
-    /// [`ClientError::Tool`] when there is no such view.
+    /// [`ClientError::Tool`] when there is no such view; otherwise as
+    /// [`open_diff`](Self::open_diff).
     pub async fn close_diff(&self, path: &str) -> Result<String, ClientError> {
         let arguments = json!({"filePath": path, "suppressNotification": true});
         let text = self.call(CLOSE_DIFF, arguments).await?;
@@ -125,7 +132,8 @@ impl Client {
             .map_err(|error| ClientError::Protocol(format!("closeDiff: {error}")))
     }
 
-    /// Ends the session.
+    /// Ends the session. (Dropping a client says nothing to the companion, which notices that the
+    /// event stream ends when its [`Updates`] are dropped, too.)
     ///
     /// # Errors
     /// When the companion cannot be reached any more, or does not let sessions be ended.

@@ -70,7 +70,7 @@ use self::workspace::Fit;
 use crate::Address;
 use crate::host::{Host, hosts};
 
-pub use self::ide_pid::{ide_pid, unix as ide_pid_on_unix, windows as ide_pid_on_windows};
+pub use self::ide_pid::ide_pid;
 pub use self::release::{Release, Version, VersionError};
 pub use self::verdict::{Candidate, Preference, Stale, Verdict};
 

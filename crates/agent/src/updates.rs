@@ -35,7 +35,8 @@ pub enum Update {
     },
 }
 
-/// The event stream of a session.
+/// The event stream of a session. What is not read waits at the companion; dropping it closes the
+/// stream.
 #[derive(Debug)]
 pub struct Updates {
     link: Arc<Link>,
@@ -94,7 +95,8 @@ impl Updates {
     /// kept the outcomes for it.
     ///
     /// # Errors
-    /// When the companion or the session is gone.
+    /// When the companion or the session is gone ([`ClientError::Refused`] with 404). The stream stays
+    /// ended then, and may be opened again later.
     pub async fn reopen(&mut self) -> Result<(), ClientError> {
         self.body = Some(self.link.open_stream().await?);
         self.parser = Parser::new(MAX_MESSAGE);
