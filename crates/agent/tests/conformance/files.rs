@@ -104,6 +104,9 @@ fn content(shared: &Shared, is_gemini: bool) -> Value {
     if shared.breaks("C3.2-files") && !is_gemini {
         content["authToken"] = "another0123456789abcdef".into();
     }
+    if shared.breaks("C2.5-same") && !is_gemini {
+        content["workspacePath"] = json!(shared.workspace.parent());
+    }
     if !is_gemini {
         return content;
     }
