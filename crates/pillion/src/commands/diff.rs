@@ -27,7 +27,8 @@ const PARTING: Duration = Duration::from_secs(2);
 ///
 /// Prints the accepted text, which the reviewer may have edited: byte for byte, except to a
 /// terminal. The exit code is 1 if it was rejected or not decided in time, 3 if the editor went
-/// away. Ctrl-C closes the view.
+/// away without a word. Ctrl-C closes the view. Nobody is asked about a text that FILE has already:
+/// it counts as accepted.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file to change; it may not be there yet
@@ -52,8 +53,8 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", value_parser = limit::parse)]
     timeout: Option<Duration>,
 
-    /// Print `{path, outcome, content}`; `outcome` is `accepted`, `rejected` or `timedOut`, and only
-    /// an accepted change has a `content`
+    /// Print `{path, outcome, content}`; `outcome` is `accepted`, `unchanged`, `rejected` or
+    /// `timedOut`, and the first two have a `content`
     #[arg(long, conflicts_with = "write")]
     json: bool,
 
@@ -65,6 +66,8 @@ pub struct Args {
 #[derive(Debug)]
 enum End {
     Accepted(String),
+    /// Nobody was asked: the file has this text.
+    Unchanged(String),
     Rejected,
     /// Before anybody decided.
     Stopped {
@@ -84,14 +87,21 @@ enum Stop {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let path = absolute(&args.file)?;
+    refuse_own_output(Path::new(&path))?;
     let reach = Reach::find(&args.target)?;
     let original = args.write.then(|| Original::look(Path::new(&path)));
     let original = original.transpose()?;
     let text = proposed(&args.content_file, Path::new(&path))?;
-    // Whatever made the text may have taken long enough for the editor to be started again.
-    let reach = Reach::find(&args.target).unwrap_or(reach);
-    let end = runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?;
-    drop(text);
+    let end = if save::holds(Path::new(&path), &text) {
+        failure::tell(format_args!(
+            "{path} has that text already: nobody is asked"
+        ));
+        End::Unchanged(text)
+    } else {
+        // Whatever made the text may have taken long enough for the editor to be started again.
+        let reach = Reach::find(&args.target).unwrap_or(reach);
+        runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?
+    };
     let is_told = args.json
         && !matches!(
             end,
@@ -104,9 +114,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         print_json(&path, &end)?;
     }
     match (end, original) {
-        (End::Accepted(_), _) if is_told => Ok(()),
+        (End::Accepted(_) | End::Unchanged(_), _) if is_told => Ok(()),
         (End::Accepted(text), Some(original)) => write(&original, &text),
-        (End::Accepted(text), None) => print_text(&text),
+        (End::Unchanged(_), Some(_)) => Ok(()),
+        (End::Accepted(text) | End::Unchanged(text), None) => print_text(&text),
         (End::Rejected, _) => Err(Failure::new(Kind::Refused, "the change was rejected").into()),
         (End::Stopped { stop, is_closed }, _) => Err(stopped(stop, is_closed).into()),
     }
@@ -114,6 +125,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// The path as it is sent: the companion finds out where it really leads.
 fn absolute(file: &Path) -> anyhow::Result<String> {
+    if file == Path::new("-") {
+        let message = "FILE is the file to change, and `-` is none";
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("The text comes from standard input anyway. A file of that name is `./-`.")
+            .into());
+    }
     let shown = file.display();
     let cannot = || Failure::new(Kind::Usage, format!("{shown} is not a path"));
     let mut path = std::path::absolute(file).with_context(cannot)?;
@@ -132,6 +149,17 @@ fn absolute(file: &Path) -> anyhow::Result<String> {
         let path = path.display();
         Failure::new(Kind::Refused, format!("{path} is not valid Unicode")).into()
     })
+}
+
+/// `… | pillion diff FILE > FILE`: the shell has emptied it before anybody could decide.
+fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
+    if !save::is_output(path) {
+        return Ok(());
+    }
+    let message = format!("standard output goes into {} itself", path.display());
+    let hint = "A shell empties a file that it redirects into, before the command runs: restore \
+                its text, then use `--write`.";
+    Err(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
 fn proposed(content_file: &Path, file: &Path) -> anyhow::Result<String> {
@@ -289,6 +317,7 @@ fn print_text(text: &str) -> anyhow::Result<()> {
 fn print_json(path: &str, end: &End) -> anyhow::Result<()> {
     let (outcome, content) = match end {
         End::Accepted(text) => ("accepted", Some(text.as_str())),
+        End::Unchanged(text) => ("unchanged", Some(text.as_str())),
         End::Rejected => ("rejected", None),
         End::Stopped { .. } => ("timedOut", None),
     };

@@ -1,5 +1,7 @@
 //! `diff`: a person's decision for a script.
 
+mod unasked;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -239,27 +241,6 @@ fn an_accepted_text_that_cannot_be_printed_is_kept() {
 }
 
 #[test]
-fn an_empty_input_does_not_propose_to_empty_a_file() {
-    let sandbox = Sandbox::new();
-    let _serve = sandbox.serve::<&str>([]);
-    sandbox.home.file("full.txt", "something\n");
-    let answer = Asking::start(&sandbox, &["full.txt"], b"").answer();
-    assert_eq!(answer.expect(1), "");
-    for part in [
-        "standard input is empty",
-        "full.txt is not",
-        "--content-file",
-    ] {
-        assert!(answer.stderr.contains(part), "{}", answer.stderr);
-    }
-    sandbox.home.file("empty", "");
-    let asking = Asking::start(&sandbox, &["--content-file", "empty", "full.txt"], b"");
-    let id = asking.shown(&sandbox);
-    sandbox.run(["accept", &id]).expect(0);
-    assert_eq!(asking.answer().expect(0), "");
-}
-
-#[test]
 fn a_companion_that_goes_away_is_exit_code_3() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
@@ -276,39 +257,6 @@ fn a_companion_that_goes_away_is_exit_code_3() {
     );
     let ran = sandbox.run(["diff", "new.txt"]);
     ran.expect_error(3, "no companion", "pillion serve");
-}
-
-#[test]
-fn what_cannot_be_proposed_is_told() {
-    let sandbox = Sandbox::new();
-    let _serve = sandbox.serve::<&str>([]);
-    let refused = |args: &[&str], text: &[u8], error: &str| {
-        let answer = Asking::start(&sandbox, args, text).answer();
-        assert_eq!(answer.expect(1), "");
-        assert!(answer.stderr.contains(error), "{}", answer.stderr);
-    };
-    refused(&["."], b"", "is a folder");
-    refused(&["new/"], b"x", "is a folder");
-    refused(&["new.txt"], b"\xe9", "is not UTF-8");
-    refused(
-        &["--content-file", "none", "new.txt"],
-        b"",
-        "cannot read none",
-    );
-    refused(
-        &["--content-file", "/dev/zero", "new.txt"],
-        b"",
-        "longer than",
-    );
-    let too_long = vec![b'x'; 64 * 1024 * 1024 + 1];
-    refused(&["new.txt"], &too_long, "longer than 67108864 bytes");
-    sandbox
-        .run(["diff", "new.txt", "--timeout", "soon"])
-        .expect(2);
-    sandbox
-        .run(["diff", "new.txt", "--write", "--json"])
-        .expect(2);
-    sandbox.run(["diff"]).expect(2);
 }
 
 #[test]

@@ -49,10 +49,11 @@ impl Original {
             move |error| anyhow::Error::new(error).context(failure)
         };
         let before = read(&target).map_err(cannot("read"))?;
-        if before.is_some() {
-            let opened = File::options().write(true).open(&target);
-            opened.map_err(cannot("write"))?;
-        }
+        let writable = match before {
+            Some(_) => File::options().write(true).open(&target).map(drop),
+            None => can_create(&target),
+        };
+        writable.map_err(cannot("write"))?;
         Ok(Self { target, before })
     }
 
@@ -149,6 +150,50 @@ pub fn keep(text: &str) -> io::Result<PathBuf> {
     file.write_all(text.as_bytes())?;
     let (_, path) = file.keep()?;
     Ok(path)
+}
+
+/// Whether the file has this very text.
+pub fn holds(path: &Path, text: &str) -> bool {
+    let has_its_length = |data: Metadata| data.is_file() && data.len() == text.len() as u64;
+    fs::metadata(path).is_ok_and(has_its_length)
+        && fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
+}
+
+/// Whether standard output is this file.
+#[cfg(unix)]
+pub fn is_output(path: &Path) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let output = output.and_then(|output| File::from(output).metadata());
+    let id = |data: Metadata| data.is_file().then(|| (data.dev(), data.ino()));
+    match (output.map(id), fs::metadata(path).map(id)) {
+        (Ok(Some(output)), Ok(Some(file))) => output == file,
+        _ => false,
+    }
+}
+
+/// There it cannot be told.
+#[cfg(not(unix))]
+pub fn is_output(_path: &Path) -> bool {
+    false
+}
+
+/// Whether a new file can be made there, or folders for it.
+#[cfg(unix)]
+fn can_create(target: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    let Some(folder) = target.ancestors().skip(1).find(|folder| folder.exists()) else {
+        return Ok(());
+    };
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    Ok(accessat(CWD, folder, wanted, AtFlags::EACCESS)?)
+}
+
+/// There it shows when it is tried.
+#[cfg(not(unix))]
+fn can_create(_target: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
