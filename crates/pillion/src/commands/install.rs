@@ -45,8 +45,8 @@ pub struct Shared {
     #[arg(long, value_name = "AGENT", value_parser = agents())]
     agent: Option<Dialect>,
 
-    /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes}`, or with
-    /// `--list` an array of `{name, displayName, program, installed}`
+    /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes, next}`, or
+    /// with `--list` an array of `{name, displayName, program, installed}`
     #[arg(long)]
     json: bool,
 }
@@ -57,15 +57,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return list(&machine, args.shared.json);
     };
     let editor = known(&name)?;
-    let options = args.shared.options(args.force);
+    let options = args.shared.options(editor, args.force)?;
     let plan = editor.install(&machine, &options)?;
     args.shared.carry_out(editor, &plan)
 }
 
 /// The editors' names, for the command line.
 pub fn editors() -> PossibleValuesParser {
-    let values = install::EDITORS
-        .iter()
+    let values = install::editors()
         .map(|editor| PossibleValue::new(editor.name()).aliases(editor.aliases().iter().copied()));
     PossibleValuesParser::new(values)
 }
@@ -88,11 +87,21 @@ fn agents() -> impl TypedValueParser<Value = Dialect> {
 }
 
 impl Shared {
-    pub fn options(&self, force: bool) -> Options {
-        Options {
+    /// What was asked for.
+    ///
+    /// # Errors
+    /// When an agent is named, and what the editor gets is for all of them.
+    pub fn options(&self, editor: &dyn Installer, force: bool) -> anyhow::Result<Options> {
+        if self.agent.is_some() && !editor.is_for_one_agent() {
+            let message = format!("{}'s plugin is for every agent", editor.display_name());
+            return Err(Failure::new(Kind::Usage, message)
+                .hint("Leave out `--agent`.")
+                .into());
+        }
+        Ok(Options {
             agent: self.agent,
             force,
-        }
+        })
     }
 
     /// Carries a plan out, or only shows it.
@@ -124,11 +133,11 @@ impl Shared {
                 success: failed.is_empty(),
                 steps,
                 notes: &plan.notes,
+                next: plan.next.as_deref().filter(|_| failed.is_empty()),
             })?;
         }
         if failed.is_empty() {
-            let next = plan.next.filter(|_| !self.dry_run);
-            next.into_iter().for_each(|next| tell("", next));
+            plan.next.iter().for_each(|next| tell("", next));
             return Ok(told?);
         }
         let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
@@ -158,6 +167,7 @@ struct Printed<'a> {
     success: bool,
     steps: Vec<PrintedStep>,
     notes: &'a [String],
+    next: Option<&'a str>,
 }
 
 /// A step; null is what was not done.
@@ -190,7 +200,7 @@ struct Listed<'a> {
 }
 
 fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
-    let listed = install::EDITORS.iter().map(|editor| {
+    let listed = install::editors().map(|editor| {
         let found = editor.find(machine);
         Listed {
             name: editor.name(),

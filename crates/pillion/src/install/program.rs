@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// A download over a slow line takes a while; a program that asks something waits for ever.
 pub const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
+/// To list what is there takes no download.
+pub const PATIENCE_FOR_A_LIST: Duration = Duration::from_secs(60);
+
 /// What a program leaves running may keep its output open: nobody waits for that.
 const GRACE: Duration = Duration::from_millis(500);
 
