@@ -196,9 +196,8 @@ fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
     }
     if folders.data.join("lazy/lazy.nvim").is_dir() {
         notes.push(format!(
-            "lazy.nvim is here, and loads no packages of Neovim: add {{ dir = \"{}\" }} to its \
-             plugins",
-            target.display()
+            "lazy.nvim is here, and loads no packages of Neovim: add {{ dir = {} }} to its plugins",
+            lua_string(target)
         ));
     }
     if let Some(app) = machine.variable("NVIM_APPNAME") {
@@ -208,6 +207,13 @@ fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// A path as it is written in Lua: those of Windows have backslashes.
+fn lua_string(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let escaped = path.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", escaped.replace('\n', "\\n"))
 }
 
 /// The entries of a folder, in order; none if it is not there.
@@ -299,6 +305,13 @@ mod tests {
             };
             assert_eq!(target.to_str().unwrap(), format!("{folder}{end}"));
         }
+    }
+
+    #[test]
+    fn a_path_is_written_as_lua_reads_it() {
+        assert_eq!(lua_string(Path::new("/a b/c")), r#""/a b/c""#);
+        assert_eq!(lua_string(Path::new(r"C:\Users\me")), r#""C:\\Users\\me""#);
+        assert_eq!(lua_string(Path::new("a\"b\nc")), r#""a\"b\nc""#);
     }
 
     #[test]
