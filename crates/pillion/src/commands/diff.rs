@@ -88,7 +88,14 @@ enum Stop {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let path = absolute(&args.file)?;
     refuse_own_output(Path::new(&path))?;
-    let reach = Reach::find(&args.target)?;
+    if is_typed(&args.content_file) {
+        // Nobody is to type for nothing.
+        Reach::find(&args.target)?;
+        failure::tell(
+            "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
+             --content-file.",
+        );
+    }
     let original = args.write.then(|| Original::look(Path::new(&path)));
     let original = original.transpose()?;
     let text = proposed(&args.content_file, Path::new(&path))?;
@@ -98,8 +105,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ));
         End::Unchanged(text)
     } else {
-        // Whatever made the text may have taken long enough for the editor to be started again.
-        let reach = Reach::find(&args.target).unwrap_or(reach);
+        // Only now: whatever made the text may take long enough for an editor to be started.
+        let reach = Reach::find(&args.target)?;
         runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?
     };
     let is_told = args.json
@@ -162,14 +169,13 @@ fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
     Err(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
+/// Whether somebody is to type the text.
+fn is_typed(content_file: &Path) -> bool {
+    content_file == Path::new("-") && io::stdin().is_terminal()
+}
+
 fn proposed(content_file: &Path, file: &Path) -> anyhow::Result<String> {
     let is_input = content_file == Path::new("-");
-    if is_input && io::stdin().is_terminal() {
-        failure::tell(
-            "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
-             --content-file.",
-        );
-    }
     let text = remote::read_text(content_file)?;
     let is_full = || file.metadata().is_ok_and(|metadata| metadata.len() > 0);
     if is_input && text.is_empty() && is_full() {

@@ -64,6 +64,16 @@ fn nobody_is_asked_about_a_text_that_the_file_has_already() {
 }
 
 #[test]
+fn a_text_that_needs_no_answer_needs_no_editor() {
+    let sandbox = Sandbox::new();
+    sandbox.home.file("same.txt", "same\n");
+    let ran = sandbox.run_with_input(["diff", "--write", "same.txt"], b"same\n");
+    assert_eq!(ran.expect(0).stdout, "");
+    let ran = sandbox.run_with_input(["diff", "--write", "same.txt"], b"other\n");
+    ran.expect_error(3, "no companion", "pillion serve");
+}
+
+#[test]
 fn a_shell_that_redirects_into_the_file_itself_is_told() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
