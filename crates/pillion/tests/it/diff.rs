@@ -303,29 +303,39 @@ fn an_accepted_text_is_written_only_over_what_was_reviewed() {
 
 #[test]
 fn another_companion_decides_as_well() {
-    let ask = |person, args: &[&str]| {
+    let ask = |person| {
         let sandbox = Sandbox::new();
         let vscode = VsCode::start(&sandbox.home, person);
-        let args = [args, &["a.ts"]].concat();
-        let answer = Asking::start(&sandbox, &args, b"new\n").answer();
+        let answer = Asking::start(&sandbox, &["a.ts"], b"new\n").answer();
         (
             answer,
             vscode.calls(),
             sandbox.home.workspace().join("a.ts"),
         )
     };
-    let (answer, calls, path) = ask(Person::EditsAndAccepts, &[]);
+    let (answer, calls, path) = ask(Person::EditsAndAccepts);
     assert_eq!(answer.expect(0), "new\nedited\n");
     assert_eq!(calls.len(), 1);
     assert_eq!(
         calls[0]["arguments"],
         json!({"filePath": path, "newContent": "new\n"})
     );
-    let (answer, ..) = ask(Person::Closes, &[]);
+    let (answer, ..) = ask(Person::Closes);
     assert_eq!(answer.expect(1), "", "its old name for a rejection");
-    let (answer, calls, path) = ask(Person::Waits, &["--timeout", "100ms"]);
-    answer.expect(1);
+
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    let asking = Asking::start(&sandbox, &["a.ts"], b"new\n");
+    let started = Instant::now();
+    while vscode.calls().is_empty() {
+        assert!(started.elapsed() < SOON);
+        thread::sleep(Duration::from_millis(10));
+    }
+    signal(&asking.0, "INT");
+    asking.answer().expect(130);
+    let path = sandbox.home.workspace().join("a.ts");
     let close = json!({"filePath": path, "suppressNotification": true});
+    let calls = vscode.calls();
     assert_eq!(
         (&calls[1]["name"], &calls[1]["arguments"]),
         (&json!("closeDiff"), &close)
