@@ -57,6 +57,8 @@ pub struct Found {
     pub program: Option<PathBuf>,
     /// What it has, such as `plugin 0.1.0`.
     pub installed: Vec<String>,
+    /// What it could get, if it is there.
+    pub missing: Vec<String>,
 }
 
 /// What was asked for.

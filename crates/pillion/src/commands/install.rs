@@ -46,7 +46,7 @@ pub struct Shared {
     agent: Option<Dialect>,
 
     /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes, next}`, or
-    /// with `--list` an array of `{name, displayName, program, installed}`
+    /// with `--list` an array of `{name, displayName, program, installed, missing}`
     #[arg(long)]
     json: bool,
 }
@@ -197,6 +197,23 @@ struct Listed<'a> {
     display_name: &'a str,
     program: Option<PathBuf>,
     installed: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Listed<'_> {
+    fn program(&self) -> String {
+        let program = self.program.as_ref().map(|path| path.display().to_string());
+        visible::one_line(&program.unwrap_or_else(|| "-".to_owned()))
+    }
+
+    fn state(&self) -> String {
+        let mut words = self.installed.clone();
+        words.extend(self.missing.iter().map(|what| format!("no {what}")));
+        if words.is_empty() {
+            words.push("-".to_owned());
+        }
+        visible::one_line(&words.join(", "))
+    }
 }
 
 fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
@@ -207,6 +224,7 @@ fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
             display_name: editor.display_name(),
             program: found.program,
             installed: found.installed,
+            missing: found.missing,
         }
     });
     let listed: Vec<_> = listed.collect();
@@ -214,17 +232,12 @@ fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
         return print_json(&listed);
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{:<16} {:<44} INSTALLED", "EDITOR", "PROGRAM")?;
+    let lengths = listed.iter().map(|editor| editor.program().chars().count());
+    let width = lengths.max().unwrap_or(0).max("PROGRAM".len());
+    writeln!(out, "{:<16} {:<width$} INSTALLED", "EDITOR", "PROGRAM")?;
     for editor in listed {
-        let program = editor.program.map(|path| path.display().to_string());
-        let program = visible::one_line(&program.unwrap_or_else(|| "-".to_owned()));
-        let installed = visible::one_line(&editor.installed.join(", "));
-        let installed = if installed.is_empty() {
-            "-"
-        } else {
-            &installed
-        };
-        writeln!(out, "{:<16} {program:<44} {installed}", editor.name)?;
+        let (program, state) = (editor.program(), editor.state());
+        writeln!(out, "{:<16} {program:<width$} {state}", editor.name)?;
     }
     Ok(())
 }

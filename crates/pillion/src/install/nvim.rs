@@ -48,21 +48,24 @@ impl Installer for Neovim {
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let installed = match Folders::of(machine) {
+        let program = machine.program(&["nvim"]);
+        let installed: Vec<_> = match Folders::of(machine) {
             Ok(folders) => {
                 let package = folders.package(machine);
                 let other = folders.other_copy(machine, &package.target);
                 let other = other.map(|copy| format!("plugin in {}", copy.display()));
-                package
-                    .found(&plugin_files())
-                    .into_iter()
-                    .chain(other)
-                    .collect()
+                let own = package.found(&plugin_files());
+                own.into_iter().chain(other).collect()
             }
             Err(error) => vec![format!("plugin ({error})")],
         };
+        let is_missing = program.is_some() && installed.is_empty();
         Found {
-            program: machine.program(&["nvim"]),
+            missing: is_missing
+                .then(|| "plugin".to_owned())
+                .into_iter()
+                .collect(),
+            program,
             installed,
         }
     }

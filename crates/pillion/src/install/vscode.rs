@@ -70,17 +70,27 @@ impl Installer for Code {
 
     fn find(&self, machine: &Machine) -> Found {
         let program = self.program(machine).ok();
-        let installed = self.listed(machine, program.as_deref()).unwrap_or_default();
-        let ours = installed.iter().filter_map(|listed| {
-            let extension = EXTENSIONS.iter().find(|it| it.is(&listed.identifier.id))?;
-            let version = listed.version.as_deref().unwrap_or_default();
-            let found = format!("{} {version}", extension.what());
-            Some(found.trim_end().to_owned())
-        });
-        Found {
-            installed: ours.collect(),
+        let listed = self.listed(machine, program.as_deref());
+        let mut found = Found {
             program,
+            ..Found::default()
+        };
+        let Some(listed) = listed else {
+            // Where it keeps its list is not known, as in a sandbox: nothing can be told.
+            return found;
+        };
+        for extension in &EXTENSIONS {
+            match listed.iter().find(|it| extension.is(&it.identifier.id)) {
+                Some(listed) => {
+                    let version = listed.version.as_deref().unwrap_or_default();
+                    let named = format!("{} {version}", extension.what());
+                    found.installed.push(named.trim_end().to_owned());
+                }
+                None if found.program.is_some() => found.missing.push(extension.what()),
+                None => {}
+            }
         }
+        found
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {

@@ -217,6 +217,14 @@ fn the_list_shows_what_is_installed_and_runs_nothing() {
     list_on_disk(&home.join(".vscode/extensions"), &["x.y", QWEN]);
     let shown = code(&sandbox);
     assert_eq!(shown["installed"], json!(["Qwen Code's extension 1.2.3"]));
+    assert_eq!(shown["missing"], json!(["Gemini CLI's extension"]));
+    let table = sandbox
+        .with_editors(&["install", "--list"])
+        .expect(0)
+        .stdout;
+    let line = table.lines().find(|line| line.starts_with("vscode "));
+    let state = "Qwen Code's extension 1.2.3, no Gemini CLI's extension";
+    assert!(line.unwrap().ends_with(state), "{table}");
     assert!(shown["program"].as_str().unwrap().ends_with("/bin/code"));
 
     // In a terminal of a window that is elsewhere, `code` is its server's.
