@@ -183,11 +183,17 @@ pub fn is_output(_path: &Path) -> bool {
 #[cfg(unix)]
 fn can_create(target: &Path) -> io::Result<()> {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
+    use rustix::io::Errno;
+
     let Some(folder) = target.ancestors().skip(1).find(|folder| folder.exists()) else {
         return Ok(());
     };
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
-    Ok(accessat(CWD, folder, wanted, AtFlags::EACCESS)?)
+    match accessat(CWD, folder, wanted, AtFlags::EACCESS) {
+        Err(error @ (Errno::ACCESS | Errno::ROFS)) => Err(error.into()),
+        // Or it cannot be told: some containers refuse to answer.
+        _ => Ok(()),
+    }
 }
 
 /// There it shows when it is tried.
