@@ -97,7 +97,7 @@ impl Installer for Neovim {
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        Folders::of(machine)?.package(machine).uninstall()
+        Folders::of(machine)?.package(machine).uninstall(machine)
     }
 }
 

@@ -80,10 +80,16 @@ impl Package {
     }
 
     /// What to do so that nothing of Pillion's is there.
-    pub fn uninstall(self) -> anyhow::Result<Plan> {
+    pub fn uninstall(self, machine: &Machine) -> anyhow::Result<Plan> {
         let place = self.target.display();
+        let backup = self.backup(machine);
+        let kept = backup.is_dir().then(|| {
+            let backup = backup.display();
+            format!("what was moved aside for the plugin stays in {backup}")
+        });
         match self.look()? {
             State::Ours(ours) => Ok(Plan {
+                notes: kept.into_iter().collect(),
                 steps: vec![Step::Take(Take {
                     staging: self.staging,
                     target: self.target,
@@ -127,9 +133,14 @@ impl Package {
         })
     }
 
+    /// Where what has to move goes.
+    fn backup(&self, machine: &Machine) -> PathBuf {
+        machine.join(&self.staging, "backup")
+    }
+
     /// A free name for what has to move.
     fn free_backup(&self, machine: &Machine) -> PathBuf {
-        let folder = machine.join(&self.staging, "backup");
+        let folder = self.backup(machine);
         let names = (1..).map(|number: u32| folder.join(format!("pillion-{number}")));
         let mut free = names.skip_while(|path| path.symlink_metadata().is_ok());
         free.next().unwrap_or(folder)

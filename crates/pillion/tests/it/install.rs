@@ -198,8 +198,10 @@ fn what_is_not_ours_is_left_alone_unless_asked_and_then_moved_aside() {
         sandbox.run(["install", "nvim", "--force"]).expect(0);
         assert!(target.join("plugin/pillion.lua").is_file() && !target.is_symlink());
         let backup = sandbox.data().join("site/pack/pillion/backup");
-        assert_eq!(fs::read_dir(backup).unwrap().count(), number + 1);
-        sandbox.run(["uninstall", "nvim"]).expect(0);
+        assert_eq!(fs::read_dir(&backup).unwrap().count(), number + 1);
+        let gone = sandbox.run(["uninstall", "nvim"]).expect(0);
+        let note = format!("moved aside for the plugin stays in {}", backup.display());
+        assert!(gone.stdout.contains(&note), "{}", gone.stdout);
     }
     assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 1);
 }
