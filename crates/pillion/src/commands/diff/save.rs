@@ -108,20 +108,23 @@ impl Original {
         written
     }
 
-    /// A file to be renamed over the old one; none where that would be another file to others: with
-    /// another owner or other attributes, without its other names, or where nothing can be created
-    /// beside it.
+    /// A file to be renamed over the old one; none where that would be another file to others: where
+    /// it cannot have the owner or the attributes of the old one, where that has other names, or
+    /// where nothing can be created beside it.
     fn successor(&self, text: &str, metadata: &Metadata) -> io::Result<Option<NamedTempFile>> {
         let Ok(mut file) = builder(None).tempfile_in(self.folder()) else {
             return Ok(None);
         };
-        if !is_same_to_others(metadata, &file.as_file().metadata()?)
-            || attributes::of(&self.target) != attributes::of(file.path())
-        {
+        if !takes_over(file.as_file(), metadata) {
             return Ok(None);
         }
         file.write_all(text.as_bytes())?;
         file.as_file().set_permissions(metadata.permissions())?;
+        let attributes = attributes::of(&self.target);
+        attributes::give(file.path(), &attributes);
+        if attributes::of(file.path()) != attributes {
+            return Ok(None);
+        }
         file.as_file().sync_all()?;
         Ok(Some(file))
     }
@@ -228,10 +231,14 @@ fn plain() -> Option<Permissions> {
     Some(Permissions::from_mode(0o666))
 }
 
+/// Whether `new` can be renamed over the old file: it has its owner now, and that had no other names.
 #[cfg(unix)]
-fn is_same_to_others(old: &Metadata, new: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    old.nlink() == 1 && (old.uid(), old.gid()) == (new.uid(), new.gid())
+fn takes_over(new: &File, old: &Metadata) -> bool {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let has_owner = |new: Metadata| (old.uid(), old.gid()) == (new.uid(), new.gid());
+    old.nlink() == 1
+        && (new.metadata().is_ok_and(has_owner)
+            || fchown(new, Some(old.uid()), Some(old.gid())).is_ok())
 }
 
 #[cfg(not(unix))]
@@ -240,7 +247,7 @@ fn plain() -> Option<Permissions> {
 }
 
 #[cfg(not(unix))]
-fn is_same_to_others(_old: &Metadata, _new: &Metadata) -> bool {
+fn takes_over(_new: &File, _old: &Metadata) -> bool {
     true
 }
 
@@ -290,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_such_as_access_lists_stay() {
+    fn attributes_such_as_access_lists_stay_and_the_text_changes_at_once() {
         use rustix::fs::{XattrFlags, setxattr};
         let (_folder, folder) = folder();
         let file = folder.join("file");
@@ -299,10 +306,35 @@ mod tests {
             // Not every file system has them.
             return;
         }
+        let before = file.metadata().unwrap().ino();
         Original::look(&file).unwrap().replace("new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         let kept = attributes::of(&file).unwrap();
         assert_eq!(kept.get(&b"user.mark"[..]).unwrap(), b"1");
+        assert_ne!(
+            file.metadata().unwrap().ino(),
+            before,
+            "it was renamed over it"
+        );
+    }
+
+    #[test]
+    fn root_gives_a_file_back_to_its_owner() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let (_folder, folder) = folder();
+        let file = folder.join("file");
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::chown(&file, Some(4242), Some(4343)).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        let before = file.metadata().unwrap().ino();
+        Original::look(&file).unwrap().replace("new").unwrap();
+        let after = file.metadata().unwrap();
+        assert_eq!((after.uid(), after.gid()), (4242, 4343));
+        assert_eq!(after.mode() & 0o7777, 0o640);
+        assert_ne!(after.ino(), before, "it was renamed over it");
+        assert_eq!(fs::read(&file).unwrap(), b"new");
     }
 
     #[test]
