@@ -1,5 +1,7 @@
 //! `diff`: a person's decision for a script.
 
+mod unasked;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -249,27 +251,6 @@ fn an_accepted_text_that_cannot_be_printed_is_kept() {
 }
 
 #[test]
-fn an_empty_input_does_not_propose_to_empty_a_file() {
-    let sandbox = Sandbox::new();
-    let _serve = sandbox.serve::<&str>([]);
-    sandbox.home.file("full.txt", "something\n");
-    let answer = Asking::start(&sandbox, &["full.txt"], b"").answer();
-    assert_eq!(answer.expect(1), "");
-    for part in [
-        "standard input is empty",
-        "full.txt is not",
-        "--content-file",
-    ] {
-        assert!(answer.stderr.contains(part), "{}", answer.stderr);
-    }
-    sandbox.home.file("empty", "");
-    let asking = Asking::start(&sandbox, &["--content-file", "empty", "full.txt"], b"");
-    let id = asking.shown(&sandbox);
-    sandbox.run(["accept", &id]).expect(0);
-    assert_eq!(asking.answer().expect(0), "");
-}
-
-#[test]
 fn a_companion_that_goes_away_is_exit_code_3() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
@@ -286,39 +267,6 @@ fn a_companion_that_goes_away_is_exit_code_3() {
     );
     let ran = sandbox.run(["diff", "new.txt"]);
     ran.expect_error(3, "no companion", "pillion serve");
-}
-
-#[test]
-fn what_cannot_be_proposed_is_told() {
-    let sandbox = Sandbox::new();
-    let _serve = sandbox.serve::<&str>([]);
-    let refused = |args: &[&str], text: &[u8], error: &str| {
-        let answer = Asking::start(&sandbox, args, text).answer();
-        assert_eq!(answer.expect(1), "");
-        assert!(answer.stderr.contains(error), "{}", answer.stderr);
-    };
-    refused(&["."], b"", "is a folder");
-    refused(&["new/"], b"x", "is a folder");
-    refused(&["new.txt"], b"\xe9", "is not UTF-8");
-    refused(
-        &["--content-file", "none", "new.txt"],
-        b"",
-        "cannot read none",
-    );
-    refused(
-        &["--content-file", "/dev/zero", "new.txt"],
-        b"",
-        "longer than",
-    );
-    let too_long = vec![b'x'; 64 * 1024 * 1024 + 1];
-    refused(&["new.txt"], &too_long, "longer than 67108864 bytes");
-    sandbox
-        .run(["diff", "new.txt", "--timeout", "soon"])
-        .expect(2);
-    sandbox
-        .run(["diff", "new.txt", "--write", "--json"])
-        .expect(2);
-    sandbox.run(["diff"]).expect(2);
 }
 
 #[test]
@@ -365,29 +313,39 @@ fn an_accepted_text_is_written_only_over_what_was_reviewed() {
 
 #[test]
 fn another_companion_decides_as_well() {
-    let ask = |person, args: &[&str]| {
+    let ask = |person| {
         let sandbox = Sandbox::new();
         let vscode = VsCode::start(&sandbox.home, person);
-        let args = [args, &["a.ts"]].concat();
-        let answer = Asking::start(&sandbox, &args, b"new\n").answer();
+        let answer = Asking::start(&sandbox, &["a.ts"], b"new\n").answer();
         (
             answer,
             vscode.calls(),
             sandbox.home.workspace().join("a.ts"),
         )
     };
-    let (answer, calls, path) = ask(Person::EditsAndAccepts, &[]);
+    let (answer, calls, path) = ask(Person::EditsAndAccepts);
     assert_eq!(answer.expect(0), "new\nedited\n");
     assert_eq!(calls.len(), 1);
     assert_eq!(
         calls[0]["arguments"],
         json!({"filePath": path, "newContent": "new\n"})
     );
-    let (answer, ..) = ask(Person::Closes, &[]);
+    let (answer, ..) = ask(Person::Closes);
     assert_eq!(answer.expect(1), "", "its old name for a rejection");
-    let (answer, calls, path) = ask(Person::Waits, &["--timeout", "100ms"]);
-    answer.expect(1);
+
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    let asking = Asking::start(&sandbox, &["a.ts"], b"new\n");
+    let started = Instant::now();
+    while vscode.calls().is_empty() {
+        assert!(started.elapsed() < SOON);
+        thread::sleep(Duration::from_millis(10));
+    }
+    signal(&asking.0, "INT");
+    asking.answer().expect(130);
+    let path = sandbox.home.workspace().join("a.ts");
     let close = json!({"filePath": path, "suppressNotification": true});
+    let calls = vscode.calls();
     assert_eq!(
         (&calls[1]["name"], &calls[1]["arguments"]),
         (&json!("closeDiff"), &close)
