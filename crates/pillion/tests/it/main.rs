@@ -14,6 +14,7 @@ mod foreign;
 mod install;
 mod list;
 mod pipes;
+mod program;
 mod readme;
 mod reference;
 mod review;
