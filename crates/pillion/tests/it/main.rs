@@ -15,6 +15,7 @@ mod foreign;
 mod install;
 mod list;
 mod pipes;
+mod program;
 mod readme;
 mod reference;
 mod review;
