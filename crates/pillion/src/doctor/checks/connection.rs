@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
 use super::super::finding::{Finding, Id};
 use super::agent::install_newest;
-use super::{proxies, shell};
+use super::{proxies, shell, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     proxies::check(facts, findings);
@@ -37,7 +37,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
         Outcome::TokenRefused => {
             let what = format!(
                 "whoever listens on port {port} refuses the token of {}",
-                source(dial)
+                source(facts, dial)
             );
             let why = "the file is an older companion's, whose port another has by now (C3.3)";
             Some(Finding::problem(Id::TokenRefused, what, why).mend(forget(facts, dial)))
@@ -45,7 +45,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
         Outcome::NoCompanion(reason) => {
             let what = format!(
                 "another program listens on port {port} of {}: {reason}",
-                source(dial)
+                source(facts, dial)
             );
             let why = "the companion that had this port is gone, and its file was left behind";
             Some(Finding::problem(Id::PortTaken, what, why).mend(forget(facts, dial)))
@@ -90,7 +90,7 @@ fn container(facts: &Facts, dial: &Dial) -> Option<Finding> {
     let why =
         "in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    let needed = needs_container_override(facts.release, &facts.environment, true);
+    let needed = needs_container_override(facts.release, facts.environment(), true);
     Some(match needed {
         Override::Variable(name, value) => finding.mend(shell::export(name, value)),
         // Others' companions may refuse that name even where it leads to them.
@@ -111,24 +111,24 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Finding {
     );
     let why = "such a companion answers to 127.0.0.1 only; in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    match needs_container_override(facts.release, &facts.environment, true) {
+    match needs_container_override(facts.release, facts.environment(), true) {
         Override::Variable(name, value) => finding.mend(shell::export(name, value)),
         Override::HostsFile | Override::NotNeeded => finding.mend(install_newest(facts.agent())),
     }
 }
 
 /// Where the port comes from.
-fn source(dial: &Dial) -> String {
+fn source(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
         Source::File(path) => path.display().to_string(),
-        Source::Variable(name) => (*name).to_owned(),
+        Source::Variable(name) => variables::shown(facts, name),
     }
 }
 
 /// Takes away what led the agent there.
 fn forget(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
-        Source::Variable(name) => format!("unset {name}"),
+        Source::Variable(name) => variables::unset(facts, name),
         Source::File(path) => {
             let companions = facts.survey.companions.iter();
             let own = companions.filter(|companion| companion.port == dial.port);
