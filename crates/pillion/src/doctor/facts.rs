@@ -47,7 +47,7 @@ pub struct Facts {
     pub survey: Survey,
     /// Which of them the agent takes, by its own rules.
     pub search: find::Finding,
-    /// The agents that are connected to the companion that is dialled first, before the doctor is.
+    /// The agents that are connected to the companion, besides the doctor.
     pub connected: Vec<String>,
     /// What came of dialling as the agent would.
     pub dialled: Vec<Dialled>,
@@ -79,24 +79,19 @@ impl Facts {
             in_container: network.in_container,
         });
         let survey = survey(environment);
-        let port = search.dials.first().map(|dial| dial.port);
-        let mut companions = survey.companions.iter();
-        let companion = companions.find(|own| Some(own.port) == port && own.is_alive());
-        let connected = companion.map(dial::agents_of).transpose()?;
-        let is_pillions = |port| {
+        let pillions = |port| {
             let mut companions = survey.companions.iter();
-            let own = |own: &Companion| own.port == port && own.is_pillion() && own.is_alive();
-            companions.any(own)
+            companions.find(|own| own.port == port && own.is_pillion() && own.is_alive())
         };
-        let dialled = dial::dial(&search.dials, is_pillions)?;
+        let attempts = dial::dial(&search.dials, pillions)?;
         Ok(Self {
-            connected: connected.unwrap_or_default(),
+            connected: attempts.connected,
+            dialled: attempts.dialled,
             neighbours: neighbours::look(environment, terminal),
             disk: disk::look(agent, environment),
             settings,
             trust,
             survey,
-            dialled,
             variables,
             release,
             folder,

@@ -254,6 +254,26 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
     assert_eq!(look(&mut facts), [("ide-mode-off", Level::Problem)]);
 }
 
+/// Qwen Code dials both, and nothing is to be done about the second.
+#[test]
+fn the_containers_name_is_no_matter_where_loopback_is_dialled_too() {
+    let version = Release::newest(Dialect::QwenCode).version;
+    let hosts = [Host::Loopback, Host::ContainerHost];
+    for second in [Outcome::Unreachable, Outcome::NameRefused] {
+        let mut facts = beside(Dialect::QwenCode, version, &hosts, Outcome::Silent);
+        facts.network.in_container = true;
+        facts.dialled[1].outcome = second;
+        let problems = ids(&facts);
+        let problems = problems
+            .iter()
+            .filter(|(_, level)| *level == Level::Problem);
+        assert_eq!(
+            problems.collect::<Vec<_>>(),
+            [&("no-answer", Level::Problem)]
+        );
+    }
+}
+
 #[test]
 fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
     let hosts = [Host::ContainerHost];
