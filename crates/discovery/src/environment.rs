@@ -70,6 +70,16 @@ impl Environment {
         self
     }
 
+    /// The same environment with one variable changed; without a value it is taken out.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.variables.insert(name.to_owned(), value.into()),
+            None => self.variables.remove(name),
+        };
+        self
+    }
+
     /// What Node's `os.tmpdir()` returns in this environment (C2.2), to the byte.
     pub fn tmpdir(&self) -> PathBuf {
         let get = |name: &str| self.filled(name);

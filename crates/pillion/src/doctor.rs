@@ -15,6 +15,7 @@ use pillion_protocol::Dialect;
 use self::facts::Facts;
 use self::finding::Finding;
 
+pub use self::facts::program::release;
 pub use self::json::Report;
 pub use self::report::{Style, write};
 

@@ -10,6 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use pillion_agent::find::{Release, Situation, find};
 use pillion_agent::host::is_in_container;
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_discovery::{Environment, listens, process};
@@ -72,8 +73,17 @@ impl<'a> Surroundings<'a> {
 }
 
 impl Wiring {
-    /// What leads this agent to this companion, which listens here. Nothing of another's stays.
-    pub fn to(companion: &Companion, agent: Dialect, here: Surroundings<'_>) -> Self {
+    /// What makes this release take this companion, which listens here. Reads the discovery files, as
+    /// the agent will.
+    pub fn to(companion: &Companion, release: Release, here: Surroundings<'_>) -> Self {
+        let mut wiring = Self::leading(companion, release.agent, here);
+        let known_editor = wiring.known_editor(companion, release, here);
+        wiring.0.extend(known_editor);
+        wiring
+    }
+
+    /// What leads this agent to this companion. Nothing of another's stays.
+    fn leading(companion: &Companion, agent: Dialect, here: Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
             return Self::default();
         };
@@ -104,7 +114,6 @@ impl Wiring {
             let value = Some(Plain("1".to_owned()));
             changes.push(Change { name, value });
         }
-        changes.extend(known_editor(companion, agent, here.environment));
         changes.extend(tmpdir(companion, agent, here.environment));
         Self(changes)
     }
@@ -131,14 +140,62 @@ impl Wiring {
         Self(stale.collect())
     }
 
-    /// What a person should know of it who did not ask to be shown it.
-    pub fn note(&self, agent: Dialect) -> Option<String> {
-        let mut changes = self.0.iter();
-        let change = changes.find(|change| change.name == Environment::TMPDIR)?;
-        let (name, tmpdir) = (change.name, change.value.as_ref()?.shown());
-        Some(format!(
-            "{name} is set to {tmpdir}, where the companion keeps the files that {agent} looks for"
-        ))
+    /// What a person should know of it who did not ask to be shown it: what else than agents reads.
+    pub fn notes(&self, agent: Dialect) -> impl Iterator<Item = String> {
+        let known_editor = agent.variables().map(|names| names.known_editor.0);
+        self.0.iter().filter_map(move |change| {
+            let (name, value) = (change.name, change.value.as_ref()?.shown());
+            let why = if name == Environment::TMPDIR {
+                format!("where the companion keeps the files that {agent} looks for")
+            } else if Some(name) == known_editor {
+                format!("because {agent} takes this companion only in a terminal that it knows")
+            } else {
+                return None;
+            };
+            Some(format!("{name} is set to {value}, {why}"))
+        })
+    }
+
+    /// What makes the release take the companion although it finds no file of it that tells the editor:
+    /// because there is none, as of VS Code's companion, or because it looks for those of another
+    /// process only, as releases of Gemini CLI before 0.31 do.
+    fn known_editor(
+        &self,
+        companion: &Companion,
+        release: Release,
+        here: Surroundings<'_>,
+    ) -> Option<Change> {
+        let agent = release.agent;
+        let (name, value) = agent.variables()?.known_editor;
+        // The agent takes the place of this process, or comes to stand beside it.
+        let chain = process::chain(std::process::id());
+        let takes = |environment: &Environment| {
+            let finding = find(&Situation {
+                release,
+                environment,
+                current_dir: environment.current_dir(),
+                chain: &chain,
+                in_container: here.is_container,
+            });
+            let mut dials = finding.dials.iter();
+            // Whether a token is needed is the companion's to say.
+            let needs_token = companion.token(agent).is_some();
+            dials.any(|dial| dial.port == companion.port && (dial.token.is_some() || !needs_token))
+        };
+        let wired = self.applied(here.environment);
+        let helps = !takes(&wired) && takes(&wired.with(name, Some(value)));
+        helps.then(|| Change {
+            name,
+            value: Some(Plain(value.to_owned())),
+        })
+    }
+
+    /// The environment that the agent gets.
+    fn applied(&self, environment: &Environment) -> Environment {
+        let change = |environment: Environment, change: &Change| {
+            environment.with(change.name, change.value.as_ref().map(Value::expose))
+        };
+        self.0.iter().fold(environment.clone(), change)
     }
 
     /// What is done, variable by variable.
@@ -182,23 +239,6 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
         (process::is_alive(*pid), is_editor, *pid)
     });
     best.map(|(pid, _)| pid)
-}
-
-/// What makes the agent accept a companion whose files do not tell the editor, as VS Code's do not.
-fn known_editor(
-    companion: &Companion,
-    agent: Dialect,
-    environment: &Environment,
-) -> Option<Change> {
-    let (name, value) = agent.variables()?.known_editor;
-    let mut files = companion.files.iter().filter(|file| file.dialect == agent);
-    let is_told = files.any(|file| file.content.ide_info.is_some());
-    let is_set = environment.filled(name).is_some_and(|set| set == value);
-    let change = Change {
-        name,
-        value: Some(Plain(value.to_owned())),
-    };
-    (!is_told && !is_set).then_some(change)
 }
 
 /// The temporary directory with which the companion was started, if this agent finds its files

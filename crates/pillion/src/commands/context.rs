@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pillion_agent::{Session, Status};
 use pillion_discovery::Environment;
+use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use pillion_protocol::{File, IdeContext};
 
 use crate::cli::Target;
@@ -24,7 +25,8 @@ const SECOND: Duration = Duration::from_millis(300);
 /// Show what an agent would see here, now
 ///
 /// The open files, the most recently focused first, with cursor and selection of the active one
-/// (`*`), cut as agents cut them. Also from companions that are not Pillion's.
+/// (`*`), cut as agents cut them: 10 files, and 16384 characters of the selection. Also from companions
+/// that are not Pillion's.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print again whenever it changes, until Ctrl-C; goes on when the companion is started again
@@ -109,6 +111,7 @@ async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Res
                 tell(&status.borrow_and_update(), &mut is_away);
             }
             context = contexts.next() => match context {
+                Some(_) if is_away => printer.print_away()?,
                 Some(context) => printer.print(&context)?,
                 None => return Ok(()),
             },
@@ -152,6 +155,17 @@ impl Printer {
         out.flush()
     }
 
+    /// What it showed last is not so any more, and what it shows now nobody knows.
+    fn print_away(&mut self) -> io::Result<()> {
+        if self.is_json {
+            return self.print(&IdeContext::default());
+        }
+        self.is_first = false;
+        let mut out = io::stdout().lock();
+        writeln!(out, "\n{} is away", visible::one_line(&self.editor))?;
+        out.flush()
+    }
+
     fn print_nothing(&mut self) -> io::Result<()> {
         if self.is_json {
             return self.print(&IdeContext::default());
@@ -169,18 +183,19 @@ impl Printer {
 
 fn describe(context: &IdeContext, editor: &str, home: Option<&Path>) -> String {
     let mut text = String::new();
-    if context.files().is_empty() {
+    let files = context.files();
+    if files.is_empty() {
         let editor = visible::one_line(editor);
         text.push_str(&format!("no file is open in {editor}\n"));
     }
-    for file in context.files() {
+    for file in files {
         describe_file(&mut text, file, home);
     }
-    let trust = context
-        .workspace_state
-        .as_ref()
-        .and_then(|it| it.is_trusted);
-    if let Some(is_trusted) = trust {
+    if files.len() >= MAX_FILES {
+        text.push_str(&format!("  (agents see {MAX_FILES} files at most)\n"));
+    }
+    let state = context.workspace_state.as_ref();
+    if let Some(is_trusted) = state.and_then(|it| it.is_trusted) {
         let not = if is_trusted { "" } else { "not " };
         text.push_str(&format!(
             "the editor says that this workspace is {not}trusted\n"
@@ -198,8 +213,17 @@ fn describe_file(text: &mut String, file: &File, home: Option<&Path>) {
         text.push_str(&format!(":{}:{}", cursor.line, cursor.character));
     }
     text.push('\n');
-    for line in file.selected_text.iter().flat_map(|text| text.lines()) {
+    let Some(selected) = &file.selected_text else {
+        return;
+    };
+    for line in selected.lines() {
         text.push_str(&format!("    │ {}\n", visible::one_line(line)));
+    }
+    // One short of the limit, where the next character would have taken two units.
+    if selected.encode_utf16().count() + 1 >= MAX_SELECTION {
+        text.push_str(&format!(
+            "    (agents see {MAX_SELECTION} characters of a selection at most)\n"
+        ));
     }
 }
 
@@ -235,5 +259,41 @@ mod tests {
         );
         let empty = describe(&IdeContext::default(), "Neo\u{7}vim", None);
         assert_eq!(empty, "no file is open in Neo␇vim\n");
+    }
+
+    #[test]
+    fn where_agents_see_no_more_a_line_says_so() {
+        let said = |count: u64, selected: String| {
+            let mut files: Vec<_> = (1..count)
+                .map(|at| File::open(format!("/{at}"), at))
+                .collect();
+            files.push(File {
+                selected_text: Some(selected),
+                ..File::focused("/focused", count)
+            });
+            let context = IdeContext::for_agents(files, None);
+            let text = describe(&context.as_seen_by_agent(), "X", None);
+            ["10 files at most", "16384 characters"].map(|words| text.contains(words))
+        };
+        assert_eq!(said(9, "x".repeat(MAX_SELECTION - 2)), [false, false]);
+        assert_eq!(said(10, String::new()), [true, false]);
+        assert_eq!(said(99, "x".repeat(MAX_SELECTION)), [true, true]);
+        assert_eq!(said(1, "x".repeat(MAX_SELECTION + 1)), [false, true]);
+        // The last one would have taken two units.
+        let emoji = format!("x{}", "😀".repeat(MAX_SELECTION));
+        assert_eq!(said(1, emoji), [false, true]);
+        // As it comes from a companion that does not cut.
+        let state = WorkspaceState {
+            open_files: Some(vec![File {
+                selected_text: Some("x".repeat(MAX_SELECTION + 1)),
+                ..File::focused("/a", 1)
+            }]),
+            is_trusted: None,
+        };
+        let context = IdeContext {
+            workspace_state: Some(state),
+        };
+        let text = describe(&context.as_seen_by_agent(), "X", None);
+        assert!(text.contains("... [TRUNCATED]\n    (agents see"), "{text}");
     }
 }

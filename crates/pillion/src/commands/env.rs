@@ -1,7 +1,10 @@
 //! `pillion env`.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{Environment, process};
 use pillion_protocol::Dialect;
@@ -9,6 +12,7 @@ use serde::Serialize;
 
 use crate::choice::Running;
 use crate::cli::Target;
+use crate::doctor;
 use crate::failure::{self, Failure, Kind};
 use crate::visible;
 use crate::wiring::shell::Shell;
@@ -25,7 +29,7 @@ use crate::wiring::{Surroundings, Wiring};
 /// Of several companions it takes the one of the editor that this terminal runs in, else the one
 /// with the deepest workspace folder, else the one used last. Each agent gets a companion that
 /// serves it. The lines hold a token: whatever is started from that terminal can read it. Without a
-/// companion nothing is printed, and the exit code is 3.
+/// companion they only take out what leads nowhere, and the exit code is 3.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -51,13 +55,22 @@ struct Wired {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let environment = Environment::current();
     let shell = args.shell.map_or_else(|| asking(&environment), Ok);
-    let wired = wire(&args.target, &environment)?;
-    let text = if args.json {
-        visible::json(&serde_json::to_string(&report(&wired))?) + "\n"
-    } else {
-        lines(&wired, shell?)
+    let (wired, mut failures) = wire(&args.target, &environment);
+    let is_without = failures.len() == wired.len();
+    let text = match shell {
+        _ if args.json && is_without => String::new(),
+        _ if args.json => visible::json(&serde_json::to_string(&report(&wired))?) + "\n",
+        Ok(shell) => lines(&wired, shell),
+        Err(_) if is_without => String::new(),
+        Err(error) => return Err(error),
     };
     io::stdout().lock().write_all(text.as_bytes())?;
+    if is_without {
+        return Err(failures.swap_remove(0));
+    }
+    for error in failures {
+        failure::tell(format_args!("Note: {error}"));
+    }
     Ok(())
 }
 
@@ -66,46 +79,43 @@ fn asking(environment: &Environment) -> anyhow::Result<Shell> {
     let parent = parent.first().and_then(|pid| process::process(*pid));
     let name = parent.as_ref().map(process::Process::name);
     Shell::asking(name, environment).ok_or_else(|| {
-        Failure::new(Kind::Usage, "it is not clear which shell is to read this")
-            .hint("Name it with --shell; `sh` stands for every POSIX shell.")
+        let known = Shell::value_variants().iter();
+        let known: Vec<_> = known.filter_map(Shell::to_possible_value).collect();
+        let known: Vec<_> = known.iter().map(PossibleValue::get_name).collect();
+        Failure::new(Kind::Usage, "the shell that is to read this is none that is known")
+            .hint(format!(
+                "Name it with --shell: {}; `sh` stands for every POSIX shell. In any other, `pillion run` starts an agent that is wired.",
+                known.join(", ")
+            ))
             .into()
     })
 }
 
-/// What each agent gets. One may have no companion, but not all.
-fn wire(target: &Target, environment: &Environment) -> anyhow::Result<Vec<Wired>> {
+/// What each agent gets, and why some have no companion.
+fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::Error>) {
     let running = Running::look(environment);
     let here = Surroundings::here(environment);
-    let mut wired = Vec::new();
     let mut failures = Vec::new();
-    for agent in Dialect::AGENTS {
-        let companion = match running.choose_for(agent, target, environment) {
-            Ok(companion) => Some(companion),
-            Err(error) => {
-                failures.push(error);
-                None
-            }
-        };
+    let wired = Dialect::AGENTS.map(|agent| {
+        let companion = running.choose_for(agent, target, environment);
+        let companion = companion.map_err(|error| failures.push(error)).ok();
         let wiring = match &companion {
-            Some(companion) => Wiring::to(companion, agent, here),
+            Some(companion) => {
+                let release = doctor::release(agent, Path::new(agent.name()), environment);
+                Wiring::to(companion, release, here)
+            }
             None => Wiring::without(agent, environment.current_dir(), here),
         };
-        if let Some(note) = wiring.note(agent) {
+        for note in wiring.notes(agent) {
             failure::tell(format_args!("Note: {note}."));
         }
-        wired.push(Wired {
+        Wired {
             agent,
             companion,
             wiring,
-        });
-    }
-    if failures.len() == wired.len() {
-        return Err(failures.swap_remove(0));
-    }
-    for error in failures {
-        failure::tell(format_args!("Note: {error}"));
-    }
-    Ok(wired)
+        }
+    });
+    (wired.into(), failures)
 }
 
 fn lines(wired: &[Wired], shell: Shell) -> String {

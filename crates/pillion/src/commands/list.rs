@@ -67,9 +67,25 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells what was not looked at. Anybody can put any number of files into a shared directory: they
-/// do not get to push what was found off the screen.
+/// Tells what was not looked at.
 fn warn(unread: &[FileError], malformed: &[PathBuf]) {
+    // Where several people share a directory, their files are nothing to mend.
+    let is_anothers =
+        |error: &&FileError| matches!(error, FileError::Foreign { path, .. } if !path.is_dir());
+    let (others, unread): (Vec<_>, Vec<_>) = unread.iter().partition(is_anothers);
+    for warning in warnings(&unread, malformed) {
+        failure::warn(warning);
+    }
+    match others.len() {
+        0 => {}
+        1 => failure::tell("1 file of another user was not read."),
+        count => failure::tell(format_args!("{count} files of other users were not read.")),
+    }
+}
+
+/// What to warn of. Anybody can put any number of files into a shared directory: they do not get to
+/// push what was found off the screen.
+fn warnings(unread: &[&FileError], malformed: &[PathBuf]) -> Vec<String> {
     let unread = unread.iter().map(|error| {
         let (hint, cause) = (error.hint(), std::error::Error::source(error));
         let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -79,14 +95,17 @@ fn warn(unread: &[FileError], malformed: &[PathBuf]) {
         let path = path.display();
         format!("{path} is not a discovery file; remove it")
     });
-    let mut all = unread.chain(malformed);
-    for warning in all.by_ref().take(MAX_WARNINGS) {
-        failure::warn(warning);
+    let mut all: Vec<String> = Vec::new();
+    for warning in unread.chain(malformed) {
+        // Several places may lie below one folder that cannot be opened.
+        if !all.contains(&warning) {
+            all.push(warning);
+        }
     }
-    match all.count() {
-        0 => {}
-        more => failure::warn(format_args!("{more} more files were not read, either")),
-    }
+    let more = all.len().saturating_sub(MAX_WARNINGS);
+    all.truncate(MAX_WARNINGS);
+    all.extend((more > 0).then(|| format!("{more} more files were not read, either")));
+    all
 }
 
 fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Result<()> {
@@ -109,4 +128,24 @@ fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Re
         out.write_all(table.as_bytes())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_warning_comes_once_and_there_are_not_many() {
+        let link = FileError::Link("/t/gemini".into());
+        let other = FileError::Link("/t/qwen".into());
+        let told = warnings(&[&link, &other, &link, &link], &[]);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("/t/gemini") && told[1].contains("/t/qwen"));
+        let malformed: Vec<_> = (0..20)
+            .map(|at| PathBuf::from(format!("/t/{at}")))
+            .collect();
+        let told = warnings(&[&link], &malformed);
+        assert_eq!(told.len(), MAX_WARNINGS + 1);
+        assert_eq!(told[MAX_WARNINGS], "13 more files were not read, either");
+    }
 }

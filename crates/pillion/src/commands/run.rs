@@ -7,9 +7,9 @@ mod system;
 #[path = "run/windows.rs"]
 mod system;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
@@ -19,6 +19,7 @@ use pillion_protocol::Dialect;
 
 use crate::choice::Running;
 use crate::cli::Target;
+use crate::doctor;
 use crate::failure::{self, Failure, Kind};
 use crate::visible;
 use crate::wiring::{Surroundings, Wiring};
@@ -31,6 +32,7 @@ use crate::wiring::{Surroundings, Wiring};
 /// no companion serves this folder, the agent starts without one, and a line says so.
 ///
 /// What stands behind AGENT goes to the agent as it is: `pillion run qwen --approval-mode default`.
+/// For an agent that is started in another way, as by `npx`, see `pillion env`.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pillion run [OPTIONS] <AGENT> [ARGS]...")]
 pub struct Args {
@@ -45,7 +47,7 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// `gemini` or `qwen`, and behind it the agent's own arguments
+    /// `gemini` or `qwen`, also as a path to it, and behind it the agent's own arguments
     // One list, so that no option behind the agent is taken for one of ours.
     #[arg(
         value_names = ["AGENT", "ARGS"],
@@ -56,8 +58,18 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+/// What was typed behind the options.
+struct Start<'a> {
+    agent: Dialect,
+    /// How the agent's command was written.
+    command: &'a OsStr,
+    /// What is the agent's own.
+    arguments: &'a [OsString],
+}
+
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let (agent, own) = split(&args.command)?;
+    let start = Start::read(&args.command)?;
+    let agent = start.agent;
     let environment = Environment::current();
     let here = Surroundings::here(&environment);
     let companion = match find(agent, &args.target, &environment) {
@@ -75,17 +87,20 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Err(error) => return Err(error),
     };
     let wiring = match &companion {
-        Some(companion) => Wiring::to(companion, agent, here),
+        Some(companion) => {
+            let release = doctor::release(agent, Path::new(start.command), &environment);
+            Wiring::to(companion, release, here)
+        }
         None => Wiring::without(agent, environment.current_dir(), here),
     };
-    if let Some(note) = wiring.note(agent) {
+    for note in wiring.notes(agent) {
         failure::tell(format_args!("Note: {note}."));
     }
     if args.print {
-        return Ok(print(companion.as_ref(), &wiring, &shown(agent, own))?);
+        return Ok(print(companion.as_ref(), &wiring, &start.shown())?);
     }
-    let mut command = Command::new(agent.name());
-    command.args(own);
+    let mut command = Command::new(start.command);
+    command.args(start.arguments);
     for change in wiring.changes() {
         match &change.value {
             Some(value) => command.env(change.name, value.expose()),
@@ -93,19 +108,63 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         };
     }
     let error = system::become_process(command);
-    Err(not_started(agent, error))
+    Err(start.failed(error))
 }
 
-/// The agent, and its own arguments.
-fn split(command: &[OsString]) -> anyhow::Result<(Dialect, &[OsString])> {
-    let (name, own) = command.split_first().context("no agent was named")?;
-    let mut agents = Dialect::AGENTS.into_iter();
-    let agent = agents.find(|agent| name == agent.name()).ok_or_else(|| {
-        let names = Dialect::AGENTS.map(Dialect::name).join(" and ");
-        Failure::new(Kind::Usage, format!("there is no agent {}", name.display()))
-            .hint(format!("The agents are {names}."))
-    })?;
-    Ok((agent, own))
+impl<'a> Start<'a> {
+    fn read(words: &'a [OsString]) -> anyhow::Result<Self> {
+        let (command, arguments) = words.split_first().context("no agent was named")?;
+        let name = Path::new(command).file_stem();
+        let mut agents = Dialect::AGENTS.into_iter();
+        let agent = agents.find(|agent| name == Some(OsStr::new(agent.name())));
+        let agent = agent.ok_or_else(|| {
+            let names = Dialect::AGENTS.map(Dialect::name).join(" and ");
+            let message = format!("there is no agent {}", command.display());
+            Failure::new(Kind::Usage, message).hint(format!(
+                "The agents are {names}. `pillion env` wires a shell, for one that is started in another way."
+            ))
+        })?;
+        Ok(Self {
+            agent,
+            command,
+            arguments,
+        })
+    }
+
+    /// The command as a shell would read it.
+    fn shown(&self) -> String {
+        let words = [self.command].into_iter();
+        let words = words.chain(self.arguments.iter().map(OsString::as_os_str));
+        shell_words::join(words.map(OsStr::to_string_lossy))
+    }
+
+    fn failed(&self, error: io::Error) -> anyhow::Error {
+        let (agent, shown) = (self.agent, Path::new(self.command).display());
+        if error.kind() != io::ErrorKind::NotFound {
+            let failure = Failure::new(Kind::Refused, format!("cannot start {shown}")).hint(
+                format!("Run `{shown} --version` to see whether it runs by itself."),
+            );
+            return anyhow::Error::new(error).context(failure);
+        }
+        if let Some(path) = dangling(Path::new(self.command)) {
+            let message = format!("{} cannot be run", path.display());
+            let failure = Failure::new(Kind::Refused, message)
+                .hint("What it leads to, or the program that its first line names, is gone: install both again.");
+            return anyhow::Error::new(error).context(failure);
+        }
+        if !is_bare(Path::new(self.command)) {
+            let message = format!("there is no program {shown}");
+            let hint = format!("`pillion run {}` takes the one on PATH.", agent.name());
+            return Failure::new(Kind::Refused, message).hint(hint).into();
+        }
+        let message = format!("{agent} is not installed: there is no `{shown}` on PATH");
+        let failure = Failure::new(Kind::Refused, message);
+        match agent.package() {
+            Some(package) => failure.hint(format!("Install it with `npm install -g {package}`.")),
+            None => failure,
+        }
+        .into()
+    }
 }
 
 fn find(agent: Dialect, target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
@@ -125,42 +184,21 @@ fn is_without_companion(error: &anyhow::Error) -> bool {
     failure.is_some_and(|failure| failure.kind() == Kind::NoCompanion)
 }
 
-fn not_started(agent: Dialect, error: io::Error) -> anyhow::Error {
-    let name = agent.name();
-    if error.kind() != io::ErrorKind::NotFound {
-        let failure = Failure::new(Kind::Refused, format!("cannot start {name}")).hint(format!(
-            "Run `{name} --version` to see whether it runs by itself."
-        ));
-        return anyhow::Error::new(error).context(failure);
-    }
-    if let Some(path) = dangling(name) {
-        let message = format!("{} cannot be run", path.display());
-        let failure = Failure::new(Kind::Refused, message)
-            .hint("What it leads to, or the program that its first line names, is gone: install both again.");
-        return anyhow::Error::new(error).context(failure);
-    }
-    let message = format!("{agent} is not installed: there is no `{name}` on PATH");
-    let failure = Failure::new(Kind::Refused, message);
-    match agent.package() {
-        Some(package) => failure.hint(format!("Install it with `npm install -g {package}`.")),
-        None => failure,
-    }
-    .into()
+/// Whether it is a name that is looked for on PATH.
+fn is_bare(command: &Path) -> bool {
+    command.file_name() == Some(command.as_os_str())
 }
 
-/// What has the program's name on PATH although there is nothing to run: a link that leads nowhere,
-/// or a script whose interpreter is gone.
-fn dangling(name: &str) -> Option<PathBuf> {
+/// What stands where the command is looked for although there is nothing to run: a link that leads
+/// nowhere, or a script whose interpreter is gone.
+fn dangling(command: &Path) -> Option<PathBuf> {
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    if !is_bare(command) {
+        return Some(command.to_owned()).filter(is_there);
+    }
     let path = std::env::var_os("PATH")?;
-    let mut paths = std::env::split_paths(&path).map(|folder| folder.join(name));
-    paths.find(|path| path.symlink_metadata().is_ok())
-}
-
-/// The command as a shell would read it.
-fn shown(agent: Dialect, own: &[OsString]) -> String {
-    let own = own.iter().map(|arg| arg.to_string_lossy().into_owned());
-    let words: Vec<_> = [agent.name().to_owned()].into_iter().chain(own).collect();
-    shell_words::join(words)
+    let mut paths = std::env::split_paths(&path).map(|folder| folder.join(command));
+    paths.find(is_there)
 }
 
 /// What would be done, for people.

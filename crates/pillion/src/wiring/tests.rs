@@ -1,9 +1,12 @@
 //! Which variables are set, and which are taken out.
 
+use std::fs;
 use std::net::TcpListener;
 
+use pillion_agent::find::Version;
 use pillion_discovery::survey::Liveness;
 use pillion_protocol::{DiscoveryFile, IdeInfo};
+use serde_json::json;
 
 use super::*;
 
@@ -49,7 +52,7 @@ fn wired(companion: &Companion, agent: Dialect, variables: &[(&str, &str)]) -> V
         is_container: false,
         has_host: || true,
     };
-    lines(&Wiring::to(companion, agent, here))
+    lines(&Wiring::leading(companion, agent, here))
 }
 
 const GEMINI_FILE: &str = "gemini-ide-server-7-4242.json";
@@ -98,24 +101,86 @@ fn what_the_companion_does_not_tell_is_not_left_from_another() {
     );
 }
 
+/// A folder with a companion's file for the editor 7, which is not above this process.
+struct Published {
+    root: String,
+    companion: Companion,
+    _tmp: tempfile::TempDir,
+}
+
+impl Published {
+    fn new(token: Option<&str>, editor: &serde_json::Value) -> std::io::Result<Self> {
+        let tmp = tempfile::tempdir()?;
+        let root = tmp.path().display().to_string();
+        let folder = tmp.path().join("gemini/ide");
+        fs::create_dir_all(&folder)?;
+        let content = json!({"port": 4242, "workspacePath": root, "authToken": token,
+            "ideInfo": editor});
+        fs::write(folder.join(GEMINI_FILE), content.to_string())?;
+        let mut companion = companion(&[(Dialect::GeminiCli, GEMINI_FILE, token)]);
+        companion.files[0].content.workspace_path.clone_from(&root);
+        Ok(Self {
+            root,
+            companion,
+            _tmp: tmp,
+        })
+    }
+
+    /// What TERM_PROGRAM is set to for this release, in a terminal where it is that.
+    fn says(&self, release: (u32, u32), terminal: &str) -> Option<String> {
+        let (agent, (minor, patch)) = (Dialect::GeminiCli, release);
+        let version = Version::new(0, minor, patch);
+        let pairs = [("TMPDIR", self.root.as_str()), ("TERM_PROGRAM", terminal)];
+        let environment = Environment::from_pairs(pairs).with_current_dir(&self.root);
+        let here = Surroundings {
+            environment: &environment,
+            is_container: false,
+            has_host: || true,
+        };
+        let wiring = Wiring::to(&self.companion, Release { agent, version }, here);
+        let lines = lines(&wiring);
+        let notes: Vec<_> = wiring.notes(agent).collect();
+        let said = lines
+            .iter()
+            .find_map(|line| line.strip_prefix("TERM_PROGRAM="));
+        assert_eq!(notes.len(), usize::from(said.is_some()), "{notes:?}");
+        said.map(str::to_owned)
+    }
+}
+
 #[test]
 fn a_companion_that_does_not_tell_its_editor_is_accepted_in_any_terminal() {
-    let mut both = companion(&[
-        (Dialect::GeminiCli, GEMINI_FILE, None),
-        (Dialect::QwenCode, "4242.lock", None),
-    ]);
-    let says = |companion: &Companion, agent, terminal| {
-        let lines = wired(companion, agent, &[("TERM_PROGRAM", terminal)]);
-        lines.contains(&"TERM_PROGRAM=vscode".to_owned())
-    };
-    for agent in Dialect::AGENTS {
-        assert!(!says(&both, agent, "tmux"));
+    let vscode = Some("vscode".to_owned());
+    let nameless = json!({"name": "x", "displayName": ""});
+    for editor in [json!(null), nameless] {
+        let untold = Published::new(Some("t"), &editor).unwrap();
+        for release in [(27, 0), (36, 0), (61, 0)] {
+            assert_eq!(untold.says(release, "tmux"), vscode, "{release:?}");
+            assert_eq!(untold.says(release, ""), vscode, "{release:?}");
+            assert_eq!(untold.says(release, "vscode"), None, "{release:?}");
+        }
+        // One that this release knows does as well.
+        assert_eq!(untold.says((61, 0), "Zed"), None);
+        assert_eq!(untold.says((27, 0), "Zed"), vscode);
     }
-    both.files[0].content.ide_info = None;
-    assert!(says(&both, Dialect::GeminiCli, "tmux"));
-    assert!(says(&both, Dialect::GeminiCli, ""));
-    assert!(!says(&both, Dialect::GeminiCli, "vscode"));
-    assert!(!says(&both, Dialect::QwenCode, "tmux"));
+    let told = Published::new(Some("t"), &json!({"name": "x", "displayName": "X"})).unwrap();
+    for release in [(31, 0), (36, 0), (61, 0)] {
+        assert_eq!(told.says(release, "tmux"), None, "{release:?}");
+    }
+}
+
+#[test]
+fn a_release_that_looks_for_another_process_takes_the_variables_alone() {
+    let vscode = Some("vscode".to_owned());
+    let editor = json!({"name": "x", "displayName": "X"});
+    let told = Published::new(Some("t"), &editor).unwrap();
+    for release in [(20, 2), (27, 0), (30, 0)] {
+        assert_eq!(told.says(release, ""), vscode, "{release:?}");
+    }
+    // Without a variable for the token it would be refused.
+    assert_eq!(told.says((20, 0), ""), None);
+    let open = Published::new(None, &editor).unwrap();
+    assert_eq!(open.says((20, 0), ""), vscode);
 }
 
 #[test]
@@ -134,7 +199,7 @@ fn no_token_is_shown() {
         is_container: false,
         has_host: || true,
     };
-    let wiring = Wiring::to(&both, Dialect::GeminiCli, here);
+    let wiring = Wiring::leading(&both, Dialect::GeminiCli, here);
     assert!(!format!("{wiring:?}").contains("hunter2"));
     let values = wiring.changes().iter().filter_map(|it| it.value.as_ref());
     let shown: Vec<_> = values.map(Value::shown).collect();
@@ -185,7 +250,7 @@ fn in_a_container_gemini_is_told_that_the_companion_is_in_it_too() {
             is_container,
             has_host: || true,
         };
-        let lines = lines(&Wiring::to(&both, agent, here));
+        let lines = lines(&Wiring::leading(&both, agent, here));
         lines.contains(&"REMOTE_CONTAINERS=1".to_owned())
     };
     assert!(says(Dialect::GeminiCli, &[], true));

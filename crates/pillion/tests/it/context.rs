@@ -147,6 +147,37 @@ fn following_survives_a_restart_and_ends_at_a_signal() {
 }
 
 #[test]
+fn a_companion_that_is_away_is_not_taken_for_one_without_files() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.rs", "");
+    let serve = sandbox.serve::<&str>([]);
+    sandbox.run(["focus", "a.rs"]).expect(0);
+    let child = sandbox
+        .command(["context", "--follow"])
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut following = Following {
+        child: child.unwrap(),
+        out: None,
+    };
+    let mut lines = BufReader::new(following.child.stdout.take().unwrap()).lines();
+    let mut until = |wanted: &str| {
+        let lines = lines.by_ref().map(|line| line.unwrap());
+        let before: Vec<_> = lines.take_while(|line| line != wanted).collect();
+        before
+    };
+    let shown = format!("* {}", path.display());
+    until(&shown);
+    drop(serve);
+    assert_eq!(until("Pillion is away"), [""]);
+    let _serve = sandbox.serve::<&str>([]);
+    sandbox.run(["focus", "a.rs"]).expect(0);
+    until(&shown);
+    signal(&following.child, "INT");
+    assert_eq!(ended(&mut following.child), Some(0));
+}
+
+#[test]
 fn following_ends_when_nobody_reads() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);

@@ -54,6 +54,32 @@ fn without_a_companion_it_prints_nothing() {
 }
 
 #[test]
+fn what_leads_nowhere_is_taken_out_although_there_is_no_companion() {
+    let sandbox = Sandbox::new();
+    let dead = Foreign::new().port().to_string();
+    let run = |args: &[&str]| {
+        let mut command = sandbox.command(args);
+        command
+            .env("GEMINI_CLI_IDE_SERVER_PORT", &dead)
+            .env("GEMINI_CLI_IDE_AUTH_TOKEN", "stale")
+            .env("QWEN_CODE_IDE_WORKSPACE_PATH", "/stale")
+            // So that a container's host is out of the question.
+            .env("SSH_CONNECTION", "x");
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.starts_with("Error: no companion for "), "{error}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(
+        run(&["env", "--shell", "sh"]),
+        "unset GEMINI_CLI_IDE_SERVER_PORT\nunset GEMINI_CLI_IDE_AUTH_TOKEN\n\
+         unset QWEN_CODE_IDE_WORKSPACE_PATH\n"
+    );
+    assert_eq!(run(&["env", "--json"]), "");
+}
+
+#[test]
 fn json_holds_the_same_without_the_token() {
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
@@ -151,7 +177,11 @@ fn a_shell_that_is_not_known_is_asked_for() {
     let output = command.env("SHELL", "/bin/tcsh").output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("Hint: Name it with --shell"), "{error}");
+    assert!(
+        error.contains("Hint: Name it with --shell: bash, zsh, fish, powershell, sh;"),
+        "{error}"
+    );
+    assert!(error.contains("`pillion run`"), "{error}");
     assert!(output.stdout.is_empty());
     sandbox.run(["env", "--shell", "tcsh"]).expect(2);
     sandbox.run(["env", "--shell", "sh", "--json"]).expect(2);

@@ -11,30 +11,39 @@ const GAP: usize = 2;
 /// The workspace gets at least so many columns, even where lines then wrap.
 const NARROWEST: usize = 16;
 
-/// The table, with lines of at most `width` columns where that is possible.
+/// Where the editors' names stand, and how much of them.
+const EDITOR: usize = 3;
+const WIDEST_EDITOR: usize = 24;
+const NARROWEST_EDITOR: usize = 8;
+
+/// The table, with lines of at most `width` columns where that is possible: first the workspace gets
+/// less room, then the editor's name.
 pub fn table(listed: &[Facts], with_state: bool, home: Option<&Path>, width: usize) -> String {
     let mut header = vec![" ", "PORT", "PID", "EDITOR", "BY", "AGENTS", "DIFFS"];
     header.extend(with_state.then_some("STATE"));
     header.push("WORKSPACE");
     let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
-    let rows: Vec<_> = listed
-        .iter()
-        .map(|facts| row(facts, with_state, home))
-        .collect();
-    let lines = || std::iter::once(&header).chain(&rows);
-    let last = header.len() - 1;
-    let widths: Vec<_> = (0..last)
-        .map(|at| {
-            lines()
-                .map(|line| visible::width(&line[at]))
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let before: usize = widths.iter().map(|width| width + GAP).sum();
-    let room = width.saturating_sub(before).max(NARROWEST);
+    let rows = listed.iter().map(|facts| row(facts, with_state, home));
+    let mut lines: Vec<_> = std::iter::once(header).chain(rows).collect();
+    let last = lines[0].len() - 1;
+    let widest = |at: usize, lines: &[Vec<String>]| {
+        let widths = lines.iter().map(|line| visible::width(&line[at]));
+        widths.max().unwrap_or(0)
+    };
+    let mut widths: Vec<_> = (0..last).map(|at| widest(at, &lines)).collect();
+    let taken = |widths: &[usize]| widths.iter().map(|width| width + GAP).sum::<usize>();
+    let wanted = widest(last, &lines).min(NARROWEST);
+    let over = (taken(&widths) + wanted).saturating_sub(width);
+    let editor = widths[EDITOR].saturating_sub(over).max(NARROWEST_EDITOR);
+    if editor < widths[EDITOR] {
+        for line in &mut lines {
+            line[EDITOR] = visible::head(&line[EDITOR], editor);
+        }
+        widths[EDITOR] = widest(EDITOR, &lines);
+    }
+    let room = width.saturating_sub(taken(&widths)).max(NARROWEST);
     let mut table = String::new();
-    for line in lines() {
+    for line in &lines {
         for (cell, width) in line.iter().zip(&widths) {
             table.push_str(cell);
             table.extend(std::iter::repeat_n(' ', width - visible::width(cell) + GAP));
@@ -45,12 +54,28 @@ pub fn table(listed: &[Facts], with_state: bool, home: Option<&Path>, width: usi
     table
 }
 
+/// Each agent once, in their order, with how many there are of it.
+fn counted(agents: &[String]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for agent in agents {
+        match counts.iter_mut().find(|(name, _)| name == agent) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((agent, 1)),
+        }
+    }
+    let counts = counts.into_iter().map(|(name, count)| match count {
+        1 => name.to_owned(),
+        _ => format!("{name}×{count}"),
+    });
+    counts.collect::<Vec<_>>().join(",")
+}
+
 fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
     let unknown = || "-".to_owned();
     let editor = facts.editor.as_ref();
     let agents = facts.agents.as_ref().map(|agents| match agents.len() {
         0 => "none".to_owned(),
-        _ => agents.join(","),
+        _ => counted(agents),
     });
     let roots: Vec<_> = facts
         .roots()
@@ -61,7 +86,7 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
         facts.port.to_string(),
         facts.pid.map_or_else(unknown, |pid| pid.to_string()),
         editor.map_or_else(unknown, |ide| {
-            visible::head(&visible::one_line(&ide.display_name), 24)
+            visible::head(&visible::one_line(&ide.display_name), WIDEST_EDITOR)
         }),
         if facts.pillion { "pillion" } else { "other" }.to_owned(),
         visible::one_line(&agents.unwrap_or_else(unknown)),
@@ -130,5 +155,35 @@ mod tests {
             lines.iter().all(|line| visible::width(line) <= 60),
             "{narrow}"
         );
+    }
+
+    #[test]
+    fn where_there_is_no_room_for_both_the_editors_name_is_cut_too() {
+        let listed = [
+            facts(
+                9,
+                "A very long name of an editor",
+                &["/work/a/long/way/to/it"],
+            ),
+            facts(10, "Kate", &["/w"]),
+        ];
+        let lines = |width| -> Vec<String> {
+            let table = table(&listed, false, None, width);
+            table.lines().map(str::to_owned).collect()
+        };
+        let rows = lines(75);
+        assert!(rows[1].contains("  A very long name of …  "), "{rows:#?}");
+        assert!(rows[1].ends_with("  …/long/way/to/it"), "{rows:#?}");
+        assert!(rows.iter().all(|line| visible::width(line) <= 75));
+        let rows = lines(60);
+        assert!(rows[1].contains("  A very …  "), "{rows:#?}");
+        assert!(rows[2].contains("  Kate  "), "{rows:#?}");
+    }
+
+    #[test]
+    fn agents_of_one_kind_are_counted() {
+        let agents = ["gemini", "qwen", "gemini", "gemini"].map(str::to_owned);
+        assert_eq!(counted(&agents), "gemini×3,qwen");
+        assert_eq!(counted(&agents[1..3]), "qwen,gemini");
     }
 }

@@ -43,7 +43,17 @@ fn with_program(command: Command) -> io::Result<Command> {
 }
 
 fn find(program: &OsStr) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
+    let named = Path::new(program);
+    let is_bare = named.file_name() == Some(program);
+    if !is_bare && named.extension().is_some() && named.is_file() {
+        return Some(named.to_owned());
+    }
+    let path = if is_bare {
+        std::env::var_os("PATH")?
+    } else {
+        // Where it is, is said; what it is called, perhaps not wholly.
+        ".".into()
+    };
     let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| ".COM;.EXE;.BAT;.CMD".to_owned());
     let in_folder = |folder: PathBuf| {
         let mut files = extensions.split(';').map(|extension| {

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use pillion_agent::find::Version;
+use pillion_agent::find::{Release, Version};
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use serde_json::Value;
@@ -43,6 +43,23 @@ pub fn package(agent: Dialect) -> &'static str {
 /// Whether the agent's command is on PATH.
 pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
     on_path(agent.name(), environment).is_some()
+}
+
+/// The release that this command starts, as far as its package tells: nothing is run. The newest
+/// known one where that does not help.
+pub fn release(agent: Dialect, command: &Path, environment: &Environment) -> Release {
+    let path = match command.to_str() {
+        // As a shell does: only a bare name is looked for.
+        Some(name) if command.file_name() == Some(command.as_os_str()) => {
+            on_path(name, environment)
+        }
+        _ => Some(environment.current_dir().join(command)),
+    };
+    let version = path.and_then(|path| packaged_version(&path, package(agent)));
+    version.map_or_else(
+        || Release::newest(agent),
+        |version| Release { agent, version },
+    )
 }
 
 /// Looks for the agent's command as a shell does.

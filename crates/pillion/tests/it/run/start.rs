@@ -1,0 +1,166 @@
+//! How the agent's command is named and found, and how starting it fails.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use super::{Stage, TALKATIVE};
+use crate::sandbox::Sandbox;
+
+#[test]
+fn what_stands_behind_the_agent_is_the_agents() {
+    let stage = Stage::new(TALKATIVE);
+    let own = [
+        "--approval-mode",
+        "default",
+        "--print",
+        "--require",
+        "--port",
+        "1",
+        "--log",
+        "x",
+        "--help",
+        "-h",
+        "--version",
+        "--",
+        "",
+        "it's $HOME `x`",
+        "run",
+        "gemini",
+    ];
+    let said = stage.said(stage.command(["qwen"].into_iter().chain(own)));
+    assert_eq!(said.args, own);
+    let before = ["--workspace", ".", "--", "qwen", "--print"];
+    assert_eq!(stage.said(stage.command(before)).args, ["--print"]);
+}
+
+#[test]
+fn an_agent_that_is_not_on_the_path_is_named_by_its_own() {
+    let stage = Stage::new(TALKATIVE);
+    let serve = stage.sandbox.serve::<&str>([]);
+    let own = stage.sandbox.home.workspace().join("own");
+    fs::create_dir(&own).unwrap();
+    let script = own.join("gemini.js");
+    fs::write(&script, format!("#!/bin/sh\necho own >&2\n{TALKATIVE}\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(&script, own.join("gemini")).unwrap();
+    let absolute = own.join("gemini");
+    let port = serve.port().to_string();
+    for name in ["./gemini", "../own/gemini.js", absolute.to_str().unwrap()] {
+        let mut command = stage.command([name, "--version"]);
+        command.current_dir(&own);
+        let said = stage.said(command);
+        assert_eq!(
+            (said.args.as_slice(), said.stderr()),
+            (&["--version".to_owned()][..], "own\n".to_owned())
+        );
+        assert_eq!(said.variable("GEMINI_CLI_IDE_SERVER_PORT"), Some(&*port));
+    }
+    let output = stage.command(["--print", "./own/gemini"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        printed.ends_with("\nrun:       ./own/gemini\n"),
+        "{printed}"
+    );
+    let sandbox = &stage.sandbox;
+    sandbox.run(["run", "./gemini"]).expect_error(
+        1,
+        "there is no program ./gemini",
+        "`pillion run gemini`",
+    );
+    fs::remove_file(&script).unwrap();
+    sandbox
+        .run(["run", "./own/gemini"])
+        .expect_error(1, "./own/gemini cannot be run", "is gone");
+    sandbox.run(["run", "./own/vim"]).expect_error(
+        2,
+        "there is no agent ./own/vim",
+        "`pillion env`",
+    );
+}
+
+#[test]
+fn a_signal_that_ends_the_agent_is_seen_by_who_started_it() {
+    let stage = Stage::new("kill -TERM $$");
+    let _serve = stage.sandbox.serve::<&str>([]);
+    let output = stage.command(["gemini"]).output().unwrap();
+    assert_eq!(output.status.signal(), Some(15), "{output:?}");
+}
+
+#[test]
+fn an_agent_that_is_not_there_can_be_got() {
+    let sandbox = Sandbox::new();
+    for (agent, package) in [
+        ("gemini", "@google/gemini-cli"),
+        ("qwen", "@qwen-code/qwen-code"),
+    ] {
+        let install = format!("npm install -g {package}");
+        sandbox
+            .run(["run", agent])
+            .expect_error(1, "is not installed", &install);
+    }
+    sandbox
+        .run(["run", "vim"])
+        .expect_error(2, "there is no agent vim", "gemini and qwen");
+    sandbox.run(["run"]).expect(2);
+    sandbox.run(["run", "--approval-mode", "qwen"]).expect(2);
+    let stage = Stage::new(TALKATIVE);
+    let forbidden = stage.bin().join("gemini");
+    fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o644)).unwrap();
+    let start = || {
+        let output = stage.command(["gemini"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(start().contains("Hint: Run `gemini --version`"));
+    // It is there, but not what it needs: that is not for npm to be told.
+    fs::write(&forbidden, "#!/no/such/node\n").unwrap();
+    fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o755)).unwrap();
+    let error = start();
+    assert!(error.contains("gemini cannot be run"), "{error}");
+    assert!(!error.contains("not installed"), "{error}");
+}
+
+#[test]
+fn print_shows_what_would_be_done_and_does_nothing() {
+    let stage = Stage::new("touch ran");
+    let serve = stage.sandbox.serve::<&str>([]);
+    let mut command = stage.command(["--print", "gemini", "a b", "\u{1b}[2J"]);
+    let output = command.env("SSH_CONNECTION", "x").output().unwrap();
+    let workspace = stage.sandbox.home.workspace();
+    let expected = format!(
+        "companion: Pillion, port {port}, {workspace}\n\
+         set:       GEMINI_CLI_IDE_SERVER_PORT={port}\n\
+         set:       GEMINI_CLI_IDE_WORKSPACE_PATH={workspace}\n\
+         set:       GEMINI_CLI_IDE_AUTH_TOKEN=…\n\
+         set:       GEMINI_CLI_IDE_PID={pid}\n\
+         run:       gemini 'a b' '␛[2J'\n",
+        port = serve.port(),
+        pid = serve.child.id(),
+        workspace = workspace.display(),
+    );
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!workspace.join("ran").exists());
+}
+
+#[test]
+fn the_current_folder_may_be_gone() {
+    let stage = Stage::new(TALKATIVE);
+    let gone = stage.sandbox.home.other_workspace("gone");
+    let script = r#"rmdir "$PWD"; exec "$0" run gemini"#;
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_pillion")])
+        .current_dir(&gone)
+        .env_clear()
+        .envs(stage.sandbox.home.env().iter())
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.starts_with("Error: the current folder is gone\nHint: "),
+        "{error}"
+    );
+}
