@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_hangs_below() {
-        let shown = |words, width| {
+        let shown = |words: &str, width| {
             let mut text = "0: ".to_owned();
             hang(&mut text, words, 3, width);
             text
