@@ -5,12 +5,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::StateFile;
 use pillion_discovery::survey::{Liveness, survey};
+use pillion_discovery::{CompanionState, StateFile};
 use pillion_protocol::Dialect;
 
 use crate::state::state;
-use crate::world::{Listener, World, dead_pid, dead_port, pids, publish, publish_in};
+use crate::world::{Deaf, Listener, World, dead_pid, dead_port, pids, publish, publish_in};
 
 fn write(world: &World, name: &str, content: &str) {
     let folder = world.path("tmp/gemini/ide");
@@ -72,6 +72,41 @@ fn others_are_alive_when_their_process_lives_and_somebody_listens() {
     assert_eq!(liveness("/dead"), Liveness::ProcessGone);
     assert_eq!(liveness("/silent"), Liveness::NobodyListens);
     assert!(found.companions.iter().all(|it| !it.is_pillion()));
+}
+
+#[test]
+fn a_companion_is_dialled_once_although_it_has_files_and_a_state() {
+    let (world, listener) = (World::new(), Listener::new());
+    let _publication = publish(&world, listener.port());
+    let state = state(std::process::id(), listener.port());
+    let _file = StateFile::publish(&world.environment(), state).unwrap();
+    listener.dials();
+    let dials = || {
+        let found = survey(&world.environment()).companions;
+        assert!(found[0].is_alive() && found[0].state.is_some());
+        listener.dials()
+    };
+    // A dial that a busy machine holds up is tried again.
+    assert_eq!((0..3).map(|_| dials()).min(), Some(1));
+}
+
+#[test]
+fn those_that_answer_no_dial_are_there_and_are_waited_for_at_the_same_time() {
+    let world = World::new();
+    let own = std::process::id();
+    let deaf: Vec<_> = (0..24).map(|_| Deaf::new()).collect();
+    for deaf in &deaf {
+        let port = deaf.port();
+        let name = format!("gemini-ide-server-{own}-{port}.json");
+        write(&world, &name, &others(port, "/deaf"));
+    }
+    let start = Instant::now();
+    let found = survey(&world.environment()).companions;
+    let took = start.elapsed();
+    assert_eq!(found.len(), deaf.len());
+    assert!(found.iter().all(|it| it.is_alive()), "{found:?}");
+    // One after the other they would take 24 times the 200 ms that each is given.
+    assert!(took < Duration::from_secs(3), "{took:?}");
 }
 
 #[test]
@@ -146,7 +181,11 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_its
     let own = std::process::id();
     let elsewhere = world.environment().with_tmpdir(world.path("elsewhere"));
     let publication = publish_in(&elsewhere, listener.port());
-    let file = StateFile::publish(&elsewhere, state(own, listener.port())).unwrap();
+    let state = CompanionState {
+        tmpdir: CompanionState::tmpdir_in(&elsewhere),
+        ..state(own, listener.port())
+    };
+    let file = StateFile::publish(&elsewhere, state).unwrap();
     // What lies beside its files is no matter of this terminal's.
     let folder = world.path("elsewhere/gemini/ide");
     let name = format!("gemini-ide-server-{own}-{}.json", listener.port() ^ 1);
