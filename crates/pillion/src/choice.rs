@@ -1,4 +1,4 @@
-//! Which companion is meant: by its port, or for a folder the terminal's own editor, then the
+//! Which companion is meant: by its port, or for a folder or file the terminal's own editor, then the
 //! deepest workspace root, then the one that was used last.
 
 mod focus;
@@ -166,28 +166,32 @@ impl Running {
         selector: &Selector,
         environment: &Environment,
     ) -> anyhow::Result<Option<&'a Companion>> {
-        let folder = match selector {
-            Selector::Port(port) => {
-                let mut named = candidates.iter().filter(|it| it.port == *port);
-                return Ok(named.next().copied());
-            }
-            Selector::Folder(folder) => folder,
-        };
-        let standing = |companion: &&'a Companion| {
-            // An agent refuses a companion of another folder, its terminal's own editor, too.
-            let depth = companion.depth(folder)?;
-            let standing = Standing {
-                generations: rules::generations(companion, &self.ancestors),
-                is_named: rules::is_named(companion, environment),
-                depth,
-            };
-            Some((standing, *companion))
-        };
-        let equals = rules::foremost(candidates.iter().filter_map(standing).collect());
-        if equals.len() < 2 {
-            return Ok(equals.first().copied());
+        if let Selector::Port(port) = selector {
+            let mut named = candidates.iter().filter(|it| it.port == *port);
+            return Ok(named.next().copied());
         }
-        let focused = focus::last_focused(&equals).context("cannot ask the companions")?;
-        Ok(rules::latest(equals.into_iter().zip(focused)))
+        for place in selector.places() {
+            let standing = |companion: &&'a Companion| {
+                // An agent refuses a companion of another folder, its terminal's own editor, too.
+                let depth = companion.depth(place)?;
+                let standing = Standing {
+                    generations: rules::generations(companion, &self.ancestors),
+                    is_named: rules::is_named(companion, environment),
+                    depth,
+                };
+                Some((standing, *companion))
+            };
+            let equals = rules::foremost(candidates.iter().filter_map(standing).collect());
+            match equals[..] {
+                [] => {}
+                [only] => return Ok(Some(only)),
+                _ => {
+                    let focused = focus::last_focused(&equals);
+                    let focused = focused.context("cannot ask the companions")?;
+                    return Ok(rules::latest(equals.into_iter().zip(focused)));
+                }
+            }
+        }
+        Ok(None)
     }
 }

@@ -1,7 +1,7 @@
 //! What says which companion is meant, and what is told where none is.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
@@ -12,13 +12,20 @@ use crate::failure::{Failure, Kind};
 /// So many companions are told one by one.
 const MAX_TOLD: usize = 8;
 
-/// What says which companion is meant.
+/// What says which companion is meant. What a person names counts before what happens to be so:
+/// the current folder of an editor's key binding or of a script may be any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// The one with this port.
     Port(u16),
     /// The one whose workspace contains this folder.
     Folder(PathBuf),
+    /// The one whose workspace contains this file; if there is none, that of the current folder.
+    File {
+        file: PathBuf,
+        /// None if it is gone.
+        current: Option<PathBuf>,
+    },
 }
 
 impl Selector {
@@ -28,17 +35,39 @@ impl Selector {
     /// When the current folder would have to say it, and is gone.
     pub fn new(target: &Target, environment: &Environment) -> Result<Self, Failure> {
         let current = environment.current_dir();
+        let is_gone = current.as_os_str().is_empty();
         if let Some(port) = target.port {
             return Ok(Self::Port(port));
         }
         if let Some(folder) = &target.workspace {
             return Ok(Self::Folder(current.join(folder)));
         }
-        if current.as_os_str().is_empty() {
+        if let Some(file) = &target.file {
+            return Ok(Self::File {
+                file: file.clone(),
+                current: (!is_gone).then(|| current.to_owned()),
+            });
+        }
+        if is_gone {
             let failure = Failure::new(Kind::Refused, "the current folder is gone");
             return Err(failure.hint("Change to a folder that exists."));
         }
         Ok(Self::Folder(current.to_owned()))
+    }
+
+    /// The files and folders that decide, one after the other, until one is in a workspace.
+    pub fn places(&self) -> Vec<&Path> {
+        match self {
+            Self::Port(_) => Vec::new(),
+            Self::Folder(folder) => vec![folder],
+            Self::File { file, current } => {
+                // Of a link that leads out of the workspace in which it lies, both ends count.
+                let folder = file.parent();
+                let current = current.as_deref();
+                let places = [Some(file.as_path()), folder, current];
+                places.into_iter().flatten().collect()
+            }
+        }
     }
 }
 
@@ -60,10 +89,17 @@ impl fmt::Display for Missing<'_> {
             Selector::Folder(folder) => {
                 write!(f, "no companion{whose} for {}; ", folder.display())?
             }
+            Selector::File { file, current } => {
+                write!(f, "no companion{whose} for {}", file.display())?;
+                if let Some(current) = current {
+                    write!(f, " or the current folder {}", current.display())?;
+                }
+                f.write_str("; ")?;
+            }
         }
         let instead: Vec<String> = match self.selector {
             Selector::Port(_) => self.running.iter().map(|it| it.port.to_string()).collect(),
-            Selector::Folder(_) => {
+            Selector::Folder(_) | Selector::File { .. } => {
                 let roots = self.running.iter().flat_map(|it| &it.roots);
                 roots.map(|root| root.display().to_string()).collect()
             }
@@ -76,7 +112,7 @@ impl fmt::Display for Missing<'_> {
         match self.selector {
             _ if instead.is_empty() => f.write_str(" without a workspace"),
             Selector::Port(_) => write!(f, " on: {}", listed(instead)),
-            Selector::Folder(_) => write!(f, " for: {}", listed(instead)),
+            Selector::Folder(_) | Selector::File { .. } => write!(f, " for: {}", listed(instead)),
         }
     }
 }
@@ -118,18 +154,28 @@ mod tests {
         Selector::new(&target, &environment).expect("something says it")
     }
 
+    fn file() -> Target {
+        Target::default().about(Path::new("/p/a.rs"))
+    }
+
     #[test]
     fn what_is_named_counts_before_the_current_folder() {
-        let folder = |folder: &str| Selector::Folder(folder.into());
-        assert_eq!(selector(Target::default(), "/c"), folder("/c"));
+        assert_eq!(
+            selector(Target::default(), "/c").places(),
+            [Path::new("/c")]
+        );
+        let places = ["/p/a.rs", "/p", "/c"].map(Path::new);
+        assert_eq!(selector(file(), "/c").places(), places);
+        // Also where the current folder is gone.
+        assert_eq!(selector(file(), "").places(), places[..2]);
         let workspace = Target {
             workspace: Some("w".into()),
-            ..Target::default()
+            ..file()
         };
-        assert_eq!(selector(workspace, "/c"), folder("/c/w"));
+        assert_eq!(selector(workspace, "/c").places(), [Path::new("/c/w")]);
         let port = Target {
             port: Some(7),
-            ..Target::default()
+            ..file()
         };
         assert_eq!(selector(port, "/c"), Selector::Port(7));
         let gone = Selector::new(&Target::default(), &Environment::default());
@@ -157,6 +203,14 @@ mod tests {
         assert_eq!(
             message(Selector::Port(9), std::slice::from_ref(&a)),
             "no companion on port 9; 1 companion runs on: 1"
+        );
+        assert_eq!(
+            message(selector(file(), "/c"), std::slice::from_ref(&a)),
+            "no companion for /p/a.rs or the current folder /c; 1 companion runs for: /a, /c"
+        );
+        assert_eq!(
+            message(selector(file(), ""), &[]),
+            "no companion for /p/a.rs; none runs"
         );
         assert_eq!(
             message(folder(), &[companion(1, &[])]),

@@ -29,7 +29,10 @@ const PARTING: Duration = Duration::from_secs(2);
 /// Prints the accepted text, which the reviewer may have edited: byte for byte, except to a
 /// terminal. The exit code is 1 if it was rejected or not decided in time, 3 if the editor went
 /// away. Ctrl-C closes the view.
+///
+/// The editor is the one whose workspace holds FILE; if there is none, that of the current folder.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
     /// The file to change; it may not be there yet
     #[arg(value_name = "FILE")]
@@ -85,12 +88,13 @@ enum Stop {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let path = absolute(&args.file)?;
-    let reach = Reach::find(&args.target)?;
+    let target = args.target.about(Path::new(&path));
+    let reach = Reach::find(&target)?;
     let original = args.write.then(|| Original::look(Path::new(&path)));
     let original = original.transpose()?;
     let text = proposed(&args.content_file, Path::new(&path))?;
     // Whatever made the text may have taken long enough for the editor to be started again.
-    let reach = Reach::find(&args.target).unwrap_or(reach);
+    let reach = Reach::find(&target).unwrap_or(reach);
     let end = runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?;
     drop(text);
     let is_told = args.json

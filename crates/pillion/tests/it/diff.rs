@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,8 +27,13 @@ struct Answer {
 
 impl Asking {
     fn start(sandbox: &Sandbox, args: &[&str], text: &[u8]) -> Self {
+        Self::start_in(sandbox, &sandbox.home.workspace(), args, text)
+    }
+
+    fn start_in(sandbox: &Sandbox, folder: &Path, args: &[&str], text: &[u8]) -> Self {
         let mut child = sandbox
             .command([&["diff"], args].concat())
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -74,9 +79,14 @@ fn kept(answer: &Answer) -> PathBuf {
 
 /// Waits until so many diffs are pending.
 fn pending(sandbox: &Sandbox, count: usize) -> Vec<Value> {
+    pending_in(sandbox, &sandbox.home.workspace(), count)
+}
+
+/// The same of the companion of another folder.
+fn pending_in(sandbox: &Sandbox, folder: &Path, count: usize) -> Vec<Value> {
     let started = Instant::now();
     loop {
-        let out = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+        let out = sandbox.run_in(folder, ["diffs", "--json"]).expect(0).stdout;
         let diffs: Vec<Value> = serde_json::from_str(&out).unwrap();
         if diffs.len() == count {
             return diffs;
@@ -382,6 +392,36 @@ fn another_companion_decides_as_well() {
         (&calls[1]["name"], &calls[1]["arguments"]),
         (&json!("closeDiff"), &close)
     );
+}
+
+#[test]
+fn the_companion_whose_workspace_holds_the_file_decides() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.home.other_workspace("other");
+    let _there = sandbox.serve(["--workspace", other.to_str().unwrap()]);
+    let path = other.join("sub/new.txt");
+    let ask_from = |folder: &Path| {
+        let args = ["../other/sub/new.txt", path.to_str().unwrap()];
+        let args = [args[usize::from(folder == Path::new("/"))]];
+        let asking = Asking::start_in(&sandbox, folder, &args, b"x");
+        let diff = pending_in(&sandbox, &other, 1).remove(0);
+        assert_eq!(diff["path"], path.to_str().unwrap());
+        let id = diff["id"].to_string();
+        sandbox.run_in(&other, ["accept", &id]).expect(0);
+        assert_eq!(asking.answer().expect(0), "x");
+    };
+    ask_from(Path::new("/"));
+    let _here = sandbox.serve::<&str>([]);
+    ask_from(&sandbox.home.workspace());
+
+    // This terminal's own editor comes before a deeper workspace, here too.
+    let _vscode = VsCode::start(&sandbox.home, Person::EditsAndAccepts);
+    let inner = sandbox.home.other_workspace("project/inner");
+    let _inner = sandbox.serve(["--workspace", inner.to_str().unwrap()]);
+    let path = inner.join("a.ts");
+    let args = [path.to_str().unwrap()];
+    let answer = Asking::start_in(&sandbox, Path::new("/"), &args, b"new\n").answer();
+    assert_eq!(answer.expect(0), "new\nedited\n");
 }
 
 #[test]
