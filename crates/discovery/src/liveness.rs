@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -11,12 +10,12 @@ use crate::process;
 /// How long a connect on loopback may take before nothing is concluded from it.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// So many ports are dialled at the same time.
-const DIALLERS: usize = 32;
+/// A system answers its own dials in far less, be it with a refusal: who takes longer is silent.
+const AT_ONCE: Duration = Duration::from_millis(20);
 
 /// Whether a companion is surely gone: its process is, or nobody listens on its port (C6.2).
 pub(crate) fn is_dead(pid: u32, port: u16) -> bool {
-    !process::is_alive(pid) || connect(port).is_err_and(is_refusal)
+    !process::is_alive(pid) || is_refused(port)
 }
 
 /// Whether somebody listens on the loopback port.
@@ -24,41 +23,45 @@ pub fn listens(port: u16) -> bool {
     connect(port).is_ok()
 }
 
-/// Those of `ports` on which surely nobody listens. Each is dialled once, and whoever is silent
-/// keeps only itself waiting.
+/// Those of `ports` on which surely nobody listens. The silent ones are waited for at the same time.
 pub(crate) fn refusing(ports: impl IntoIterator<Item = u16>) -> HashSet<u16> {
     let ports: BTreeSet<u16> = ports.into_iter().collect();
-    let ports: Vec<u16> = ports.into_iter().collect();
-    let next = AtomicUsize::new(0);
-    let dial = || {
-        let mut refusing = Vec::new();
-        while let Some(port) = ports.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if connect(*port).is_err_and(is_refusal) {
-                refusing.push(*port);
+    let mut refusing = HashSet::new();
+    thread::scope(|scope| {
+        let mut silent = Vec::new();
+        for port in ports {
+            match connect_within(port, AT_ONCE) {
+                Err(error) if is_refusal(&error) => {
+                    refusing.insert(port);
+                }
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    let again = move || is_refused(port).then_some(port);
+                    // Of whom no thread is left to wait for nothing is concluded.
+                    silent.extend(thread::Builder::new().spawn_scoped(scope, again).ok());
+                }
+                Ok(_) | Err(_) => {}
             }
         }
-        refusing
-    };
-    thread::scope(|scope| {
-        // A system that gives no more threads leaves the work to those that there are.
-        let helpers = 1..ports.len().min(DIALLERS);
-        let helpers: Vec<_> = helpers
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, dial).ok())
-            .collect();
-        let mut refusing: HashSet<u16> = dial().into_iter().collect();
-        for helper in helpers {
-            refusing.extend(helper.join().unwrap_or_default());
-        }
-        refusing
-    })
+        let slow = silent.into_iter().filter_map(|it| it.join().ok().flatten());
+        refusing.extend(slow);
+    });
+    refusing
+}
+
+fn is_refused(port: u16) -> bool {
+    connect(port).is_err_and(|error| is_refusal(&error))
 }
 
 fn connect(port: u16) -> io::Result<TcpStream> {
+    connect_within(port, PATIENCE)
+}
+
+fn connect_within(port: u16, patience: Duration) -> io::Result<TcpStream> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    TcpStream::connect_timeout(&address, PATIENCE)
+    TcpStream::connect_timeout(&address, patience)
 }
 
 /// Any other failure, such as running out of descriptors, says nothing about the other side.
-fn is_refusal(error: io::Error) -> bool {
+fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused
 }
