@@ -161,7 +161,7 @@ fn a_person_who_does_nothing_breaks_no_rule_and_is_asked_once() {
 
 #[test]
 fn no_view_is_left_open_by_who_is_interrupted() {
-    for name in ["INT", "TERM", "HUP"] {
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let sandbox = Sandbox::new();
         let serve = sandbox.serve::<&str>([]);
         let pid = sandbox.home.root().join("sleep.pid");
@@ -179,7 +179,7 @@ fn no_view_is_left_open_by_who_is_interrupted() {
             thread::sleep(Duration::from_millis(5));
         }
         sandbox::signal(&child, name);
-        assert_eq!(sandbox::ended(&mut child), Some(1), "{name}");
+        assert_eq!(sandbox::ended(&mut child), Some(code), "{name}");
         let diffs = sandbox.run(["diffs"]).expect(0).stdout;
         assert_eq!(diffs, "no diffs are pending\n");
         let shell = fs::read_to_string(&pid).unwrap();
