@@ -244,7 +244,11 @@ async fn debounce(bench: &Bench) -> Finding {
     let groups = iter::once(moves).chain(&contexts.of_bursts);
     if let Some(merged) = groups.clone().find(|group| group.is_debounced()) {
         let (contexts, count) = (merged.contexts.len(), merged.count.unwrap_or_default());
-        return Ok(format!("{contexts} contexts for {count} moves"));
+        let contexts = match contexts {
+            1 => "1 context".to_owned(),
+            more => format!("{more} contexts"),
+        };
+        return Ok(format!("{contexts} for {count} moves"));
     }
     let gaps = groups.flat_map(Moves::gaps);
     let close: Vec<_> = gaps.filter(|gap| *gap < TOO_CLOSE).collect();
@@ -258,7 +262,10 @@ async fn debounce(bench: &Bench) -> Finding {
         Some(_) => {
             "the moves came too slowly for a debounce to merge any: give --move-with a quicker CMD"
         }
-        None => "nobody knows how quickly the cursor was moved: give --move-with CMD",
+        None => {
+            "nobody knows how quickly the cursor was moved: give --move-with CMD, and have a file of \
+             some lines in the workspace"
+        }
     })
 }
 

@@ -123,11 +123,12 @@ pub(super) fn outcomes(session: &Session<'_>) -> Vec<Value> {
 
 /// Has the cursor moved to where it does not stand already.
 pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<Move, Problem> {
-    let Some((file, has_lines)) = some_file(&bench.line.target.roots()) else {
-        return unchecked("there is no file in the workspace that could be focused");
-    };
     let mut contexts = session.messages.iter().rev().map(|(_, message)| message);
     let last = contexts.find(|it| is_context(it));
+    let focused = last.and_then(|last| active(&last["params"])?["path"].as_str());
+    let Some((file, has_lines)) = some_file(&bench.line.target.roots(), focused) else {
+        return unchecked("there is no file in the workspace that could be focused");
+    };
     let is_there = last.is_some_and(|last| stands_at(&last["params"], &file, LINES));
     let lines = if is_there { LINES - 1 } else { LINES };
     let step = Step::Move {
@@ -176,10 +177,11 @@ impl Contexts {
         match Moves::hear(bench, &mut second).await {
             Err(problem) => contexts.of_moves = Err(problem),
             Ok((moves, to)) => {
-                contexts.of_bursts = Moves::bursts(bench, &mut second, &moves).await;
-                let file = to.as_ref().map(|(file, _)| file.clone());
-                let is_new = |file: &String| before.is_some_and(|it| is_focus_elsewhere(&it, file));
-                contexts.focused = file.filter(is_new);
+                if let Some((file, _)) = &to {
+                    contexts.of_bursts = Moves::bursts(bench, &mut second, &moves, file).await;
+                    let is_new = before.is_some_and(|it| is_focus_elsewhere(&it, file));
+                    contexts.focused = is_new.then(|| file.clone());
+                }
                 contexts.of_moves = Ok(moves);
                 contexts.moved_to = to;
             }
@@ -237,7 +239,8 @@ impl Moves {
                 "none came within {time:?}: nobody moved the cursor, or it is not sent"
             ));
         }
-        let count = is_done.then_some(lines);
+        // In a file without lines nothing moves.
+        let count = to.is_some().then_some(lines);
         let moves = Self {
             asked,
             count,
@@ -248,12 +251,17 @@ impl Moves {
 
     /// Has commands move the cursor at the same time, if they took so long one after the other that
     /// no debounce could merge anything.
-    async fn bursts(bench: &Bench, session: &mut Session<'_>, one_by_one: &Self) -> Vec<Self> {
+    async fn bursts(
+        bench: &Bench,
+        session: &mut Session<'_>,
+        one_by_one: &Self,
+        file: &str,
+    ) -> Vec<Self> {
         let mut bursts = Vec::new();
-        let Some((file, _)) = some_file(&bench.line.target.roots()) else {
-            return bursts;
+        let step = Step::Burst {
+            file: file.to_owned(),
+            lines: LINES,
         };
-        let step = Step::Burst { file, lines: LINES };
         let is_unclear = |it: &Self| it.count.is_some() && !it.is_debounced();
         let has_moved = !one_by_one.contexts.is_empty();
         while has_moved && is_unclear(bursts.last().unwrap_or(one_by_one)) && bursts.len() < BURSTS
@@ -315,10 +323,10 @@ fn params_of(session: &Session<'_>) -> Vec<(Instant, Value)> {
     messages.filter_map(params).collect()
 }
 
-/// A regular file below one of the roots, and whether the cursor can be moved in it. Hidden folders
-/// are left alone.
-fn some_file(roots: &[PathBuf]) -> Option<(String, bool)> {
-    let mut first = None;
+/// A regular file below one of the roots, and whether the cursor can be moved in it; another one
+/// than `focused`, if there is one. Hidden folders are left alone.
+fn some_file(roots: &[PathBuf], focused: Option<&str>) -> Option<(String, bool)> {
+    let mut found: Option<(String, bool)> = None;
     let mut folders = VecDeque::from_iter(roots.iter().cloned());
     let mut looked_at = 0;
     while let Some(folder) = folders.pop_front() {
@@ -334,23 +342,27 @@ fn some_file(roots: &[PathBuf]) -> Option<(String, bool)> {
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
-            if kind.is_file() && !is_hidden {
-                let path = entry.path().to_str().map(str::to_owned);
-                let has_lines = path.as_deref().is_some_and(has_lines);
-                first = first.or_else(|| path.clone().map(|path| (path, false)));
-                if let (true, Some(path)) = (has_lines, path) {
+            if kind.is_file()
+                && !is_hidden
+                && let Ok(path) = entry.path().into_os_string().into_string()
+            {
+                let has_lines = has_lines(&path);
+                if has_lines && focused != Some(&path) {
                     return Some((path, true));
+                }
+                if found.is_none() || has_lines {
+                    found = Some((path, has_lines));
                 }
             }
             if kind.is_dir() && !is_hidden && looked_at < MAX_ENTRIES {
                 folders.push_back(entry.path());
             }
             if looked_at > MAX_ENTRIES {
-                return first;
+                return found;
             }
         }
     }
-    first
+    found
 }
 
 /// Whether it is a text with as many lines as the cursor is moved over.
