@@ -268,6 +268,10 @@ fn port_in_name(file: &TargetFile) -> Result<bool, String> {
 }
 
 fn json_object(file: &TargetFile) -> Result<bool, String> {
+    // What is no file at all is another rule's matter.
+    if !file.facts.is_file && !file.facts.is_link {
+        return Ok(false);
+    }
     file.content.as_ref().map(|_| true).map_err(Clone::clone)
 }
 

@@ -135,7 +135,7 @@ impl Look {
             modified: metadata.modified().ok(),
             length: metadata.len(),
             inode: facts.unix.map(|unix| unix.inode),
-            bytes: std::fs::read(path).ok()?,
+            bytes: facts::content(path).ok()?.ok()?,
         })
     }
 }

@@ -26,10 +26,11 @@ const UNBREAKABLE: [(&str, &str); 3] = [
 ];
 
 /// Other ways to break some rules: the rule, and the way.
-const VARIANTS: [&str; 16] = [
+const VARIANTS: [&str; 17] = [
     "C1.4-context/moves",
     "C1.4-two/first-only",
     "C1.4-two/one-server",
+    "C2.1-file/pipe",
     "C2.4-json/array",
     "C2.5-atomic/gone",
     "C2.5-atomic/half",
