@@ -64,17 +64,26 @@ pub(super) struct Moves {
 
 impl Moves {
     /// The time between each context and the next.
-    pub(super) fn gaps(&self) -> impl Iterator<Item = Duration> {
+    fn gaps(&self) -> impl Iterator<Item = Duration> {
         let pairs = self.contexts.windows(2);
         pairs.map(|pair| pair[1].0.duration_since(pair[0].0))
     }
 
-    /// Whether moves were merged, and what came of them came apart.
-    pub(super) fn is_debounced(&self) -> bool {
+    /// Whether what came of them came close together.
+    pub(super) fn close_gaps(&self) -> impl Iterator<Item = Duration> {
+        self.gaps().filter(|gap| *gap < TOO_CLOSE)
+    }
+
+    /// Whether some were told together.
+    pub(super) fn is_merged(&self) -> bool {
         let told = self.contexts.len();
         // The cursor may have stood where the first move went.
-        let is_merged = self.count.is_some_and(|count| told + 1 < count as usize);
-        told > 0 && is_merged && self.gaps().all(|gap| gap >= TOO_CLOSE)
+        told > 0 && self.count.is_some_and(|count| told + 1 < count as usize)
+    }
+
+    /// Whether some were told together, and the others apart.
+    pub(super) fn is_debounced(&self) -> bool {
+        self.is_merged() && self.close_gaps().next().is_none()
     }
 }
 

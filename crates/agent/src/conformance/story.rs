@@ -26,7 +26,7 @@ const MAX_TEXT: u64 = 64 * 1024;
 const LINES: u32 = 4;
 
 /// How often it is moved by several commands at once, if it comes to that.
-const BURSTS: usize = 3;
+const BURSTS: usize = 8;
 
 /// Between two looks at what came.
 const A_MOMENT: Duration = Duration::from_millis(20);
@@ -262,6 +262,7 @@ impl Moves {
             file: file.to_owned(),
             lines: LINES,
         };
+        // On a busy machine even commands that are started together may end far apart.
         let is_unclear = |it: &Self| it.count.is_some() && !it.is_debounced();
         let has_moved = !one_by_one.contexts.is_empty();
         while has_moved && is_unclear(bursts.last().unwrap_or(one_by_one)) && bursts.len() < BURSTS
