@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,19 @@ use crate::companion::TOKEN;
 use crate::rules::{Absent, failed};
 use crate::wire::Request;
 
+/// The event streams that are flooded.
+const FLOODS: u32 = 4;
+
+/// In kB. Without a limit it would be several times as much after a second.
+const MOST_MEMORY: u64 = 600_000;
+
 /// What becomes of the rules when this answers.
 fn report(answer: fn(TcpStream)) -> Report {
+    report_within(Duration::from_millis(200), answer)
+}
+
+/// The same with another patience for each answer.
+fn report_within(patience: Duration, answer: fn(TcpStream)) -> Report {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -29,7 +41,7 @@ fn report(answer: fn(TcpStream)) -> Report {
     let environment = Environment::from_pairs([("TMPDIR", folder.path())]);
     let target = Target::of_file(&file, &environment).unwrap();
     let patience = Patience {
-        answer: Duration::from_millis(200),
+        answer: patience,
         ..Patience::default()
     };
     let conformance = Conformance::new(target, patience, Box::new(Absent));
@@ -131,14 +143,17 @@ fn one_whose_answer_has_no_end() {
 
 #[test]
 fn one_whose_answer_is_too_long() {
-    let report = report(|mut stream| {
-        let mut bytes = [0; 8192];
-        let _ = stream.read(&mut bytes);
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
-        let _ = stream.write_all(head.as_bytes());
-        while stream.write_all(&[b' '; 1 << 20]).is_ok() {}
+    static IS_SENT: AtomicBool = AtomicBool::new(false);
+    let long = Duration::from_secs(20);
+    let report = report_within(long, |mut stream| {
+        let is_first = || !IS_SENT.swap(true, Ordering::SeqCst);
+        if request(&stream).is_some_and(|(method, _)| method == "POST") && is_first() {
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
+            let _ = stream.write_all(head.as_bytes());
+            while stream.write_all(&[b' '; 1 << 20]).is_ok() {}
+        }
     });
-    expect_no_mcp(&report);
+    expect_reason(&report, "longer than 64 MiB");
 }
 
 #[test]
@@ -165,23 +180,26 @@ fn one_that_answers_initialize_with_an_error() {
     expect_no_mcp(&report);
 }
 
-/// How much of this process lies in memory.
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+/// How much memory this process had at most, in kB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let number = line.and_then(|line| line.split_whitespace().next());
-    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    number.unwrap().parse().unwrap()
 }
 
-fn flood(stream: TcpStream, pushed: &[u8]) {
+/// Serves, and pushes so much on its first event streams that nobody could keep it.
+fn flood(mut stream: TcpStream, pushed: &[u8], streams: &AtomicU32) {
     let Some((method, message)) = request(&stream) else {
         return;
     };
     if method == "GET" {
-        let mut stream = stream;
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
         let _ = stream.write_all(head.as_bytes());
-        while stream.write_all(pushed).is_ok() {}
+        if streams.fetch_add(1, Ordering::SeqCst) < FLOODS {
+            while stream.write_all(pushed).is_ok() {}
+        }
+        let _ = stream.read(&mut [0]);
         return;
     }
     let result = json!({
@@ -199,15 +217,17 @@ fn flood(stream: TcpStream, pushed: &[u8]) {
 /// Both in one test: what is measured is the whole process.
 #[test]
 fn one_whose_event_stream_is_a_flood_takes_no_memory_for_it() {
-    let messages = |stream| {
+    let of_messages = report(|stream| {
+        static STREAMS: AtomicU32 = AtomicU32::new(0);
         let event = "data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n";
-        flood(stream, event.repeat(1_000).as_bytes());
-    };
-    let report_of_messages = report(messages);
-    let bytes = |stream| flood(stream, &[b'x'; 1 << 16]);
-    let report_of_bytes = report(bytes);
-    for report in [report_of_messages, report_of_bytes] {
+        flood(stream, event.repeat(1_000).as_bytes(), &STREAMS);
+    });
+    let of_bytes = report(|stream| {
+        static STREAMS: AtomicU32 = AtomicU32::new(0);
+        flood(stream, &[b'x'; 1 << 16], &STREAMS);
+    });
+    for report in [of_messages, of_bytes] {
         assert!(!failed(&report).is_empty());
     }
-    assert!(resident() < 2 << 20, "{} kB", resident());
+    assert!(peak() < MOST_MEMORY, "{} kB", peak());
 }

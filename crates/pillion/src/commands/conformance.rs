@@ -103,7 +103,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return print(&if args.json {
             output::list_json(&wanted)?
         } else {
-            output::list(&wanted)
+            output::list(&wanted, terminal_width())
         });
     }
     let environment = Environment::current();

@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use crate::visible;
 
-/// The width of the ids, and what stands before them and before a detail.
+/// What stands before the ids in a list, their width, and what stands before them in a table, and
+/// before a detail.
+const LEVEL: usize = 10;
 const ID: usize = 22;
 const INDENT: usize = 16;
 
@@ -102,15 +104,14 @@ impl Table {
 }
 
 /// The table of the rules.
-pub fn list(rules: &[&Rule]) -> String {
+pub fn list(rules: &[&Rule], width: Option<usize>) -> String {
     let mut text = String::new();
     let mut group = None;
     for rule in rules {
         heading(&mut text, &mut group, rule);
-        let Rule {
-            id, level, title, ..
-        } = rule;
-        let _ = writeln!(text, "  {level:<6}  {id:<ID$}  {title}");
+        let (level, id) = (rule.level, rule.id);
+        let _ = write!(text, "  {level:<6}  {id:<ID$}  ");
+        hang(&mut text, rule.title, LEVEL + ID + 2, width);
     }
     text.trim_start().to_owned()
 }
