@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillion_agent::{Client, ClientError, Status};
+use pillion_agent::{Client, ClientError, Session, Status};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::timeout;
@@ -187,6 +187,27 @@ async fn a_view_that_is_given_up_is_closed_before_the_next_one_of_its_file_opens
     let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.is_empty()).collect();
     let (open, close) = ("openDiff", "closeDiff");
     assert_eq!(tools, [open, close, open, close, open]);
+}
+
+#[tokio::test]
+async fn a_proposal_that_was_given_up_before_it_was_sent_closes_nothing() {
+    let server = Server::start(|asked| match asked.tool() {
+        "closeDiff" => Act::Hold(Vec::new()),
+        _ => usual(asked),
+    })
+    .await;
+    let patient = server.address().with_patience(SOON, Duration::from_secs(2));
+    let session = Session::connect(move || Some(patient.clone())).await;
+    let session = session.unwrap();
+    drop(session.open_diff("/a", "x").await.unwrap());
+    // It waits for the first to be closed.
+    let waiting = timeout(Duration::from_millis(20), session.open_diff("/a", "y")).await;
+    assert!(waiting.is_err());
+    let _open = session.open_diff("/a", "z").await.unwrap();
+    let asked = server.asked();
+    let tools: Vec<_> = asked.iter().map(|asked| asked.tool()).collect();
+    let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.is_empty()).collect();
+    assert_eq!(tools, ["openDiff", "closeDiff", "openDiff"]);
 }
 
 #[tokio::test]
