@@ -50,10 +50,12 @@ impl Proposal {
             path: path.to_owned(),
             waiting: Some(waiting),
             decided: None,
-            is_closed: false,
+            is_closed: true,
             runtime: Handle::current(),
         };
         hub.closed(path).await;
+        // From here on it may be open.
+        proposal.is_closed = false;
         let opened = proposal.client.open_diff(path, text).await;
         // Of anything else than a refusal it is not known whether the view is open.
         proposal.is_closed = matches!(opened, Err(ClientError::Tool(_) | ClientError::Refused(_)));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pillion_agent::{Address, Client, ClientError, Decision, Session, Status, Update};
+use pillion_agent::{Client, ClientError, Decision, Status, Update};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -25,13 +25,6 @@ fn with_sessions(asked: &Asked, opened: &AtomicUsize) -> Act {
         }
         (_, act) => act,
     }
-}
-
-/// A session with usual patience: none of these tests is about waits.
-async fn session(server: &Server) -> Session {
-    let address = Address::new(server.port);
-    let session = Session::connect(move || Some(address.clone())).await;
-    session.unwrap()
 }
 
 /// Waits until `is_so`.
@@ -73,7 +66,7 @@ async fn a_session_that_the_companion_forgot_is_opened_anew() {
             with_sessions(asked, &opened)
         })
         .await;
-        let session = session(&server).await;
+        let session = server.session().await;
         let mut followed = session.follow_status();
         let mut other = session.open_diff("/other", "x").await.unwrap();
         followed.mark_unchanged();
@@ -102,7 +95,7 @@ async fn a_session_that_the_companion_forgot_is_opened_anew() {
 #[tokio::test]
 async fn a_session_that_is_dropped_tells_everybody_and_leaves_no_view_open() {
     let server = Server::start(usual).await;
-    let session = session(&server).await;
+    let session = server.session().await;
     let (mut contexts, mut status) = (session.follow_context(), session.follow_status());
     let mut proposal = session.open_diff("/a", "x").await.unwrap();
     drop(session);
@@ -127,7 +120,7 @@ async fn a_decision_can_be_asked_for_again() {
         _ => usual(asked),
     })
     .await;
-    let session = session(&server).await;
+    let session = server.session().await;
     let mut proposal = session.open_diff("/a", "x").await.unwrap();
     for _ in 0..2 {
         let decision = timeout(SOON, proposal.decision()).await.unwrap();
@@ -151,7 +144,7 @@ async fn a_decision_that_nobody_asked_for_is_what_a_withdrawal_gives() {
         _ => usual(asked),
     })
     .await;
-    let session = session(&server).await;
+    let session = server.session().await;
     let proposal = session.open_diff("/a", "x").await.unwrap();
     // Once it is decided the file can be proposed again.
     let next = async {
@@ -180,7 +173,7 @@ async fn an_outcome_beside_an_answer_is_heard_after_the_stream_ended() {
         _ => usual(asked),
     })
     .await;
-    let (client, mut updates) = Client::connect_to(Address::new(server.port)).await.unwrap();
+    let (client, mut updates) = Client::connect_to(server.address()).await.unwrap();
     assert_eq!(timeout(SOON, updates.next()).await.unwrap(), None);
     client.open_diff("/a", "x").await.unwrap();
     let (path, content) = ("/a".to_owned(), "y".to_owned());
@@ -196,7 +189,7 @@ async fn a_view_whose_outcome_cannot_be_heard_any_more_is_closed() {
         _ => usual(asked),
     })
     .await;
-    let session = session(&server).await;
+    let session = server.session().await;
     let lost = timeout(SOON, session.propose("/a", "x")).await.unwrap();
     assert!(matches!(lost, Err(ClientError::Lost)), "{lost:?}");
     eventually("the view is closed", || closed(&server, "/a") == 1).await;
@@ -205,7 +198,7 @@ async fn a_view_whose_outcome_cannot_be_heard_any_more_is_closed() {
 #[tokio::test]
 async fn a_proposal_that_is_dropped_outside_of_the_runtime_closes_its_view() {
     let server = Server::start(usual).await;
-    let session = session(&server).await;
+    let session = server.session().await;
     let proposal = session.open_diff("/a", "x").await.unwrap();
     let dropping = std::thread::spawn(move || drop(proposal));
     dropping.join().unwrap();
@@ -224,7 +217,7 @@ async fn no_task_and_no_connection_outlives_what_was_dropped() {
     // Every connection is a task of the server's, until the client goes.
     let tasks = || Handle::current().metrics().num_alive_tasks();
     let before = tasks();
-    let session = session(&server).await;
+    let session = server.session().await;
     let mut kept = session.open_diff("/kept", "x").await.unwrap();
     for at in 0..20 {
         let path = format!("/{at}");
@@ -232,8 +225,8 @@ async fn no_task_and_no_connection_outlives_what_was_dropped() {
         let patience = Duration::from_micros(150 * at);
         let _ = timeout(patience, session.propose(&path, "x")).await;
         let _ = timeout(patience, session.propose("/never", "x")).await;
-        let _ = timeout(patience, Client::connect_to(Address::new(server.port))).await;
-        let _ = timeout(patience, pillion_agent::knock(&Address::new(server.port))).await;
+        let _ = timeout(patience, Client::connect_to(server.address())).await;
+        let _ = timeout(patience, pillion_agent::knock(&server.address())).await;
         let _ = timeout(patience, kept.decision()).await;
     }
     drop((session, kept));
@@ -250,7 +243,7 @@ async fn an_end_closes_what_is_open_and_says_what_was_in_it() {
         _ => usual(asked),
     })
     .await;
-    let session = session(&server).await;
+    let session = server.session().await;
     let mut open = session.open_diff("/a", "x").await.unwrap();
     let mut gone = session.open_diff("/gone", "x").await.unwrap();
     session.end().await;

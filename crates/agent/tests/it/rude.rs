@@ -2,22 +2,38 @@
 
 use std::time::Duration;
 
-use pillion_agent::{Client, ClientError, Status};
+use pillion_agent::{Client, ClientError, Session, Status};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::timeout;
 
 use crate::server::{Act, SOON, Server, events, head, result, usual};
 
+/// How long those wait that are to give up.
+const SHORT: Duration = Duration::from_millis(300);
+
 /// What becomes of a connection when the server does so with the requests of one kind.
 async fn connecting(method: &'static str, act: Act) -> ClientError {
+    let is_ended = matches!(act, Act::Send(_));
     let server = Server::start(move |asked| {
         let is_meant = asked.method() == method || (method == "GET" && asked.verb == "GET");
         if is_meant { act.clone() } else { usual(asked) }
     })
     .await;
-    let connecting = timeout(SOON, Client::connect_to(server.address())).await;
+    let address = if is_ended {
+        server.address()
+    } else {
+        server.address().with_patience(SHORT, SHORT)
+    };
+    let connecting = timeout(SOON, Client::connect_to(address)).await;
     connecting.expect("it ends").expect_err("it fails")
+}
+
+/// A session that gives up a call after a while that a call which is answered does not need.
+async fn session_of_short_calls(server: &Server) -> Session {
+    let address = server.address().with_patience(SOON, Duration::from_secs(2));
+    let session = Session::connect(move || Some(address.clone())).await;
+    session.unwrap()
 }
 
 #[tokio::test]
@@ -155,7 +171,7 @@ async fn a_diff_of_which_nothing_is_heard_is_closed_again() {
         _ => usual(asked),
     })
     .await;
-    let session = server.session().await;
+    let session = session_of_short_calls(&server).await;
     let error = session.propose("/a", "x").await.unwrap_err();
     assert!(matches!(error, ClientError::Silent(_)), "{error:?}");
     let closed = async {
@@ -177,7 +193,7 @@ async fn a_view_that_is_given_up_is_closed_before_the_next_one_of_its_file_opens
         _ => usual(asked),
     })
     .await;
-    let session = server.session().await;
+    let session = session_of_short_calls(&server).await;
     for text in ["x", "y"] {
         drop(session.open_diff("/a", text).await.unwrap());
     }
@@ -187,6 +203,25 @@ async fn a_view_that_is_given_up_is_closed_before_the_next_one_of_its_file_opens
     let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.is_empty()).collect();
     let (open, close) = ("openDiff", "closeDiff");
     assert_eq!(tools, [open, close, open, close, open]);
+}
+
+#[tokio::test]
+async fn a_proposal_that_was_given_up_before_it_was_sent_closes_nothing() {
+    let server = Server::start(|asked| match asked.tool() {
+        "closeDiff" => Act::Hold(Vec::new()),
+        _ => usual(asked),
+    })
+    .await;
+    let session = session_of_short_calls(&server).await;
+    drop(session.open_diff("/a", "x").await.unwrap());
+    // It waits for the first to be closed.
+    let waiting = timeout(Duration::from_millis(20), session.open_diff("/a", "y")).await;
+    assert!(waiting.is_err());
+    let _open = session.open_diff("/a", "z").await.unwrap();
+    let asked = server.asked();
+    let tools: Vec<_> = asked.iter().map(|asked| asked.tool()).collect();
+    let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.is_empty()).collect();
+    assert_eq!(tools, ["openDiff", "closeDiff", "openDiff"]);
 }
 
 #[tokio::test]
@@ -226,7 +261,8 @@ proptest! {
                 if is_meant { Act::Send(bytes.clone()) } else { usual(asked) }
             })
             .await;
-            let connecting = timeout(SOON, Client::connect_to(server.address())).await.unwrap();
+            let address = server.address().with_patience(SHORT, SHORT);
+            let connecting = timeout(SOON, Client::connect_to(address)).await.unwrap();
             // A stream that was left alone stays open.
             if let Ok((_client, mut updates)) = connecting
                 && method == "GET"

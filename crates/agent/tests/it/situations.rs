@@ -259,6 +259,7 @@ impl Generator {
                     .pick(&["5", "0", "[]", "\"text\"", "false", "true"])
                     .to_owned();
             }
+            4 => return self.odd_text(port),
             _ => {}
         }
         let fields = [
@@ -273,6 +274,23 @@ impl Generator {
         let fields = fields.into_iter();
         let given = fields.filter_map(|(name, value)| Some((name.to_owned(), value?)));
         Value::Object(given.collect()).to_string()
+    }
+
+    /// A whole discovery file, but for something about it.
+    fn odd_text(&mut self, port: u64) -> String {
+        let folder = json!(self.cwd);
+        let text = format!("{{\"port\":{port},\"workspacePath\":{folder}}}");
+        self.chance.pick(&[
+            format!("\u{feff}{text}"),
+            format!("{text}\0"),
+            format!(" \n{text}\n\n"),
+            text.replace('}', ",}"),
+            text.replacen('{', &format!("{{\"port\":{},", port + 1), 1),
+            text.replace(&port.to_string(), &format!("{port}.5")),
+            text.replace(&port.to_string(), &format!("\" {port}\"")),
+            text.replace(&folder.to_string(), &format!("[{folder}]")),
+            text.replacen('{', &format!("{{\"x\":\"{}\",", "y".repeat(100_000)), 1),
+        ])
     }
 
     fn port_field(&mut self, port: u64) -> Option<Value> {
@@ -367,11 +385,34 @@ impl Generator {
             17 => format!("file://{}", self.cwd.display()),
             18 => format!("{}/", self.cwd.display()),
             19 => format!("{}/../{}/.", at("w"), "w/a"),
+            20 => self.odd_root(),
             _ => {
                 let name = self.chance.pick(&FOLDERS);
                 self.root.join(name).display().to_string()
             }
         }
+    }
+
+    /// What no editor should write, and a person or another program may.
+    fn odd_root(&mut self) -> String {
+        let cwd = self.cwd.display().to_string();
+        self.chance.pick(&[
+            cwd.to_uppercase(),
+            cwd.replace('/', "//"),
+            cwd.replace('/', "%2F"),
+            cwd.replace('a', "%61"),
+            format!(" {cwd}"),
+            format!("{cwd} "),
+            format!("{cwd}\n"),
+            format!("{cwd};{cwd}"),
+            format!("file:{cwd}"),
+            format!("FILE://{cwd}"),
+            format!("file://{cwd}?x#y"),
+            format!("{cwd}/{}", "long".repeat(100)),
+            format!("{cwd}/%00"),
+            "//".to_owned(),
+            "~".to_owned(),
+        ])
     }
 
     fn situation(&mut self) -> ChoiceSituation {
