@@ -19,6 +19,12 @@ pub use self::facts::program::release;
 pub use self::json::Report;
 pub use self::report::{Style, write};
 
+/// Whether nobody has turned IDE mode on for this agent in this folder yet.
+pub fn is_ide_mode_new(agent: Dialect, environment: &Environment, folder: &Path) -> bool {
+    let settings = facts::settings::read(agent, environment, folder);
+    checks::settings::is_nowhere_on(&settings)
+}
+
 /// What was found about one agent.
 #[derive(Debug)]
 pub struct Examination {

@@ -96,6 +96,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     for note in wiring.notes(agent) {
         failure::tell(format_args!("Note: {note}."));
     }
+    // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
+    let folder = environment.current_dir();
+    if companion.is_some() && doctor::is_ide_mode_new(agent, &environment, folder) {
+        failure::tell(format_args!(
+            "Note: IDE mode is off in {agent}: type `/ide enable` in it, once."
+        ));
+    }
     if args.print {
         return Ok(print(companion.as_ref(), &wiring, &start.shown())?);
     }
