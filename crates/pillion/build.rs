@@ -10,41 +10,56 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Where a plugin's files lie, beside what people read in the repository.
-const FOLDERS: [&str; 3] = ["doc", "lua", "plugin"];
-
-/// What of them an editor reads.
-const EXTENSIONS: [&str; 2] = ["lua", "txt"];
-
 fn main() {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../editors/nvim");
-    let root = root.canonicalize().unwrap();
-    let mut files = Vec::new();
-    for folder in FOLDERS {
-        collect(&root.join(folder), &mut files);
+    let editors = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../editors");
+    let editors = editors.canonicalize().unwrap();
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={}", editors.display());
+    for entry in fs::read_dir(&editors).unwrap() {
+        let entry = entry.unwrap();
+        let editor = entry.file_name().into_string().unwrap();
+        if entry.path().is_dir() && is_part(&editor) {
+            let out = Path::new(&env::var("OUT_DIR").unwrap()).join(format!("{editor}_files.rs"));
+            fs::write(out, list(&entry.path())).unwrap();
+        }
     }
+}
+
+/// The files of one plugin by their paths in it, as an expression.
+fn list(root: &Path) -> String {
+    let mut files = Vec::new();
+    collect(root, &mut files);
     files.sort();
     let mut code = String::from("&[\n");
     for file in files {
-        let name = file.strip_prefix(&root).unwrap().to_str().unwrap();
+        let name = file.strip_prefix(root).unwrap().to_str().unwrap();
         let name = name.replace('\\', "/");
-        writeln!(code, "({name:?}, include_bytes!({file:?})),").unwrap();
+        if !NOT_HELD.contains(&name.as_str()) {
+            writeln!(code, "({name:?}, include_bytes!({file:?})),").unwrap();
+        }
     }
     code.push_str("]\n");
-    let out = Path::new(&env::var("OUT_DIR").unwrap()).join("nvim_files.rs");
-    fs::write(out, code).unwrap();
-    println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={}", root.display());
+    code
 }
+
+/// What people read in the repository, and the index of the help, which is made when it is installed.
+const NOT_HELD: [&str; 2] = ["README.md", "doc/tags"];
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let is_read = |extension| EXTENSIONS.iter().any(|read| extension == *read);
+        if !is_part(path.file_name().unwrap().to_str().unwrap()) {
+            continue;
+        }
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(is_read) {
+        } else {
             files.push(path);
         }
     }
+}
+
+/// Not what an editor left beside a file that it has open.
+fn is_part(name: &str) -> bool {
+    !name.starts_with(['.', '#']) && !name.ends_with('~')
 }

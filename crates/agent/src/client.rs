@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::error::{ClientError, within};
-use crate::http::{Address, Body, SESSION_HEADER, SessionHeaders};
+use crate::http::{Address, SESSION_HEADER, SessionHeaders};
+use crate::link::{Link, envelope};
 use crate::message::{self, Message};
 use crate::updates::{Updates, update};
 
@@ -20,9 +21,6 @@ const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", 
 
 /// How many notifications may come with the answers to calls before somebody reads them.
 const MAX_ASIDE: usize = 64;
-
-/// JSON-RPC's code for a method that is not there.
-const METHOD_NOT_FOUND: i32 = -32601;
 
 /// A session with a companion, as long as its connection lasts. [`Session`](crate::Session) is the
 /// more comfortable thing: it waits for outcomes, and comes back when the companion was away.
@@ -45,13 +43,6 @@ pub struct Server {
     pub tools: Vec<String>,
 }
 
-/// What every request of one session needs.
-#[derive(Debug)]
-pub(crate) struct Link {
-    address: Address,
-    session: SessionHeaders,
-}
-
 impl Client {
     /// Opens a session with the companion on `port` of this machine, and its event stream.
     ///
@@ -68,7 +59,10 @@ impl Client {
     /// first diff can be: no outcome is lost.
     ///
     /// # Errors
-    /// When nobody listens, the token is not accepted, or the answers are not MCP.
+    /// [`ClientError::Unreachable`] when nobody listens, [`ClientError::Silent`] when whoever listens
+    /// does not answer in time ([`Address::with_patience`]), [`ClientError::Refused`] when the token
+    /// is not accepted or there is no event stream, [`ClientError::Protocol`] when the answers are
+    /// not MCP, or of a revision that this client does not know.
     pub async fn connect_to(address: Address) -> Result<(Self, Updates), ClientError> {
         let (aside, asides) = mpsc::channel(MAX_ASIDE);
         let patience = address.handshake;
@@ -110,11 +104,14 @@ impl Client {
         has(OPEN_DIFF) && has(CLOSE_DIFF)
     }
 
-    /// Proposes a new content for a file (C5.1). Returns when the view is open; the outcome comes
-    /// as an [`Update`](crate::Update).
+    /// Proposes a new content for a file, by its absolute path (C5.1). Returns when the view is open;
+    /// the outcome comes as an [`Update`](crate::Update). After an error other than those that are
+    /// named here, or when this is dropped, the view may be open all the same.
     ///
     /// # Errors
-    /// [`ClientError::Tool`] when the companion cannot show it.
+    /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Refused`] when it has
+    /// forgotten the session (404) or takes the token no more (401), and as
+    /// [`connect_to`](Self::connect_to).
     pub async fn open_diff(&self, path: &str, content: &str) -> Result<(), ClientError> {
         let arguments = json!({"filePath": path, "newContent": content});
         self.call(OPEN_DIFF, arguments).await.map(drop)
@@ -124,7 +121,8 @@ impl Client {
     /// (C5.10).
     ///
     /// # Errors
-    /// [`ClientError::Tool`] when there is no such view.
+    /// [`ClientError::Tool`] when there is no such view; otherwise as
+    /// [`open_diff`](Self::open_diff).
     pub async fn close_diff(&self, path: &str) -> Result<String, ClientError> {
         let arguments = json!({"filePath": path, "suppressNotification": true});
         let text = self.call(CLOSE_DIFF, arguments).await?;
@@ -134,7 +132,8 @@ impl Client {
             .map_err(|error| ClientError::Protocol(format!("closeDiff: {error}")))
     }
 
-    /// Ends the session.
+    /// Ends the session. (Dropping a client says nothing to the companion, which notices that the
+    /// event stream ends when its [`Updates`] are dropped, too.)
     ///
     /// # Errors
     /// When the companion cannot be reached any more, or does not let sessions be ended.
@@ -218,42 +217,6 @@ impl Client {
             }
         })
     }
-}
-
-impl Link {
-    /// The session's event stream.
-    pub(crate) async fn open_stream(&self) -> Result<Body, ClientError> {
-        let Self { address, session } = self;
-        let request = address.send(Method::GET, session, Bytes::new());
-        let answer = within(address.handshake, request).await?;
-        if !answer.is("text/event-stream") {
-            let text = "what it sends is not an event stream";
-            return Err(ClientError::Protocol(text.to_owned()));
-        }
-        Ok(answer.body)
-    }
-
-    /// Answers a request of the companion's. It may not care any more.
-    pub(crate) async fn reply(&self, id: Value, method: &str) {
-        let reply = if method == "ping" {
-            json!({"id": id, "result": {}})
-        } else {
-            let error = json!({"code": METHOD_NOT_FOUND, "message": "method not found"});
-            json!({"id": id, "error": error})
-        };
-        let _ = self.notify(reply).await;
-    }
-
-    async fn notify(&self, message: Value) -> Result<(), ClientError> {
-        let Self { address, session } = self;
-        let body = envelope(message);
-        address.tell(Method::POST, session, body).await
-    }
-}
-
-fn envelope(mut message: Value) -> Bytes {
-    message["jsonrpc"] = "2.0".into();
-    message.to_string().into()
 }
 
 fn tool_names(result: &Value) -> Vec<String> {

@@ -36,18 +36,23 @@
 
 mod access;
 mod bench;
+mod check;
 mod context;
 mod diffs;
 mod discovery;
 mod events;
 mod facts;
 mod lifecycle;
+mod line;
+mod message;
 mod paths;
 mod probe;
 mod report;
 mod rule;
+mod seen;
 mod session;
 mod sessions;
+mod shape;
 mod story;
 mod target;
 mod texts;
@@ -59,15 +64,14 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-pub use bench::{Help, Helper, Patience, Step};
+pub use bench::{Help, Helper, Step};
+pub use line::Patience;
 pub use report::{Report, Row, Summary};
 pub use rule::{Group, Level, Rule, Verdict};
 pub use target::{Target, TargetError};
 
 use bench::Bench;
-use probe::{Answer, NoAnswer, Probe};
-use rule::{Check, Problem};
-use session::{NEWEST_VERSION, Record};
+use check::Check;
 
 /// The rows of every group, in the order in which they are looked at and shown.
 const GROUPS: &[&[Check]] = &[
@@ -118,16 +122,17 @@ impl Conformance {
         let mut report = Report::default();
         for check in checks().filter(|check| is_wanted(&check.rule)) {
             let row = self.row(check).await;
-            self.bench.clean_up().await;
+            self.bench.line.clean_up().await;
             tell(&row);
             report.rows.push(row);
         }
         report
     }
 
-    /// Closes what is still open, for a run that was broken off.
-    pub async fn clean_up(&self) {
-        self.bench.clean_up().await;
+    /// Closes what is still open, for a run that was broken off. False when the companion did not
+    /// answer: a view may be open still.
+    pub async fn clean_up(&self) -> bool {
+        self.bench.line.clean_up().await
     }
 
     async fn row(&self, check: &Check) -> Row {
@@ -136,10 +141,10 @@ impl Conformance {
         let mut verdict = match bench.answers().await {
             Err(why) if needs_answers => Verdict::Skip(format!(
                 "nobody answers on port {}: {why}; see C6.1",
-                bench.target.port()
+                bench.line.target.port()
             )),
             _ => {
-                let longest = LONGEST + bench.patience.help + bench.patience.idle;
+                let longest = LONGEST + bench.line.patience.help + bench.line.patience.idle;
                 let finding = timeout(longest, (check.run)(bench)).await;
                 finding.map_or_else(
                     |_| Verdict::Fail(format!("no result within {longest:?}")),
@@ -150,7 +155,7 @@ impl Conformance {
         if check.rule.level == Level::May {
             verdict = verdict.forgiven();
         }
-        for file in bench.target.discovery_files() {
+        for file in bench.line.target.discovery_files() {
             if let Some(token) = file.token() {
                 verdict = verdict.without(token.expose());
             }
@@ -159,32 +164,5 @@ impl Conformance {
             rule: check.rule,
             verdict,
         }
-    }
-}
-
-/// Sends a probe; no answer at all breaks the rule that asked.
-async fn sent(bench: &Bench, probe: Probe) -> Result<Answer, Problem> {
-    let sent = probe.send(bench.patience.answer).await;
-    sent.map_err(|NoAnswer(why)| Problem::Broken(why))
-}
-
-/// Has the session ended that an answer may have opened against all expectation.
-fn forget(bench: &Bench, answer: &Answer) {
-    if let Some(id) = answer.session() {
-        bench.opened(Record {
-            id: Some(id),
-            version: NEWEST_VERSION.to_owned(),
-            views: Vec::new(),
-        });
-    }
-}
-
-/// The beginning of a message, for a report.
-fn shown(value: &serde_json::Value) -> String {
-    const MAX: usize = 160;
-    let text = value.to_string();
-    match text.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }

@@ -49,7 +49,6 @@ mod ide_pid;
 mod locks;
 mod pick;
 mod read;
-pub(crate) mod release;
 mod signal;
 mod terminal;
 mod verdict;
@@ -65,13 +64,14 @@ use pillion_protocol::{Dialect, IdeInfo, Token};
 use self::content::{Content, Workspace, leading_number, port_number};
 use self::folder::command_of;
 use self::pick::{Pick, Place};
-use self::release::Change;
 use self::workspace::Fit;
+use crate::Address;
 use crate::host::{Host, hosts};
+use crate::release::Change;
 
-pub use self::ide_pid::{ide_pid, unix as ide_pid_on_unix, windows as ide_pid_on_windows};
-pub use self::release::{Release, Version, VersionError};
+pub use self::ide_pid::ide_pid;
 pub use self::verdict::{Candidate, Preference, Stale, Verdict};
+pub use crate::release::{Release, Version, VersionError};
 
 /// An agent that is about to look for its companion.
 #[derive(Debug, Clone, Copy)]
@@ -310,6 +310,15 @@ fn dialled_port(release: Release, text: &str) -> Option<u16> {
         return (port > 0).then_some(port);
     }
     port_number(text)
+}
+
+impl Dial {
+    /// Where to connect, and with which token.
+    pub fn address(&self) -> Address {
+        Address::new(self.port)
+            .with_host(self.host.to_string())
+            .with_token(self.token.clone())
+    }
 }
 
 impl fmt::Display for Dial {

@@ -10,8 +10,7 @@ use std::path::Path;
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
-use crate::find::Release;
-use crate::find::release::Change;
+use crate::release::{Change, Release};
 
 /// A host that agents dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

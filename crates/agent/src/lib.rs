@@ -1,14 +1,47 @@
 //! The agent's side of the companion contract: connect to a companion, Pillion's or another's,
 //! propose changes, and hear what became of them and what the editor shows.
 //!
+//! - [`find`]: which companion each release of an agent takes from here, and why not another.
 //! - [`Session`]: follows the context and proposes texts, and comes back when its companion was
 //!   away. What most programs want.
 //! - [`Client`] and [`Updates`]: one MCP session as it is, for whoever wants to see every message.
 //! - [`knock`]: whether a companion would let one in, without a session.
 //!
 //! Everything runs on the caller's Tokio runtime. Every wait has an end, except for the person who
-//! decides; no message may be longer than twice the longest text (C5); and no bytes of a companion
-//! make this crate panic.
+//! decides; no message may be longer than twice the longest text (C5), nor hold more values than a
+//! companion has use for; and no bytes of a companion make this crate panic.
+//!
+//! Find the companion that the newest Gemini CLI would take here, and connect to it:
+//!
+//! ```
+//! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
+//! use pillion_agent::find::{Dial, Release, Situation, find};
+//! use pillion_agent::{Session, Status};
+//! use pillion_discovery::{Environment, process};
+//! use pillion_protocol::Dialect;
+//!
+//! # let companion = accepting::Accepting::start();
+//! # accepting::run(async {
+//! let environment = Environment::current();
+//! # let environment = companion.environment();
+//! // Asked again whenever the companion was away: it may have another port and token by then.
+//! let search = move || {
+//!     let chain = process::chain(std::process::id());
+//!     let finding = find(&Situation {
+//!         release: Release::newest(Dialect::GeminiCli),
+//!         environment: &environment,
+//!         current_dir: environment.current_dir(),
+//!         chain: &chain,
+//!         in_container: false,
+//!     });
+//!     finding.dials.first().map(Dial::address)
+//! };
+//! let session = Session::connect(search).await?;
+//! assert!(matches!(session.status(), Status::Connected(_)));
+//! session.end().await;
+//! # Ok(())
+//! # });
+//! ```
 //!
 //! What the editor shows, as an agent sees it (C4.8):
 //!
@@ -60,8 +93,11 @@ mod error;
 pub mod find;
 pub mod host;
 mod http;
+mod json;
 mod knock;
+mod link;
 mod message;
+mod release;
 mod session;
 mod sse;
 mod updates;

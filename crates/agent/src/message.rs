@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::error::ClientError;
 use crate::http::{Answer, MAX_MESSAGE, too_long};
+use crate::json;
 use crate::sse::Parser;
 
 /// A message.
@@ -24,7 +25,7 @@ pub(crate) enum Message {
 /// The messages in one JSON text: one, or several of an old revision's batch. What is none is left
 /// out.
 pub(crate) fn parse(text: &[u8]) -> Vec<Message> {
-    match serde_json::from_slice(text) {
+    match json::value(text) {
         Ok(Value::Array(batch)) => batch.into_iter().filter_map(message).collect(),
         Ok(value) => message(value).into_iter().collect(),
         Err(_) => Vec::new(),

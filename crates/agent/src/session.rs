@@ -27,14 +27,17 @@ const PARTING: Duration = Duration::from_secs(2);
 /// A connection that lasted so long was a good one.
 const STABLE: Duration = Duration::from_secs(5);
 
-/// Finds the companion. Asked again before every attempt to connect, because a companion that was
-/// started again has another port and another token. May block for milliseconds.
+/// Finds the companion.
 type Find = Box<dyn FnMut() -> Option<Address> + Send>;
 
 /// A session with whichever companion is found, for as long as this value lives.
 ///
-/// Dropping it leaves without a word, as agents do: a companion closes the views that are open then
-/// when it gets around to it. [`end`](Self::end) closes them at once.
+/// It comes back when the connection broke or the companion has forgotten it. What was proposed
+/// before is not proposed again: those [`Proposal`]s end with [`ClientError::Lost`], and each is
+/// settled at most once.
+///
+/// [`end`](Self::end) closes the open views and says goodbye. Dropping it leaves without a word, as
+/// agents do: proposals that are still held end with [`ClientError::Lost`].
 ///
 /// ```
 /// # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
@@ -76,8 +79,13 @@ pub enum Status {
 impl Session {
     /// Connects to the companion that `find` finds.
     ///
+    /// `find` is called again before every later attempt, because a companion that was started again
+    /// has another port and another token. It runs on the session's task and may block for
+    /// milliseconds; if it panics the session stays disconnected.
+    ///
     /// # Errors
-    /// When the first attempt fails; later ones are repeated.
+    /// When the first attempt fails: [`ClientError::NotConnected`] if `find` finds nothing, else as
+    /// [`Client::connect_to`]. Later attempts are repeated, with pauses of up to five seconds.
     pub async fn connect(
         find: impl FnMut() -> Option<Address> + Send + 'static,
     ) -> Result<Self, ClientError> {
@@ -100,7 +108,7 @@ impl Session {
             hub.connected(client);
             updates
         });
-        let task = tokio::spawn(keep_connected(Arc::clone(&hub), find, first));
+        let task = tokio::spawn(keep_connected(Hearing(Arc::clone(&hub)), find, first));
         Self { hub, task }
     }
 
@@ -114,13 +122,13 @@ impl Session {
         self.hub.status()
     }
 
-    /// What the editor shows, from now on.
+    /// What the editor shows: what is known now, if anything is, and every change.
     pub fn follow_context(&self) -> Contexts {
         self.hub.contexts()
     }
 
-    /// Proposes a text for a file and waits for the outcome. When this is dropped before, the view
-    /// is closed.
+    /// Proposes a text for a file, by its absolute path, and waits for the outcome. When this is
+    /// dropped before, the view is closed.
     ///
     /// # Errors
     /// As [`open_diff`](Self::open_diff) and [`Proposal::decision`].
@@ -128,44 +136,44 @@ impl Session {
         self.open_diff(path, text).await?.decision().await
     }
 
-    /// Proposes a text for a file (C5.1). Returns when the view is open.
+    /// Proposes a text for a file, by its absolute path (C5.1). Returns when the view is open. When
+    /// this is dropped before, the view is closed.
     ///
     /// # Errors
     /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Busy`] when this
     /// session has a diff open on this path, [`ClientError::NoDiffs`] when the companion shows none,
-    /// [`ClientError::NotConnected`] when it is away.
+    /// [`ClientError::NotConnected`] when it is away, [`ClientError::Refused`] when it has forgotten
+    /// the session (404) or refuses its token (401), which is then opened anew, and otherwise when
+    /// the companion does not answer or makes no sense.
     pub async fn open_diff(&self, path: &str, text: &str) -> Result<Proposal, ClientError> {
         Proposal::open(&self.hub, path, text).await
     }
 
-    /// Closes the view of a file, whoever opened it in this session, and returns the text in it
-    /// (C5.5).
-    ///
-    /// # Errors
-    /// [`ClientError::Tool`] when there is no such view, [`ClientError::NotConnected`] when the
-    /// companion is away.
-    pub async fn close_diff(&self, path: &str) -> Result<String, ClientError> {
-        let client = self.hub.client().ok_or(ClientError::NotConnected)?;
-        let text = client.close_diff(path).await?;
-        self.hub.settle(path, Decision::Closed(text.clone()));
-        Ok(text)
+    /// Ends the session, and closes the views that are open in it: whoever waits for one gets
+    /// [`Decision::Closed`], or the decision that was made just before. Takes two seconds at most.
+    pub async fn end(mut self) {
+        // Most companions do not let sessions be ended: the stream's end tells them, too.
+        let _ = within(PARTING, self.leave()).await;
     }
 
-    /// Ends the session, and closes the views that are open in it. Takes two seconds at most.
-    pub async fn end(self) {
-        self.task.abort();
-        if let Some(client) = self.hub.client() {
-            let leave = async {
-                for path in self.hub.pending() {
-                    // The companion may have closed it just now.
-                    let _ = client.close_diff(&path).await;
+    async fn leave(&mut self) -> Result<(), ClientError> {
+        let client = self.hub.client();
+        if let Some(client) = &client {
+            // It still listens: what was decided just now counts.
+            for path in self.hub.pending() {
+                // The companion may have closed it just now.
+                if let Ok(text) = client.close_diff(&path).await {
+                    self.hub.settle(&path, Decision::Closed(text));
                 }
-                client.end().await
-            };
-            // Most companions do not let sessions be ended: the stream's end tells them, too.
-            let _ = within(PARTING, leave).await;
+            }
         }
-        self.hub.disconnected("the session was ended".to_owned());
+        self.task.abort();
+        // It may be about to connect again.
+        let _ = (&mut self.task).await;
+        match client {
+            Some(client) => client.end().await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -180,7 +188,17 @@ async fn dial(find: &mut Find) -> Result<(Client, Updates), ClientError> {
     Client::connect_to(address).await
 }
 
-async fn keep_connected(hub: Arc<Hub>, mut find: Find, mut first: Option<Updates>) {
+/// Tells everybody when nothing is heard any more.
+struct Hearing(Arc<Hub>);
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.0.disconnected("the session is over".to_owned());
+    }
+}
+
+async fn keep_connected(hearing: Hearing, mut find: Find, mut first: Option<Updates>) {
+    let hub = &*hearing.0;
     let mut backoff = Backoff::default();
     loop {
         let dialled = match first.take() {
@@ -193,7 +211,7 @@ async fn keep_connected(hub: Arc<Hub>, mut find: Find, mut first: Option<Updates
         let reason = match dialled {
             Ok(updates) => {
                 let since = tokio::time::Instant::now();
-                let reason = listen(&hub, updates).await;
+                let reason = listen(hub, updates).await;
                 if since.elapsed() >= STABLE {
                     backoff = Backoff::default();
                 }
@@ -211,8 +229,16 @@ async fn listen(hub: &Hub, mut updates: Updates) -> String {
     let mut backoff = Backoff::default();
     loop {
         let since = tokio::time::Instant::now();
-        while let Some(update) = updates.next().await {
-            hub.take(update);
+        loop {
+            tokio::select! {
+                // What was decided before counts.
+                biased;
+                update = updates.next() => match update {
+                    Some(update) => hub.take(update),
+                    None => break,
+                },
+                reason = hub.broken() => return reason,
+            }
         }
         if since.elapsed() >= STABLE {
             backoff = Backoff::default();

@@ -9,9 +9,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::client::Link;
 use crate::error::ClientError;
 use crate::http::{Body, MAX_MESSAGE};
+use crate::link::Link;
 use crate::message::{self, Message};
 use crate::sse::Parser;
 
@@ -35,7 +35,8 @@ pub enum Update {
     },
 }
 
-/// The event stream of a session.
+/// The event stream of a session. What is not read waits at the companion; dropping it closes the
+/// stream.
 #[derive(Debug)]
 pub struct Updates {
     link: Arc<Link>,
@@ -61,6 +62,8 @@ impl Updates {
     }
 
     /// The next update; `None` when the companion ended the stream, or broke it. Cancel-safe.
+    /// After the end it still gives what comes with the answers to calls.
+    ///
     /// Notifications that the contract does not know are skipped, and requests of the companion
     /// are answered: `ping` as MCP wants it, everything else with "method not found".
     pub async fn next(&mut self) -> Option<Update> {
@@ -68,7 +71,9 @@ impl Updates {
             if let Some(update) = self.ready.pop_front() {
                 return Some(update);
             }
-            let body = self.body.as_mut()?;
+            let Some(body) = &mut self.body else {
+                return self.aside.try_recv().ok();
+            };
             let bytes = tokio::select! {
                 Some(update) = self.aside.recv() => return Some(update),
                 bytes = body.next() => bytes.ok().flatten(),
@@ -90,7 +95,8 @@ impl Updates {
     /// kept the outcomes for it.
     ///
     /// # Errors
-    /// When the companion or the session is gone.
+    /// When the companion or the session is gone ([`ClientError::Refused`] with 404). The stream stays
+    /// ended then, and may be opened again later.
     pub async fn reopen(&mut self) -> Result<(), ClientError> {
         self.body = Some(self.link.open_stream().await?);
         self.parser = Parser::new(MAX_MESSAGE);

@@ -26,4 +26,3 @@ pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};
 pub use editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};
 pub use signals::on_signal;
-pub use target::real_path;

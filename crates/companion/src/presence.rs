@@ -48,7 +48,7 @@ impl Presence {
             roots: who.roots.clone(),
             ide: who.ide.clone(),
             started_at_ms: now_ms(),
-            tmpdir: None,
+            tmpdir: CompanionState::tmpdir_in(environment),
         };
         let announcement = Announcement {
             editor_pid: who.editor_pid,

@@ -86,7 +86,8 @@ impl fmt::Display for Via {
 /// The IDE that the first process of `chain` runs in. `chain` is that process and its ancestors, as
 /// [`chain`](crate::process::chain) gives them.
 pub fn detect(environment: &Environment, chain: &[Process]) -> Option<Detection> {
-    detect_among(environment, chain, process::is_alive)
+    let living = |pid| process::process(pid).filter(|_| process::is_alive(pid));
+    detect_among(environment, chain, living)
 }
 
 /// Every IDE that can be detected, each once, in the order in which variables are tried.
@@ -97,16 +98,16 @@ pub fn known() -> impl Iterator<Item = Ide> {
 fn detect_among(
     environment: &Environment,
     chain: &[Process],
-    is_alive: impl Fn(u32) -> bool,
+    living: impl Fn(u32) -> Option<Process>,
 ) -> Option<Detection> {
     let above = chain.get(1..).unwrap_or_default();
     let nearest = evidence::nearest_editor(above);
-    let told = evidence::by_variable(environment, above, is_alive);
+    let told = evidence::by_variable(environment, above, living);
     match (nearest, told) {
         // A variable that names this very process knows it better than the name it was started by:
         // Neovim is `vim` or `vi` where a distribution's links say so.
         (Some((row, process)), Some(told))
-            if told.row.is_shown_by(row) || told.pid == Some(process.pid) =>
+            if told.row.is_shown_by(row) || told.pid() == Some(process.pid) =>
         {
             Some(by_told(&told, Some(process), environment, above))
         }
@@ -132,16 +133,16 @@ fn by_told(
     environment: &Environment,
     above: &[Process],
 ) -> Detection {
-    let with_pid = |pid| above.iter().find(|process| process.pid == pid);
-    let certain = by_name.or_else(|| with_pid(told.pid?));
+    let is_above = |pid| above.iter().find(|process| process.pid == pid);
+    let certain = by_name.or_else(|| is_above(told.pid()?));
     let is_multiplexed = evidence::is_multiplexed(environment, above);
-    let is_guessed = told.pid.is_none() && told.row.kind != Kind::Terminal && !is_multiplexed;
+    let is_guessed = told.process.is_none() && told.row.kind != Kind::Terminal && !is_multiplexed;
     let guessed = || evidence::ide_process(above).filter(|_| is_guessed);
-    let process = certain.or_else(guessed);
+    let process = certain.or(told.process.as_ref()).or_else(guessed);
     let narrowed = process.and_then(|process| told.row.narrow(&process.command));
     Detection {
         ide: narrowed.unwrap_or(told.row).ide,
-        pid: process.map(|process| process.pid).or(told.pid),
+        pid: process.map(|process| process.pid),
         command: process.map(|process| process.command.clone()),
         via: Via::Variable {
             name: told.variable,

@@ -59,9 +59,14 @@ impl Environment {
 
     /// The same environment with another temporary directory.
     #[must_use]
-    pub fn with_tmpdir(mut self, directory: impl Into<OsString>) -> Self {
-        let name = Self::TMPDIR.to_owned();
-        self.variables.insert(name, directory.into());
+    pub fn with_tmpdir(self, directory: impl Into<OsString>) -> Self {
+        self.with_variable(Self::TMPDIR, directory)
+    }
+
+    /// The same environment with a variable of this value.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.insert(name.to_owned(), value.into());
         self
     }
 

@@ -7,6 +7,7 @@
 //! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`process`]: whose child a process is, and whether it lives.
+//! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
 //! - [`private_file`]: files that only this user can read, never written through a link.
 //! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
 //! - [`publication`]: the discovery files of one companion, from publishing to removal.
@@ -20,6 +21,7 @@ mod liveness;
 pub mod private_file;
 pub mod process;
 pub mod publication;
+mod real_path;
 pub mod state;
 pub mod survey;
 mod sweep;
@@ -31,7 +33,8 @@ pub use environment::Environment;
 pub use liveness::listens;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication};
-pub use state::{ChooseError, CompanionState, Selector, StateError, StateFile};
+pub use real_path::real_path;
+pub use state::{CompanionState, StateError, StateFile};
 pub use survey::survey;
 pub use sweep::sweep;
 pub use tokens::Tokens;

@@ -59,6 +59,13 @@ pub fn chain(pid: u32) -> Vec<Process> {
     found
 }
 
+/// What `pid` started, and what those did, as long as each one's parent lives. Any order.
+pub fn descendants(pid: u32) -> Vec<u32> {
+    let tree = system::Tree::new();
+    let is_below = |child: &u32| climb(*child, |child| tree.parent(child)).contains(&pid);
+    tree.pids().into_iter().filter(is_below).collect()
+}
+
 /// Whether `pid` is a process, anybody's. A zombie is none: it can neither listen nor write.
 pub fn is_alive(pid: u32) -> bool {
     system::is_alive(pid)
@@ -118,6 +125,30 @@ mod tests {
             let first = ancestors(std::process::id()).first().copied();
             assert_eq!(first, Some(parent).filter(|parent| *parent > 1));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn descendants_are_children_and_theirs() {
+        use std::io::{BufRead, BufReader};
+        use std::process::{Command, Stdio};
+
+        let mut command = Command::new("sh");
+        command.args(["-c", "sh -c 'echo $$; read line; true'; true"]);
+        let mut outer = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let out = outer.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap();
+        let inner: u32 = line.trim().parse().unwrap();
+        assert_eq!(descendants(outer.id()), [inner]);
+        assert!(descendants(std::process::id()).contains(&inner));
+        assert!(descendants(inner).is_empty());
+        drop(outer.stdin.take());
+        assert!(outer.wait().unwrap().success());
     }
 
     #[test]

@@ -1,20 +1,17 @@
 //! How Pillion's own commands find a running companion: a private file per companion, with the
 //! tokens of its control endpoint and of scripts, which no agent ever sees.
 
-mod choose;
-
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::dialect::Base;
 use pillion_protocol::{IdeInfo, Token};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::choose::depth;
-pub use self::choose::{ChooseError, Selector};
 use crate::environment::Environment;
-use crate::liveness;
 use crate::private_file::{FileError, Folder};
 use crate::publication::MAX_FILE;
+use crate::{liveness, process};
 
 /// What a companion tells Pillion's own commands.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,9 +32,17 @@ pub struct CompanionState {
     /// When it started, in Unix milliseconds.
     pub started_at_ms: u64,
     /// Where it keeps the discovery files that lie in the temporary directory: it may have been
-    /// started with another one than who looks for it.
+    /// started with another one than who looks for it. None if JSON cannot hold the path.
     #[serde(default)]
     pub tmpdir: Option<PathBuf>,
+}
+
+impl CompanionState {
+    /// What [`tmpdir`](Self::tmpdir) is of a companion that is started in this environment.
+    pub fn tmpdir_in(environment: &Environment) -> Option<PathBuf> {
+        let tmpdir = environment.base(Base::TmpDir);
+        tmpdir.to_str().is_some().then_some(tmpdir)
+    }
 }
 
 /// Why a companion cannot be found by Pillion's own commands.
@@ -76,13 +81,7 @@ impl StateFile {
     ///
     /// # Errors
     /// When a root is not Unicode, or when no directory can be used.
-    pub fn publish(
-        environment: &Environment,
-        mut state: CompanionState,
-    ) -> Result<Self, StateError> {
-        let tmpdir = environment.base(Base::TmpDir);
-        // JSON cannot hold another.
-        state.tmpdir = tmpdir.to_str().is_some().then_some(tmpdir);
+    pub fn publish(environment: &Environment, state: CompanionState) -> Result<Self, StateError> {
         let content = content(&state)?;
         let name = file_name(state.pid);
         let mut failure = None;
@@ -155,23 +154,35 @@ impl Drop for StateFile {
 /// The companions of this user that run, in no particular order. A file that is another user's, a
 /// link, or not what it should be counts for nothing.
 pub fn list(environment: &Environment) -> Vec<CompanionState> {
-    let mut running: Vec<CompanionState> = Vec::new();
+    let states = of_living_processes(environment);
+    let refusing = liveness::refusing(states.iter().map(|state| state.port));
+    running(states, &refusing)
+}
+
+/// The states whose process lives; whether somebody listens on their ports is not asked.
+pub(crate) fn of_living_processes(environment: &Environment) -> Vec<CompanionState> {
+    let mut states = Vec::new();
     for directory in environment.state_dirs() {
         let Some(folder) = open(&directory) else {
             continue;
         };
         for name in folder.names().unwrap_or_default() {
             let content = folder.read(&name, MAX_FILE).ok().flatten();
-            let Some(state) = content.and_then(|content| parse(&name, &content)) else {
-                continue;
-            };
-            let is_known = running.iter().any(|other| other.pid == state.pid);
-            if !is_known && !liveness::is_dead(state.pid, state.port) {
-                running.push(state);
-            }
+            let state = content.and_then(|content| parse(&name, &content));
+            states.extend(state.filter(|state| process::is_alive(state.pid)));
         }
     }
-    running
+    states
+}
+
+/// Those on whose port somebody listens, one of each process.
+pub(crate) fn running(
+    mut states: Vec<CompanionState>,
+    refusing: &HashSet<u16>,
+) -> Vec<CompanionState> {
+    let mut seen = HashSet::new();
+    states.retain(|state| !refusing.contains(&state.port) && seen.insert(state.pid));
+    states
 }
 
 /// The state in the file `name`, if that is what it is.

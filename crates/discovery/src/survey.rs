@@ -1,7 +1,7 @@
 //! Every companion that has left a discovery file, ours or another's, for whoever looks at all of
 //! them. (Which one an agent takes is `pillion-agent`'s to say.)
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::dialect::Base;
@@ -11,6 +11,7 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
+use crate::real_path::real_path;
 use crate::state::{self, CompanionState};
 use crate::{liveness, process};
 
@@ -47,7 +48,8 @@ pub struct FoundFile {
 /// Whether a companion is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
-    /// Its process lives, as far as that can be told, and somebody listens on its port.
+    /// Its process lives and somebody listens on its port, as far as that can be told: whoever does
+    /// not answer a dial may still be there.
     Alive,
     /// The process that it belongs to is gone.
     ProcessGone,
@@ -106,9 +108,14 @@ impl Companion {
         })
     }
 
-    /// How many components the deepest root has that contains `folder`, by real paths (C2.7).
-    pub fn depth(&self, folder: &Path) -> Option<usize> {
-        state::depth(&self.roots, folder)
+    /// How many components the deepest root has that contains this folder or file, which may not be
+    /// there yet. Real paths are compared (C2.7); a root that is not absolute contains nothing.
+    pub fn depth(&self, path: &Path) -> Option<usize> {
+        let path = real_path(path);
+        let roots = self.roots.iter().filter(|root| root.is_absolute());
+        let roots = roots.map(|root| real_path(root));
+        let containing = roots.filter(|root| path.starts_with(root));
+        containing.map(|root| root.components().count()).max()
     }
 }
 
@@ -120,14 +127,24 @@ pub fn survey(environment: &Environment) -> Survey {
     let mut survey = Survey::default();
     let mut files = Files::default();
     look(environment, &mut files, &mut survey);
-    let states = state::list(environment);
-    for state in &states {
-        let own = (state.port, Owner::Pillion(state.pid));
-        if let Some(found) = look_elsewhere(environment, state, &own) {
-            files.insert(own, found);
-        }
+    let groups = files
+        .into_iter()
+        .map(|(key, files)| (key, Group::new(files)));
+    let mut groups: BTreeMap<Key, Group> = groups.collect();
+
+    let states = state::of_living_processes(environment);
+    let living = groups.values().filter(|group| !group.is_gone);
+    let ports = living
+        .map(Group::port)
+        .chain(states.iter().map(|state| state.port));
+    let refusing = liveness::refusing(ports);
+    let states = state::running(states, &refusing);
+
+    for (key, files) in elsewhere(environment, &states) {
+        groups.insert(key, Group::new(files));
     }
-    let found = files.into_values().map(|files| companion(files, &states));
+    let found = groups.into_values();
+    let found = found.map(|group| group.companion(&states, &refusing));
     survey.companions = found.collect();
     let known: HashSet<u32> = survey
         .companions
@@ -143,24 +160,31 @@ pub fn survey(environment: &Environment) -> Survey {
     survey
 }
 
-/// The files of each companion.
-type Files = BTreeMap<(u16, Owner), Vec<FoundFile>>;
+/// What files of one companion have in common.
+type Key = (u16, Owner);
 
-/// The files of one of Pillion's, if it was started with another temporary directory.
-fn look_elsewhere(
-    environment: &Environment,
-    state: &CompanionState,
-    own: &(u16, Owner),
-) -> Option<Vec<FoundFile>> {
-    let tmpdir = state.tmpdir.as_deref()?;
-    if is_same(tmpdir, &environment.base(Base::TmpDir)) {
-        return None;
-    }
+/// The files of each companion.
+type Files = BTreeMap<Key, Vec<FoundFile>>;
+
+/// The files of those of Pillion's that were started with another temporary directory. What else is
+/// there is no matter of this terminal's.
+fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Files {
+    let here = environment.base(Base::TmpDir);
+    let mut places: HashMap<&Path, Files> = HashMap::new();
     let mut found = Files::default();
-    let elsewhere = environment.clone().with_tmpdir(tmpdir);
-    // What else is there is no matter of this terminal's.
-    look(&elsewhere, &mut found, &mut Survey::default());
-    found.remove(own)
+    for state in states {
+        let Some(tmpdir) = state.tmpdir.as_deref().filter(|it| !is_same(it, &here)) else {
+            continue;
+        };
+        let files = places.entry(tmpdir).or_insert_with(|| {
+            let mut files = Files::default();
+            let there = environment.clone().with_tmpdir(tmpdir);
+            look(&there, &mut files, &mut Survey::default());
+            files
+        });
+        found.extend(files.remove_entry(&(state.port, Owner::Pillion(state.pid))));
+    }
+    found
 }
 
 fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
@@ -225,55 +249,76 @@ impl Owner {
     }
 }
 
-/// One of Pillion's of which nothing but its state is left.
+/// One of Pillion's that runs, and of which nothing but its state is left.
 fn by_state(state: CompanionState) -> Companion {
-    let listens = liveness::listens(state.port);
     Companion {
         port: state.port,
         ide: Some(state.ide.clone()),
         roots: state.roots.clone(),
         pids: Vec::new(),
         files: Vec::new(),
-        liveness: if listens {
-            Liveness::Alive
-        } else {
-            Liveness::NobodyListens
-        },
+        liveness: Liveness::Alive,
         state: Some(state),
     }
 }
 
-fn companion(files: Vec<FoundFile>, states: &[CompanionState]) -> Companion {
-    let content = &files[0].content;
-    let port = content.port;
-    let publisher = content.pillion.as_ref().map(|publisher| publisher.pid);
-    let mut pids: Vec<u32> = files.iter().filter_map(FoundFile::pid).collect();
-    pids.sort_unstable();
-    pids.dedup();
-    let processes = publisher.map_or_else(
-        || {
-            let parents = files.iter().filter_map(|file| file.content.ppid);
-            pids.iter().copied().chain(parents).collect()
-        },
-        |pid| vec![pid],
-    );
-    let is_gone = !processes.is_empty() && !processes.iter().any(|pid| process::is_alive(*pid));
-    let liveness = if is_gone {
-        Liveness::ProcessGone
-    } else if !liveness::listens(port) {
-        Liveness::NobodyListens
-    } else {
-        Liveness::Alive
-    };
-    let own = |state: &&CompanionState| Some(state.pid) == publisher && state.port == port;
-    Companion {
-        port,
-        ide: files.iter().find_map(|file| file.content.ide_info.clone()),
-        roots: split_roots(&content.workspace_path),
-        pids,
-        state: states.iter().find(own).cloned(),
-        liveness,
-        files,
+/// The files of one companion, of which there is at least one, before its port is dialled.
+struct Group {
+    files: Vec<FoundFile>,
+    pids: Vec<u32>,
+    /// Pillion's process, if it is one of Pillion's.
+    publisher: Option<u32>,
+    /// Whether every process that it could belong to is gone.
+    is_gone: bool,
+}
+
+impl Group {
+    fn new(files: Vec<FoundFile>) -> Self {
+        let publisher = files[0].content.pillion.as_ref();
+        let publisher = publisher.map(|publisher| publisher.pid);
+        let mut pids: Vec<u32> = files.iter().filter_map(FoundFile::pid).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        let processes = publisher.map_or_else(
+            || {
+                let parents = files.iter().filter_map(|file| file.content.ppid);
+                pids.iter().copied().chain(parents).collect()
+            },
+            |pid| vec![pid],
+        );
+        let is_gone = !processes.is_empty() && !processes.iter().any(|pid| process::is_alive(*pid));
+        Self {
+            files,
+            pids,
+            publisher,
+            is_gone,
+        }
+    }
+
+    fn port(&self) -> u16 {
+        self.files[0].content.port
+    }
+
+    fn companion(self, states: &[CompanionState], refusing: &HashSet<u16>) -> Companion {
+        let port = self.port();
+        let liveness = if self.is_gone {
+            Liveness::ProcessGone
+        } else if refusing.contains(&port) {
+            Liveness::NobodyListens
+        } else {
+            Liveness::Alive
+        };
+        let own = |state: &&CompanionState| Some(state.pid) == self.publisher && state.port == port;
+        let mut ides = self.files.iter().map(|file| &file.content.ide_info);
+        Companion {
+            port,
+            ide: ides.find_map(Clone::clone),
+            roots: split_roots(&self.files[0].content.workspace_path),
+            pids: self.pids,
+            state: states.iter().find(own).cloned(),
+            liveness,
+            files: self.files,
+        }
     }
 }
 

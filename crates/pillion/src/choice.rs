@@ -1,17 +1,17 @@
-//! Which companion is meant: by its port, or for a folder the terminal's own editor, then the
+//! Which companion is meant: by its port, or for a folder or file the terminal's own editor, then the
 //! deepest workspace root, then the one that was used last.
 
 mod focus;
 mod rules;
-
-use std::path::PathBuf;
+mod selector;
 
 use anyhow::Context;
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{ChooseError, CompanionState, Environment, Selector, process, survey};
+use pillion_discovery::{CompanionState, Environment, process, survey};
 use pillion_protocol::Dialect;
 
 use self::rules::Standing;
+use self::selector::{Missing, Selector};
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 
@@ -31,10 +31,59 @@ pub fn choose(target: &Target, environment: &Environment) -> anyhow::Result<Comp
 /// # Errors
 /// [`Kind::NoCompanion`] when there is none.
 pub fn choose_own(target: &Target, environment: &Environment) -> anyhow::Result<CompanionState> {
-    let mut companions = survey(environment).companions;
-    companions.retain(|companion| companion.state.is_some());
-    let chosen = Running::among(companions).choose(target, environment)?;
+    let chosen = Running::look(environment).find(Need::Control, target, environment)?;
     chosen.state.context("the companion has no state")
+}
+
+/// What a companion is needed for.
+#[derive(Debug, Clone, Copy)]
+enum Need {
+    /// What every companion can do.
+    Any,
+    /// What this agent can do with one that it finds.
+    Agent(Dialect),
+    /// What only Pillion's own can do, for whom is allowed to.
+    Control,
+}
+
+impl Need {
+    fn is_met_by(self, companion: &Companion) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Agent(agent) => companion.files.iter().any(|file| file.dialect == agent),
+            Self::Control => companion.state.is_some(),
+        }
+    }
+
+    /// Why a companion that is meant cannot be taken.
+    fn unmet(self, companion: &Companion) -> Failure {
+        let (name, port) = (companion.display_name(), companion.port);
+        let failure = |message: String| Failure::new(Kind::NoCompanion, message);
+        match self {
+            Self::Agent(agent) => {
+                let message = format!("{name} (port {port}) left no discovery file for {agent}");
+                failure(message).hint(format!("That companion does not serve {agent}. {HINT}"))
+            }
+            Self::Any | Self::Control if companion.is_pillion() => {
+                let [private, shared] = if cfg!(windows) {
+                    ["LOCALAPPDATA", "TEMP"]
+                } else {
+                    ["XDG_RUNTIME_DIR", "TMPDIR"]
+                };
+                failure(format!(
+                    "the state file of {name} (port {port}) is not found"
+                ))
+                .hint(format!(
+                    "Run this with the {private} and {shared} that the companion was started with; \
+                     or, if another version of Pillion started it, start it again."
+                ))
+            }
+            Self::Any | Self::Control => failure(format!(
+                "the companion of {name} (port {port}) is not Pillion's"
+            ))
+            .hint(format!("This command is for Pillion's own. {HINT}")),
+        }
+    }
 }
 
 /// The companions that run.
@@ -65,12 +114,7 @@ impl Running {
     /// # Errors
     /// [`Kind::NoCompanion`] when there is none.
     pub fn choose(&self, target: &Target, environment: &Environment) -> anyhow::Result<Companion> {
-        let selector = selector(target, environment)?;
-        let all: Vec<_> = self.companions.iter().collect();
-        match self.pick(&all, &selector, environment)? {
-            Some(companion) => Ok(companion.clone()),
-            None => Err(self.missing(selector).into()),
-        }
+        self.find(Need::Any, target, environment)
     }
 
     /// The one that `target` means, of those that this agent can find.
@@ -83,26 +127,37 @@ impl Running {
         target: &Target,
         environment: &Environment,
     ) -> anyhow::Result<Companion> {
-        let selector = selector(target, environment)?;
-        let serves = |companion: &&Companion| {
-            let mut files = companion.files.iter();
-            files.any(|file| file.dialect == agent)
-        };
-        let serving: Vec<_> = self.companions.iter().filter(serves).collect();
-        if let Some(companion) = self.pick(&serving, &selector, environment)? {
+        self.find(Need::Agent(agent), target, environment)
+    }
+
+    fn find(
+        &self,
+        need: Need,
+        target: &Target,
+        environment: &Environment,
+    ) -> anyhow::Result<Companion> {
+        let selector = Selector::new(target, environment)?;
+        let all: Vec<_> = self.companions.iter().collect();
+        let mut able = all.clone();
+        able.retain(|companion| need.is_met_by(companion));
+        if let Some(companion) = self.pick(&able, &selector, environment)? {
             return Ok(companion.clone());
         }
-        let all: Vec<_> = self.companions.iter().collect();
-        Err(match self.pick(&all, &selector, environment)? {
-            None => self.missing(selector),
-            Some(other) => {
-                let (name, port) = (other.display_name(), other.port);
-                let message = format!("{name} (port {port}) left no discovery file for {agent}");
-                Failure::new(Kind::NoCompanion, message)
-                    .hint(format!("That companion does not serve {agent}. {HINT}"))
-            }
+        if let Some(other) = self.pick(&all, &selector, environment)? {
+            return Err(need.unmet(other).into());
         }
-        .into())
+        let (whose, running) = match need {
+            Need::Control => (" of Pillion's", &able),
+            Need::Any | Need::Agent(_) => ("", &all),
+        };
+        let missing = Missing {
+            whose,
+            selector: &selector,
+            running,
+        };
+        Err(Failure::new(Kind::NoCompanion, missing.to_string())
+            .hint(HINT)
+            .into())
     }
 
     fn pick<'a>(
@@ -111,54 +166,32 @@ impl Running {
         selector: &Selector,
         environment: &Environment,
     ) -> anyhow::Result<Option<&'a Companion>> {
-        let folder = match selector {
-            Selector::Port(port) => {
-                let mut named = candidates.iter().filter(|it| it.port == *port);
-                return Ok(named.next().copied());
-            }
-            Selector::Folder(folder) => folder,
-        };
-        let standing = |companion: &&'a Companion| {
-            // An agent refuses a companion of another folder, its terminal's own editor, too.
-            let depth = companion.depth(folder)?;
-            let standing = Standing {
-                generations: rules::generations(companion, &self.ancestors),
-                is_named: rules::is_named(companion, environment),
-                depth,
+        if let Selector::Port(port) = selector {
+            let mut named = candidates.iter().filter(|it| it.port == *port);
+            return Ok(named.next().copied());
+        }
+        for place in selector.places() {
+            let standing = |companion: &&'a Companion| {
+                // An agent refuses a companion of another folder, its terminal's own editor, too.
+                let depth = companion.depth(place)?;
+                let standing = Standing {
+                    generations: rules::generations(companion, &self.ancestors),
+                    is_named: rules::is_named(companion, environment),
+                    depth,
+                };
+                Some((standing, *companion))
             };
-            Some((standing, *companion))
-        };
-        let equals = rules::foremost(candidates.iter().filter_map(standing).collect());
-        if equals.len() < 2 {
-            return Ok(equals.first().copied());
+            let equals = rules::foremost(candidates.iter().filter_map(standing).collect());
+            match equals[..] {
+                [] => {}
+                [only] => return Ok(Some(only)),
+                _ => {
+                    let focused = focus::last_focused(&equals);
+                    let focused = focused.context("cannot ask the companions")?;
+                    return Ok(rules::latest(equals.into_iter().zip(focused)));
+                }
+            }
         }
-        let focused = focus::last_focused(&equals).context("cannot ask the companions")?;
-        Ok(rules::latest(equals.into_iter().zip(focused)))
+        Ok(None)
     }
-
-    fn missing(&self, selector: Selector) -> Failure {
-        let roots = self.companions.iter().flat_map(|it| it.roots.clone());
-        let error = ChooseError {
-            selector,
-            ports: self.companions.iter().map(|it| it.port).collect(),
-            roots: roots.collect(),
-        };
-        Failure::new(Kind::NoCompanion, error.to_string()).hint(HINT)
-    }
-}
-
-fn selector(target: &Target, environment: &Environment) -> anyhow::Result<Selector> {
-    if let Some(port) = target.port {
-        return Ok(Selector::Port(port));
-    }
-    let current = environment.current_dir();
-    let folder = match &target.workspace {
-        Some(folder) => current.join(folder),
-        None if current.as_os_str().is_empty() => {
-            let failure = Failure::new(Kind::Refused, "the current folder is gone");
-            return Err(failure.hint("Change to a folder that exists.").into());
-        }
-        None => PathBuf::from(current),
-    };
-    Ok(Selector::Folder(folder))
 }

@@ -1,6 +1,6 @@
 //! What can be typed: the commands and the flags that they share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -85,4 +85,24 @@ pub struct Target {
     /// The companion on this port
     #[arg(long, value_name = "N", conflicts_with = "workspace")]
     pub port: Option<u16>,
+
+    /// The file that the command is about, absolute: if neither of the others is given, it counts
+    /// before the current folder.
+    #[arg(skip)]
+    pub file: Option<PathBuf>,
+}
+
+impl Target {
+    /// The help of `--workspace` where a command is about one file.
+    pub const WORKSPACE_OF_FILE: &str =
+        "The companion of this folder [default: FILE's folder, else the current folder]";
+
+    /// The same for a command about this file, by its absolute path.
+    #[must_use]
+    pub fn about(self, file: &Path) -> Self {
+        Self {
+            file: Some(file.to_owned()),
+            ..self
+        }
+    }
 }

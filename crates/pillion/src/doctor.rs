@@ -9,6 +9,7 @@ mod report;
 
 use std::path::Path;
 
+use pillion_agent::find::Release;
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
@@ -20,8 +21,8 @@ pub use self::json::Report;
 pub use self::report::{Style, write};
 
 /// Whether nobody has turned IDE mode on for this agent in this folder yet.
-pub fn is_ide_mode_new(agent: Dialect, environment: &Environment, folder: &Path) -> bool {
-    let settings = facts::settings::read(agent, environment, folder);
+pub fn is_ide_mode_new(release: Release, environment: &Environment, folder: &Path) -> bool {
+    let settings = facts::settings::read(release, environment, folder);
     checks::settings::is_nowhere_on(&settings)
 }
 

@@ -1,13 +1,16 @@
 //! Installing what an editor needs to be a companion (C7.2).
 //!
 //! An [`Installer`] looks and plans, and changes nothing; a [`Plan`] is carried out in one place,
-//! after it was shown if only that was asked for. A new editor is a file below this module and a
-//! line in [`EDITORS`].
+//! after it was shown if only that was asked for. A new editor is a file below this module, which
+//! lists its `editors`, and its name in two lines here. One with a plugin of Pillion's describes
+//! where it goes as a [`package`]; one that only needs a few lines in its settings says them in
+//! [`Plan::next`].
 
 mod folder;
 mod help_tags;
 mod machine;
 mod nvim;
+mod package;
 mod plan;
 mod program;
 mod vscode;
@@ -18,20 +21,6 @@ use pillion_protocol::Dialect;
 
 pub use self::machine::Machine;
 pub use self::plan::{Outcome, Plan, Step};
-
-/// Every editor, in the order in which they are listed.
-pub static EDITORS: &[&dyn Installer] = &[
-    &nvim::Neovim,
-    &vscode::VS_CODE,
-    &vscode::VS_CODE_INSIDERS,
-    &vscode::VS_CODIUM,
-    &vscode::CURSOR,
-    &vscode::WINDSURF,
-    &vscode::TRAE,
-    &vscode::ANTIGRAVITY,
-    &vscode::POSITRON,
-    &vscode::FIREBASE_STUDIO,
-];
 
 /// One editor: where it is, what it needs, how it gets that.
 pub trait Installer: Sync {
@@ -45,6 +34,11 @@ pub trait Installer: Sync {
 
     /// For people.
     fn display_name(&self) -> &'static str;
+
+    /// Whether what it gets is one agent's, so that one may be chosen.
+    fn is_for_one_agent(&self) -> bool {
+        false
+    }
 
     /// Whether it is on this machine, and what of ours it has.
     fn find(&self, machine: &Machine) -> Found;
@@ -63,6 +57,8 @@ pub struct Found {
     pub program: Option<PathBuf>,
     /// What it has, such as `plugin 0.1.0`.
     pub installed: Vec<String>,
+    /// What it could get, if it is there.
+    pub missing: Vec<String>,
 }
 
 /// What was asked for.
@@ -74,11 +70,14 @@ pub struct Options {
     pub force: bool,
 }
 
+/// Every editor, in the order in which they are listed.
+pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
+    nvim::editors().chain(vscode::editors())
+}
+
 /// The editor of this name.
 pub fn editor(name: &str) -> Option<&'static dyn Installer> {
-    let is_named =
-        |editor: &&dyn Installer| editor.name() == name || editor.aliases().contains(&name);
-    EDITORS.iter().copied().find(is_named)
+    editors().find(|editor| editor.name() == name || editor.aliases().contains(&name))
 }
 
 #[cfg(test)]
@@ -90,7 +89,7 @@ mod tests {
     #[test]
     fn every_word_means_one_editor() {
         let mut seen = HashSet::new();
-        for installer in EDITORS {
+        for installer in editors() {
             for name in [&installer.name()].into_iter().chain(installer.aliases()) {
                 assert!(seen.insert(*name), "{name}");
                 assert_eq!(editor(name).unwrap().name(), installer.name());

@@ -5,6 +5,7 @@
 //! thin loop ([`driver`]) and the modules that do I/O: [`source`], [`edit`], [`watch`], [`terminal`].
 
 mod app;
+mod background;
 mod driver;
 mod edit;
 mod geometry;

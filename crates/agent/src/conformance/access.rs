@@ -5,11 +5,12 @@ use ::http::{Method, StatusCode};
 use serde_json::json;
 
 use super::bench::Bench;
+use super::check::{Check, check};
+use super::message::{NEWEST_VERSION, initialize_params, request};
 use super::probe::{NoAnswer, Probe};
 use super::rule::Group::Access;
 use super::rule::Level::{May, Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
-use super::session::{NEWEST_VERSION, initialize_params, request};
+use super::rule::{Finding, Problem, broken, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -46,6 +47,13 @@ pub(super) const CHECKS: &[Check] = &[
         "C3.3-post-truncated",
         "POST with a token cut short is refused",
         |b| Box::pin(post(b, Bearer::Truncated)),
+    ),
+    check(
+        Access,
+        Must,
+        "C3.3-post-extended",
+        "POST with the token and more behind it is refused",
+        |b| Box::pin(post(b, Bearer::Extended)),
     ),
     check(
         Access,
@@ -92,6 +100,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Access,
         Must,
+        "C3.3-get-extended",
+        "GET with the token and more behind it is refused",
+        |b| Box::pin(get(b, Bearer::Extended)),
+    ),
+    check(
+        Access,
+        Must,
         "C3.3-get-query",
         "GET with the token in the query only is refused",
         |b| Box::pin(get(b, Bearer::Query)),
@@ -116,6 +131,13 @@ pub(super) const CHECKS: &[Check] = &[
         "C3.3-delete-truncated",
         "DELETE with a token cut short is refused",
         |b| Box::pin(delete(b, Bearer::Truncated)),
+    ),
+    check(
+        Access,
+        Must,
+        "C3.3-delete-extended",
+        "DELETE with the token and more behind it is refused",
+        |b| Box::pin(delete(b, Bearer::Extended)),
     ),
     check(
         Access,
@@ -167,6 +189,7 @@ enum Bearer {
     None,
     Wrong,
     Truncated,
+    Extended,
     Bare,
     Query,
 }
@@ -185,6 +208,7 @@ impl Bearer {
                 chars.next_back();
                 probe.bearer(chars.as_str())
             }
+            Self::Extended => probe.bearer(&format!("{token}0")),
             Self::Bare => probe.authorization(token),
             Self::Query => probe.target(format!(
                 "/mcp?token={token}&authToken={token}&access_token={token}"
@@ -207,7 +231,7 @@ fn refused(status: StatusCode) -> Finding {
 
 /// The token to present, in every wrong way.
 fn token(bench: &Bench) -> Result<String, Problem> {
-    match bench.target.token() {
+    match bench.line.target.token() {
         Some(token) => Ok(token.expose().to_owned()),
         None => unchecked("no discovery file holds a token"),
     }
@@ -237,10 +261,10 @@ fn secret(bench: &Bench) -> Finding {
 
 async fn every_token(bench: &Bench) -> Finding {
     let mut accepted = 0;
-    for file in bench.target.discovery_files() {
+    for file in bench.line.target.discovery_files() {
         let Some(token) = file.token() else { continue };
-        let probe = bench.stranger(Method::POST).bearer(token.expose());
-        let answer = super::sent(bench, probe.body(initialize())).await?;
+        let probe = bench.line.stranger(Method::POST).bearer(token.expose());
+        let answer = bench.sent(probe.body(initialize())).await?;
         if !answer.status.is_success() {
             let status = answer.status.as_u16();
             return broken(format!(
@@ -248,8 +272,8 @@ async fn every_token(bench: &Bench) -> Finding {
                 file.path.display()
             ));
         }
-        super::forget(bench, &answer);
-        bench.clean_up().await;
+        bench.line.forget(&answer);
+        bench.line.clean_up().await;
         accepted += 1;
     }
     match accepted {
@@ -260,33 +284,33 @@ async fn every_token(bench: &Bench) -> Finding {
 
 async fn post(bench: &Bench, bearer: Bearer) -> Finding {
     let token = token(bench)?;
-    let probe = bearer.on(bench.stranger(Method::POST), &token);
-    let answer = super::sent(bench, probe.body(initialize())).await?;
-    super::forget(bench, &answer);
+    let probe = bearer.on(bench.line.stranger(Method::POST), &token);
+    let answer = bench.sent(probe.body(initialize())).await?;
+    bench.line.forget(&answer);
     refused(answer.status)
 }
 
 async fn post_in_session(bench: &Bench) -> Finding {
     token(bench)?;
     let session = bench.deaf_session().await?;
-    let probe = session.dress(bench.stranger(Method::POST));
+    let probe = session.dress(bench.line.stranger(Method::POST));
     let body = request(9, "tools/list", json!({}));
-    refused(super::sent(bench, probe.body(body)).await?.status)
+    refused(bench.sent(probe.body(body)).await?.status)
 }
 
 async fn get(bench: &Bench, bearer: Bearer) -> Finding {
     let token = token(bench)?;
     let session = bench.deaf_session().await?;
-    let probe = session.dress(bench.stranger(Method::GET));
+    let probe = session.dress(bench.line.stranger(Method::GET));
     let probe = bearer.on(probe.accept("text/event-stream"), &token);
-    refused(super::sent(bench, probe).await?.status)
+    refused(bench.sent(probe).await?.status)
 }
 
 async fn delete(bench: &Bench, bearer: Bearer) -> Finding {
     let token = token(bench)?;
     let session = bench.deaf_session().await?;
-    let probe = session.dress(bench.stranger(Method::DELETE));
-    let status = super::sent(bench, bearer.on(probe, &token)).await?.status;
+    let probe = session.dress(bench.line.stranger(Method::DELETE));
+    let status = bench.sent(bearer.on(probe, &token)).await?.status;
     let without_delete = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
     if status.is_success() {
         return broken(format!("HTTP {}", status.as_u16()));
@@ -301,29 +325,32 @@ async fn delete(bench: &Bench, bearer: Bearer) -> Finding {
 }
 
 async fn origin_foreign(bench: &Bench) -> Finding {
-    let probe = bench.probe(Method::POST).origin("https://evil.example");
-    let answer = super::sent(bench, probe.body(initialize())).await?;
-    super::forget(bench, &answer);
+    let probe = bench
+        .line
+        .probe(Method::POST)
+        .origin("https://evil.example");
+    let answer = bench.sent(probe.body(initialize())).await?;
+    bench.line.forget(&answer);
     keeps_out(answer.status)
 }
 
 async fn origin_own(bench: &Bench) -> Finding {
-    let origin = format!("http://127.0.0.1:{}", bench.target.port());
-    let probe = bench.probe(Method::POST).origin(&origin);
+    let origin = format!("http://127.0.0.1:{}", bench.line.target.port());
+    let probe = bench.line.probe(Method::POST).origin(&origin);
     lets_in(bench, probe).await
 }
 
 async fn host_foreign(bench: &Bench) -> Finding {
-    let host = format!("evil.example:{}", bench.target.port());
-    let probe = bench.probe(Method::POST).host(&host);
-    let answer = super::sent(bench, probe.body(initialize())).await?;
-    super::forget(bench, &answer);
+    let host = format!("evil.example:{}", bench.line.target.port());
+    let probe = bench.line.probe(Method::POST).host(&host);
+    let answer = bench.sent(probe.body(initialize())).await?;
+    bench.line.forget(&answer);
     keeps_out(answer.status)
 }
 
 async fn host(bench: &Bench, name: &str) -> Finding {
-    let host = format!("{name}:{}", bench.target.port());
-    lets_in(bench, bench.probe(Method::POST).host(&host)).await
+    let host = format!("{name}:{}", bench.line.target.port());
+    lets_in(bench, bench.line.probe(Method::POST).host(&host)).await
 }
 
 fn keeps_out(status: StatusCode) -> Finding {
@@ -337,11 +364,11 @@ fn keeps_out(status: StatusCode) -> Finding {
 async fn lets_in(bench: &Bench, probe: Probe) -> Finding {
     // Whether it would let anybody in is another rule's matter.
     bench.has_sessions().await?;
-    let answer = super::sent(bench, probe.body(initialize())).await?;
+    let answer = bench.sent(probe.body(initialize())).await?;
     let status = answer.status;
-    super::forget(bench, &answer);
+    bench.line.forget(&answer);
     if status.is_success() {
-        let reply = answer.reply(&json!(0), bench.patience.answer).await;
+        let reply = answer.reply(&json!(0), bench.line.patience.answer).await;
         return match reply {
             Ok(_) => Ok(format!("HTTP {}", status.as_u16())),
             Err(NoAnswer(why)) => broken(why),

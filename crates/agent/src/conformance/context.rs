@@ -1,18 +1,23 @@
 //! What the editor shows, as agents are told of it (C4).
 
+use std::iter;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
 use super::bench::Bench;
-use super::diffs::open_view;
+use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Context;
 use super::rule::Level::{May, Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
-use super::story::{Contexts, files, is_context};
+use super::rule::{Finding, Problem, broken, unchecked};
+use super::seen::{Contexts, Moves, TOO_CLOSE};
+use super::shape::{
+    absolute_path, context_shape, cursor, details, existing_file, few_files, newest_is_active,
+    one_active, short_selection, timestamp,
+};
+use super::story::{self, files, is_context};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -97,6 +102,13 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     check(
         Context,
+        Must,
+        "C4.5-focused",
+        "A file that was just focused has a timestamp of just now",
+        |b| Box::pin(focused(b)),
+    ),
+    check(
+        Context,
         Should,
         "C4.6-active",
         "At most one file is active",
@@ -132,25 +144,19 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     check(
         Context,
-        May,
+        Should,
         "C4.9-trusted",
         "`isTrusted`, which overrides the agent's own question, is not made up",
         |b| Box::pin(trusted(b)),
     ),
 ];
 
-/// Updates that come closer than this were not debounced; the rest is for the way here.
-const TOO_CLOSE: Duration = Duration::from_millis(25);
-
-/// September 2001: no editor focused a file before, and seconds are smaller.
-const EARLIEST: u64 = 1_000_000_000_000;
-
-/// How far two clocks of one machine may be apart.
-const LATEST: Duration = Duration::from_secs(60);
+/// How far a timestamp may be off.
+const INACCURATE: Duration = Duration::from_secs(2);
 
 /// The contexts, if there are any.
 async fn heard(bench: &Bench) -> Result<&Contexts, Problem> {
-    let contexts = bench.contexts().await?;
+    let contexts = story::contexts(bench).await?;
     match contexts.all().next() {
         Some(_) => Ok(contexts),
         None => unchecked("no `ide/contextUpdate` came"),
@@ -221,24 +227,50 @@ async fn once(bench: &Bench) -> Finding {
 async fn change(bench: &Bench) -> Finding {
     let contexts = heard(bench).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
-    match moves.len() {
+    match moves.contexts.len() {
         0 => broken("none came when the cursor moved"),
         count => Ok(format!("{count} contexts")),
     }
 }
 
+/// Judged by what a debounce does, merging moves, and more than once: on a busy machine contexts may
+/// come late, and then close together, whoever sent them.
 async fn debounce(bench: &Bench) -> Finding {
     let contexts = heard(bench).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
-    let gaps = moves
-        .windows(2)
-        .map(|pair| pair[1].0.duration_since(pair[0].0));
-    match gaps.min() {
-        _ if moves.is_empty() => unchecked("no context came when the cursor moved"),
-        None => Ok("one context for all moves".to_owned()),
-        Some(gap) if gap < TOO_CLOSE => broken(format!("two contexts came {gap:.0?} apart")),
-        Some(gap) => Ok(format!("at least {gap:.0?} apart")),
+    if moves.contexts.is_empty() {
+        return unchecked("no context came when the cursor moved; see C4.2-change");
     }
+    let mut groups = iter::once(moves).chain(&contexts.of_bursts);
+    let close: Vec<_> = groups.clone().flat_map(Moves::close_gaps).collect();
+    let merged = match groups.clone().find(|group| group.is_debounced()) {
+        // Once it may be this machine that was busy.
+        None if close.len() < 2 => groups.find(|group| group.is_merged()),
+        other => other,
+    };
+    if let Some(merged) = merged {
+        let (contexts, count) = (merged.contexts.len(), merged.count.unwrap_or_default());
+        let contexts = match contexts {
+            1 => "1 context".to_owned(),
+            more => format!("{more} contexts"),
+        };
+        return Ok(format!("{contexts} for {count} moves"));
+    }
+    if let [first, _, ..] = close[..] {
+        return broken(format!(
+            "{} contexts came less than {TOO_CLOSE:?} after another, the first {first:.0?}",
+            close.len()
+        ));
+    }
+    unchecked(match moves.count {
+        Some(_) => {
+            "the moves came too slowly for a debounce to merge any: give --move-with a quicker CMD"
+        }
+        None => {
+            "nobody knows how quickly the cursor was moved: give --move-with CMD, and have a file of \
+             some lines in the workspace"
+        }
+    })
 }
 
 async fn moved(bench: &Bench) -> Finding {
@@ -250,10 +282,10 @@ async fn moved(bench: &Bench) -> Finding {
              lines in the workspace",
         );
     };
-    let Some((_, last)) = moves.last() else {
+    let Some((_, last)) = moves.contexts.last() else {
         return unchecked("no context came when the cursor moved; see C4.2-change");
     };
-    let active = files(last).iter().find(|file| is_active(file));
+    let active = story::active(last);
     let real = |path: &str| Path::new(path).canonicalize().ok();
     match active {
         None if files(last).is_empty() => unchecked("no file is listed; see C4.3-shape"),
@@ -269,17 +301,51 @@ async fn moved(bench: &Bench) -> Finding {
     }
 }
 
+async fn focused(bench: &Bench) -> Finding {
+    let contexts = heard(bench).await?;
+    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
+    let Some(file) = &contexts.focused else {
+        return unchecked(
+            "no file is known to have got the focus: give --move-with CMD, and have another file \
+             focused before",
+        );
+    };
+    let last = moves.contexts.last().map(|(_, context)| context);
+    let active = last.and_then(story::active);
+    let Some(active) = active.filter(|active| active["path"] == file.as_str()) else {
+        return unchecked("it is not active afterwards; see C4.3-moved");
+    };
+    let Some(time) = active["timestamp"]
+        .as_f64()
+        .filter(|_| timestamp(active).is_ok())
+    else {
+        return unchecked("it has no timestamp that could be compared; see C4.5-timestamp");
+    };
+    let since_epoch = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH);
+    let asked = since_epoch(moves.asked).unwrap_or_default();
+    if time + INACCURATE.as_millis() as f64 >= asked.as_millis() as f64 {
+        return Ok("it has".to_owned());
+    }
+    let late = asked.as_millis() as f64 - time;
+    broken(format!(
+        "{file}: its timestamp lies {:.0} s before the moment when it was focused",
+        late / 1000.0
+    ))
+}
+
 async fn proposed(bench: &Bench) -> Finding {
     heard(bench).await?;
-    bench.clean_up().await;
+    bench.line.clean_up().await;
     let mut session = bench.deaf_session().await?;
-    let path = open_view(bench, &session, "text\n").await?;
+    let path = bench.open_view(&session, "text\n").await?;
     // The first context on the stream tells what is open now.
     if let Err(NoAnswer(why)) = session.open_stream().await {
         return unchecked(format!("there is no event stream: {why}; see C1.1-stream"));
     }
-    session.wait_for(bench.patience.answer, is_context).await;
-    session.listen(bench.patience.quiet).await;
+    session
+        .wait_for(bench.line.patience.answer, is_context)
+        .await;
+    session.listen(bench.line.patience.quiet).await;
     let messages = session.messages.iter().map(|(_, message)| message);
     let mut contexts = messages.filter(|it| is_context(it)).peekable();
     if contexts.peek().is_none() {
@@ -298,172 +364,6 @@ async fn shape(bench: &Bench) -> Finding {
         context_shape(context).map_err(Problem::Broken)?;
     }
     Ok(format!("{} contexts", contexts.all().count()))
-}
-
-fn context_shape(context: &Value) -> Result<(), String> {
-    let wrong = |what: &str, value: &Value| Err(format!("{what} is {}", super::shown(value)));
-    if !context.is_object() {
-        return wrong("`params`", context);
-    }
-    let state = match context.get("workspaceState") {
-        None => return Ok(()),
-        Some(state) if state.is_object() => state,
-        Some(other) => return wrong("`workspaceState`", other),
-    };
-    if let Some(value) = state.get("isTrusted").filter(|it| !it.is_boolean()) {
-        return wrong("`isTrusted`", value);
-    }
-    let list = match state.get("openFiles") {
-        None => return Ok(()),
-        Some(Value::Array(list)) => list,
-        Some(other) => return wrong("`openFiles`", other),
-    };
-    for file in list {
-        let path = file.get("path").unwrap_or(&Value::Null);
-        if !path.is_string() {
-            return wrong("`path`", path);
-        }
-        let time = file.get("timestamp").unwrap_or(&Value::Null);
-        if !time.is_number() {
-            return wrong("`timestamp`", time);
-        }
-        if let Some(value) = file.get("isActive").filter(|it| !it.is_boolean()) {
-            return wrong("`isActive`", value);
-        }
-        if let Some(value) = file.get("selectedText").filter(|it| !it.is_string()) {
-            return wrong("`selectedText`", value);
-        }
-        if let Some(cursor) = file.get("cursor") {
-            let is_number = |name| cursor.get(name).is_some_and(Value::is_number);
-            if !is_number("line") || !is_number("character") {
-                return wrong("`cursor`", cursor);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn absolute_path(file: &Value) -> Result<bool, String> {
-    let Some(path) = file["path"].as_str() else {
-        return Ok(false);
-    };
-    if Path::new(path).is_absolute() {
-        return Ok(true);
-    }
-    Err("it is not absolute".to_owned())
-}
-
-fn cursor(file: &Value) -> Result<bool, String> {
-    let Some(cursor) = file.get("cursor") else {
-        return Ok(false);
-    };
-    for name in ["line", "character"] {
-        if !cursor[name].is_number() {
-            return Ok(false);
-        }
-        if cursor[name].as_u64().is_none_or(|number| number == 0) {
-            return Err(format!("`cursor.{name}` is {}", cursor[name]));
-        }
-    }
-    Ok(true)
-}
-
-fn existing_file(file: &Value) -> Result<bool, String> {
-    let Some(path) = file["path"].as_str().map(Path::new) else {
-        return Ok(false);
-    };
-    // A relative one is another rule's matter.
-    if !path.is_absolute() {
-        return Ok(false);
-    }
-    if path.is_file() {
-        return Ok(true);
-    }
-    Err("there is no such file on the disk".to_owned())
-}
-
-fn timestamp(file: &Value) -> Result<bool, String> {
-    let Some(time) = file["timestamp"].as_f64() else {
-        return Ok(false);
-    };
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let latest = (now.unwrap_or_default() + LATEST).as_millis();
-    // Both limits are far below where f64 gets coarse.
-    if time < EARLIEST as f64 {
-        return Err(format!(
-            "{time} are not milliseconds since 1970 of any time near now"
-        ));
-    }
-    if time > latest as f64 {
-        return Err(format!("{time} is in the future"));
-    }
-    Ok(true)
-}
-
-fn is_active(file: &Value) -> bool {
-    file["isActive"] == true
-}
-
-fn one_active(files: &[Value]) -> Result<(), String> {
-    let count = files.iter().filter(|file| is_active(file)).count();
-    if count > 1 {
-        return Err(format!("{count} files are active at once"));
-    }
-    Ok(())
-}
-
-fn details(file: &Value) -> Result<bool, String> {
-    let has = |name: &str| file.get(name).is_some_and(|value| !value.is_null());
-    let found = ["cursor", "selectedText"]
-        .into_iter()
-        .find(|name| has(name));
-    match found {
-        Some(name) if !is_active(file) => Err(format!("it has a `{name}`, but is not active")),
-        _ => Ok(true),
-    }
-}
-
-fn few_files(files: &[Value]) -> Result<(), String> {
-    if files.len() > MAX_FILES {
-        return Err(format!("{} files are listed", files.len()));
-    }
-    Ok(())
-}
-
-fn short_selection(file: &Value) -> Result<bool, String> {
-    let Some(text) = file["selectedText"].as_str() else {
-        return Ok(false);
-    };
-    let units = text.encode_utf16().count();
-    if units > MAX_SELECTION {
-        return Err(format!("its selection has {units} UTF-16 units"));
-    }
-    Ok(true)
-}
-
-fn newest_is_active(files: &[Value]) -> Result<(), String> {
-    let time = |file: &Value| file["timestamp"].as_f64();
-    let Some(active) = files.iter().find(|file| is_active(file)) else {
-        return Ok(());
-    };
-    // Of two that are equal, agents take the first.
-    let mut before = files.iter().take_while(|file| !is_active(file));
-    if let Some(equal) = before.find(|file| time(file).is_some() && time(file) == time(active)) {
-        return Err(format!(
-            "{} is active, but {} stands before it with the same timestamp",
-            active["path"], equal["path"]
-        ));
-    }
-    let is_newer =
-        |file: &&Value| matches!((time(file), time(active)), (Some(a), Some(b)) if a > b);
-    let newer = files.iter().filter(|file| !is_active(file)).find(is_newer);
-    match newer {
-        None => Ok(()),
-        Some(newer) => Err(format!(
-            "{} is active, but {} has the newer timestamp",
-            active["path"], newer["path"]
-        )),
-    }
 }
 
 async fn trusted(bench: &Bench) -> Finding {

@@ -5,12 +5,14 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::bench::Bench;
+use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Diffs;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
-use super::session::{Session, ToolReply};
-use super::story::Story;
+use super::rule::{Finding, Problem, broken, shown, unchecked};
+use super::seen::Story;
+use super::session::ToolReply;
+use super::story;
 use super::texts::difference;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -95,7 +97,7 @@ pub(super) const CHECKS: &[Check] = &[
         Diffs,
         Must,
         "C5.6-bytes",
-        "The accepted content is byte for byte what stood in the view",
+        "A text that is accepted unedited comes back byte for byte",
         |b| Box::pin(accepted_bytes(b)),
     ),
     check(
@@ -159,21 +161,6 @@ fn answer(reply: Result<ToolReply, NoAnswer>) -> Result<ToolReply, Problem> {
     reply.map_err(|NoAnswer(why)| Problem::Broken(why))
 }
 
-/// A view of a new file.
-pub(super) async fn open_view(
-    bench: &Bench,
-    session: &Session<'_>,
-    text: &str,
-) -> Result<String, Problem> {
-    bench.has_views(session).await?;
-    let path = bench.new_path();
-    let reply = answer(session.open_diff(&path, text).await)?;
-    if reply.is_error() {
-        return unchecked(format!("openDiff refuses it: {}", reply.shown()));
-    }
-    Ok(path)
-}
-
 async fn relative_path(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     bench.has_views(&session).await?;
@@ -199,7 +186,7 @@ async fn missing_argument(bench: &Bench) -> Finding {
 
 async fn replace(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
-    let path = open_view(bench, &session, "first\n").await?;
+    let path = bench.open_view(&session, "first\n").await?;
     let second = answer(session.open_diff(&path, "second\n").await)?;
     if second.is_error() {
         return broken(format!("the second fails: {}", second.shown()));
@@ -253,7 +240,7 @@ async fn open_failure(bench: &Bench) -> Finding {
 
 async fn suppress(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
-    let path = open_view(bench, &session, "text\n").await?;
+    let path = bench.open_view(&session, "text\n").await?;
     let reply = answer(session.close_diff(&path, true).await)?;
     if reply.is_error() {
         return broken(format!("it fails: {}", reply.shown()));
@@ -263,7 +250,7 @@ async fn suppress(bench: &Bench) -> Finding {
 
 async fn close_shape(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
-    let path = open_view(bench, &session, "text\n").await?;
+    let path = bench.open_view(&session, "text\n").await?;
     let reply = answer(session.close_diff(&path, false).await)?;
     match reply.closed_content() {
         Ok(_) => Ok("a string `content`".to_owned()),
@@ -282,7 +269,7 @@ async fn close_unknown(bench: &Bench) -> Finding {
 
 async fn close_twice(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
-    let path = open_view(bench, &session, "text\n").await?;
+    let path = bench.open_view(&session, "text\n").await?;
     let first = answer(session.close_diff(&path, true).await)?;
     if first.is_error() {
         return unchecked("closeDiff fails; see C5.4-suppress");
@@ -301,7 +288,7 @@ fn outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem> {
     };
     let has = |name: &str| first["params"][name].is_string();
     if first["method"] != method || !has("filePath") || (method == ACCEPTED && !has("content")) {
-        return broken(format!("{} came", super::shown(first)));
+        return broken(format!("this came: {}", shown(first)));
     }
     Ok(first)
 }
@@ -319,17 +306,17 @@ fn seen_outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem
 }
 
 async fn accepted(bench: &Bench) -> Finding {
-    outcome(bench.accepted().await?, ACCEPTED)?;
+    outcome(story::accepted(bench).await?, ACCEPTED)?;
     Ok("it came".to_owned())
 }
 
 async fn rejected(bench: &Bench) -> Finding {
-    outcome(bench.rejected().await?, REJECTED)?;
+    outcome(story::rejected(bench).await?, REJECTED)?;
     Ok("it came".to_owned())
 }
 
 async fn accepted_bytes(bench: &Bench) -> Finding {
-    let story = bench.accepted().await?;
+    let story = story::accepted(bench).await?;
     let content = seen_outcome(story, ACCEPTED)?["params"]["content"].as_str();
     match difference(content.unwrap_or_default(), story.text) {
         None => Ok(format!("{} bytes", story.text.len())),
@@ -346,11 +333,11 @@ fn once(story: &Story, method: &str) -> Finding {
 }
 
 async fn accepted_once(bench: &Bench) -> Finding {
-    once(bench.accepted().await?, ACCEPTED)
+    once(story::accepted(bench).await?, ACCEPTED)
 }
 
 async fn rejected_once(bench: &Bench) -> Finding {
-    once(bench.rejected().await?, REJECTED)
+    once(story::rejected(bench).await?, REJECTED)
 }
 
 fn same_path(story: &Story, method: &str) -> Finding {
@@ -362,15 +349,15 @@ fn same_path(story: &Story, method: &str) -> Finding {
 }
 
 async fn accepted_path(bench: &Bench) -> Finding {
-    same_path(bench.accepted().await?, ACCEPTED)
+    same_path(story::accepted(bench).await?, ACCEPTED)
 }
 
 async fn rejected_path(bench: &Bench) -> Finding {
-    same_path(bench.rejected().await?, REJECTED)
+    same_path(story::rejected(bench).await?, REJECTED)
 }
 
 async fn writes_nothing(bench: &Bench) -> Finding {
-    let story = bench.accepted().await?;
+    let story = story::accepted(bench).await?;
     seen_outcome(story, ACCEPTED)?;
     if story.was_written {
         return broken("the file was on the disk after the acceptance (it was removed again)");
@@ -380,9 +367,9 @@ async fn writes_nothing(bench: &Bench) -> Finding {
 
 async fn silent_close(bench: &Bench, suppress: bool) -> Finding {
     let mut session = bench.session().await?;
-    let path = open_view(bench, &session, "text\n").await?;
+    let path = bench.open_view(&session, "text\n").await?;
     answer(session.close_diff(&path, suppress).await)?;
-    session.listen(bench.patience.quiet).await;
+    session.listen(bench.line.patience.quiet).await;
     let mut messages = session.messages.iter().map(|(_, message)| message);
     let is_outcome = |it: &&Value| {
         it["method"]
@@ -390,7 +377,7 @@ async fn silent_close(bench: &Bench, suppress: bool) -> Finding {
             .is_some_and(|it| it.starts_with("ide/diff"))
     };
     match messages.find(is_outcome) {
-        None => Ok(format!("none within {:?}", bench.patience.quiet)),
-        Some(outcome) => broken(format!("{} came", super::shown(outcome))),
+        None => Ok(format!("none within {:?}", bench.line.patience.quiet)),
+        Some(outcome) => broken(format!("this came: {}", shown(outcome))),
     }
 }

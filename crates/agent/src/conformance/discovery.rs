@@ -1,7 +1,8 @@
 //! The discovery files: where they are, what their names say, what is in them, who can read them
 //! (C2, C3.1).
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use pillion_discovery::process;
 use pillion_protocol::Dialect;
@@ -9,10 +10,11 @@ use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
 use serde_json::Value;
 
 use super::bench::Bench;
+use super::check::{Check, check};
 use super::facts;
 use super::rule::Group::Discovery;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
+use super::rule::{Finding, Problem, broken, shown, unchecked};
 use super::target::TargetFile;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -138,6 +140,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Discovery,
         Must,
+        "C2.5-same",
+        "Every discovery file lists the same roots",
+        |b| Box::pin(async { same_roots(b) }),
+    ),
+    check(
+        Discovery,
+        Must,
         "C3.1-file",
         "Nobody but this user can read the token in a discovery file",
         |b| Box::pin(async { each(b, private_file) }),
@@ -157,7 +166,7 @@ type Look = fn(&TargetFile) -> Result<bool, String>;
 /// Every file that a rule applies to keeps it.
 fn each(bench: &Bench, look: Look) -> Finding {
     let mut kept = 0;
-    for file in bench.target.discovery_files() {
+    for file in bench.line.target.discovery_files() {
         match look(file) {
             Ok(true) => kept += 1,
             Ok(false) => {}
@@ -165,14 +174,14 @@ fn each(bench: &Bench, look: Look) -> Finding {
         }
     }
     match kept {
-        0 => unchecked("no discovery file of this companion tells"),
+        0 => unchecked("this companion has no discovery file to which it applies"),
         1 => Ok("1 file".to_owned()),
         _ => Ok(format!("{kept} files")),
     }
 }
 
 fn of_dialect(bench: &Bench, dialect: Dialect) -> Result<Vec<&TargetFile>, Problem> {
-    let files = bench.target.discovery_files().iter();
+    let files = bench.line.target.discovery_files().iter();
     let files: Vec<_> = files.filter(|it| it.dialect == Some(dialect)).collect();
     if files.is_empty() {
         let name = dialect.display_name();
@@ -259,6 +268,10 @@ fn port_in_name(file: &TargetFile) -> Result<bool, String> {
 }
 
 fn json_object(file: &TargetFile) -> Result<bool, String> {
+    // What is no file at all is another rule's matter.
+    if !file.facts.is_file && !file.facts.is_link {
+        return Ok(false);
+    }
     file.content.as_ref().map(|_| true).map_err(Clone::clone)
 }
 
@@ -279,7 +292,7 @@ fn port(file: &TargetFile) -> Result<bool, String> {
     };
     match file.port() {
         Some(_) => Ok(true),
-        None => Err(format!("`port` is {}", super::shown(value))),
+        None => Err(format!("`port` is {}", shown(value))),
     }
 }
 
@@ -287,7 +300,7 @@ fn workspace_path(file: &TargetFile) -> Result<bool, String> {
     match field(file, "workspacePath")? {
         None => Ok(false),
         Some(Value::String(_)) => Ok(true),
-        Some(other) => Err(format!("`workspacePath` is {}", super::shown(other))),
+        Some(other) => Err(format!("`workspacePath` is {}", shown(other))),
     }
 }
 
@@ -370,6 +383,30 @@ fn existing_roots(file: &TargetFile) -> Result<bool, String> {
     match roots.find(|root| !root.is_dir() && !root.to_string_lossy().contains([';', '\n'])) {
         None => Ok(true),
         Some(root) => Err(format!("{root:?} is no folder")),
+    }
+}
+
+fn same_roots(bench: &Bench) -> Finding {
+    let mut first: Option<(&TargetFile, BTreeSet<PathBuf>)> = None;
+    let mut others = 0;
+    for file in bench.line.target.discovery_files() {
+        let mut roots = listed(file).map(split_roots).unwrap_or_default();
+        // Other rules are about the rest.
+        roots.retain(|root| root.is_absolute() && root.is_dir());
+        let roots = BTreeSet::from_iter(roots);
+        match &first {
+            _ if roots.is_empty() => {}
+            None => first = Some((file, roots)),
+            Some((_, known)) if *known == roots => others += 1,
+            Some((known, _)) => {
+                let (known, other) = (known.path.display(), file.path.display());
+                return broken(format!("{known} and {other} list different ones"));
+            }
+        }
+    }
+    match others {
+        0 => unchecked("there are no two files that list roots"),
+        others => Ok(format!("{} files", others + 1)),
     }
 }
 

@@ -1,14 +1,17 @@
 //! What the file system knows of a file, where systems differ.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+
+/// No discovery file of anybody's is as long.
+const MAX_FILE: u64 = 64 * 1024;
 
 /// What the file system knows of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) is_link: bool,
     pub(super) is_file: bool,
-    pub(super) length: u64,
     /// None where the system has no such permissions.
     pub(super) unix: Option<UnixFacts>,
 }
@@ -28,9 +31,24 @@ pub(super) fn of(path: &Path) -> io::Result<Facts> {
     Ok(Facts {
         is_link: metadata.is_symlink(),
         is_file: metadata.is_file(),
-        length: metadata.len(),
         unix: unix(&metadata),
     })
+}
+
+/// What stands in the file at `path`, links followed, or why it is not read: who opens a pipe may
+/// wait for ever.
+pub(super) fn content(path: &Path) -> io::Result<Result<Vec<u8>, String>> {
+    if !path.metadata()?.is_file() {
+        return Ok(Err("it is not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Ok(Err(format!("it is longer than {MAX_FILE} bytes")));
+    }
+    Ok(Ok(bytes))
 }
 
 #[cfg(unix)]

@@ -1,15 +1,17 @@
 //! From the start to the end of a companion (C6), and its files over time (C2.5).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::http::{Method, StatusCode};
 use tokio::net::TcpStream;
 
 use super::bench::{Bench, Step};
+use super::check::{Check, check};
 use super::rule::Group::Lifecycle;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
+use super::rule::{Finding, Problem, broken, unchecked};
+use super::seen::Stopped;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -44,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 async fn answers(bench: &Bench) -> Finding {
-    let port = bench.target.port();
+    let port = bench.line.target.port();
     match bench.answers().await {
         Ok(()) => Ok(format!("port {port}")),
         Err(why) => broken(format!("nobody answers on port {port}: {why}")),
@@ -65,16 +67,15 @@ fn whole_files(bench: &Bench) -> Finding {
     }
 }
 
-/// What is left of a companion that was stopped.
-#[derive(Debug, Clone)]
-pub(super) struct Stopped {
-    listens: bool,
-    files: Vec<PathBuf>,
+/// Has the companion stopped; what is left of it.
+async fn stopped(bench: &Bench) -> Result<&Stopped, Problem> {
+    let stopped = bench.seen.stopped.get_or_init(|| Stopped::see(bench));
+    stopped.await.as_ref().map_err(Clone::clone)
 }
 
 impl Stopped {
     /// Has it stopped while an agent listens: some wait for the end of every event stream, and hang.
-    pub(super) async fn see(bench: &Bench) -> Result<Self, Problem> {
+    async fn see(bench: &Bench) -> Result<Self, Problem> {
         if let Err(why) = bench.answers().await {
             return unchecked(format!("it does not run: {why}; see C6.1-answers"));
         }
@@ -82,7 +83,7 @@ impl Stopped {
         let until = bench.help(&Step::Stop).await?;
         let until = Instant::now() + until;
         loop {
-            let files = bench.target.files();
+            let files = bench.line.target.files();
             let left = files.filter(|file| file.symlink_metadata().is_ok());
             let seen = Self {
                 listens: listens(bench).await,
@@ -98,25 +99,25 @@ impl Stopped {
 }
 
 async fn listens(bench: &Bench) -> bool {
-    let address = ("127.0.0.1", bench.target.port());
+    let address = ("127.0.0.1", bench.line.target.port());
     if TcpStream::connect(address).await.is_err() {
         return false;
     }
     // Somebody else may have got the port, who does not know the token.
-    let answer = bench.probe(Method::POST).body("{}");
-    let answer = answer.send(bench.patience.answer).await;
+    let answer = bench.line.probe(Method::POST).body("{}");
+    let answer = answer.send(bench.line.patience.answer).await;
     answer.map_or(true, |answer| answer.status != StatusCode::UNAUTHORIZED)
 }
 
 async fn stopped_port(bench: &Bench) -> Finding {
-    if bench.stopped().await?.listens {
+    if stopped(bench).await?.listens {
         return broken("it still listens; an agent's event stream was open when it was stopped");
     }
     Ok("nobody listens".to_owned())
 }
 
 async fn stopped_files(bench: &Bench) -> Finding {
-    let left = bench.stopped().await?.files;
+    let left = &stopped(bench).await?.files;
     if left.is_empty() {
         return Ok("every file is gone".to_owned());
     }

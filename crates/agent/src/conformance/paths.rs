@@ -3,11 +3,11 @@
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path};
 
 use super::bench::Bench;
-use super::diffs::open_view;
+use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Diffs;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, broken, check, unchecked};
+use super::rule::{Finding, broken, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -111,7 +111,7 @@ fn paths(bench: &Bench, names: &[&str]) -> Vec<String> {
 
 async fn nothing_beside(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
-    let path = open_view(bench, &session, "text\n").await?;
+    let path = bench.open_view(&session, "text\n").await?;
     let path = Path::new(&path);
     let (Some(folder), Some(stem)) = (path.parent(), path.file_stem().and_then(|it| it.to_str()))
     else {

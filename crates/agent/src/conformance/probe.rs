@@ -8,7 +8,7 @@ use ::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
 };
 use ::http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -18,12 +18,14 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::events::Events;
+use super::rule::cut;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// Longer answers are not read to their end.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
+pub(super) const MAX_ANSWER: usize = 64 * 1024 * 1024;
+pub(super) const MAX_ANSWER_SHOWN: &str = "64 MiB";
 
 /// A request. It may hold a token, so it has no `Debug`.
 #[derive(Clone)]
@@ -170,33 +172,54 @@ impl Answer {
         self.body
     }
 
-    /// The whole body; what does not come in time is left out.
-    pub(super) async fn bytes(self, patience: Duration) -> Bytes {
+    /// The whole body.
+    async fn bytes(self, patience: Duration) -> Result<Bytes, NoAnswer> {
         let body = Limited::new(self.body, MAX_ANSWER).collect();
         match timeout(patience, body).await {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(_)) | Err(_) => Bytes::new(),
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(NoAnswer(format!(
+                "the answer is longer than {MAX_ANSWER_SHOWN}"
+            ))),
+            Ok(Err(error)) => Err(NoAnswer(format!("the answer breaks off: {error}"))),
+            Err(_) => Err(NoAnswer(format!(
+                "the answer has begun, but no end of it came within {patience:?}"
+            ))),
         }
+    }
+
+    /// The status, and what the body says about it to people, if it does so as MCP servers do.
+    async fn refusal(self, patience: Duration) -> NoAnswer {
+        let status = format!("HTTP {}", self.status.as_u16());
+        let body = self.bytes(patience).await.ok();
+        let body = body.and_then(|body| serde_json::from_slice::<Value>(&body).ok());
+        let message = body
+            .as_ref()
+            .and_then(|body| body.pointer("/error/message"));
+        NoAnswer(match message.and_then(Value::as_str) {
+            Some(message) => format!("{status}, \"{}\"", cut(message)),
+            None => status,
+        })
     }
 
     /// The message that answers request `id`: the body, or an event of it.
     pub(super) async fn reply(self, id: &Value, patience: Duration) -> Result<Value, NoAnswer> {
-        let media_type = self.media_type();
-        let status = self.status;
-        if !status.is_success() {
-            return Err(NoAnswer(format!("HTTP {}", status.as_u16())));
+        if !self.status.is_success() {
+            return Err(self.refusal(patience).await);
         }
-        match media_type.as_str() {
+        let status = self.status.as_u16();
+        match self.media_type().as_str() {
             "application/json" => {
-                let bytes = self.bytes(patience).await;
+                let bytes = self.bytes(patience).await?;
                 serde_json::from_slice(&bytes)
                     .map_err(|error| NoAnswer(format!("the body is not JSON: {error}")))
             }
             "text/event-stream" => timeout(patience, in_stream(self.body, id))
                 .await
                 .unwrap_or_else(|_| Err(NoAnswer(format!("no answer within {patience:?}")))),
-            "" => Err(NoAnswer("the answer has no Content-Type".to_owned())),
-            other => Err(NoAnswer(format!("the answer is {other}"))),
+            "" => Err(NoAnswer(format!("HTTP {status} without a Content-Type"))),
+            other => Err(NoAnswer(format!(
+                "HTTP {status} with {other}, neither JSON nor an event stream"
+            ))),
         }
     }
 }
@@ -211,7 +234,9 @@ async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
         };
         size += bytes.len();
         if size > MAX_ANSWER {
-            break;
+            return Err(NoAnswer(format!(
+                "no answer within {MAX_ANSWER_SHOWN} of its event stream"
+            )));
         }
         for event in events.push(bytes) {
             if let Ok(message) = serde_json::from_str::<Value>(&event.data)
@@ -221,7 +246,9 @@ async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
             }
         }
     }
-    Err(NoAnswer("the answer's stream ends without it".to_owned()))
+    Err(NoAnswer(
+        "its event stream ends without an answer".to_owned(),
+    ))
 }
 
 fn no_answer(error: impl std::error::Error) -> NoAnswer {

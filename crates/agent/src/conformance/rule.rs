@@ -1,10 +1,8 @@
 //! What a row of the report is about, and what became of it.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 
-use super::bench::Bench;
+use serde_json::Value;
 
 /// How much the contract asks for a rule. Where the published texts use no keyword, a rule that
 /// agents cannot do without is a MUST, and what keeps them well is a SHOULD.
@@ -120,33 +118,6 @@ pub(super) enum Problem {
 /// What a check finds: what was seen, or why it did not pass.
 pub(super) type Finding = Result<String, Problem>;
 
-/// A check under way.
-pub(super) type Checking<'a> = Pin<Box<dyn Future<Output = Finding> + 'a>>;
-
-/// A rule and how it is checked.
-#[derive(Clone, Copy)]
-pub(super) struct Check {
-    pub(super) rule: Rule,
-    pub(super) run: for<'a> fn(&'a Bench) -> Checking<'a>,
-}
-
-/// One row of a group's table.
-pub(super) const fn check(
-    group: Group,
-    level: Level,
-    id: &'static str,
-    title: &'static str,
-    run: for<'a> fn(&'a Bench) -> Checking<'a>,
-) -> Check {
-    let rule = Rule {
-        id,
-        level,
-        group,
-        title,
-    };
-    Check { rule, run }
-}
-
 /// The rule is broken: `why` is what was seen.
 pub(super) fn broken<T>(why: impl Into<String>) -> Result<T, Problem> {
     Err(Problem::Broken(why.into()))
@@ -155,6 +126,20 @@ pub(super) fn broken<T>(why: impl Into<String>) -> Result<T, Problem> {
 /// The rule cannot be checked: `why`, and what to do about it.
 pub(super) fn unchecked<T>(why: impl Into<String>) -> Result<T, Problem> {
     Err(Problem::Unchecked(why.into()))
+}
+
+/// The beginning of a message, for a report.
+pub(super) fn shown(value: &Value) -> String {
+    cut(&value.to_string())
+}
+
+/// The beginning of a text, for a report.
+pub(super) fn cut(text: &str) -> String {
+    const MAX: usize = 160;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 impl From<Finding> for Verdict {

@@ -1,6 +1,7 @@
 //! One MCP session with a companion, as an agent has it, and what it hears.
 
 use std::cell::Cell;
+use std::iter;
 use std::time::{Duration, Instant};
 
 use ::http::Method;
@@ -8,16 +9,15 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::bench::Bench;
 use super::events::{Event, Events};
-use super::probe::{NoAnswer, Probe, VERSION};
-
-/// What the agents of today ask for.
-pub(super) const NEWEST_VERSION: &str = "2025-11-25";
+use super::line::{Line, Record};
+use super::message::{NEWEST_VERSION, initialize_params, notification, request};
+use super::probe::{MAX_ANSWER, NoAnswer, Probe, VERSION};
+use super::rule::shown;
 
 /// What came on an event stream.
 #[derive(Debug, Clone)]
@@ -26,14 +26,20 @@ pub(super) enum Heard {
     Sign,
     /// An event.
     Event { at: Instant, event: Event },
-    /// The end of the stream.
-    End,
+    /// The end of the stream, and how it came.
+    End(&'static str),
 }
+
+/// How much is read before a check has taken it in: who sends without end has to wait.
+const AHEAD: usize = 1024;
+
+/// How many messages one session takes in. Who sends more is not listened to any longer.
+const MAX_MESSAGES: usize = 10_000;
 
 /// A session.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
-    bench: &'a Bench,
+    line: &'a Line,
     pub(super) id: Option<String>,
     version: String,
     last_id: Cell<u64>,
@@ -46,67 +52,46 @@ pub(super) struct Session<'a> {
     pub(super) odd_events: Vec<Event>,
     /// How often anything came.
     pub(super) signs: usize,
-    pub(super) has_ended: bool,
+    /// How the stream ended, if it did.
+    pub(super) end: Option<&'static str>,
 }
 
 #[derive(Debug)]
 struct Stream {
-    heard: UnboundedReceiver<Heard>,
+    heard: Receiver<Heard>,
     reader: AbortHandle,
-}
-
-/// What is to be undone of a session when a check ends early.
-#[derive(Debug, Clone)]
-pub(super) struct Record {
-    pub(super) id: Option<String>,
-    pub(super) version: String,
-    pub(super) views: Vec<String>,
 }
 
 /// The answer to a tool call: a result or a JSON-RPC error.
 #[derive(Debug, Clone)]
 pub(super) struct ToolReply(pub(super) Value);
 
-/// The body of a request.
-pub(super) fn request(id: impl Into<Value>, method: &str, params: Value) -> String {
-    json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params}).to_string()
-}
-
-/// The body of a notification.
-pub(super) fn notification(method: &str) -> String {
-    json!({"jsonrpc": "2.0", "method": method}).to_string()
-}
-
-/// The params of `initialize`.
-pub(super) fn initialize_params(version: &str) -> Value {
-    json!({
-        "protocolVersion": version,
-        "capabilities": {},
-        "clientInfo": {"name": "pillion-conformance", "version": env!("CARGO_PKG_VERSION")},
-    })
-}
-
 impl<'a> Session<'a> {
     /// Shakes hands; without an event stream as yet.
-    pub(super) async fn open(bench: &'a Bench) -> Result<Self, NoAnswer> {
-        let patience = bench.patience.answer;
+    pub(super) async fn open(line: &'a Line) -> Result<Self, NoAnswer> {
+        let patience = line.patience.answer;
         let params = initialize_params(NEWEST_VERSION);
-        let probe = bench.probe(Method::POST);
-        let answer = probe
-            .body(request(0, "initialize", params))
-            .send(patience)
-            .await?;
+        let probe = line.probe(Method::POST);
+        let probe = probe.body(request(0, "initialize", params));
+        let answer = line.send(probe, patience).await?;
         let id = answer.session();
-        let reply = answer.reply(&json!(0), patience).await?;
-        let version = reply.pointer("/result/protocolVersion");
-        let version = version.and_then(Value::as_str).unwrap_or(NEWEST_VERSION);
-        bench.opened(Record {
+        line.opened(Record {
             id: id.clone(),
-            version: version.to_owned(),
+            version: NEWEST_VERSION.to_owned(),
             views: Vec::new(),
         });
+        let reply = answer.reply(&json!(0), patience).await?;
+        if !reply["result"].is_object() {
+            return Err(NoAnswer(format!(
+                "initialize is answered with {}",
+                shown(&reply)
+            )));
+        }
+        let version = reply.pointer("/result/protocolVersion");
+        let version = version.and_then(Value::as_str).unwrap_or(NEWEST_VERSION);
+        line.note(id.as_deref(), |record| record.version = version.to_owned());
         let session = Self {
-            bench,
+            line,
             id,
             version: version.to_owned(),
             last_id: Cell::new(0),
@@ -115,17 +100,17 @@ impl<'a> Session<'a> {
             messages: Vec::new(),
             odd_events: Vec::new(),
             signs: 0,
-            has_ended: false,
+            end: None,
         };
         let initialized = session.probe(Method::POST);
         let initialized = initialized.body(notification("notifications/initialized"));
-        initialized.send(patience).await?;
+        line.send(initialized, patience).await?;
         Ok(session)
     }
 
     /// A request of this session.
     pub(super) fn probe(&self, method: Method) -> Probe {
-        self.dress(self.bench.probe(method))
+        self.dress(self.line.probe(method))
     }
 
     /// A request with this session's headers.
@@ -138,11 +123,11 @@ impl<'a> Session<'a> {
     /// Opens the event stream.
     pub(super) async fn open_stream(&mut self) -> Result<(), NoAnswer> {
         let get = self.probe(Method::GET).accept("text/event-stream");
-        let answer = get.send(self.bench.patience.answer).await?;
+        let answer = self.line.send(get, self.line.patience.answer).await?;
         if !answer.status.is_success() {
             return Err(NoAnswer(format!("GET: HTTP {}", answer.status.as_u16())));
         }
-        let (sender, heard) = mpsc::unbounded_channel();
+        let (sender, heard) = mpsc::channel(AHEAD);
         let reader = tokio::spawn(read(answer.into_stream(), sender)).abort_handle();
         self.stream = Some(Stream { heard, reader });
         Ok(())
@@ -154,7 +139,8 @@ impl<'a> Session<'a> {
         self.last_id.set(id);
         let patience = self.patience;
         let body = request(id, method, params);
-        let answer = self.probe(Method::POST).body(body).send(patience).await?;
+        let probe = self.probe(Method::POST).body(body);
+        let answer = self.line.send(probe, patience).await?;
         answer.reply(&json!(id), patience).await
     }
 
@@ -174,7 +160,7 @@ impl<'a> Session<'a> {
 
     /// Proposes a text; the view is closed when the check ends, whatever happens.
     pub(super) async fn open_diff(&self, path: &str, text: &str) -> Result<ToolReply, NoAnswer> {
-        self.bench.note(self.id.as_deref(), |record| {
+        self.line.note(self.id.as_deref(), |record| {
             record.views.push(path.to_owned());
         });
         let arguments = json!({"filePath": path, "newContent": text});
@@ -186,7 +172,7 @@ impl<'a> Session<'a> {
         path: &str,
         suppress: bool,
     ) -> Result<ToolReply, NoAnswer> {
-        self.bench.note(self.id.as_deref(), |record| {
+        self.line.note(self.id.as_deref(), |record| {
             record.views.retain(|view| view != path);
         });
         let mut arguments = json!({"filePath": path});
@@ -208,8 +194,17 @@ impl<'a> Session<'a> {
         time: Duration,
         wanted: impl Fn(&Value) -> bool,
     ) -> Option<(Instant, Value)> {
+        self.wait_for_new(0, time, wanted).await
+    }
+
+    /// The same, of those after the first `looked_at`.
+    pub(super) async fn wait_for_new(
+        &mut self,
+        mut looked_at: usize,
+        time: Duration,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Option<(Instant, Value)> {
         let until = Instant::now() + time;
-        let mut looked_at = 0;
         loop {
             let new = self.messages[looked_at..].iter();
             if let Some(found) = new.clone().find(|(_, message)| wanted(message)) {
@@ -224,14 +219,16 @@ impl<'a> Session<'a> {
 
     /// Takes in one thing; false when the time is up or nothing can come any more.
     async fn hear(&mut self, until: Instant) -> bool {
-        let Some(stream) = &mut self.stream else {
+        let taken = self.messages.len() + self.odd_events.len();
+        let Some(stream) = self.stream.as_mut().filter(|_| taken < MAX_MESSAGES) else {
             return false;
         };
         let left = until.saturating_duration_since(Instant::now());
         match timeout(left, stream.heard.recv()).await {
             Err(_) => return false,
-            Ok(None | Some(Heard::End)) => {
-                self.has_ended = true;
+            Ok(None) => return false,
+            Ok(Some(Heard::End(how))) => {
+                self.end = Some(how);
                 return false;
             }
             Ok(Some(Heard::Sign)) => self.signs += 1,
@@ -250,15 +247,15 @@ impl<'a> Session<'a> {
     /// Closes the stream and ends the session.
     pub(super) async fn leave(self) {
         let id = self.id.clone();
-        let bench = self.bench;
+        let line = self.line;
         let record = Record {
             id: id.clone(),
             version: self.version.clone(),
             views: Vec::new(),
         };
         drop(self);
-        record.end(bench).await;
-        bench.ended(id.as_deref());
+        record.end(line).await;
+        line.ended(id.as_deref());
     }
 }
 
@@ -270,41 +267,33 @@ impl Drop for Session<'_> {
     }
 }
 
-async fn read(mut body: Incoming, heard: UnboundedSender<Heard>) {
+async fn read(mut body: Incoming, heard: Sender<Heard>) {
     let mut events = Events::default();
+    // How much came since the last event was whole.
+    let mut unfinished = 0;
     while let Some(Ok(frame)) = body.frame().await {
         let Some(bytes) = frame.data_ref() else {
             continue;
         };
         let at = Instant::now();
-        let mut new = vec![Heard::Sign];
-        let event = |event| Heard::Event { at, event };
-        new.extend(events.push(bytes).into_iter().map(event));
-        if new.into_iter().any(|new| heard.send(new).is_err()) {
+        let new = events.push(bytes);
+        unfinished = if new.is_empty() {
+            unfinished + bytes.len()
+        } else {
+            0
+        };
+        let events = new.into_iter().map(|event| Heard::Event { at, event });
+        for new in iter::once(Heard::Sign).chain(events) {
+            if heard.send(new).await.is_err() {
+                return;
+            }
+        }
+        if unfinished > MAX_ANSWER {
+            let _ = heard.send(Heard::End("an event without an end came")).await;
             return;
         }
     }
-    let _ = heard.send(Heard::End);
-}
-
-impl Record {
-    /// Closes its views and ends it, as far as the companion lets itself be talked to.
-    pub(super) async fn end(&self, bench: &Bench) {
-        let patience = bench.patience.answer;
-        let probe = |method| {
-            let probe = bench.probe(method).session(self.id.as_deref());
-            probe.header(VERSION, &self.version)
-        };
-        for view in &self.views {
-            let arguments = json!({"filePath": view, "suppressNotification": true});
-            let params = json!({"name": CLOSE_DIFF, "arguments": arguments});
-            let body = request("clean-up", "tools/call", params);
-            let _ = probe(Method::POST).body(body).send(patience).await;
-        }
-        if self.id.is_some() {
-            let _ = probe(Method::DELETE).send(patience).await;
-        }
-    }
+    let _ = heard.send(Heard::End("it ended")).await;
 }
 
 impl ToolReply {
@@ -357,6 +346,6 @@ impl ToolReply {
 
     /// The beginning of it, for a report.
     pub(super) fn shown(&self) -> String {
-        super::shown(&self.0)
+        shown(&self.0)
     }
 }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::bench::{Bench, Step};
-use super::diffs::open_view;
+use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Sessions;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
+use super::rule::{Finding, Problem, broken, unchecked};
 use super::session::Session;
-use super::story::{is_context, is_outcome, move_about, outcomes};
+use super::story::{self, is_context, is_outcome, move_about, outcomes};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -56,8 +56,13 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-/// Whether two sessions are served at once: [`Bench::serves_two`] asks once.
-pub(super) async fn together(bench: &Bench) -> Result<(), Problem> {
+/// Whether two sessions are served at once. It is tried once.
+async fn together_once(bench: &Bench) -> Result<(), Problem> {
+    let together = bench.seen.together.get_or_init(|| together(bench));
+    together.await.clone()
+}
+
+async fn together(bench: &Bench) -> Result<(), Problem> {
     bench.has_sessions().await?;
     let mut first = another(bench, "first").await?;
     if let Err(NoAnswer(why)) = first.open_stream().await {
@@ -75,7 +80,7 @@ pub(super) async fn together(bench: &Bench) -> Result<(), Problem> {
     let moment = Duration::from_millis(20);
     first.listen(moment).await;
     second.listen(moment).await;
-    if first.has_ended || second.has_ended {
+    if first.end.is_some() || second.end.is_some() {
         return broken("the second session ends an event stream");
     }
     Ok(())
@@ -83,7 +88,7 @@ pub(super) async fn together(bench: &Bench) -> Result<(), Problem> {
 
 /// A session: one was opened before, so this one must be opened too.
 async fn another<'a>(bench: &'a Bench, name: &str) -> Result<Session<'a>, Problem> {
-    let opened = Session::open(bench).await;
+    let opened = Session::open(&bench.line).await;
     opened.or_else(|NoAnswer(why)| {
         broken(format!(
             "the {name} of two sessions cannot be opened: {why}"
@@ -92,14 +97,14 @@ async fn another<'a>(bench: &'a Bench, name: &str) -> Result<Session<'a>, Proble
 }
 
 async fn two(bench: &Bench) -> Finding {
-    bench.serves_two().await?;
+    together_once(bench).await?;
     Ok("two sessions, two streams".to_owned())
 }
 
 /// The same for the rules that need it.
 async fn serves_two(bench: &Bench) -> Result<(), Problem> {
-    let served = bench.serves_two().await;
-    bench.clean_up().await;
+    let served = together_once(bench).await;
+    bench.line.clean_up().await;
     served.or_else(|_| unchecked("two agents are not served at once; see C1.4-two"))
 }
 
@@ -107,7 +112,7 @@ async fn two_views(bench: &Bench) -> Finding {
     serves_two(bench).await?;
     let first = bench.deaf_session().await?;
     let second = bench.deaf_session().await?;
-    let path = open_view(bench, &first, "first\n").await?;
+    let path = bench.open_view(&first, "first\n").await?;
     let other = bench.new_path();
     match second.open_diff(&other, "second\n").await {
         Ok(reply) if !reply.is_error() => {}
@@ -136,10 +141,10 @@ async fn owner(bench: &Bench, step: impl Fn(String) -> Step, row: &str) -> Findi
     serves_two(bench).await?;
     let mut owner = bench.session().await?;
     let mut bystander = bench.session().await?;
-    let path = open_view(bench, &owner, "text\n").await?;
+    let path = bench.open_view(&owner, "text\n").await?;
     let time = bench.help(&step(path)).await?;
     owner.wait_for(time, is_outcome).await;
-    bystander.listen(bench.patience.quiet).await;
+    bystander.listen(bench.line.patience.quiet).await;
     match (outcomes(&owner).is_empty(), outcomes(&bystander).is_empty()) {
         (true, true) => unchecked(format!("nobody was told; see {row}")),
         (true, false) => broken("another agent was told, and not the one that proposed"),
@@ -157,20 +162,20 @@ async fn rejected_owner(bench: &Bench) -> Finding {
 }
 
 async fn contexts(bench: &Bench) -> Finding {
-    let alone = bench.contexts().await?;
+    let alone = story::contexts(bench).await?;
     if alone.of_sessions.iter().any(Vec::is_empty) {
         return unchecked("not every session is sent the context; see C4.1-every");
     }
     serves_two(bench).await?;
     let mut both = [bench.session().await?, bench.session().await?];
-    let patience = bench.patience.answer;
+    let patience = bench.line.patience.answer;
     for (name, session) in ["first", "second"].iter().zip(&mut both) {
         if session.wait_for(patience, is_context).await.is_none() {
             return broken(format!("the {name} of two agents is not sent the context"));
         }
     }
     for session in &mut both {
-        session.listen(bench.patience.quiet).await;
+        session.listen(bench.line.patience.quiet).await;
     }
     let heard = both.each_ref().map(|session| session.messages.len());
     let mut time = match move_about(bench, &both[0]).await {
@@ -197,10 +202,10 @@ async fn leaving(bench: &Bench) -> Finding {
     serves_two(bench).await?;
     let mut stays = bench.session().await?;
     let leaves = bench.session().await?;
-    let path = open_view(bench, &stays, "text\n").await?;
+    let path = bench.open_view(&stays, "text\n").await?;
     leaves.leave().await;
-    stays.listen(bench.patience.quiet).await;
-    if stays.has_ended {
+    stays.listen(bench.line.patience.quiet).await;
+    if stays.end.is_some() {
         return broken("the other's event stream ended");
     }
     match stays.close_diff(&path, false).await {

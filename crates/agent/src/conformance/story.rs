@@ -1,9 +1,8 @@
-//! What is seen once and read by several rules: an acceptance, a rejection, the contexts of the
-//! first seconds.
+//! How an acceptance, a rejection and the contexts of the first seconds are seen, once each.
 
 use std::collections::VecDeque;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use pillion_protocol::context::CONTEXT_UPDATE;
 use serde_json::Value;
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::bench::{Bench, Step};
 use super::probe::NoAnswer;
 use super::rule::{Problem, unchecked};
+use super::seen::{Contexts, Moves, Story};
 use super::session::Session;
 
 /// Something of everything that programs spoil, and that a person can still accept.
@@ -25,28 +25,11 @@ const MAX_TEXT: u64 = 64 * 1024;
 /// How far the cursor is moved.
 const LINES: u32 = 4;
 
-/// The way of one proposal from `openDiff` to its outcome.
-#[derive(Debug, Clone)]
-pub(super) struct Story {
-    /// As it was sent: spelt oddly, where the companion takes it.
-    pub(super) path: String,
-    pub(super) text: &'static str,
-    /// The outcomes that the agent heard, in order.
-    pub(super) outcomes: Vec<Value>,
-    /// Whether the file was on the disk afterwards.
-    pub(super) was_written: bool,
-}
+/// How often it is moved by several commands at once, if it comes to that.
+const BURSTS: usize = 8;
 
-/// What the editor showed.
-#[derive(Debug, Clone)]
-pub(super) struct Contexts {
-    /// What two sessions heard from their start on, one after the other.
-    pub(super) of_sessions: [Vec<Value>; 2],
-    /// What was heard when somebody moved about.
-    pub(super) of_moves: Result<Vec<(Instant, Value)>, Problem>,
-    /// The file and the line where a command, which can be relied on, has moved the cursor.
-    pub(super) moved_to: Option<(String, u32)>,
-}
+/// Between two looks at what came.
+const A_MOMENT: Duration = Duration::from_millis(20);
 
 /// A move of the cursor, done or asked for.
 #[derive(Debug)]
@@ -54,19 +37,33 @@ pub(super) struct Move {
     /// How long to wait for the effect.
     pub(super) time: Duration,
     is_done: bool,
+    /// How many moves there are.
+    lines: u32,
     /// The file and the line, unless a person is asked.
     to: Option<(String, u32)>,
 }
 
+/// The way of a proposal that was accepted.
+pub(super) async fn accepted(bench: &Bench) -> Result<&Story, Problem> {
+    let story = || Story::of(bench, |file| Step::Accept { file });
+    let told = bench.seen.accepted.get_or_init(story);
+    told.await.as_ref().map_err(Clone::clone)
+}
+
+/// The way of a proposal that was rejected.
+pub(super) async fn rejected(bench: &Bench) -> Result<&Story, Problem> {
+    let story = || Story::of(bench, |file| Step::Reject { file });
+    let told = bench.seen.rejected.get_or_init(story);
+    told.await.as_ref().map_err(Clone::clone)
+}
+
+/// The contexts of two sessions, and those that came when the cursor moved.
+pub(super) async fn contexts(bench: &Bench) -> Result<&Contexts, Problem> {
+    let told = bench.seen.contexts.get_or_init(|| Contexts::gather(bench));
+    told.await.as_ref().map_err(Clone::clone)
+}
+
 impl Story {
-    pub(super) async fn of_acceptance(bench: &Bench) -> Result<Self, Problem> {
-        Self::of(bench, |file| Step::Accept { file }).await
-    }
-
-    pub(super) async fn of_rejection(bench: &Bench) -> Result<Self, Problem> {
-        Self::of(bench, |file| Step::Reject { file }).await
-    }
-
     async fn of(bench: &Bench, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
         let mut owner = bench.session().await?;
         let path = propose(bench, &owner).await?;
@@ -79,7 +76,7 @@ impl Story {
                 return unchecked(format!("nobody decided within {time:?}"));
             }
         }
-        owner.listen(bench.patience.quiet).await;
+        owner.listen(bench.line.patience.quiet).await;
         let was_written = Path::new(&path).exists();
         if was_written {
             // The name is ours, and nothing had it before.
@@ -126,11 +123,12 @@ pub(super) fn outcomes(session: &Session<'_>) -> Vec<Value> {
 
 /// Has the cursor moved to where it does not stand already.
 pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<Move, Problem> {
-    let Some((file, has_lines)) = some_file(&bench.target.roots()) else {
-        return unchecked("there is no file in the workspace that could be focused");
-    };
     let mut contexts = session.messages.iter().rev().map(|(_, message)| message);
     let last = contexts.find(|it| is_context(it));
+    let focused = last.and_then(|last| active(&last["params"])?["path"].as_str());
+    let Some((file, has_lines)) = some_file(&bench.line.target.roots(), focused) else {
+        return unchecked("there is no file in the workspace that could be focused");
+    };
     let is_there = last.is_some_and(|last| stands_at(&last["params"], &file, LINES));
     let lines = if is_there { LINES - 1 } else { LINES };
     let step = Step::Move {
@@ -139,71 +137,63 @@ pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<M
     };
     let (time, is_done) = bench.done_or_asked(&step).await?;
     let to = (is_done && has_lines).then_some((file, lines));
-    Ok(Move { time, is_done, to })
+    Ok(Move {
+        time,
+        is_done,
+        lines,
+        to,
+    })
 }
 
 /// Whether the active file of a context is this one, with the cursor on this line.
 fn stands_at(context: &Value, file: &str, line: u32) -> bool {
-    let mut files = files(context).iter();
-    let active = files.find(|file| file["isActive"] == true);
-    active.is_some_and(|active| active["path"] == *file && active["cursor"]["line"] == line)
+    active(context)
+        .is_some_and(|active| active["path"] == *file && active["cursor"]["line"] == line)
 }
 
-/// What was heard when the cursor moved, and where to.
-type Moves = (Vec<(Instant, Value)>, Option<(String, u32)>);
-
 impl Contexts {
-    pub(super) async fn gather(bench: &Bench) -> Result<Self, Problem> {
+    async fn gather(bench: &Bench) -> Result<Self, Problem> {
+        let (answer, quiet) = (bench.line.patience.answer, bench.line.patience.quiet);
         let mut first = bench.session().await?;
-        let is_sent = first.wait_for(bench.patience.answer, is_context).await;
-        first.listen(bench.patience.quiet).await;
-        let of_first = contexts(&first);
+        let is_sent = first.wait_for(answer, is_context).await;
+        first.listen(quiet).await;
+        let of_first = params_of(&first);
         first.leave().await;
         let mut second = bench.session().await?;
         if is_sent.is_some() {
-            second.wait_for(bench.patience.answer, is_context).await;
+            second.wait_for(answer, is_context).await;
         }
-        second.listen(bench.patience.quiet).await;
-        let of_sessions = [of_first, contexts(&second)];
-        let (of_moves, moved_to) = match Self::moves(bench, &mut second).await {
-            Ok((moves, to)) => (Ok(moves), to),
-            Err(problem) => (Err(problem), None),
-        };
-        Ok(Self {
-            moved_to,
+        second.listen(quiet).await;
+        let of_second = params_of(&second);
+        let before = of_second.last().map(|(_, context)| context.clone());
+        let of_sessions = [of_first, of_second];
+        let mut contexts = Self {
             of_sessions: of_sessions.map(|them| them.into_iter().map(|(_, it)| it).collect()),
-            of_moves,
-        })
-    }
-
-    async fn moves(bench: &Bench, session: &mut Session<'_>) -> Result<Moves, Problem> {
-        let before = session.messages.len();
-        let Move { time, is_done, to } = move_about(bench, session).await?;
-        let is_effect = |message: &Value| match &to {
-            _ if !is_context(message) => false,
-            Some((file, line)) => stands_at(&message["params"], file, *line),
-            None => true,
+            of_moves: unchecked("the cursor was not moved"),
+            of_bursts: Vec::new(),
+            moved_to: None,
+            focused: None,
         };
-        // The first may be what the moves before it led to: some more may follow.
-        let so_far = |session: &Session<'_>| session.messages[before..].to_vec();
-        let until = Instant::now() + time;
-        while Instant::now() < until && !so_far(session).iter().any(|(_, it)| is_effect(it)) {
-            session.listen(Duration::from_millis(20)).await;
+        match Moves::hear(bench, &mut second).await {
+            Err(problem) => contexts.of_moves = Err(problem),
+            Ok((moves, to)) => {
+                if let Some((file, _)) = &to {
+                    contexts.of_bursts = Moves::bursts(bench, &mut second, &moves, file).await;
+                    let is_new = before.is_some_and(|it| is_focus_elsewhere(&it, file));
+                    contexts.focused = is_new.then(|| file.clone());
+                }
+                contexts.of_moves = Ok(moves);
+                contexts.moved_to = to;
+            }
         }
-        session.listen(bench.patience.quiet).await;
-        let moved: Vec<_> = so_far(session).into_iter().filter_map(params).collect();
-        if moved.is_empty() && !is_done {
-            bench.nobody_came();
-            return unchecked(format!(
-                "none came within {time:?}: nobody moved the cursor, or it is not sent"
-            ));
-        }
-        Ok((moved, to))
+        Ok(contexts)
     }
 
     /// Every context that was heard.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
-        let moves = self.of_moves.iter().flatten().map(|(_, context)| context);
+        let moves = self.of_moves.iter().chain(&self.of_bursts);
+        let moves = moves.flat_map(|moves| &moves.contexts);
+        let moves = moves.map(|(_, context)| context);
         self.of_sessions.iter().flatten().chain(moves)
     }
 
@@ -211,6 +201,108 @@ impl Contexts {
     pub(super) fn files(&self) -> impl Iterator<Item = &Value> {
         self.all().flat_map(files)
     }
+}
+
+impl Moves {
+    /// Has the cursor moved; what came of it, and where it stands then, if that is known.
+    async fn hear(
+        bench: &Bench,
+        session: &mut Session<'_>,
+    ) -> Result<(Self, Option<(String, u32)>), Problem> {
+        let before = session.messages.len();
+        let asked = SystemTime::now();
+        let Move {
+            time,
+            is_done,
+            lines,
+            to,
+        } = move_about(bench, session).await?;
+        let is_effect = |message: &Value| match &to {
+            _ if !is_context(message) => false,
+            Some((file, line)) => stands_at(&message["params"], file, *line),
+            None => true,
+        };
+        // The first may be what the moves before it led to: some more may follow.
+        let until = Instant::now() + time;
+        let has_come = |session: &Session<'_>| {
+            let mut new = session.messages[before..].iter();
+            new.any(|(_, message)| is_effect(message))
+        };
+        while Instant::now() < until && !has_come(session) {
+            session.listen(A_MOMENT).await;
+        }
+        session.listen(bench.line.patience.quiet).await;
+        let contexts = contexts_since(session, before);
+        if contexts.is_empty() && !is_done {
+            bench.nobody_came();
+            return unchecked(format!(
+                "none came within {time:?}: nobody moved the cursor, or it is not sent"
+            ));
+        }
+        // In a file without lines nothing moves.
+        let count = to.is_some().then_some(lines);
+        let moves = Self {
+            asked,
+            count,
+            contexts,
+        };
+        Ok((moves, to))
+    }
+
+    /// Has commands move the cursor at the same time, if they took so long one after the other that
+    /// no debounce could merge anything.
+    async fn bursts(
+        bench: &Bench,
+        session: &mut Session<'_>,
+        one_by_one: &Self,
+        file: &str,
+    ) -> Vec<Self> {
+        let mut bursts = Vec::new();
+        let step = Step::Burst {
+            file: file.to_owned(),
+            lines: LINES,
+        };
+        // On a busy machine even commands that are started together may end far apart.
+        let is_unclear = |it: &Self| it.count.is_some() && !it.is_debounced();
+        let has_moved = !one_by_one.contexts.is_empty();
+        while has_moved && is_unclear(bursts.last().unwrap_or(one_by_one)) && bursts.len() < BURSTS
+        {
+            let before = session.messages.len();
+            let asked = SystemTime::now();
+            if bench.help(&step).await.is_err() {
+                break;
+            }
+            let answer = bench.line.patience.answer;
+            session.wait_for_new(before, answer, is_context).await;
+            session.listen(bench.line.patience.quiet).await;
+            bursts.push(Self {
+                asked,
+                count: Some(LINES),
+                contexts: contexts_since(session, before),
+            });
+        }
+        bursts
+    }
+}
+
+fn contexts_since(session: &Session<'_>, before: usize) -> Vec<(Instant, Value)> {
+    let new = session.messages[before..].iter().cloned();
+    new.filter_map(params).collect()
+}
+
+/// Whether another file than this one has the focus, or none that is open.
+fn is_focus_elsewhere(context: &Value, file: &str) -> bool {
+    let is_it = |it: &&Value| it["path"] == file;
+    match active(context) {
+        Some(active) => !is_it(&active),
+        None => !files(context).iter().any(|it| is_it(&it)),
+    }
+}
+
+/// The active file of a context.
+pub(super) fn active(context: &Value) -> Option<&Value> {
+    let mut files = files(context).iter();
+    files.find(|file| file["isActive"] == true)
 }
 
 /// The open files of a context.
@@ -227,15 +319,15 @@ fn params((at, message): (Instant, Value)) -> Option<(Instant, Value)> {
     is_context(&message).then(|| (at, message["params"].clone()))
 }
 
-fn contexts(session: &Session<'_>) -> Vec<(Instant, Value)> {
+fn params_of(session: &Session<'_>) -> Vec<(Instant, Value)> {
     let messages = session.messages.iter().cloned();
     messages.filter_map(params).collect()
 }
 
-/// A regular file below one of the roots, and whether the cursor can be moved in it. Hidden folders
-/// are left alone.
-fn some_file(roots: &[PathBuf]) -> Option<(String, bool)> {
-    let mut first = None;
+/// A regular file below one of the roots, and whether the cursor can be moved in it; another one
+/// than `focused`, if there is one. Hidden folders are left alone.
+fn some_file(roots: &[PathBuf], focused: Option<&str>) -> Option<(String, bool)> {
+    let mut found: Option<(String, bool)> = None;
     let mut folders = VecDeque::from_iter(roots.iter().cloned());
     let mut looked_at = 0;
     while let Some(folder) = folders.pop_front() {
@@ -251,23 +343,27 @@ fn some_file(roots: &[PathBuf]) -> Option<(String, bool)> {
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
-            if kind.is_file() && !is_hidden {
-                let path = entry.path().to_str().map(str::to_owned);
-                let has_lines = path.as_deref().is_some_and(has_lines);
-                first = first.or_else(|| path.clone().map(|path| (path, false)));
-                if let (true, Some(path)) = (has_lines, path) {
+            if kind.is_file()
+                && !is_hidden
+                && let Ok(path) = entry.path().into_os_string().into_string()
+            {
+                let has_lines = has_lines(&path);
+                if has_lines && focused != Some(&path) {
                     return Some((path, true));
+                }
+                if found.is_none() || has_lines {
+                    found = Some((path, has_lines));
                 }
             }
             if kind.is_dir() && !is_hidden && looked_at < MAX_ENTRIES {
                 folders.push_back(entry.path());
             }
             if looked_at > MAX_ENTRIES {
-                return first;
+                return found;
             }
         }
     }
-    first
+    found
 }
 
 /// Whether it is a text with as many lines as the cursor is moved over.

@@ -12,9 +12,6 @@ use serde_json::Value;
 
 use super::facts::{self, Facts};
 
-/// No discovery file of anybody's is as long.
-const MAX_FILE: u64 = 64 * 1024;
-
 /// A companion to look at.
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -135,11 +132,7 @@ impl Target {
 impl TargetFile {
     fn read(path: &Path, environment: &Environment) -> io::Result<Self> {
         let facts = facts::of(path)?;
-        let content = if facts.length > MAX_FILE {
-            Err(format!("it is longer than {MAX_FILE} bytes"))
-        } else {
-            object(&std::fs::read(path)?)
-        };
+        let content = facts::content(path)?.and_then(|bytes| object(&bytes));
         let shelf = shelf(path, environment);
         let name = path.file_name().and_then(|name| name.to_str());
         let by_name = name.and_then(|name| {

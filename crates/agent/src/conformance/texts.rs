@@ -4,11 +4,11 @@
 use std::iter;
 
 use super::bench::Bench;
-use super::diffs::open_view;
+use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Texts;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, broken, check, unchecked};
+use super::rule::{Finding, broken, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -139,7 +139,7 @@ async fn comes_back(bench: &Bench, text: String) -> Finding {
     // A slow machine is no flaw of the companion's.
     let is_long = text.len() > LONG;
     session.patience *= if is_long { 4 } else { 1 };
-    let path = open_view(bench, &session, &text).await?;
+    let path = bench.open_view(&session, &text).await?;
     let reply = match session.close_diff(&path, true).await {
         Ok(reply) => reply,
         Err(NoAnswer(why)) => return broken(format!("closeDiff: {why}")),

@@ -4,10 +4,11 @@ use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use serde_json::{Value, json};
 
 use super::bench::Bench;
+use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Tools;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
+use super::rule::{Finding, Problem, broken, shown, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -53,10 +54,7 @@ async fn tools(bench: &Bench) -> Result<Vec<Value>, Problem> {
     let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(format!("tools/list: {why}")))?;
     match reply.pointer("/result/tools") {
         Some(Value::Array(tools)) => Ok(tools.clone()),
-        _ => broken(format!(
-            "tools/list is answered with {}",
-            super::shown(&reply)
-        )),
+        _ => broken(format!("tools/list is answered with {}", shown(&reply))),
     }
 }
 

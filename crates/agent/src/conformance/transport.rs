@@ -1,6 +1,6 @@
 //! HTTP and MCP: the handshake, the messages, the event stream (C1).
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use ::http::{Method, StatusCode};
@@ -9,11 +9,12 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::bench::Bench;
+use super::check::{Check, check};
+use super::message::{NEWEST_VERSION, initialize_params, notification, request};
 use super::probe::{NoAnswer, Probe};
 use super::rule::Group::Transport;
 use super::rule::Level::{Must, Should};
-use super::rule::{Check, Finding, Problem, broken, check, unchecked};
-use super::session::{NEWEST_VERSION, initialize_params, notification, request};
+use super::rule::{Finding, Problem, broken, cut, shown, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -124,6 +125,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Transport,
         Should,
+        "C1.1-unknown-session",
+        "A session id that the companion did not give is refused",
+        |b| Box::pin(unknown_session(b)),
+    ),
+    check(
+        Transport,
+        Should,
         "C1.2-endpoint",
         "/mcp is the only endpoint for MCP",
         |b| Box::pin(endpoint(b)),
@@ -146,14 +154,19 @@ const KNOWN_VERSIONS: [&str; 5] = [
     "2025-11-25",
 ];
 
+/// An id as no companion gives it.
+const NOBODYS_SESSION: &str = "pillion-conformance-nobody";
+
 /// The answer to `initialize`, and the id of the request. The session is ended at once.
 async fn shake(bench: &Bench, version: &str) -> Result<(Value, Value), Problem> {
     let id = json!("first");
     let body = request(id.clone(), "initialize", initialize_params(version));
-    let answer = super::sent(bench, bench.probe(Method::POST).body(body)).await?;
-    super::forget(bench, &answer);
-    let reply = answer.reply(&id, bench.patience.answer).await;
-    bench.clean_up().await;
+    let answer = bench
+        .sent(bench.line.probe(Method::POST).body(body))
+        .await?;
+    bench.line.forget(&answer);
+    let reply = answer.reply(&id, bench.line.patience.answer).await;
+    bench.line.clean_up().await;
     let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(why))?;
     Ok((reply, id))
 }
@@ -166,7 +179,7 @@ async fn agreed_version(bench: &Bench, version: &str) -> Result<String, Problem>
         Some(Value::String(agreed)) => Ok(agreed.clone()),
         _ => broken(format!(
             "version {version} is answered with {}",
-            super::shown(&reply)
+            shown(&reply)
         )),
     }
 }
@@ -176,7 +189,7 @@ async fn initialize(bench: &Bench) -> Finding {
     if reply["jsonrpc"] != "2.0" || reply["id"] != id {
         return broken(format!(
             "it is no answer to this request: {}",
-            super::shown(&reply)
+            shown(&reply)
         ));
     }
     let result = &reply["result"];
@@ -241,7 +254,7 @@ async fn accepts_notification(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     let probe = session.probe(Method::POST);
     let probe = probe.body(notification("notifications/initialized"));
-    let status = super::sent(bench, probe).await?.status;
+    let status = bench.sent(probe).await?.status;
     if status == StatusCode::ACCEPTED {
         Ok("HTTP 202".to_owned())
     } else {
@@ -253,7 +266,7 @@ async fn ping(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     match session.ask("ping", json!({})).await {
         Ok(reply) if reply["result"] == json!({}) => Ok("an empty result".to_owned()),
-        Ok(reply) => broken(format!("it is answered with {}", super::shown(&reply))),
+        Ok(reply) => broken(format!("it is answered with {}", shown(&reply))),
         Err(NoAnswer(why)) => broken(why),
     }
 }
@@ -262,7 +275,7 @@ async fn unknown_method(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     match session.ask("pillion/none", json!({})).await {
         Ok(reply) if reply["error"]["code"] == -32601 => Ok("error -32601".to_owned()),
-        Ok(reply) => broken(format!("it is answered with {}", super::shown(&reply))),
+        Ok(reply) => broken(format!("it is answered with {}", shown(&reply))),
         Err(NoAnswer(why)) => broken(why),
     }
 }
@@ -280,7 +293,7 @@ async fn bad_json(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     let mut seen = String::new();
     for body in ["{", "no JSON", "\u{0}"] {
-        let answer = super::sent(bench, session.probe(Method::POST).body(body)).await?;
+        let answer = bench.sent(session.probe(Method::POST).body(body)).await?;
         if !answer.status.is_client_error() {
             return broken(format!(
                 "{body:?} is answered with HTTP {}",
@@ -299,7 +312,7 @@ async fn media_type(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     let body = request(7, "ping", json!({}));
     let probe = session.probe(Method::POST).content_type("text/plain");
-    let status = super::sent(bench, probe.body(body)).await?.status;
+    let status = bench.sent(probe.body(body)).await?.status;
     if status.is_client_error() {
         Ok(format!("HTTP {}", status.as_u16()))
     } else {
@@ -313,7 +326,7 @@ async fn media_type(bench: &Bench) -> Finding {
 async fn stream(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     let get = session.probe(Method::GET).accept("text/event-stream");
-    let answer = super::sent(bench, get).await?;
+    let answer = bench.sent(get).await?;
     if answer.status != StatusCode::OK {
         return broken(format!("HTTP {}", answer.status.as_u16()));
     }
@@ -326,9 +339,9 @@ async fn stream(bench: &Bench) -> Finding {
 async fn stream_stays(bench: &Bench) -> Finding {
     let mut session = bench.session().await?;
     let started = Instant::now();
-    session.listen(bench.patience.idle).await;
-    if session.has_ended {
-        return broken(format!("it ended after {:.1?}", started.elapsed()));
+    session.listen(bench.line.patience.idle).await;
+    if let Some(how) = session.end {
+        return broken(format!("{how} after {:.1?}", started.elapsed()));
     }
     Ok(format!("open after {:.1?}", started.elapsed()))
 }
@@ -336,13 +349,13 @@ async fn stream_stays(bench: &Bench) -> Finding {
 async fn stream_alive(bench: &Bench) -> Finding {
     let mut session = bench.session().await?;
     // What comes at the start is no sign of life.
-    session.listen(bench.patience.quiet).await;
+    session.listen(bench.line.patience.quiet).await;
     let before = session.signs;
-    session.listen(bench.patience.idle).await;
-    if session.has_ended {
+    session.listen(bench.line.patience.idle).await;
+    if session.end.is_some() {
         return unchecked("the stream ended; see C1.1-stream-stays");
     }
-    let (idle, silence) = (bench.patience.idle, bench.patience.silence);
+    let (idle, silence) = (bench.line.patience.idle, bench.line.patience.silence);
     if session.signs > before {
         return Ok(format!("{} within {idle:.1?}", session.signs - before));
     }
@@ -357,13 +370,16 @@ async fn stream_alive(bench: &Bench) -> Finding {
 
 async fn events(bench: &Bench) -> Finding {
     let mut session = bench.session().await?;
-    session.listen(bench.patience.quiet).await;
+    session.listen(bench.line.patience.quiet).await;
     // An answer to a request may be a stream as well.
     let odd = session.odd_events.first();
     match odd {
         Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
         Some(event) if event.data.is_empty() => broken("an event is empty"),
-        Some(_) => broken("an event is no JSON-RPC message"),
+        Some(event) => broken(format!(
+            "an event is no JSON-RPC message: {}",
+            cut(&event.data)
+        )),
         None => Ok(format!("{} messages", session.messages.len())),
     }
 }
@@ -373,18 +389,19 @@ async fn delete(bench: &Bench) -> Finding {
     if session.id.is_none() {
         return unchecked("sessions have no id; see C1.1-session");
     }
-    let status = super::sent(bench, session.probe(Method::DELETE))
-        .await?
-        .status;
+    let status = bench.sent(session.probe(Method::DELETE)).await?.status;
     if status == StatusCode::METHOD_NOT_ALLOWED {
         return Ok("HTTP 405: clients may not end sessions".to_owned());
     }
     if !status.is_success() {
-        return broken(format!("HTTP {}", status.as_u16()));
+        return broken(format!(
+            "HTTP {}: who lets no client end a session answers 405",
+            status.as_u16()
+        ));
     }
     let body = request(8, "ping", json!({}));
     let probe = session.probe(Method::POST).body(body);
-    let later = super::sent(bench, probe).await?.status;
+    let later = bench.sent(probe).await?.status;
     match later {
         StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST => {
             Ok(format!("HTTP {}, then {}", status.as_u16(), later.as_u16()))
@@ -396,14 +413,29 @@ async fn delete(bench: &Bench) -> Finding {
     }
 }
 
+async fn unknown_session(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    if session.id.is_none() {
+        return unchecked("sessions have no id; see C1.1-session");
+    }
+    let body = request(8, "ping", json!({}));
+    let probe = session.probe(Method::POST).session(Some(NOBODYS_SESSION));
+    let status = bench.sent(probe.body(body)).await?.status;
+    if status.is_client_error() {
+        Ok(format!("HTTP {}", status.as_u16()))
+    } else {
+        broken(format!("HTTP {}: it is served", status.as_u16()))
+    }
+}
+
 async fn endpoint(bench: &Bench) -> Finding {
     bench.has_sessions().await?;
     for path in ["/", "/sse", "/mcp/pillion"] {
         let body = request(0, "initialize", initialize_params(NEWEST_VERSION));
-        let probe = bench.probe(Method::POST).target(path).body(body);
-        let answer = super::sent(bench, probe).await?;
-        super::forget(bench, &answer);
-        bench.clean_up().await;
+        let probe = bench.line.probe(Method::POST).target(path).body(body);
+        let answer = bench.sent(probe).await?;
+        bench.line.forget(&answer);
+        bench.line.clean_up().await;
         if answer.status.is_success() {
             return broken(format!("{path} answers too"));
         }
@@ -412,19 +444,23 @@ async fn endpoint(bench: &Bench) -> Finding {
 }
 
 async fn loopback(bench: &Bench) -> Finding {
-    let addresses = own_addresses();
+    let mut addresses = own_addresses();
+    // Who listens on every address listens on this one, too, even without a network.
+    if cfg!(target_os = "linux") {
+        addresses.push(Ipv4Addr::new(127, 0, 0, 2).into());
+    }
     if addresses.is_empty() {
-        return unchecked("this machine has no other address than loopback");
+        return unchecked("this machine has no other address than 127.0.0.1");
     }
     for address in &addresses {
-        let address = SocketAddr::new(*address, bench.target.port());
+        let address = SocketAddr::new(*address, bench.line.target.port());
         let connect = TcpStream::connect(address);
-        if let Ok(Ok(_)) = timeout(bench.patience.answer, connect).await {
+        if let Ok(Ok(_)) = timeout(bench.line.patience.answer, connect).await {
             // Somebody else may have the port there.
-            let probe: Probe = bench.stranger(Method::POST).address(address);
-            let answer = probe.body("{}").send(bench.patience.answer).await;
+            let probe: Probe = bench.line.stranger(Method::POST).address(address);
+            let answer = probe.body("{}").send(bench.line.patience.answer).await;
             if answer.is_ok() {
-                return broken(format!("{address} answers"));
+                return broken(format!("it answers on {address}, not on 127.0.0.1 only"));
             }
         }
     }

@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(3);
 
 /// What was seen so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct Changes {
     /// How often a file got another content.
     pub(super) rewritten: usize,
     /// The first thing that a reader would have suffered from.
@@ -26,7 +26,7 @@ pub(super) struct Seen {
 /// A watcher; dropping it ends the watch.
 #[derive(Debug)]
 pub(super) struct Watch {
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Changes>>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -65,7 +65,7 @@ impl Watch {
         watch
     }
 
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn changes(&self) -> Changes {
         let seen = self.seen.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -87,7 +87,7 @@ impl Watched {
         }
     }
 
-    fn look(&mut self, seen: &mut Seen) {
+    fn look(&mut self, seen: &mut Changes) {
         let shown = self.path.display();
         let Ok(metadata) = self.path.symlink_metadata() else {
             self.was_gone = self.last.is_some();
@@ -135,7 +135,7 @@ impl Look {
             modified: metadata.modified().ok(),
             length: metadata.len(),
             inode: facts.unix.map(|unix| unix.inode),
-            bytes: std::fs::read(path).ok()?,
+            bytes: facts::content(path).ok()?.ok()?,
         })
     }
 }
@@ -144,12 +144,12 @@ impl Look {
 mod tests {
     use super::*;
 
-    fn watched(change: impl Fn(&Path)) -> Seen {
+    fn watched(change: impl Fn(&Path)) -> Changes {
         let folder = tempfile::tempdir().expect("the folder is ours");
         let path = folder.path().join("file");
         std::fs::write(&path, "{}").expect("the folder is ours");
         let mut file = Watched::new(&path);
-        let mut seen = Seen::default();
+        let mut seen = Changes::default();
         file.look(&mut seen);
         assert_eq!(seen.rewritten, 0);
         change(&path);

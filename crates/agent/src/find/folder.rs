@@ -9,10 +9,10 @@ use pillion_protocol::dialect::{Base, FileName};
 use super::content::Content;
 use super::pick::{Judged, Pick, Place};
 use super::read::{Seen, names};
-use super::release::Change;
 use super::signal::{Answer, ask};
 use super::verdict::{Preference, Verdict};
 use super::workspace::Fit;
+use crate::release::Change;
 
 impl Place<'_> {
     /// What `FOLDER/PREFIX-PID-PORT.json` and its older forms give.

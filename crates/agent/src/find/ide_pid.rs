@@ -4,7 +4,7 @@ use pillion_discovery::Environment;
 use pillion_discovery::process::Process;
 
 use super::content::leading_number;
-use super::release::Release;
+use crate::release::Release;
 
 /// How far agents climb.
 const MAX_STEPS: usize = 32;
@@ -37,7 +37,7 @@ fn named_pid(release: Release, environment: &Environment) -> Option<u32> {
 /// then its parent. Without a shell, the topmost ancestor below process 1.
 ///
 /// The process itself counts, too. A login shell (`-zsh`) is no shell by this rule.
-pub fn unix(chain: &[Process]) -> Option<u32> {
+fn unix(chain: &[Process]) -> Option<u32> {
     let parent_of = |pid: u32| {
         let found = chain.iter().find(|process| process.pid == pid);
         found.map_or(0, |process| process.parent)
@@ -62,7 +62,7 @@ pub fn unix(chain: &[Process]) -> Option<u32> {
 }
 
 /// The rule on Windows: the third from the top; of a shorter chain, the topmost.
-pub fn windows(chain: &[Process]) -> Option<u32> {
+fn windows(chain: &[Process]) -> Option<u32> {
     let chain = &chain[..chain.len().min(MAX_STEPS)];
     let third = chain.len().checked_sub(3).map(|index| &chain[index]);
     third.or(chain.last()).map(|process| process.pid)

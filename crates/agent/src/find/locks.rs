@@ -9,10 +9,10 @@ use super::content::{Content, Workspace};
 use super::folder::pid_in;
 use super::pick::{Judged, Pick, Place};
 use super::read::{Seen, names};
-use super::release::Change;
 use super::signal::{Answer, ask};
 use super::verdict::{Preference, Stale, Verdict};
 use super::workspace::Fit;
+use crate::release::Change;
 
 const PREFIX: &str = "qwen-code-ide-server";
 

@@ -3,9 +3,9 @@
 use super::Situation;
 use super::content::{Content, port_number};
 use super::read::Seen;
-use super::release::Change;
 use super::verdict::{Candidate, Verdict};
 use super::workspace::Matcher;
+use crate::release::Change;
 
 /// A release in its situation, with what it works out first.
 pub(super) struct Place<'a> {

@@ -4,7 +4,7 @@
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 
-use super::release::{Change, Release};
+use crate::release::{Change, Release};
 
 /// What a variable must be.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use pillion_discovery::environment::absolute;
 use pillion_protocol::discovery::WORKSPACE_SEPARATOR;
 
 use super::content::Workspace;
-use super::release::{Change, Release};
+use crate::release::{Change, Release};
 
 /// What a release finds when it compares a workspace with its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pillion_protocol::IdeContext;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 use super::{Contexts, Decision, Status};
 use crate::client::Client;
@@ -16,10 +16,20 @@ pub(super) struct Hub {
     status: watch::Sender<Status>,
     context: watch::Sender<IdeContext>,
     now: Mutex<Now>,
+    /// Wakes whoever listens to the event stream.
+    breaking: Notify,
 }
 
 /// Changes, by its sender's end, when a view has been closed.
-pub(super) type Closing = watch::Receiver<()>;
+type Closing = watch::Receiver<()>;
+
+/// The right to close the view of a path. Until it is dropped no new one is opened there: the closing
+/// would close that.
+#[derive(Debug)]
+pub(super) struct Turn {
+    before: Option<Closing>,
+    _over: watch::Sender<()>,
+}
 
 #[derive(Debug, Default)]
 struct Now {
@@ -28,6 +38,8 @@ struct Now {
     waiting: HashMap<String, oneshot::Sender<Decision>>,
     /// The views that are being closed, until they are.
     closing: HashMap<String, Closing>,
+    /// Why the session cannot go on, though its event stream is open.
+    broken: Option<String>,
 }
 
 impl Hub {
@@ -36,6 +48,7 @@ impl Hub {
             status: watch::Sender::new(Status::Connecting),
             context: watch::Sender::new(IdeContext::default()),
             now: Mutex::default(),
+            breaking: Notify::new(),
         }
     }
 
@@ -75,9 +88,9 @@ impl Hub {
 
     /// Tells who waits for this path, if anybody does.
     pub(super) fn settle(&self, path: &str, decision: Decision) {
-        let waiting = self.now().waiting.remove(path);
-        if let Some(waiting) = waiting {
-            // Whoever waited may have gone.
+        let mut now = self.now();
+        if let Some(waiting) = now.waiting.remove(path) {
+            // Whoever waited may have gone. Within the lock: who closes the view looks first.
             let _ = waiting.send(decision);
         }
     }
@@ -112,15 +125,25 @@ impl Hub {
         }
     }
 
-    /// From now on the view of this path is being closed, until the sender is dropped. Also gives who
-    /// was closing one there before.
-    pub(super) fn start_closing(&self, path: &str) -> (watch::Sender<()>, Option<Closing>) {
-        let (sender, closing) = watch::channel(());
+    /// Takes the right to close the view of this path, unless the proposal that waits with `waiting`
+    /// was decided.
+    pub(super) fn start_closing(
+        &self,
+        path: &str,
+        waiting: Option<&mut oneshot::Receiver<Decision>>,
+    ) -> Result<Turn, Decision> {
         let mut now = self.now();
+        if let Some(decision) = waiting.and_then(|waiting| waiting.try_recv().ok()) {
+            return Err(decision);
+        }
+        let (over, closing) = watch::channel(());
         now.closing
             .retain(|_, closing| closing.has_changed().is_ok());
         let before = now.closing.insert(path.to_owned(), closing);
-        (sender, before)
+        Ok(Turn {
+            before,
+            _over: over,
+        })
     }
 
     /// Waits until no view of this path is being closed: the closing would close a new one.
@@ -128,6 +151,33 @@ impl Hub {
         let closing = self.now().closing.get(path).cloned();
         if let Some(mut closing) = closing {
             while closing.changed().await.is_ok() {}
+        }
+    }
+
+    /// Looks at what a call came to: a companion that does not know the session any more, or refuses
+    /// its token, has to be connected to anew, as MCP says, even if the event stream stays open.
+    pub(super) fn heed<T>(&self, client: &Arc<Client>, outcome: &Result<T, ClientError>) {
+        let Err(error @ ClientError::Refused(401 | 404)) = outcome else {
+            return;
+        };
+        let mut now = self.now();
+        if now
+            .client
+            .as_ref()
+            .is_some_and(|it| Arc::ptr_eq(it, client))
+        {
+            now.broken = Some(error.to_string());
+            self.breaking.notify_one();
+        }
+    }
+
+    /// Waits until the session cannot go on; says why. Cancel-safe.
+    pub(super) async fn broken(&self) -> String {
+        loop {
+            if let Some(reason) = self.now().broken.take() {
+                return reason;
+            }
+            self.breaking.notified().await;
         }
     }
 
@@ -155,5 +205,15 @@ impl Hub {
     fn now(&self) -> MutexGuard<'_, Now> {
         // Nothing that holds the lock leaves it half done.
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn {
+    /// Closes the view, after whoever was about to close one there before.
+    pub(super) async fn close(self, client: &Client, path: &str) -> Result<String, ClientError> {
+        if let Some(mut before) = self.before {
+            while before.changed().await.is_ok() {}
+        }
+        client.close_diff(path).await
     }
 }

@@ -1,12 +1,12 @@
 //! One proposal, from its view's opening to the decision.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::hub::Hub;
+use super::hub::{Hub, Turn};
 use crate::client::Client;
 use crate::error::ClientError;
 
@@ -20,18 +20,24 @@ pub enum Decision {
     Accepted(String),
     /// Rejected, which closing the view without accepting is, too (C5.7).
     Rejected,
-    /// This session closed the view; this was the text in it (C5.5).
+    /// This side closed the view; this was the text in it (C5.5).
     Closed(String),
 }
 
 /// An open view. Dropping it before the decision closes the view.
 #[derive(Debug)]
 pub struct Proposal {
-    hub: Arc<Hub>,
+    /// Its session's. The session may end before: whoever waits is told by that.
+    hub: Weak<Hub>,
     client: Arc<Client>,
     path: String,
-    waiting: oneshot::Receiver<Decision>,
-    is_over: bool,
+    /// None when the waiting is over.
+    waiting: Option<oneshot::Receiver<Decision>>,
+    decided: Option<Decision>,
+    /// The companion has nothing open, or has been asked to close it.
+    is_closed: bool,
+    /// Where the view is closed, whichever thread drops this.
+    runtime: Handle,
 }
 
 impl Proposal {
@@ -39,16 +45,19 @@ impl Proposal {
         // Before the call: the reviewer may be faster than the answer.
         let (client, waiting) = hub.wait_for(path)?;
         let mut proposal = Self {
-            hub: Arc::clone(hub),
+            hub: Arc::downgrade(hub),
             client,
             path: path.to_owned(),
-            waiting,
-            is_over: false,
+            waiting: Some(waiting),
+            decided: None,
+            is_closed: false,
+            runtime: Handle::current(),
         };
         hub.closed(path).await;
         let opened = proposal.client.open_diff(path, text).await;
         // Of anything else than a refusal it is not known whether the view is open.
-        proposal.is_over = matches!(opened, Err(ClientError::Tool(_) | ClientError::Refused(_)));
+        proposal.is_closed = matches!(opened, Err(ClientError::Tool(_) | ClientError::Refused(_)));
+        hub.heed(&proposal.client, &opened);
         opened.map(|()| proposal)
     }
 
@@ -57,14 +66,14 @@ impl Proposal {
         &self.path
     }
 
-    /// Waits until somebody decided. Cancel-safe.
+    /// Waits until somebody decided; gives the same again when it is asked again. Cancel-safe: a
+    /// decision that comes in the meantime is kept.
     ///
     /// # Errors
-    /// [`ClientError::Lost`] when the companion went away before.
+    /// [`ClientError::Lost`] when the companion went away before, or the session ended.
     pub async fn decision(&mut self) -> Result<Decision, ClientError> {
-        let decision = (&mut self.waiting).await;
-        self.is_over = true;
-        decision.map_err(|_| ClientError::Lost)
+        self.wait().await;
+        self.decided.clone().ok_or(ClientError::Lost)
     }
 
     /// Closes the view. What comes of it is [`Decision::Closed`], unless somebody had decided just
@@ -73,38 +82,69 @@ impl Proposal {
     /// # Errors
     /// When the companion is gone, or will not close it.
     pub async fn withdraw(mut self) -> Result<Decision, ClientError> {
-        let closed = self.client.close_diff(&self.path).await;
+        let turn = match self.start_closing() {
+            Ok(turn) => turn,
+            Err(decision) => return Ok(decision),
+        };
+        let closed = match turn {
+            Some(turn) => turn.close(&self.client, &self.path).await,
+            None => self.client.close_diff(&self.path).await,
+        };
         // A failure above has closed nothing that a second attempt would.
-        self.is_over = true;
+        self.is_closed = true;
+        if let Some(hub) = self.hub.upgrade() {
+            hub.heed(&self.client, &closed);
+        }
         match closed {
             Ok(text) => Ok(Decision::Closed(text)),
             Err(error) => {
-                let decided = tokio::time::timeout(LAST_MOMENT, &mut self.waiting).await;
-                decided.ok().and_then(Result::ok).ok_or(error)
+                // If it does not come, it has not been made.
+                let _ = tokio::time::timeout(LAST_MOMENT, self.wait()).await;
+                self.decided.take().ok_or(error)
             }
+        }
+    }
+
+    async fn wait(&mut self) {
+        if let Some(waiting) = &mut self.waiting {
+            self.decided = waiting.await.ok();
+            self.waiting = None;
+        }
+    }
+
+    /// What is decided has no view any more: one of this file would be another proposal's.
+    fn start_closing(&mut self) -> Result<Option<Turn>, Decision> {
+        if let Some(decision) = self.decided.take() {
+            return Err(decision);
+        }
+        match (self.hub.upgrade(), &mut self.waiting) {
+            (Some(hub), waiting) => hub.start_closing(&self.path, waiting.as_mut()).map(Some),
+            (None, Some(waiting)) => waiting.try_recv().map_or(Ok(None), Err),
+            (None, None) => Ok(None),
         }
     }
 }
 
 impl Drop for Proposal {
     fn drop(&mut self) {
-        self.waiting.close();
-        self.hub.forget(&self.path);
-        // A decision that nobody looked at: the next view of this file is not ours to close.
-        if self.is_over || self.waiting.try_recv().is_ok() {
+        let turn = self.start_closing();
+        // From here on nobody waits.
+        self.waiting = None;
+        if let Some(hub) = self.hub.upgrade() {
+            hub.forget(&self.path);
+        }
+        let Ok(turn) = turn else { return };
+        if self.is_closed {
             return;
         }
-        if let Ok(runtime) = Handle::try_current() {
-            let client = Arc::clone(&self.client);
-            let path = std::mem::take(&mut self.path);
-            let (closing, before) = self.hub.start_closing(&path);
-            runtime.spawn(async move {
-                if let Some(mut before) = before {
-                    while before.changed().await.is_ok() {}
-                }
-                let _ = client.close_diff(&path).await;
-                drop(closing);
-            });
-        }
+        let client = Arc::clone(&self.client);
+        let path = std::mem::take(&mut self.path);
+        self.runtime.spawn(async move {
+            // The companion may have closed it by itself.
+            let _ = match turn {
+                Some(turn) => turn.close(&client, &path).await,
+                None => client.close_diff(&path).await,
+            };
+        });
     }
 }

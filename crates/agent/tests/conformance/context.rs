@@ -21,14 +21,19 @@ impl Shared {
         let path = |number: u64| self.workspace.join(format!("file-{number}.txt"));
         let line = self.state().line + u32::from(!self.breaks("C4.3-moved"));
         let line = line.max(1);
+        // The first move is one to another file.
+        let has_moved = self.state().moves > 0;
+        if has_moved && self.breaks("C4.5-focused") {
+            now -= 60_000;
+        }
         let mut active = json!({
-            "path": path(0),
+            "path": path(u64::from(!has_moved)),
             "timestamp": now,
             "isActive": true,
             "cursor": {"line": line, "character": 1},
             "selectedText": "text",
         });
-        let mut other = json!({"path": path(1), "timestamp": now - 1});
+        let mut other = json!({"path": path(u64::from(has_moved)), "timestamp": now - 1});
         if self.breaks("C4.3-shape") {
             active["timestamp"] = now.to_string().into();
         }
@@ -64,6 +69,9 @@ impl Shared {
             other["path"] = json!(self.workspace);
         }
         let mut files = vec![active, other];
+        if self.breaks("C4.9-trusted") {
+            return json!({"workspaceState": {"openFiles": files, "isTrusted": true}});
+        }
         if self.breaks("C4.4-diff") {
             let views = &self.state().views;
             files.extend(
@@ -109,7 +117,7 @@ impl Shared {
         state.moves += 1;
         state.line = line - 1;
         drop(state);
-        if self.breaks("C4.2-debounce") {
+        if self.breaks("C4.2-debounce") || self.breaks("C4.2-debounce/slow-command") {
             self.push("ide/contextUpdate", &self.context(), |_| true);
             return;
         }

@@ -56,6 +56,12 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
             symlink(real, file).unwrap();
             continue;
         }
+        if number == 0 && shared.breaks("C2.1-file/pipe") {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            let made = Command::new("mkfifo").arg(file).status();
+            assert!(made.unwrap().success());
+            continue;
+        }
         write(file, &text);
     }
     if shared.breaks("C3.1-file") {
@@ -103,6 +109,9 @@ fn content(shared: &Shared, is_gemini: bool) -> Value {
     }
     if shared.breaks("C3.2-files") && !is_gemini {
         content["authToken"] = "another0123456789abcdef".into();
+    }
+    if shared.breaks("C2.5-same") && !is_gemini {
+        content["workspacePath"] = json!(shared.workspace.parent());
     }
     if !is_gemini {
         return content;

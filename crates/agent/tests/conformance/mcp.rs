@@ -85,12 +85,19 @@ impl Shared {
             None => lax("scheme") && bearer == self.token,
             Some(token) if token == self.token => true,
             Some(token) if token.len() == self.token.len() => lax("wrong"),
-            Some(token) => lax("truncated") && self.token.starts_with(token),
+            Some(token) => {
+                lax("truncated") && self.token.starts_with(token)
+                    || lax("extended") && token.starts_with(&self.token)
+            }
         }
     }
 
     fn session(&self, request: &Request) -> Option<String> {
         let id = request.header("mcp-session-id")?;
+        let is_foreign = !id.starts_with("session");
+        if is_foreign && self.breaks("C1.1-unknown-session") {
+            return Some(self.newest_session());
+        }
         self.state()
             .sessions
             .contains_key(id)

@@ -5,6 +5,7 @@
 
 #[cfg(unix)]
 mod choices;
+mod endings;
 mod foreign;
 #[cfg(unix)]
 mod ide_processes;

@@ -117,6 +117,13 @@ async fn nonsense_is_told_apart_from_silence() {
     )
     .await;
     assert!(matches!(error, ClientError::Refused(401)), "{error:?}");
+    // A redirection could lead the token to anybody.
+    let elsewhere = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/mcp\r\nContent-Length: 0\r\n\r\n";
+    let error = connecting("initialize", Act::Send(elsewhere.to_vec())).await;
+    assert!(matches!(error, ClientError::Refused(307)), "{error:?}");
+    let garbled = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}";
+    let error = connecting("initialize", Act::Send(garbled.to_vec())).await;
+    assert!(matches!(error, ClientError::Unreachable(_)), "{error:?}");
     let error = connecting(
         "GET",
         Act::Send(head("405 Method Not Allowed", "text/plain")),

@@ -50,6 +50,12 @@ impl Accepting {
         Self { companion, environment, _folder: folder }
     }
 
+    /// Of an agent in its workspace.
+    pub fn environment(&self) -> Environment {
+        let here = self.environment.tmpdir();
+        self.environment.clone().with_current_dir(here)
+    }
+
     pub fn address(&self) -> Address {
         let port = self.companion.port();
         let mut running = state::list(&self.environment).into_iter();

@@ -16,7 +16,13 @@ pub(super) struct Told {
     pub row: &'static Row,
     pub variable: &'static str,
     /// The IDE's process, if the variable names it.
-    pub pid: Option<u32>,
+    pub process: Option<Process>,
+}
+
+impl Told {
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(|process| process.pid)
+    }
 }
 
 /// The nearest editor above, and its process.
@@ -36,18 +42,20 @@ pub(super) fn nearest_editor(above: &[Process]) -> Option<(&'static Row, &Proces
     Some((row, helpers.last().unwrap_or(&above[nearest])))
 }
 
-/// The first row of the table that a variable speaks for.
+/// The first row of the table that a variable speaks for. `living` gives a process that is not above,
+/// if it lives.
 pub(super) fn by_variable(
     environment: &Environment,
     above: &[Process],
-    is_alive: impl Fn(u32) -> bool,
+    living: impl Fn(u32) -> Option<Process>,
 ) -> Option<Told> {
+    let living = |pid| {
+        let found = above.iter().find(|process| process.pid == pid);
+        found.cloned().or_else(|| living(pid))
+    };
     let told = ROWS.iter().find_map(|row| {
-        let (variable, pid) = row
-            .signs
-            .iter()
-            .find_map(|sign| read(sign, environment, above, &is_alive))?;
-        Some(Told { row, variable, pid })
+        let mut told = row.signs.iter();
+        told.find_map(|sign| read(sign, row, environment, above, &living))
     });
     told.or_else(|| weak_vim(environment))
 }
@@ -125,33 +133,42 @@ fn last(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// The variable's name and the process that it tells of, if it is what the sign says.
+/// What the sign says, if it is so.
 fn read(
     sign: &Sign,
+    row: &'static Row,
     environment: &Environment,
     above: &[Process],
-    is_alive: &impl Fn(u32) -> bool,
-) -> Option<(&'static str, Option<u32>)> {
+    living: &impl Fn(u32) -> Option<Process>,
+) -> Option<Told> {
     let value = |name: &'static str| environment.filled(name);
+    let is_above = |pid| above.iter().any(|process| process.pid == pid);
+    let told = |variable, process| Told {
+        row,
+        variable,
+        process,
+    };
     match *sign {
-        Sign::Set(name) => value(name).map(|_| (name, None)),
-        Sign::Is(name, wanted) => (value(name)? == wanted).then_some((name, None)),
+        Sign::Set(name) => value(name).map(|_| told(name, None)),
+        Sign::Is(name, wanted) => (value(name)? == wanted).then(|| told(name, None)),
         Sign::Holds(name, wanted) => {
             let held = value(name)?.to_string_lossy().to_lowercase();
-            held.contains(wanted).then_some((name, None))
+            held.contains(wanted).then(|| told(name, None))
         }
         Sign::Socket(name) => {
             let socket = value(name)?;
-            let pid = socket.to_str().and_then(socket_pid);
-            let is_there = match pid {
-                Some(pid) => above.iter().any(|process| process.pid == pid) || is_alive(pid),
-                None => is_open(socket),
+            let process = match socket.to_str().and_then(socket_pid) {
+                // Its number alone may be another process's by now, unless it is above.
+                Some(pid) => Some(living(pid).filter(|_| is_above(pid) || is_open(socket))?),
+                None if is_open(socket) => None,
+                None => return None,
             };
-            is_there.then_some((name, pid))
+            Some(told(name, process))
         }
         Sign::Pid(name) => {
-            let pid: u32 = value(name)?.to_str()?.parse().ok()?;
-            is_alive(pid).then_some((name, Some(pid)))
+            let pid = value(name)?.to_str()?.parse().ok()?;
+            let process = living(pid).filter(|process| is_program_of(row, process))?;
+            Some(told(name, Some(process)))
         }
     }
 }
@@ -163,10 +180,10 @@ fn socket_pid(socket: &str) -> Option<u32> {
     pid.parse().ok()
 }
 
-/// Whether a socket that a person named may be there: an address on the network always may.
+/// Whether a socket may be there: an address on the network always may, and a pipe of Windows.
 fn is_open(socket: &OsStr) -> bool {
     let path = Path::new(socket);
-    !path.is_absolute() || path.exists()
+    cfg!(windows) || !path.is_absolute() || path.exists()
 }
 
 fn weak_vim(environment: &Environment) -> Option<Told> {
@@ -181,7 +198,7 @@ fn weak_vim(environment: &Environment) -> Option<Told> {
     WEAK_VIM.into_iter().all(is_filled).then_some(Told {
         row,
         variable: "VIMRUNTIME",
-        pid: None,
+        process: None,
     })
 }
 

@@ -46,9 +46,9 @@ pub(super) enum Sign {
     Is(&'static str, &'static str),
     /// Holds this, in any case.
     Holds(&'static str, &'static str),
-    /// Names Neovim's socket, which must be there.
+    /// Names a socket, which must be there; Neovim's own name of it holds its process id.
     Socket(&'static str),
-    /// Is the id of a living process.
+    /// Is the id of a living process of this program.
     Pid(&'static str),
 }
 
@@ -92,7 +92,7 @@ const fn row(
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("neovim", "Neovim", Terminal, &[Socket("NVIM"), Socket("NVIM_LISTEN_ADDRESS")], &["nvim", "nvim-qt", "neovide"], None),
+    row("neovim", "Neovim", Terminal, &[Socket("NVIM")], &["nvim", "nvim-qt", "neovide"], None),
     row("kakoune", "Kakoune", Terminal, &[Set("kak_session")], &["kak"], None),
     row("emacs", "Emacs", Terminal, &[Set("INSIDE_EMACS")], &["emacs", "emacs-gtk", "emacs-gtk+x11", "emacs-lucid", "emacs-nox", "emacs-nw", "emacs-pgtk", "emacs-x", "emacs-x11"], Some("Emacs.app")),
     row("vim", "Vim", Terminal, &[Set("VIM_TERMINAL")], &["vim", "gvim", "vi", "view", "vimdiff", "gview", "vimx", "mvim", "macvim", "vim.basic", "vim.tiny", "vim.nox", "vim.gtk3", "vim.athena", "vim.motif"], Some("MacVim.app")),
@@ -120,8 +120,9 @@ pub(super) const ROWS: &[Row] = &[
     row("rustrover", "RustRover", Product("rustrover"), &[], &["rustrover", "rustrover64", "rustrover.sh"], Some("RustRover.app")),
     row("datagrip", "DataGrip", Product("datagrip"), &[], &["datagrip", "datagrip64", "datagrip.sh"], Some("DataGrip.app")),
     row("phpstorm", "PhpStorm", Product("phpstorm"), &[], &["phpstorm", "phpstorm64", "phpstorm.sh"], Some("PhpStorm.app")),
-    // The last two stay in a tmux that was started in VS Code's terminal, the first does not.
-    row("vscode", "VS Code", Code, &[Is("TERM_PROGRAM", "vscode"), Set("VSCODE_GIT_IPC_HANDLE"), Set("VSCODE_IPC_HOOK_CLI")], &["code", "code-insiders", "code-oss", "code-tunnel"], Some("Visual Studio Code.app")),
+    // The last two stay in a tmux that was started in VS Code's terminal, the first does not. Their
+    // sockets go when VS Code does.
+    row("vscode", "VS Code", Code, &[Is("TERM_PROGRAM", "vscode"), Socket("VSCODE_GIT_IPC_HANDLE"), Socket("VSCODE_IPC_HOOK_CLI")], &["code", "code-insiders", "code-oss", "code-tunnel"], Some("Visual Studio Code.app")),
     row("vscodefork", "IDE", CodeFork, &[], &[], None),
 
     row("vscodium", "VSCodium", Plain, &[], &["codium", "vscodium"], Some("VSCodium.app")),

@@ -16,10 +16,22 @@ fn chain(commands: &[&str]) -> Vec<Process> {
         .collect()
 }
 
-/// What is detected, where no process lives but those above and 812.
+/// What is detected, where no process lives but those above, 812 and 813.
 fn found(variables: &[(&str, &str)], commands: &[&str]) -> Option<Detection> {
     let environment = Environment::from_pairs(variables.iter().copied());
-    detect_among(&environment, &chain(commands), |pid| pid == 812)
+    let living = |pid| {
+        let command = match pid {
+            812 => "/usr/bin/kate x",
+            813 => "nvim --embed",
+            _ => return None,
+        };
+        Some(Process {
+            pid,
+            parent: 1,
+            command: command.to_owned(),
+        })
+    };
+    detect_among(&environment, &chain(commands), living)
 }
 
 #[track_caller]
@@ -99,7 +111,7 @@ fn process_1_is_never_taken_for_the_ide() {
             parent: 0,
             command: "/sbin/init".to_owned(),
         });
-        let found = detect_among(&environment, &chain, |_| true).expect("one is found");
+        let found = detect_among(&environment, &chain, |_| None).expect("one is found");
         assert_eq!(
             (found.ide.name, found.pid, found.command),
             ("zed", None, None)
@@ -111,24 +123,39 @@ fn process_1_is_never_taken_for_the_ide() {
 fn a_socket_of_a_neovim_that_is_gone_tells_nothing() {
     let gone = [("NVIM", "/run/user/1/nvim.77.0")];
     assert_eq!(found(&gone, &["bash", "tmux"]), None);
-    let no_such_file = [("NVIM_LISTEN_ADDRESS", "/no/such/socket")];
+    let no_such_file = [("NVIM", "/no/such/socket")];
     assert_eq!(found(&no_such_file, &["bash", "sshd"]), None);
-    let lives = [("NVIM", "/run/user/1/nvim.812.0"), ("TMUX", "/tmp/t,1,0")];
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("nvim.813.0");
+    let socket = socket.to_str().unwrap();
+    let lives = [("NVIM", socket), ("TMUX", "/tmp/t,1,0")];
+    // A process of that number may be any by now.
+    assert_eq!(found(&lives, &["bash", "tmux"]), None);
+    std::fs::write(socket, "").unwrap();
+    // Where Neovim is to listen is said to all terminals by whoever wants it at one place.
+    assert_eq!(found(&[("NVIM_LISTEN_ADDRESS", socket)], &["bash"]), None);
     assert_found(
         &lives,
         &["bash", "tmux"],
         "neovim",
-        Some(812),
+        Some(813),
         "variable NVIM, inherited through tmux or screen: it may be out of date",
     );
+    let found = found(&lives, &["bash", "tmux"]).unwrap();
+    assert_eq!(found.command.as_deref(), Some("nvim --embed"));
 }
 
 #[test]
 fn what_came_through_tmux_says_so_and_names_no_process_that_is_not_the_ides() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("x.sock");
     let variables = [
-        ("VSCODE_IPC_HOOK_CLI", "/run/x.sock"),
+        ("VSCODE_IPC_HOOK_CLI", socket.to_str().unwrap()),
         ("TERM_PROGRAM", "tmux"),
     ];
+    // VS Code is gone, and with it its socket.
+    assert_eq!(found(&variables, &["-zsh", "tmux new -s x"]), None);
+    std::fs::write(&socket, "").unwrap();
     assert_found(
         &variables,
         &["-zsh", "tmux new -s x", "systemd --user"],
@@ -210,7 +237,9 @@ fn editors_have_variables_of_their_own() {
         Some(812),
         "variable KATE_PID",
     );
-    assert_eq!(found(&[("KATE_PID", "77")], &["bash"]), None);
+    for pid in ["77", "813"] {
+        assert_eq!(found(&[("KATE_PID", pid)], &["bash"]), None, "{pid}");
+    }
 }
 
 #[test]

@@ -20,6 +20,12 @@ impl Tree {
         Self
     }
 
+    pub(super) fn pids(&self) -> Vec<u32> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter_map(|name| name.parse().ok()).collect()
+    }
+
     pub(super) fn process(&self, pid: u32) -> Option<Process> {
         let stat = Stat::of(pid)?;
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

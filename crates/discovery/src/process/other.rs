@@ -20,6 +20,11 @@ impl Tree {
         Self::of(ProcessesToUpdate::All, kind)
     }
 
+    pub(super) fn pids(&self) -> Vec<u32> {
+        let known = self.0.iter().flat_map(|system| system.processes().keys());
+        known.map(|pid| pid.as_u32()).collect()
+    }
+
     pub(super) fn process(&self, pid: u32) -> Option<Process> {
         let known = self.known(pid)?;
         let words = known.cmd().iter().map(|word| word.to_string_lossy());

@@ -5,12 +5,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::StateFile;
 use pillion_discovery::survey::{Liveness, survey};
+use pillion_discovery::{CompanionState, StateFile};
 use pillion_protocol::Dialect;
 
 use crate::state::state;
-use crate::world::{Listener, World, dead_pid, dead_port, pids, publish, publish_in};
+use crate::world::{Deaf, Listener, World, dead_pid, dead_port, pids, publish, publish_in};
 
 fn write(world: &World, name: &str, content: &str) {
     let folder = world.path("tmp/gemini/ide");
@@ -75,6 +75,77 @@ fn others_are_alive_when_their_process_lives_and_somebody_listens() {
 }
 
 #[test]
+fn a_companion_is_dialled_once_although_it_has_files_and_a_state() {
+    let (world, listener) = (World::new(), Listener::new());
+    let _publication = publish(&world, listener.port());
+    let state = state(std::process::id(), listener.port());
+    let _file = StateFile::publish(&world.environment(), state).unwrap();
+    listener.dials();
+    let found = survey(&world.environment()).companions;
+    assert!(found[0].is_alive() && found[0].state.is_some());
+    assert_eq!(listener.dials(), 1);
+}
+
+#[test]
+fn those_that_answer_no_dial_are_there_and_are_waited_for_at_the_same_time() {
+    let world = World::new();
+    let own = std::process::id();
+    let deaf: Vec<_> = (0..24).map(|_| Deaf::new()).collect();
+    for deaf in &deaf {
+        let port = deaf.port();
+        let name = format!("gemini-ide-server-{own}-{port}.json");
+        write(&world, &name, &others(port, "/deaf"));
+    }
+    let start = Instant::now();
+    let found = survey(&world.environment()).companions;
+    let took = start.elapsed();
+    assert_eq!(found.len(), deaf.len());
+    assert!(found.iter().all(|it| it.is_alive()), "{found:?}");
+    // One after the other they would take 24 times the 200 ms that each is given.
+    assert!(took < Duration::from_secs(3), "{took:?}");
+}
+
+#[test]
+fn a_root_that_is_not_absolute_contains_nothing() {
+    let (world, listener) = (World::new(), Listener::new());
+    let (own, port) = (std::process::id(), listener.port());
+    let name = format!("gemini-ide-server-{own}-{port}.json");
+    let content = format!(r#"{{"port":{port},"workspacePath":"[\"\", \".\", \"/w\"]"}}"#);
+    write(&world, &name, &content);
+    let found = survey(&world.environment()).companions;
+    assert_eq!(found[0].roots.len(), 3, "{found:?}");
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(found[0].depth(&here), None);
+    assert_eq!(found[0].depth(Path::new("/w/x")), Some(2));
+}
+
+#[test]
+fn a_folder_is_in_a_workspace_by_real_paths_also_where_it_is_not_there_yet() {
+    let (world, listener) = (World::new(), Listener::new());
+    fs::create_dir(world.path("root")).unwrap();
+    symlink(world.path("root"), world.path("link")).unwrap();
+    symlink("root/not/there", world.path("dangling")).unwrap();
+    symlink("elsewhere", world.path("root/out")).unwrap();
+    symlink("/nowhere", world.path("root/away")).unwrap();
+    let (own, port) = (std::process::id(), listener.port());
+    let name = format!("gemini-ide-server-{own}-{port}.json");
+    let inside = |root: &str, asked: &str| {
+        let root = world.path(root);
+        write(&world, &name, &others(port, root.to_str().unwrap()));
+        let found = survey(&world.environment()).companions;
+        found[0].depth(&world.path(asked)).is_some()
+    };
+    for root in ["root", "link"] {
+        for asked in ["root", "link", "link/not/there", "dangling", "root/out"] {
+            assert!(inside(root, asked), "{asked} in {root}");
+        }
+        for asked in [".", "roots", "root/away", "link/../x"] {
+            assert!(!inside(root, asked), "{asked} in {root}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_a_discovery_file_is_told_and_hides_nothing() {
     let (world, listener) = (World::new(), Listener::new());
     let (own, port) = (std::process::id(), listener.port());
@@ -106,7 +177,11 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_its
     let own = std::process::id();
     let elsewhere = world.environment().with_tmpdir(world.path("elsewhere"));
     let publication = publish_in(&elsewhere, listener.port());
-    let file = StateFile::publish(&elsewhere, state(own, listener.port())).unwrap();
+    let state = CompanionState {
+        tmpdir: CompanionState::tmpdir_in(&elsewhere),
+        ..state(own, listener.port())
+    };
+    let file = StateFile::publish(&elsewhere, state).unwrap();
     // What lies beside its files is no matter of this terminal's.
     let folder = world.path("elsewhere/gemini/ide");
     let name = format!("gemini-ide-server-{own}-{}.json", listener.port() ^ 1);
@@ -138,11 +213,12 @@ fn files_of_others_in_a_shared_directory_keep_nobody_waiting() {
         // A link is refused as another user's file is.
         symlink("x", folder.join(format!("gemini-ide-server-{number}.json"))).unwrap();
     }
-    let start = Instant::now();
-    assert_eq!(survey(&world.environment()).unread.len(), 5000);
-    assert!(
-        start.elapsed() < Duration::from_millis(1500),
-        "{:?}",
+    let took = || {
+        let start = Instant::now();
+        assert_eq!(survey(&world.environment()).unread.len(), 5000);
         start.elapsed()
-    );
+    };
+    // What the survey takes, not what a busy machine adds to one of them.
+    let fastest = (0..5).map(|_| took()).min().unwrap();
+    assert!(fastest < Duration::from_millis(1500), "{fastest:?}");
 }

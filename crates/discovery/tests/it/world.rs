@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use pillion_discovery::{Announcement, Environment, Publication, Tokens, process};
 use pillion_protocol::{DiscoveryFile, IdeInfo};
+use rustix::net::{self, AddressFamily, SocketType};
 use tempfile::TempDir;
 
 /// Temporary directory, home and runtime directory.
@@ -70,6 +73,47 @@ impl Listener {
 
     pub fn port(&self) -> u16 {
         self.0.local_addr().unwrap().port()
+    }
+}
+
+impl Listener {
+    /// How many dialled since this was asked last.
+    pub fn dials(&self) -> usize {
+        // Comes after all of them.
+        let last = TcpStream::connect(self.0.local_addr().unwrap()).unwrap();
+        let last = last.local_addr().unwrap();
+        let dialled = (0..).take_while(|_| self.0.accept().unwrap().1 != last);
+        dialled.count()
+    }
+}
+
+/// A port on which somebody listens who does not let anybody in: as many wait there as may.
+pub struct Deaf {
+    listener: OwnedFd,
+    _waiting: Vec<TcpStream>,
+}
+
+impl Deaf {
+    pub fn new() -> Self {
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        net::bind(&listener, &any).unwrap();
+        net::listen(&listener, 0).unwrap();
+        let mut deaf = Self {
+            listener,
+            _waiting: Vec::new(),
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, deaf.port()));
+        let knock = || TcpStream::connect_timeout(&address, Duration::from_millis(100));
+        while let Ok(waiting) = knock() {
+            deaf._waiting.push(waiting);
+        }
+        deaf
+    }
+
+    pub fn port(&self) -> u16 {
+        let address = net::getsockname(&self.listener).unwrap();
+        SocketAddr::try_from(address).unwrap().port()
     }
 }
 

@@ -10,63 +10,75 @@ use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 use tokio::task::JoinSet;
 
-/// One that has not answered by then counts as never used: nobody is to wait for a hung editor.
+use super::rules::Use;
+
+/// One that has not answered by then does not count: nobody is to wait for a hung editor.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// For each of them, in Unix milliseconds; none if it shows no file, does not
-/// say, or is not Pillion's.
+/// What each of them says.
 ///
 /// # Errors
 /// When the system lets nothing be asked.
-pub fn last_focused(companions: &[&Companion]) -> io::Result<Vec<Option<u64>>> {
+pub fn last_focused(companions: &[&Companion]) -> io::Result<Vec<Use>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let mut found = vec![None; companions.len()];
+    let mut found = vec![Use::Silent; companions.len()];
     runtime.block_on(async {
         let mut asked = JoinSet::new();
         for (at, companion) in companions.iter().enumerate() {
             let companion = Companion::clone(companion);
             asked.spawn(async move {
                 let answer = tokio::time::timeout(PATIENCE, ask(&companion)).await;
-                (at, answer.ok().flatten())
+                (at, answer.unwrap_or(Use::Silent))
             });
         }
         while let Some(answer) = asked.join_next().await {
-            if let Ok((at, focused)) = answer {
-                found[at] = focused;
+            if let Ok((at, used)) = answer {
+                found[at] = used;
             }
         }
     });
     Ok(found)
 }
 
-async fn ask(companion: &Companion) -> Option<u64> {
+async fn ask(companion: &Companion) -> Use {
     if let Some(state) = &companion.state {
         let client = control::Client::new(companion.port, state.control_token.clone());
-        return client.status().await.ok()?.last_focused_ms;
+        let status = client.status().await;
+        return status.map_or(Use::Silent, |status| used(status.last_focused_ms));
     }
     // Others tell only agents, and a second session with VS Code's takes the answers of the agent
     // that has one.
     if !companion.is_pillion() {
-        return None;
+        return Use::Unknown;
     }
-    // Its state is not to be seen from here: be an agent, and hear its first context.
-    let token = Dialect::AGENTS
-        .into_iter()
-        .find_map(|agent| companion.token(agent))?;
+    // Its state is not to be seen from here. That happens to whoever has no XDG_RUNTIME_DIR, as below
+    // `su`, `docker exec` and cron, while the companion has one: the discovery files are found, and
+    // the private state beside them is not. Be an agent, and hear its first context.
+    let mut agents = Dialect::AGENTS.into_iter();
+    let Some(token) = agents.find_map(|agent| companion.token(agent)) else {
+        return Use::Unknown;
+    };
     let connected = pillion_agent::Client::connect(companion.port, token.clone()).await;
-    let (client, mut updates) = connected.ok()?;
+    let Ok((client, mut updates)) = connected else {
+        return Use::Silent;
+    };
     let focused = loop {
-        match updates.next().await? {
-            Update::Context(context) => {
+        match updates.next().await {
+            Some(Update::Context(context)) => {
                 let files = context.files().iter();
                 break files.map(|file| file.timestamp).max();
             }
-            _ => continue,
+            Some(_) => {}
+            None => return Use::Silent,
         }
     };
     // It has been heard; whether the goodbye is does not matter.
     let _ = client.disconnect().await;
-    focused
+    used(focused)
+}
+
+fn used(focused: Option<u64>) -> Use {
+    focused.map_or(Use::Unknown, Use::Focused)
 }

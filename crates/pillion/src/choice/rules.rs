@@ -25,6 +25,17 @@ impl Standing {
     }
 }
 
+/// What is known of a companion's use. Greater is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// It does not answer: no command would get further with it.
+    Silent,
+    /// It does not tell, or no file was focused in it yet.
+    Unknown,
+    /// When a file was focused in it last, in Unix milliseconds.
+    Focused(u64),
+}
+
 /// Those that nothing but their use can tell apart.
 pub fn foremost<T>(candidates: Vec<(Standing, T)>) -> Vec<T> {
     let best = candidates.iter().map(|(standing, _)| standing.rank()).max();
@@ -34,12 +45,10 @@ pub fn foremost<T>(candidates: Vec<(Standing, T)>) -> Vec<T> {
 }
 
 /// The one in which a file was focused last; then the one that started last.
-pub fn latest<'a>(
-    candidates: impl Iterator<Item = (&'a Companion, Option<u64>)>,
-) -> Option<&'a Companion> {
+pub fn latest<'a>(candidates: impl Iterator<Item = (&'a Companion, Use)>) -> Option<&'a Companion> {
     let started = |companion: &Companion| companion.state.as_ref().map(|it| it.started_at_ms);
     candidates
-        .max_by_key(|(companion, focused)| (*focused, started(companion), companion.port))
+        .max_by_key(|(companion, used)| (*used, started(companion), companion.port))
         .map(|(companion, _)| companion)
 }
 
@@ -190,7 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_last_focused_wins_then_the_last_started_then_the_greater_port() {
+    fn of_equals_the_last_focused_wins_then_who_answers_then_the_last_started_then_the_greater_port()
+     {
         let started = |port, at: Option<u64>| Companion {
             state: at.map(|started_at_ms| CompanionState {
                 pid: 1,
@@ -205,16 +215,19 @@ mod tests {
             ..companion(port, &[], None, None)
         };
         let [old, new, foreign] = [started(1, Some(5)), started(2, Some(6)), started(3, None)];
-        let latest = |candidates: &[(&Companion, Option<u64>)]| {
+        let latest = |candidates: &[(&Companion, Use)]| {
             latest(candidates.iter().copied()).map(|companion| companion.port)
         };
-        assert_eq!(latest(&[(&old, Some(9)), (&new, Some(8))]), Some(1));
-        assert_eq!(latest(&[(&old, Some(9)), (&new, None)]), Some(1));
-        assert_eq!(latest(&[(&new, None), (&old, None)]), Some(2));
-        assert_eq!(latest(&[(&foreign, Some(1)), (&new, None)]), Some(3));
-        assert_eq!(latest(&[(&foreign, None), (&new, None)]), Some(2));
+        use Use::{Focused, Silent, Unknown};
+        assert_eq!(latest(&[(&old, Focused(9)), (&new, Focused(8))]), Some(1));
+        assert_eq!(latest(&[(&old, Focused(9)), (&new, Unknown)]), Some(1));
+        assert_eq!(latest(&[(&new, Unknown), (&old, Unknown)]), Some(2));
+        assert_eq!(latest(&[(&foreign, Focused(1)), (&new, Unknown)]), Some(3));
+        assert_eq!(latest(&[(&foreign, Unknown), (&new, Unknown)]), Some(2));
         let twin = started(9, Some(6));
-        assert_eq!(latest(&[(&twin, None), (&new, None)]), Some(9));
+        assert_eq!(latest(&[(&twin, Unknown), (&new, Unknown)]), Some(9));
+        assert_eq!(latest(&[(&old, Unknown), (&new, Silent)]), Some(1));
+        assert_eq!(latest(&[(&old, Silent), (&new, Silent)]), Some(2));
         assert_eq!(latest(&[]), None);
     }
 }

@@ -18,6 +18,7 @@ use self::helper::{Commands, Reviewer};
 use self::output::Table;
 use crate::cli;
 use crate::failure::{Failure, Kind};
+use crate::interrupt::Interrupt;
 use crate::runtime;
 
 /// Check whether a companion keeps the contract, rule by rule
@@ -113,7 +114,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         report
     } else {
         print(&format!("{}\n", output::companion(&target)))?;
-        let mut table = Table::new(io::stdout().is_terminal());
+        let mut table = Table::new(terminal_width());
         let printed = RefCell::new(Ok(()));
         // Nobody's editor is bothered for a reader that is gone.
         let is_wanted = |rule: &Rule| printed.borrow().is_ok() && is_wanted(rule);
@@ -174,48 +175,40 @@ fn check(
     let conformance = Conformance::new(target.clone(), patience, Box::new(reviewer));
     let runtime = runtime::start()?;
     runtime.block_on(async {
-        tokio::select! {
-            report = conformance.run(is_wanted, tell) => Ok(report),
-            () = interrupted() => {
-                conformance.clean_up().await;
-                let message = "interrupted; no view is left open";
-                Err(Failure::new(Kind::Refused, message).into())
-            }
-        }
+        // Before any view opens: from here on a signal closes it.
+        let mut interrupt = Interrupt::install().context("cannot catch signals")?;
+        let kind = tokio::select! {
+            report = conformance.run(is_wanted, tell) => return Ok(report),
+            kind = interrupt.next() => kind,
+        };
+        // Who asks again does not wait for a companion that may never answer.
+        let is_clean = tokio::select! {
+            is_clean = conformance.clean_up() => is_clean,
+            _ = interrupt.next() => false,
+        };
+        Err(interrupted(kind, is_clean).into())
     })
 }
 
-/// Waits until somebody wants it to end.
-#[cfg(unix)]
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let signals = [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ];
-    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals.map(signal) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
+fn interrupted(kind: Kind, is_clean: bool) -> Failure {
+    if is_clean {
+        return Failure::new(kind, "interrupted; no view is left open");
     }
-}
-
-/// Waits until somebody wants it to end.
-#[cfg(not(unix))]
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
+    let message = "interrupted, and the companion does not answer: a view may be open still";
+    Failure::new(kind, message).hint("Close the diff of pillion-conformance-….txt in the editor.")
 }
 
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
+}
+
+/// How many columns the terminal has that the table goes to, if it goes to one.
+fn terminal_width() -> Option<usize> {
+    let is_terminal = io::stdout().is_terminal();
+    let size = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
+    is_terminal.then(size)
 }
 
 /// Whether the companion conforms.

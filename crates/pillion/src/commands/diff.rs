@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use pillion_agent::{ClientError, Decision, Session};
+use pillion_discovery::real_path;
 use serde_json::json;
 
 use self::save::{Original, SaveError};
@@ -27,8 +28,12 @@ const PARTING: Duration = Duration::from_secs(2);
 ///
 /// Prints the accepted text, which the reviewer may have edited: byte for byte, except to a
 /// terminal. The exit code is 1 if it was rejected or not decided in time, 3 if the editor went
-/// away. Ctrl-C closes the view.
+/// away without a word. Ctrl-C closes the view. Nobody is asked about a text that FILE has already:
+/// it counts as accepted.
+///
+/// The editor is the one whose workspace holds FILE; if there is none, that of the current folder.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
     /// The file to change; it may not be there yet
     #[arg(value_name = "FILE")]
@@ -52,8 +57,8 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", value_parser = limit::parse)]
     timeout: Option<Duration>,
 
-    /// Print `{path, outcome, content}`; `outcome` is `accepted`, `rejected` or `timedOut`, and only
-    /// an accepted change has a `content`
+    /// Print `{path, outcome, content}`; `outcome` is `accepted`, `unchanged`, `rejected` or
+    /// `timedOut`, and the first two have a `content`
     #[arg(long, conflicts_with = "write")]
     json: bool,
 
@@ -65,6 +70,8 @@ pub struct Args {
 #[derive(Debug)]
 enum End {
     Accepted(String),
+    /// Nobody was asked: the file has this text.
+    Unchanged(String),
     Rejected,
     /// Before anybody decided.
     Stopped {
@@ -84,14 +91,29 @@ enum Stop {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let path = absolute(&args.file)?;
-    let reach = Reach::find(&args.target)?;
+    refuse_own_output(Path::new(&path))?;
+    let target = args.target.about(Path::new(&path));
+    if is_typed(&args.content_file) {
+        // Nobody is to type for nothing.
+        Reach::find(&target)?;
+        failure::tell(
+            "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
+             --content-file.",
+        );
+    }
     let original = args.write.then(|| Original::look(Path::new(&path)));
     let original = original.transpose()?;
     let text = proposed(&args.content_file, Path::new(&path))?;
-    // Whatever made the text may have taken long enough for the editor to be started again.
-    let reach = Reach::find(&args.target).unwrap_or(reach);
-    let end = runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?;
-    drop(text);
+    let end = if save::holds(Path::new(&path), &text) {
+        failure::tell(format_args!(
+            "{path} has that text already: nobody is asked"
+        ));
+        End::Unchanged(text)
+    } else {
+        // Only now: whatever made the text may take long enough for an editor to be started.
+        let reach = Reach::find(&target)?;
+        runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?
+    };
     let is_told = args.json
         && !matches!(
             end,
@@ -104,9 +126,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         print_json(&path, &end)?;
     }
     match (end, original) {
-        (End::Accepted(_), _) if is_told => Ok(()),
+        (End::Accepted(_) | End::Unchanged(_), _) if is_told => Ok(()),
         (End::Accepted(text), Some(original)) => write(&original, &text),
-        (End::Accepted(text), None) => print_text(&text),
+        (End::Unchanged(_), Some(_)) => Ok(()),
+        (End::Accepted(text) | End::Unchanged(text), None) => print_text(&text),
         (End::Rejected, _) => Err(Failure::new(Kind::Refused, "the change was rejected").into()),
         (End::Stopped { stop, is_closed }, _) => Err(stopped(stop, is_closed).into()),
     }
@@ -114,6 +137,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// The path as it is sent: the companion finds out where it really leads.
 fn absolute(file: &Path) -> anyhow::Result<String> {
+    if file == Path::new("-") {
+        let message = "FILE is the file to change, and `-` is none";
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("The text comes from standard input anyway. A file of that name is `./-`.")
+            .into());
+    }
     let shown = file.display();
     let cannot = || Failure::new(Kind::Usage, format!("{shown} is not a path"));
     let mut path = std::path::absolute(file).with_context(cannot)?;
@@ -126,7 +155,7 @@ fn absolute(file: &Path) -> anyhow::Result<String> {
     if path.components().any(|part| part == Component::ParentDir)
         && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
     {
-        path = pillion_companion::real_path(folder).join(name);
+        path = real_path(folder).join(name);
     }
     path.into_os_string().into_string().map_err(|path| {
         let path = path.display();
@@ -134,14 +163,24 @@ fn absolute(file: &Path) -> anyhow::Result<String> {
     })
 }
 
+/// `… | pillion diff FILE > FILE`: the shell has emptied it before anybody could decide.
+fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
+    if !save::is_output(path) {
+        return Ok(());
+    }
+    let message = format!("standard output goes into {} itself", path.display());
+    let hint = "A shell empties a file that it redirects into, before the command runs: restore \
+                its text, then use `--write`.";
+    Err(Failure::new(Kind::Refused, message).hint(hint).into())
+}
+
+/// Whether somebody is to type the text.
+fn is_typed(content_file: &Path) -> bool {
+    content_file == Path::new("-") && io::stdin().is_terminal()
+}
+
 fn proposed(content_file: &Path, file: &Path) -> anyhow::Result<String> {
     let is_input = content_file == Path::new("-");
-    if is_input && io::stdin().is_terminal() {
-        failure::tell(
-            "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
-             --content-file.",
-        );
-    }
     let text = remote::read_text(content_file)?;
     let is_full = || file.metadata().is_ok_and(|metadata| metadata.len() > 0);
     if is_input && text.is_empty() && is_full() {
@@ -289,6 +328,7 @@ fn print_text(text: &str) -> anyhow::Result<()> {
 fn print_json(path: &str, end: &End) -> anyhow::Result<()> {
     let (outcome, content) = match end {
         End::Accepted(text) => ("accepted", Some(text.as_str())),
+        End::Unchanged(text) => ("unchanged", Some(text.as_str())),
         End::Rejected => ("rejected", None),
         End::Stopped { .. } => ("timedOut", None),
     };

@@ -16,7 +16,11 @@ use pillion_companion::now_ms;
 ///
 /// For scripts and key bindings of editors that have no plugin. Agents see the file as the active
 /// one, until another file is focused.
+///
+/// It is told to the companion whose workspace holds FILE; if there is none, to that of the current
+/// folder.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
     /// The file, with the cursor's line and column from 1 if they are known
     #[arg(value_name = "FILE[:LINE[:COLUMN]]")]
@@ -33,6 +37,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let (path, cursor) = locate(&args.file)?;
     let selected_text = args.selection.map(read_selection).transpose()?;
+    let target = args.target.about(&path);
     let path = path.into_os_string().into_string().map_err(|path| {
         let path = path.display();
         Failure::new(Kind::Refused, format!("{path} is not valid Unicode"))
@@ -42,7 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         selected_text,
         ..File::focused(path, now_ms())
     };
-    Remote::find(&args.target)?.focus(&file)
+    Remote::find(&target)?.focus(&file)
 }
 
 /// The absolute path and the position. A name that holds colons wins over a position.

@@ -45,8 +45,8 @@ pub struct Shared {
     #[arg(long, value_name = "AGENT", value_parser = agents())]
     agent: Option<Dialect>,
 
-    /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes}`, or with
-    /// `--list` an array of `{name, displayName, program, installed}`
+    /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes, next}`, or
+    /// with `--list` an array of `{name, displayName, program, installed, missing}`
     #[arg(long)]
     json: bool,
 }
@@ -57,15 +57,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return list(&machine, args.shared.json);
     };
     let editor = known(&name)?;
-    let options = args.shared.options(args.force);
+    let options = args.shared.options(editor, args.force)?;
     let plan = editor.install(&machine, &options)?;
     args.shared.carry_out(editor, &plan)
 }
 
 /// The editors' names, for the command line.
 pub fn editors() -> PossibleValuesParser {
-    let values = install::EDITORS
-        .iter()
+    let values = install::editors()
         .map(|editor| PossibleValue::new(editor.name()).aliases(editor.aliases().iter().copied()));
     PossibleValuesParser::new(values)
 }
@@ -88,11 +87,21 @@ fn agents() -> impl TypedValueParser<Value = Dialect> {
 }
 
 impl Shared {
-    pub fn options(&self, force: bool) -> Options {
-        Options {
+    /// What was asked for.
+    ///
+    /// # Errors
+    /// When an agent is named, and what the editor gets is for all of them.
+    pub fn options(&self, editor: &dyn Installer, force: bool) -> anyhow::Result<Options> {
+        if self.agent.is_some() && !editor.is_for_one_agent() {
+            let message = format!("{}'s plugin is for every agent", editor.display_name());
+            return Err(Failure::new(Kind::Usage, message)
+                .hint("Leave out `--agent`.")
+                .into());
+        }
+        Ok(Options {
             agent: self.agent,
             force,
-        }
+        })
     }
 
     /// Carries a plan out, or only shows it.
@@ -124,11 +133,11 @@ impl Shared {
                 success: failed.is_empty(),
                 steps,
                 notes: &plan.notes,
+                next: plan.next.as_deref().filter(|_| failed.is_empty()),
             })?;
         }
         if failed.is_empty() {
-            let next = plan.next.filter(|_| !self.dry_run);
-            next.into_iter().for_each(|next| tell("", next));
+            plan.next.iter().for_each(|next| tell("", next));
             return Ok(told?);
         }
         let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
@@ -158,6 +167,7 @@ struct Printed<'a> {
     success: bool,
     steps: Vec<PrintedStep>,
     notes: &'a [String],
+    next: Option<&'a str>,
 }
 
 /// A step; null is what was not done.
@@ -187,16 +197,34 @@ struct Listed<'a> {
     display_name: &'a str,
     program: Option<PathBuf>,
     installed: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Listed<'_> {
+    fn program(&self) -> String {
+        let program = self.program.as_ref().map(|path| path.display().to_string());
+        visible::one_line(&program.unwrap_or_else(|| "-".to_owned()))
+    }
+
+    fn state(&self) -> String {
+        let mut words = self.installed.clone();
+        words.extend(self.missing.iter().map(|what| format!("no {what}")));
+        if words.is_empty() {
+            words.push("-".to_owned());
+        }
+        visible::one_line(&words.join(", "))
+    }
 }
 
 fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
-    let listed = install::EDITORS.iter().map(|editor| {
+    let listed = install::editors().map(|editor| {
         let found = editor.find(machine);
         Listed {
             name: editor.name(),
             display_name: editor.display_name(),
             program: found.program,
             installed: found.installed,
+            missing: found.missing,
         }
     });
     let listed: Vec<_> = listed.collect();
@@ -204,17 +232,12 @@ fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
         return print_json(&listed);
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{:<16} {:<44} INSTALLED", "EDITOR", "PROGRAM")?;
+    let lengths = listed.iter().map(|editor| editor.program().chars().count());
+    let width = lengths.max().unwrap_or(0).max("PROGRAM".len());
+    writeln!(out, "{:<16} {:<width$} INSTALLED", "EDITOR", "PROGRAM")?;
     for editor in listed {
-        let program = editor.program.map(|path| path.display().to_string());
-        let program = visible::one_line(&program.unwrap_or_else(|| "-".to_owned()));
-        let installed = visible::one_line(&editor.installed.join(", "));
-        let installed = if installed.is_empty() {
-            "-"
-        } else {
-            &installed
-        };
-        writeln!(out, "{:<16} {program:<44} {installed}", editor.name)?;
+        let (program, state) = (editor.program(), editor.state());
+        writeln!(out, "{:<16} {program:<width$} {state}", editor.name)?;
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let editor = known(&args.editor)?;
-    let plan = editor.uninstall(&Machine::current(), &args.shared.options(false))?;
+    let options = args.shared.options(editor, false)?;
+    let plan = editor.uninstall(&Machine::current(), &options)?;
     args.shared.carry_out(editor, &plan)
 }

@@ -11,6 +11,7 @@ pub mod settings;
 mod shell;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use super::facts::Facts;
 use super::finding::{Finding, Id, Level};

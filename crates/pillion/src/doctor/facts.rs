@@ -2,10 +2,14 @@
 
 pub mod dial;
 pub mod disk;
+pub mod dotenv;
 pub mod neighbours;
 pub mod network;
+pub mod owner;
 pub mod program;
 pub mod settings;
+pub mod trust;
+pub mod variables;
 
 use std::path::PathBuf;
 
@@ -20,6 +24,8 @@ use self::neighbours::Neighbours;
 use self::network::Network;
 use self::program::Program;
 use self::settings::Settings;
+use self::trust::Trust;
+use self::variables::Variables;
 
 /// Everything that decides whether an agent connects from here.
 #[derive(Debug)]
@@ -28,9 +34,12 @@ pub struct Facts {
     pub release: Release,
     /// Where the agent would be started, by its real path.
     pub folder: PathBuf,
-    pub environment: Environment,
+    /// The variables that the agent has when it looks for a companion.
+    pub variables: Variables,
     pub program: Program,
     pub settings: Settings,
+    /// Whether the agent reads the folder's own settings.
+    pub trust: Trust,
     pub neighbours: Neighbours,
     pub disk: Disk,
     pub network: Network,
@@ -38,27 +47,28 @@ pub struct Facts {
     pub survey: Survey,
     /// Which of them the agent takes, by its own rules.
     pub search: find::Finding,
-    /// The agents that are connected to the companion that is dialled first, before the doctor is.
+    /// The agents that are connected to the companion, besides the doctor.
     pub connected: Vec<String>,
     /// What came of dialling as the agent would.
     pub dialled: Vec<Dialled>,
 }
 
 impl Facts {
-    /// Looks at everything, and dials.
+    /// Looks at everything, and dials. `terminal` are the variables of the agent's terminal.
     ///
     /// # Errors
     /// When no connection can be tried at all.
-    pub fn gather(
-        agent: Dialect,
-        environment: &Environment,
-        folder: PathBuf,
-    ) -> anyhow::Result<Self> {
-        let program = program::look(agent, environment);
+    pub fn gather(agent: Dialect, terminal: &Environment, folder: PathBuf) -> anyhow::Result<Self> {
+        let program = program::look(agent, terminal);
         let release = match program.version {
             Some(version) => Release { agent, version },
             None => Release::newest(agent),
         };
+        let variables = Variables::before_settings(release, terminal);
+        let settings = settings::read(release, &variables.all, &folder);
+        let trust = trust::trust(release, &variables.all, &settings, &folder);
+        let variables = variables.after_settings(release, &folder, &settings, trust);
+        let environment = &variables.all;
         let network = network::look();
         let chain = chain(&program, agent);
         let search = find::find(&Situation {
@@ -69,24 +79,20 @@ impl Facts {
             in_container: network.in_container,
         });
         let survey = survey(environment);
-        let port = search.dials.first().map(|dial| dial.port);
-        let mut companions = survey.companions.iter();
-        let companion = companions.find(|own| Some(own.port) == port && own.is_alive());
-        let connected = companion.map(dial::agents_of).transpose()?;
-        let is_pillions = |port| {
+        let pillions = |port| {
             let mut companions = survey.companions.iter();
-            let own = |own: &Companion| own.port == port && own.is_pillion() && own.is_alive();
-            companions.any(own)
+            companions.find(|own| own.port == port && own.is_pillion() && own.is_alive())
         };
-        let dialled = dial::dial(&search.dials, is_pillions)?;
+        let attempts = dial::dial(&search.dials, pillions)?;
         Ok(Self {
-            connected: connected.unwrap_or_default(),
-            settings: settings::read(agent, environment, &folder),
-            neighbours: neighbours::look(environment),
+            connected: attempts.connected,
+            dialled: attempts.dialled,
+            neighbours: neighbours::look(environment, terminal),
             disk: disk::look(agent, environment),
+            settings,
+            trust,
             survey,
-            dialled,
-            environment: environment.clone(),
+            variables,
             release,
             folder,
             program,
@@ -97,6 +103,11 @@ impl Facts {
 
     pub fn agent(&self) -> Dialect {
         self.release.agent
+    }
+
+    /// The variables that the agent has when it looks for a companion.
+    pub fn environment(&self) -> &Environment {
+        &self.variables.all
     }
 
     /// Whether a companion answered as the agent needs it.
@@ -120,7 +131,7 @@ impl Facts {
     pub fn living(&self) -> impl Iterator<Item = &Companion> {
         let companions = self.survey.companions.iter();
         companions.filter(|companion| {
-            companion.is_alive() && companion.is_seen(self.agent(), &self.environment)
+            companion.is_alive() && companion.is_seen(self.agent(), self.environment())
         })
     }
 

@@ -95,6 +95,8 @@ ids! {
     IdeModeOff = "ide-mode-off" in Settings,
     /// What the folder's own settings say does not count.
     ProjectIgnored = "project-settings-ignored" in Settings,
+    /// What the administrator's settings say does not count.
+    SystemIgnored = "system-settings-ignored" in Settings,
     /// It makes changes without asking.
     NoDiffs = "changes-without-asking" in Settings,
     /// A companion is there, but not where this terminal's agents look.

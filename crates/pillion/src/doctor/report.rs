@@ -144,11 +144,11 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
         Step::Folders => match facts.neighbours.can_see {
             true => format!(
                 "temporary files in {}",
-                facts.environment.tmpdir().display()
+                facts.environment().tmpdir().display()
             ),
             false => format!(
                 "temporary files in {}; where other programs have theirs cannot be seen on this system",
-                facts.environment.tmpdir().display()
+                facts.environment().tmpdir().display()
             ),
         },
         Step::Companion => chosen(facts),

@@ -82,27 +82,37 @@ impl Machine {
         joined.into()
     }
 
-    /// The first of these programs that is on PATH, by name as people type it. Folders that depend
-    /// on where we are do not count: whatever lies there was not installed.
+    /// The first of these programs that is on PATH.
     pub fn program(&self, names: &[&str]) -> Option<PathBuf> {
+        self.programs(names).into_iter().next()
+    }
+
+    /// These programs on PATH, the first name's before the next one's, as people type them. Folders
+    /// that depend on where we are do not count: whatever lies there was not installed.
+    pub fn programs(&self, names: &[&str]) -> Vec<PathBuf> {
         // Windows writes it `Path`, and tells no difference.
         let path = ["PATH", "Path"]
             .into_iter()
-            .find_map(|name| self.environment.filled(name))?;
-        names.iter().find_map(|name| {
-            std::env::split_paths(path)
-                .filter(|folder| folder.is_absolute())
-                .flat_map(|folder| self.file_names(name).map(move |name| folder.join(name)))
-                .find(|file| is_program(file))
-        })
+            .find_map(|name| self.environment.filled(name));
+        let folders = path.into_iter().flat_map(std::env::split_paths);
+        let folders: Vec<_> = folders.filter(|folder| folder.is_absolute()).collect();
+        let mut found = Vec::new();
+        for name in names {
+            for folder in &folders {
+                let files = self.file_names(name).map(|name| folder.join(name));
+                found.extend(files.filter(|file| is_program(file)));
+            }
+        }
+        found
     }
 
-    fn file_names(&self, name: &str) -> impl Iterator<Item = String> + use<> {
+    /// A command of Windows' own kind comes first: beside it may lie the editor itself, which would
+    /// open a window.
+    fn file_names(&self, name: &str) -> impl Iterator<Item = String> {
         let extensions: &[_] = match self.platform {
-            Platform::Windows => &[".exe", ".cmd"],
+            Platform::Windows => &[".cmd", ".exe"],
             Platform::Linux | Platform::Mac => &[""],
         };
-        let name = name.to_owned();
         extensions
             .iter()
             .map(move |extension| format!("{name}{extension}"))

@@ -3,12 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::folder::{File, InTheWay, Ours, Put, State, Take};
+use super::folder::File;
 use super::help_tags::help_tags;
 use super::machine::{Machine, Platform};
-use super::plan::{Plan, Step};
+use super::package::Package;
+use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
+
+/// Itself.
+pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
+    std::iter::once(&Neovim as &dyn Installer)
+}
 
 /// The plugin's files, by their paths in it.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/nvim_files.rs"));
@@ -43,31 +49,32 @@ impl Installer for Neovim {
 
     fn find(&self, machine: &Machine) -> Found {
         let program = machine.program(&["nvim"]);
-        let state = Folders::of(machine).and_then(|folders| look(&folders.target(machine)));
-        let installed = match state {
-            Ok(State::Ours(ours)) => vec![format!("plugin {}", ours.marker.version)],
-            Ok(State::Foreign(what)) => vec![format!("plugin ({what})")],
-            Ok(State::Absent) => Vec::new(),
+        let installed: Vec<_> = match Folders::of(machine) {
+            Ok(folders) => {
+                let package = folders.package(machine);
+                let other = folders.other_copy(machine, &package.target);
+                let other = other.map(|copy| format!("plugin in {}", copy.display()));
+                let own = package.found(&plugin_files());
+                own.into_iter().chain(other).collect()
+            }
             Err(error) => vec![format!("plugin ({error})")],
         };
-        Found { program, installed }
+        let is_missing = program.is_some() && installed.is_empty();
+        Found {
+            missing: is_missing
+                .then(|| "plugin".to_owned())
+                .into_iter()
+                .collect(),
+            program,
+            installed,
+        }
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        refuse_agent(options)?;
         let folders = Folders::of(machine)?;
-        let target = folders.target(machine);
-        if machine.is_of_who_called_sudo(&target) {
-            let message = format!("root would own {} in your home", target.display());
-            return Err(Failure::new(Kind::Refused, message)
-                .hint("Run it without `sudo`.")
-                .into());
-        }
-        let mut plan = Plan {
-            notes: notes(machine, &folders, &target),
-            ..Plan::default()
-        };
-        if let Some(other) = folders.other_copy(machine, &target) {
+        let package = folders.package(machine);
+        let mut notes = notes(machine, &folders, &package.target);
+        if let Some(other) = folders.other_copy(machine, &package.target) {
             let message = format!("the plugin is in {} already", other.display());
             if !options.force {
                 return Err(Failure::new(Kind::Refused, message)
@@ -77,58 +84,20 @@ impl Installer for Neovim {
                     )
                     .into());
             }
-            plan.notes
-                .push(format!("{message}: Neovim finds two copies"));
+            notes.push(format!("{message}: Neovim finds two copies"));
         }
-        let files = plugin_files();
-        let in_the_way = match look(&target)? {
-            State::Absent => InTheWay::Nothing,
-            State::Ours(ours) if ours.is_of(&files) && ours.added.is_empty() => {
-                let version = ours.marker.version;
-                let place = target.display();
-                plan.notes
-                    .push(format!("version {version} is in {place} already"));
-                return Ok(plan);
-            }
-            State::Ours(ours) => over_ours(ours, &target, options.force, machine)?,
-            State::Foreign(_) if options.force => InTheWay::Kept(free_backup(&target, machine)),
-            State::Foreign(what) => {
-                let message = format!("{} is {what}", target.display());
-                return Err(Failure::new(Kind::Refused, message)
-                    .hint("Move it away, or let `--force` move it aside.")
-                    .into());
-            }
-        };
-        plan.next = Some(NEXT);
-        plan.steps.push(Step::Put(Put {
-            staging: staging(&target),
-            target,
-            files,
-            in_the_way,
-        }));
-        Ok(plan)
+        let plan = package.install(plugin_files(), machine, options.force)?;
+        notes.extend(plan.notes);
+        let next = (!plan.steps.is_empty()).then(|| NEXT.to_owned());
+        Ok(Plan {
+            notes,
+            next,
+            ..plan
+        })
     }
 
-    fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        refuse_agent(options)?;
-        let target = Folders::of(machine)?.target(machine);
-        let place = target.display();
-        match look(&target)? {
-            State::Ours(ours) => Ok(Plan {
-                steps: vec![Step::Take(Take {
-                    staging: staging(&target),
-                    target,
-                    ours,
-                })],
-                ..Plan::default()
-            }),
-            State::Absent => Err(Failure::new(Kind::Refused, format!("there is no {place}"))
-                .hint("What a plugin manager installed is removed with that plugin manager.")
-                .into()),
-            State::Foreign(what) => Err(Failure::new(Kind::Refused, format!("{place} is {what}"))
-                .hint("Pillion cannot tell what in it is its own: remove it yourself if it may go.")
-                .into()),
-        }
+    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
+        Folders::of(machine)?.package(machine).uninstall(machine)
     }
 }
 
@@ -181,15 +150,27 @@ impl Folders {
         })
     }
 
-    /// Where the package is: on the package path of every Neovim, whatever its settings.
-    fn target(&self, machine: &Machine) -> PathBuf {
-        machine.join(&self.data, "site/pack/pillion/start/pillion")
+    /// On the package path of every Neovim, whatever its settings. It loads what is in `start` and
+    /// `opt` of `pack/pillion`, and nothing beside them.
+    fn package(&self, machine: &Machine) -> Package {
+        let staging = machine.join(&self.data, "site/pack/pillion");
+        let target = machine.join(&staging, "start/pillion");
+        Package { target, staging }
     }
 
     /// Another copy, where plugin managers put theirs: lazy.nvim, vim-plug, and whoever uses
     /// packages.
     fn other_copy(&self, machine: &Machine, target: &Path) -> Option<PathBuf> {
-        let mut places = vec![self.data.join("lazy"), self.data.join("plugged")];
+        let mut places = vec![
+            self.data.join("lazy"),
+            self.data.join("plugged"),
+            self.config.join("plugged"),
+        ];
+        places.extend(
+            machine
+                .home()
+                .map(|home| machine.join(home, ".vim/plugged")),
+        );
         for packs in [
             machine.join(&self.data, "site/pack"),
             self.config.join("pack"),
@@ -218,9 +199,8 @@ fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
     }
     if folders.data.join("lazy/lazy.nvim").is_dir() {
         notes.push(format!(
-            "lazy.nvim is here, and loads no packages of Neovim: add {{ dir = \"{}\" }} to its \
-             plugins",
-            target.display()
+            "lazy.nvim is here, and loads no packages of Neovim: add {{ dir = {} }} to its plugins",
+            lua_string(target)
         ));
     }
     if let Some(app) = machine.variable("NVIM_APPNAME") {
@@ -232,62 +212,11 @@ fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
     notes
 }
 
-/// What is over a folder of ours: another version, or changes of the user's, too.
-fn over_ours(
-    ours: Ours,
-    target: &Path,
-    force: bool,
-    machine: &Machine,
-) -> anyhow::Result<InTheWay> {
-    if !ours.has_changes() {
-        return Ok(InTheWay::Older(ours.marker));
-    }
-    if force {
-        return Ok(InTheWay::Kept(free_backup(target, machine)));
-    }
-    let message = format!(
-        "{} has changes of yours: {}",
-        target.display(),
-        ours.of_the_user()
-    );
-    Err(Failure::new(Kind::Refused, message)
-        .hint("`--force` moves the folder aside, your changes in it, and installs a fresh one.")
-        .into())
-}
-
-/// Neovim's plugin serves every agent.
-fn refuse_agent(options: &Options) -> anyhow::Result<()> {
-    if options.agent.is_none() {
-        return Ok(());
-    }
-    Err(
-        Failure::new(Kind::Usage, "Neovim's plugin is for every agent")
-            .hint("Leave out `--agent`.")
-            .into(),
-    )
-}
-
-fn look(target: &Path) -> anyhow::Result<State> {
-    State::of(target).map_err(|error| {
-        let message = format!("cannot look at {}: {error}", target.display());
-        Failure::new(Kind::Refused, message)
-            .hint("Make that folder, and those above it, readable for you.")
-            .into()
-    })
-}
-
-/// `pack/pillion`: Neovim loads what is in `start` and `opt` in it, and nothing beside them.
-fn staging(target: &Path) -> PathBuf {
-    let package = target.ancestors().nth(2).unwrap_or(target);
-    package.to_owned()
-}
-
-/// A free name for what has to move, where Neovim does not load it.
-fn free_backup(target: &Path, machine: &Machine) -> PathBuf {
-    let folder = machine.join(staging(target), "backup");
-    let names = (1..).map(|number: u32| folder.join(format!("pillion-{number}")));
-    let mut free = names.skip_while(|path| path.symlink_metadata().is_ok());
-    free.next().unwrap_or(folder)
+/// A path as it is written in Lua: those of Windows have backslashes.
+fn lua_string(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let escaped = path.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", escaped.replace('\n', "\\n"))
 }
 
 /// The entries of a folder, in order; none if it is not there.
@@ -370,7 +299,7 @@ mod tests {
             ),
         ] {
             let machine = Machine::of(platform, variables);
-            let target = Folders::of(&machine).unwrap().target(&machine);
+            let target = Folders::of(&machine).unwrap().package(&machine).target;
             let end = "/site/pack/pillion/start/pillion";
             let end = if platform == Platform::Windows {
                 end.replace('/', "\\")
@@ -379,6 +308,13 @@ mod tests {
             };
             assert_eq!(target.to_str().unwrap(), format!("{folder}{end}"));
         }
+    }
+
+    #[test]
+    fn a_path_is_written_as_lua_reads_it() {
+        assert_eq!(lua_string(Path::new("/a b/c")), r#""/a b/c""#);
+        assert_eq!(lua_string(Path::new(r"C:\Users\me")), r#""C:\\Users\\me""#);
+        assert_eq!(lua_string(Path::new("a\"b\nc")), r#""a\"b\nc""#);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::folder::{Put, Take};
-use super::program::{self, PATIENCE};
+use super::program::{self, PATIENCE, PATIENCE_FOR_A_LIST};
 
 /// The steps, and what to tell beside them.
 #[derive(Debug, Default)]
@@ -12,8 +12,9 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// What the user should know, whether or not there is something to do.
     pub notes: Vec<String>,
-    /// What to do then.
-    pub next: Option<&'static str>,
+    /// What the user is to do then: lines as they are, such as those that belong into a settings
+    /// file.
+    pub next: Option<String>,
 }
 
 /// One change.
@@ -30,15 +31,16 @@ pub enum Step {
         /// What that does.
         what: String,
         /// How to know that it did: some of these programs fail and say that they did not.
-        proof: Option<Proof>,
+        proof: Proof,
     },
 }
 
-/// A line that the program must print when it is run with these arguments.
+/// A line that the program must print, or must not, when it is run with these arguments.
 #[derive(Debug)]
 pub struct Proof {
     pub arguments: &'static [&'static str],
     pub line: &'static str,
+    pub is_there: bool,
 }
 
 /// What became of a step.
@@ -65,7 +67,7 @@ impl Step {
                 arguments,
                 what,
                 proof,
-            } => run(program, arguments, what, proof.as_ref()),
+            } => run(program, arguments, what, proof),
         };
         let success = result.is_ok();
         let (Ok(message) | Err(message)) = result;
@@ -93,12 +95,7 @@ impl fmt::Display for Step {
 }
 
 /// What the program did, in its own words.
-fn run(
-    program: &Path,
-    arguments: &[String],
-    what: &str,
-    proof: Option<&Proof>,
-) -> Result<String, String> {
+fn run(program: &Path, arguments: &[String], what: &str, proof: &Proof) -> Result<String, String> {
     let failed = |reason: String| format!("{what}: {reason}");
     let ended = program::run(program, arguments, PATIENCE).map_err(failed)?;
     // A success is told in the last line; the reason of a failure may be followed by warnings.
@@ -109,23 +106,26 @@ fn run(
         let status = ended.status;
         return Err(failed(format!("failed ({status}): {reason}")));
     }
-    if proof.is_some_and(|proof| proof.is_missing(program)) {
-        let message = format!(
-            "{} does not list it afterwards: {reason}",
-            program.display()
-        );
+    if proof.is_contradicted_by(program) {
+        let lists = if proof.is_there {
+            "does not list it"
+        } else {
+            "lists it still"
+        };
+        let message = format!("{} {lists} afterwards: {reason}", program.display());
         return Err(failed(message));
     }
     Ok(failed(last.unwrap_or_else(|| "done".to_owned())))
 }
 
 impl Proof {
-    /// Whether the program answers, and not with this. One that cannot tell is believed.
-    fn is_missing(&self, program: &Path) -> bool {
-        let wanted = self.line.to_lowercase();
-        program::run(program, self.arguments, PATIENCE).is_ok_and(|ended| {
-            let mut lines = ended.out.iter().map(|line| line.to_lowercase());
-            ended.status.success() && !lines.any(|line| line == wanted)
+    /// Whether the program answers, and otherwise. One that cannot tell is believed.
+    fn is_contradicted_by(&self, program: &Path) -> bool {
+        let ended = program::run(program, self.arguments, PATIENCE_FOR_A_LIST);
+        ended.is_ok_and(|ended| {
+            let mut lines = ended.out.iter();
+            let is_there = lines.any(|line| line.eq_ignore_ascii_case(self.line));
+            ended.status.success() && is_there != self.is_there
         })
     }
 }

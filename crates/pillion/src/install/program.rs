@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// A download over a slow line takes a while; a program that asks something waits for ever.
 pub const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
+/// To list what is there takes no download.
+pub const PATIENCE_FOR_A_LIST: Duration = Duration::from_secs(60);
+
 /// What a program leaves running may keep its output open: nobody waits for that.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -79,12 +82,40 @@ fn wait(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>>
             return Ok(Some(status));
         }
         if start.elapsed() > patience {
-            child.kill()?;
-            child.wait()?;
+            stop(child)?;
             return Ok(None);
         }
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Stops it and what it started: an editor's command is a script, and the editor itself would go on.
+fn stop(child: &mut Child) -> io::Result<()> {
+    let below = pillion_discovery::process::descendants(child.id());
+    child.kill()?;
+    below.into_iter().for_each(kill);
+    child.wait()?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn kill(pid: u32) {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // One that has ended in the meantime is stopped, too.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill(pid: u32) {
+    // One that has ended in the meantime is stopped, too.
+    let _ = Command::new("taskkill")
+        .args(["/F", "/PID", &pid.to_string()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
 }
 
 /// What came from a pipe so far, and word of its end.
@@ -124,9 +155,32 @@ impl Listener {
         let _ = self.end.recv_timeout(GRACE);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept);
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        lines.map(str::to_owned).collect()
+        let lines = text.lines().map(|line| plain(line).trim().to_owned());
+        lines.filter(|line| !line.is_empty()).collect()
     }
+}
+
+/// A line as a terminal would leave it: without colours, and of a progress that is drawn over itself
+/// the last state.
+fn plain(line: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = line.trim_end().rsplit('\r').next().unwrap_or_default();
+    while let Some((before, sequence)) = rest.split_once('\x1b') {
+        plain.push_str(before);
+        rest = match sequence.chars().next() {
+            Some('[') => after(&sequence[1..], |c| ('@'..='~').contains(&c)),
+            Some(']') => after(sequence, |c| c == '\x07'),
+            Some('(') => after(&sequence[1..], |_| true),
+            _ => sequence,
+        };
+    }
+    plain + rest
+}
+
+/// What follows the first such character; nothing if there is none.
+fn after(text: &str, is_last: impl Fn(char) -> bool) -> &str {
+    let end = text.char_indices().find(|(_, c)| is_last(*c));
+    end.map_or("", |(at, c)| &text[at + c.len_utf8()..])
 }
 
 #[cfg(all(test, unix))]
@@ -150,6 +204,41 @@ mod tests {
             "{error}"
         );
         assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn what_a_program_that_hangs_has_started_is_stopped_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let script = format!("sh -c 'echo $$ > {}; exec sleep 60'; true", file.display());
+        let mut patience = Duration::from_millis(200);
+        // However slow the machine is: stopped before it wrote its number, it is started again.
+        let pid = loop {
+            sh(&script, patience).unwrap_err();
+            match std::fs::read_to_string(&file) {
+                Ok(pid) if pid.ends_with('\n') => break pid,
+                _ => patience *= 2,
+            }
+        };
+        let pid: u32 = pid.trim().parse().unwrap();
+        let start = Instant::now();
+        while pillion_discovery::process::is_alive(pid) {
+            assert!(start.elapsed() < Duration::from_secs(30), "{pid} goes on");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn lines_are_kept_without_colours_and_without_what_is_drawn_over() {
+        for (line, kept) in [
+            ("\x1b[32mdone\x1b[0m", "done"),
+            ("10%\r\x1b[K20%\r", "20%"),
+            ("\x1b]8;;http://x\x07a link\x1b]8;;\x07", "a link"),
+            ("é\x1b[1;31", "é"),
+            ("\x1b(B\x1b[mplain", "plain"),
+        ] {
+            assert_eq!(plain(line), kept);
+        }
     }
 
     #[test]

@@ -3,18 +3,27 @@
 //! Pillion has no extension of its own for them: the agents' makers have, one for each agent.
 
 mod editors;
+mod product;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-pub use self::editors::*;
+use self::editors::{Code, FAMILY};
+use self::product::Product;
 use super::machine::{Machine, Platform, is_program};
 use super::plan::{Plan, Proof, Step};
+use super::program::{self, PATIENCE_FOR_A_LIST};
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
+
+/// All of the family.
+pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
+    FAMILY.iter().map(|editor| *editor as &dyn Installer)
+}
 
 /// An extension of an agent's maker.
 #[derive(Debug)]
@@ -36,8 +45,11 @@ const EXTENSIONS: [Extension; 2] = [
 
 const NEXT: &str = "Then start the agent in the editor's terminal, and type `/ide enable` in it.";
 
-/// More than an editor's list of extensions has.
-const MAX_LIST: u64 = 16 << 20;
+/// Prints the extensions that there are, a line each.
+const LIST: &[&str] = &["--list-extensions"];
+
+/// More than an editor's list of extensions has, or what it says of itself.
+const MAX_JSON: u64 = 16 << 20;
 
 impl Installer for Code {
     fn name(&self) -> &'static str {
@@ -52,22 +64,33 @@ impl Installer for Code {
         self.display_name
     }
 
+    fn is_for_one_agent(&self) -> bool {
+        true
+    }
+
     fn find(&self, machine: &Machine) -> Found {
-        let installed = self.listed(machine).unwrap_or_default();
-        let ours = installed.iter().filter_map(|listed| {
-            let is_it = |extension: &&Extension| extension.id.eq_ignore_ascii_case(&listed.id);
-            let extension = EXTENSIONS.iter().find(is_it)?;
-            let version = listed.version.as_deref().unwrap_or_default();
-            Some(
-                format!("{} {version}", what(extension))
-                    .trim_end()
-                    .to_owned(),
-            )
-        });
-        Found {
-            program: self.program(machine),
-            installed: ours.collect(),
+        let program = self.program(machine).ok();
+        let listed = self.listed(machine, program.as_deref());
+        let mut found = Found {
+            program,
+            ..Found::default()
+        };
+        let Some(listed) = listed else {
+            // Where it keeps its list is not known, as in a sandbox: nothing can be told.
+            return found;
+        };
+        for extension in &EXTENSIONS {
+            match listed.iter().find(|it| extension.is(&it.identifier.id)) {
+                Some(listed) => {
+                    let version = listed.version.as_deref().unwrap_or_default();
+                    let named = format!("{} {version}", extension.what());
+                    found.installed.push(named.trim_end().to_owned());
+                }
+                None if found.program.is_some() => found.missing.push(extension.what()),
+                None => {}
+            }
         }
+        found
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
@@ -79,31 +102,32 @@ impl Installer for Code {
             arguments: ["--install-extension", extension.id, "--force"]
                 .map(str::to_owned)
                 .to_vec(),
-            what: what(extension),
-            proof: Some(Proof {
-                arguments: &["--list-extensions"],
+            what: extension.what(),
+            proof: Proof {
+                arguments: LIST,
                 line: extension.id,
-            }),
+                is_there: true,
+            },
         });
         Ok(Plan {
             steps: steps.collect(),
-            next: Some(NEXT),
+            next: Some(NEXT.to_owned()),
             ..Plan::default()
         })
     }
 
     fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
         let program = self.required(machine)?;
-        let listed = self.listed(machine);
+        let there = ids(&program);
         let mut plan = Plan::default();
         for extension in EXTENSIONS.iter().filter(|it| is_wanted(it, options)) {
-            let is_it = |listed: &Listed| extension.id.eq_ignore_ascii_case(&listed.id);
-            if listed
+            // One that cannot tell is told to remove it.
+            if there
                 .as_ref()
-                .is_some_and(|listed| !listed.iter().any(is_it))
+                .is_some_and(|ids| !ids.iter().any(|id| extension.is(id)))
             {
                 plan.notes
-                    .push(format!("{} is not installed", what(extension)));
+                    .push(format!("{} is not installed", extension.what()));
                 continue;
             }
             plan.steps.push(Step::Run {
@@ -111,8 +135,12 @@ impl Installer for Code {
                 arguments: ["--uninstall-extension", extension.id]
                     .map(str::to_owned)
                     .to_vec(),
-                what: what(extension),
-                proof: None,
+                what: extension.what(),
+                proof: Proof {
+                    arguments: LIST,
+                    line: extension.id,
+                    is_there: false,
+                },
             });
         }
         if plan.steps.is_empty() {
@@ -128,9 +156,12 @@ impl Installer for Code {
 impl Code {
     /// Its program, or why there is none.
     fn required(&self, machine: &Machine) -> anyhow::Result<PathBuf> {
-        self.program(machine).ok_or_else(|| {
+        self.program(machine).map_err(|another| {
             let ids = EXTENSIONS.map(|extension| extension.id).join(" and ");
-            let message = format!("{} was not found", self.display_name);
+            let reason = another.map_or_else(String::new, |(program, name)| {
+                format!(": {} is {name}'s", program.display())
+            });
+            let message = format!("{} was not found{reason}", self.display_name);
             let hint = format!(
                 "Put its command `{}` on PATH, or install these extensions in the editor: {ids}.",
                 self.programs[0]
@@ -139,13 +170,16 @@ impl Code {
         })
     }
 
-    /// Its program: on PATH, else in the usual places.
-    fn program(&self, machine: &Machine) -> Option<PathBuf> {
-        if self
-            .only_with
-            .is_some_and(|name| machine.environment.filled(name).is_none())
-        {
-            return None;
+    /// Its program: on PATH, else in the usual places. Where there is none, one of its name that is
+    /// another editor's: some take over the command `code`.
+    fn program(&self, machine: &Machine) -> Result<PathBuf, Option<(PathBuf, &'static str)>> {
+        if let Some(name) = self.only_with {
+            // Whatever its command is called within.
+            let is_here = machine.environment.filled(name).is_some();
+            return machine
+                .program(self.programs)
+                .filter(|_| is_here)
+                .ok_or(None);
         }
         let named = self.alias_variable.and_then(|name| machine.variable(name));
         let named = named.as_ref().and_then(|path| path.to_str());
@@ -155,18 +189,34 @@ impl Code {
             .into_iter()
             .chain(self.programs.iter().copied())
             .collect();
-        machine.program(&names).or_else(|| {
-            self.places(machine)
-                .into_iter()
-                .find(|place| is_program(place))
-        })
+        let places = self.places(machine).into_iter();
+        let places = places.filter(|place| is_program(place));
+        let mut another = None;
+        for program in machine.programs(&names).into_iter().chain(places) {
+            match self.another_that_has(&program) {
+                Some(name) => another = another.or(Some((program, name))),
+                None => return Ok(program),
+            }
+        }
+        Err(another)
+    }
+
+    /// The editor of the family, not this one, that a program belongs to.
+    fn another_that_has(&self, program: &Path) -> Option<&'static str> {
+        let own_name = Product::of(program)?.application_name;
+        let has_it = |editor: &&&Code| editor.programs.contains(&own_name.as_str());
+        let known = FAMILY.iter().filter(|editor| editor.only_with.is_none());
+        known
+            .filter(|editor| editor.name != self.name)
+            .find(has_it)
+            .map(|editor| editor.display_name)
     }
 
     /// The usual places of its program, which is not always on PATH.
     fn places(&self, machine: &Machine) -> Vec<PathBuf> {
         let home = machine.home();
         let mut places = Vec::new();
-        for program in self.programs.iter().filter(|_| self.only_with.is_none()) {
+        for program in self.programs {
             match machine.platform {
                 Platform::Linux => {
                     places.push(format!("/usr/share/{program}/bin/{program}").into());
@@ -180,6 +230,10 @@ impl Code {
                     let app = format!("Applications/{}.app/{inside}/{program}", self.application);
                     places.push(format!("/{app}").into());
                     places.extend(home.as_ref().map(|home| home.join(app)));
+                    places.extend(self.support_folder.and_then(|folder| {
+                        let own = format!("Library/Application Support/{folder}/bin/{program}");
+                        Some(home.as_ref()?.join(own))
+                    }));
                 }
                 Platform::Windows => {
                     let all = machine.variable("ProgramFiles");
@@ -208,34 +262,33 @@ impl Code {
         places
     }
 
-    /// The extensions that it has, from its own list; nothing if there is no list to read.
-    fn listed(&self, machine: &Machine) -> Option<Vec<Listed>> {
-        let home = machine.home().filter(|_| !self.extensions.is_empty())?;
-        let list = format!("{}/extensions/extensions.json", self.extensions);
-        let list = machine.join(home, &list);
-        let data = fs::metadata(&list).ok()?;
-        if !data.is_file() || data.len() > MAX_LIST {
-            return None;
-        }
-        let entries: Vec<Entry> = serde_json::from_slice(&fs::read(list).ok()?).ok()?;
-        let listed = entries.into_iter().map(|entry| Listed {
-            id: entry.identifier.id,
-            version: entry.version,
-        });
-        Some(listed.collect())
+    /// The extensions that it has, from its own list on the disk; nothing if there is no list to
+    /// read. To look runs nothing.
+    fn listed(&self, machine: &Machine, program: Option<&Path>) -> Option<Vec<Listed>> {
+        let product = program.and_then(Product::of);
+        let said = product.as_ref().and_then(Product::folder);
+        let folder = said.unwrap_or(self.extensions);
+        let home = machine.home().filter(|_| !folder.is_empty())?;
+        let list = format!("{folder}/extensions/extensions.json");
+        read_json(&machine.join(home, &list))
     }
 }
 
-/// An extension that an editor has.
-#[derive(Debug)]
-struct Listed {
-    id: String,
-    version: Option<String>,
+impl Extension {
+    /// For people.
+    fn what(&self) -> String {
+        format!("{}'s extension", self.agent.display_name())
+    }
+
+    /// Whether this is its id: editors write it as its maker does.
+    fn is(&self, id: &str) -> bool {
+        self.id.eq_ignore_ascii_case(id)
+    }
 }
 
-/// As it stands in the editor's own list.
+/// An extension, as it stands in an editor's own list.
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct Listed {
     identifier: Identifier,
     version: Option<String>,
 }
@@ -245,17 +298,28 @@ struct Identifier {
     id: String,
 }
 
+/// The ids that the editor's program lists; nothing if it cannot.
+fn ids(program: &Path) -> Option<Vec<String>> {
+    let ended = program::run(program, LIST, PATIENCE_FOR_A_LIST).ok()?;
+    ended.status.success().then_some(ended.out)
+}
+
+/// A file of an editor's; nothing if it is not there, or is something else.
+fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let data = fs::metadata(path).ok()?;
+    if !data.is_file() || data.len() > MAX_JSON {
+        return None;
+    }
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
 fn is_wanted(extension: &Extension, options: &Options) -> bool {
     options.agent.is_none_or(|agent| agent == extension.agent)
 }
 
-/// For people.
-fn what(extension: &Extension) -> String {
-    format!("{}'s extension", extension.agent.display_name())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::editors::*;
     use super::*;
 
     fn places(editor: &Code, platform: Platform, variables: &[(&str, &str)]) -> Vec<String> {
@@ -286,13 +350,13 @@ mod tests {
             of_code[5],
             "/h/.local/share/flatpak/exports/bin/com.visualstudio.code"
         );
-        assert!(places(&FIREBASE_STUDIO, Platform::Linux, &home).is_empty());
     }
 
     #[test]
     fn a_mac_has_its_places() {
         let app = "Applications/Visual Studio Code.app/Contents/Resources/app/bin/code";
-        let expected = [format!("/{app}"), format!("/h/{app}")];
+        let support = "/h/Library/Application Support/Code/bin/code";
+        let expected = [format!("/{app}"), format!("/h/{app}"), support.to_owned()];
         assert_eq!(places(&VS_CODE, Platform::Mac, &[("HOME", "/h")]), expected);
         let of_antigravity = places(&ANTIGRAVITY, Platform::Mac, &[("HOME", "/h")]);
         let bin = "/Applications/Antigravity.app/Contents/Resources/app/bin";

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gen_lsp_types::ServerCapabilities;
+use gen_lsp_types::{
+    ChangeNotifications, ServerCapabilities, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
+};
 use lsp_server::{Message, Response, ResponseError};
 use pillion_companion::DiffId;
 use pillion_protocol::{File, Outcome};
@@ -43,6 +45,17 @@ pub trait Face {
     fn elapse(&mut self, now: Instant) -> Vec<Action> {
         let _ = now;
         Vec::new()
+    }
+}
+
+/// The capability of every face: the client tells when its folders change.
+pub fn follows_roots() -> WorkspaceOptions {
+    WorkspaceOptions {
+        workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+            supported: Some(true),
+            change_notifications: Some(ChangeNotifications::Bool(true)),
+        }),
+        ..WorkspaceOptions::default()
     }
 }
 

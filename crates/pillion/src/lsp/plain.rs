@@ -16,13 +16,17 @@ mod wire;
 use std::path::Path;
 use std::time::Instant;
 
-use gen_lsp_types::{MessageType, ServerCapabilities};
+use gen_lsp_types::{
+    CodeActionProvider, DocumentHighlightProvider, ExecuteCommandOptions, HoverProvider,
+    MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
+    TextDocumentSyncKind, TextDocumentSyncOptions,
+};
 use lsp_server::{ErrorCode, Response};
 use pillion_companion::now_ms;
 use pillion_discovery::Environment;
 use serde_json::{Value, json};
 
-use crate::lsp::face::{Action, Answer, Face, Published};
+use crate::lsp::face::{self, Action, Answer, Face, Published};
 use crate::lsp::front::Event;
 use crate::lsp::plain::files::Files;
 use crate::lsp::plain::pending::{ACCEPT, REJECT};
@@ -214,19 +218,27 @@ impl Plain {
 
 impl Face for Plain {
     fn capabilities(&self) -> ServerCapabilities {
-        let capabilities = json!({
-            "positionEncoding": self.encoding.kind(),
-            "textDocumentSync": {"openClose": true, "change": 2, "save": {"includeText": true}},
-            "documentHighlightProvider": true,
-            "hoverProvider": true,
-            "signatureHelpProvider": {},
-            "codeActionProvider": true,
-            "executeCommandProvider": {"commands": [ACCEPT, REJECT]},
-            "workspace": {
-                "workspaceFolders": {"supported": true, "changeNotifications": true},
-            },
-        });
-        serde_json::from_value(capabilities).unwrap_or_default()
+        ServerCapabilities {
+            position_encoding: Some(self.encoding.kind()),
+            text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(TextDocumentSyncKind::Incremental),
+                save: Some(Save::SaveOptions(SaveOptions {
+                    include_text: Some(true),
+                })),
+                ..TextDocumentSyncOptions::default()
+            })),
+            document_highlight_provider: Some(DocumentHighlightProvider::Bool(true)),
+            hover_provider: Some(HoverProvider::Bool(true)),
+            signature_help_provider: Some(SignatureHelpOptions::default()),
+            code_action_provider: Some(CodeActionProvider::Bool(true)),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands: vec![ACCEPT.to_owned(), REJECT.to_owned()],
+                ..ExecuteCommandOptions::default()
+            }),
+            workspace: Some(face::follows_roots()),
+            ..ServerCapabilities::default()
+        }
     }
 
     fn initialized(&mut self, _: &Published) -> Vec<Action> {

@@ -7,10 +7,7 @@ mod messages;
 mod page;
 mod version;
 
-use gen_lsp_types::{
-    ChangeNotifications, MessageType, ServerCapabilities, WorkspaceFoldersServerCapabilities,
-    WorkspaceOptions,
-};
+use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Message, Response};
 use pillion_companion::{DiffId, Status};
 use pillion_protocol::Dialect;
@@ -23,7 +20,7 @@ use self::messages::{
     Chosen, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
     DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment,
 };
-use crate::lsp::face::{Action, Answer, Face, Published};
+use crate::lsp::face::{self, Action, Answer, Face, Published};
 use crate::lsp::front::Event;
 use crate::lsp::handshake::VERSION;
 use crate::lsp::message;
@@ -99,13 +96,7 @@ impl Face for Plugin {
     fn capabilities(&self) -> ServerCapabilities {
         ServerCapabilities {
             position_encoding: Some(self.encoding.kind()),
-            workspace: Some(WorkspaceOptions {
-                workspace_folders: Some(WorkspaceFoldersServerCapabilities {
-                    supported: Some(true),
-                    change_notifications: Some(ChangeNotifications::Bool(true)),
-                }),
-                ..WorkspaceOptions::default()
-            }),
+            workspace: Some(face::follows_roots()),
             experimental: Some(json!({"pillion": Chosen { version: VERSION }})),
             ..ServerCapabilities::default()
         }

@@ -11,7 +11,6 @@ use crossterm::execute;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use pillion_companion::{Diff, DiffId, Reply};
 use ratatui::layout::Size;
-use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 use crate::failure;
 use crate::review::app::{App, Edit, Effect, Event, Settings};
@@ -19,16 +18,13 @@ use crate::review::edit;
 use crate::review::screen::{self, Depth, Theme};
 use crate::review::source::Stamps;
 use crate::review::terminal::{Keys, Screen};
-use crate::review::{Companion, Input, Options, ThemeChoice, syntax, watch};
+use crate::review::{Companion, Input, Options, ThemeChoice, background, syntax, watch};
 
 /// How often the files of pending diffs are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How long the reviewer's editor may take to end when the review has to.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// How long a terminal may take to say which background it has.
-const ASK: Duration = Duration::from_millis(200);
 
 /// Runs a review in the terminal.
 pub fn run(
@@ -397,11 +393,7 @@ fn theme(choice: ThemeChoice) -> Theme {
         ThemeChoice::Light => false,
         ThemeChoice::Dark => true,
         ThemeChoice::Auto if depth == Depth::None => true,
-        ThemeChoice::Auto => {
-            let mut options = QueryOptions::default();
-            options.timeout = ASK;
-            !matches!(theme_mode(options), Ok(ThemeMode::Light))
-        }
+        ThemeChoice::Auto => background::is_dark(),
     };
     Theme::new(is_dark, depth)
 }

@@ -1,6 +1,7 @@
 //! `pillion conformance`: what it says of Pillion's own companions and of others, and how.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -161,7 +162,7 @@ fn a_person_who_does_nothing_breaks_no_rule_and_is_asked_once() {
 
 #[test]
 fn no_view_is_left_open_by_who_is_interrupted() {
-    for name in ["INT", "TERM", "HUP"] {
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let sandbox = Sandbox::new();
         let serve = sandbox.serve::<&str>([]);
         let pid = sandbox.home.root().join("sleep.pid");
@@ -179,7 +180,7 @@ fn no_view_is_left_open_by_who_is_interrupted() {
             thread::sleep(Duration::from_millis(5));
         }
         sandbox::signal(&child, name);
-        assert_eq!(sandbox::ended(&mut child), Some(1), "{name}");
+        assert_eq!(sandbox::ended(&mut child), Some(code), "{name}");
         let diffs = sandbox.run(["diffs"]).expect(0).stdout;
         assert_eq!(diffs, "no diffs are pending\n");
         let shell = fs::read_to_string(&pid).unwrap();
@@ -187,6 +188,71 @@ fn no_view_is_left_open_by_who_is_interrupted() {
         assert!(!pillion_discovery::process::is_alive(shell), "{name}");
         drop(serve);
     }
+}
+
+/// A companion that hangs is no reason not to be able to leave, and not to say that all is closed.
+#[test]
+fn who_is_interrupted_again_does_not_wait_for_a_companion_that_hangs() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let mark = sandbox.home.root().join("mark");
+    let line = format!("echo > '{}'; sleep 100", mark.display());
+    let args = ["conformance", "--only", "C5.6-sent", "--accept-with", &line];
+    let mut child = sandbox
+        .command(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while !mark.exists() {
+        assert!(started.elapsed() < SOON);
+        thread::sleep(Duration::from_millis(5));
+    }
+    serve.signal("STOP");
+    let started = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        // Signals that are pending are one.
+        sandbox::signal(&child, "INT");
+        assert!(started.elapsed() < Duration::from_secs(4), "it waits");
+        thread::sleep(Duration::from_millis(50));
+    };
+    serve.signal("CONT");
+    assert_eq!(status.code(), Some(130));
+    let mut told = String::new();
+    child.stderr.unwrap().read_to_string(&mut told).unwrap();
+    assert!(told.contains("a view may be open still"), "{told}");
+}
+
+#[test]
+fn the_table_fits_the_terminal_and_has_no_colours_for_who_wants_none() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let tmux = Tmux::start();
+    let line = format!(
+        "{} conformance --only C3.3-post,C4.9; echo \"exit code $?\"; sleep 100",
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    let (size, env) = (Size::new(80, 40), sandbox.home.env());
+    let shown = |name: &str, line: &str| {
+        let command = ["sh", "-c", line];
+        let pane = tmux.spawn(name, size, &env, &sandbox.home.workspace(), &command);
+        let screen = pane.wait_for("exit code 0", SOON);
+        (screen, pane.screen_with_colours().contains("\u{1b}["))
+    };
+    let (screen, is_coloured) = shown("colours", &line);
+    let below = format!(
+        "POST within a session, but without a\n{:40}token, is refused",
+        ""
+    );
+    assert!(screen.contains(&below), "{screen}");
+    assert!(is_coloured);
+    let (plain, is_coloured) = shown("plain", &format!("NO_COLOR=1 {line}"));
+    assert_eq!(plain, screen);
+    assert!(!is_coloured);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! `diff`: a person's decision for a script.
 
+mod unasked;
+
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,8 +29,13 @@ struct Answer {
 
 impl Asking {
     fn start(sandbox: &Sandbox, args: &[&str], text: &[u8]) -> Self {
+        Self::start_in(sandbox, &sandbox.home.workspace(), args, text)
+    }
+
+    fn start_in(sandbox: &Sandbox, folder: &Path, args: &[&str], text: &[u8]) -> Self {
         let mut child = sandbox
             .command([&["diff"], args].concat())
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -74,9 +81,14 @@ fn kept(answer: &Answer) -> PathBuf {
 
 /// Waits until so many diffs are pending.
 fn pending(sandbox: &Sandbox, count: usize) -> Vec<Value> {
+    pending_in(sandbox, &sandbox.home.workspace(), count)
+}
+
+/// The same of the companion of another folder.
+fn pending_in(sandbox: &Sandbox, folder: &Path, count: usize) -> Vec<Value> {
     let started = Instant::now();
     loop {
-        let out = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+        let out = sandbox.run_in(folder, ["diffs", "--json"]).expect(0).stdout;
         let diffs: Vec<Value> = serde_json::from_str(&out).unwrap();
         if diffs.len() == count {
             return diffs;
@@ -239,27 +251,6 @@ fn an_accepted_text_that_cannot_be_printed_is_kept() {
 }
 
 #[test]
-fn an_empty_input_does_not_propose_to_empty_a_file() {
-    let sandbox = Sandbox::new();
-    let _serve = sandbox.serve::<&str>([]);
-    sandbox.home.file("full.txt", "something\n");
-    let answer = Asking::start(&sandbox, &["full.txt"], b"").answer();
-    assert_eq!(answer.expect(1), "");
-    for part in [
-        "standard input is empty",
-        "full.txt is not",
-        "--content-file",
-    ] {
-        assert!(answer.stderr.contains(part), "{}", answer.stderr);
-    }
-    sandbox.home.file("empty", "");
-    let asking = Asking::start(&sandbox, &["--content-file", "empty", "full.txt"], b"");
-    let id = asking.shown(&sandbox);
-    sandbox.run(["accept", &id]).expect(0);
-    assert_eq!(asking.answer().expect(0), "");
-}
-
-#[test]
 fn a_companion_that_goes_away_is_exit_code_3() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
@@ -276,39 +267,6 @@ fn a_companion_that_goes_away_is_exit_code_3() {
     );
     let ran = sandbox.run(["diff", "new.txt"]);
     ran.expect_error(3, "no companion", "pillion serve");
-}
-
-#[test]
-fn what_cannot_be_proposed_is_told() {
-    let sandbox = Sandbox::new();
-    let _serve = sandbox.serve::<&str>([]);
-    let refused = |args: &[&str], text: &[u8], error: &str| {
-        let answer = Asking::start(&sandbox, args, text).answer();
-        assert_eq!(answer.expect(1), "");
-        assert!(answer.stderr.contains(error), "{}", answer.stderr);
-    };
-    refused(&["."], b"", "is a folder");
-    refused(&["new/"], b"x", "is a folder");
-    refused(&["new.txt"], b"\xe9", "is not UTF-8");
-    refused(
-        &["--content-file", "none", "new.txt"],
-        b"",
-        "cannot read none",
-    );
-    refused(
-        &["--content-file", "/dev/zero", "new.txt"],
-        b"",
-        "longer than",
-    );
-    let too_long = vec![b'x'; 64 * 1024 * 1024 + 1];
-    refused(&["new.txt"], &too_long, "longer than 67108864 bytes");
-    sandbox
-        .run(["diff", "new.txt", "--timeout", "soon"])
-        .expect(2);
-    sandbox
-        .run(["diff", "new.txt", "--write", "--json"])
-        .expect(2);
-    sandbox.run(["diff"]).expect(2);
 }
 
 #[test]
@@ -355,33 +313,73 @@ fn an_accepted_text_is_written_only_over_what_was_reviewed() {
 
 #[test]
 fn another_companion_decides_as_well() {
-    let ask = |person, args: &[&str]| {
+    let ask = |person| {
         let sandbox = Sandbox::new();
         let vscode = VsCode::start(&sandbox.home, person);
-        let args = [args, &["a.ts"]].concat();
-        let answer = Asking::start(&sandbox, &args, b"new\n").answer();
+        let answer = Asking::start(&sandbox, &["a.ts"], b"new\n").answer();
         (
             answer,
             vscode.calls(),
             sandbox.home.workspace().join("a.ts"),
         )
     };
-    let (answer, calls, path) = ask(Person::EditsAndAccepts, &[]);
+    let (answer, calls, path) = ask(Person::EditsAndAccepts);
     assert_eq!(answer.expect(0), "new\nedited\n");
     assert_eq!(calls.len(), 1);
     assert_eq!(
         calls[0]["arguments"],
         json!({"filePath": path, "newContent": "new\n"})
     );
-    let (answer, ..) = ask(Person::Closes, &[]);
+    let (answer, ..) = ask(Person::Closes);
     assert_eq!(answer.expect(1), "", "its old name for a rejection");
-    let (answer, calls, path) = ask(Person::Waits, &["--timeout", "100ms"]);
-    answer.expect(1);
+
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    let asking = Asking::start(&sandbox, &["a.ts"], b"new\n");
+    let started = Instant::now();
+    while vscode.calls().is_empty() {
+        assert!(started.elapsed() < SOON);
+        thread::sleep(Duration::from_millis(10));
+    }
+    signal(&asking.0, "INT");
+    asking.answer().expect(130);
+    let path = sandbox.home.workspace().join("a.ts");
     let close = json!({"filePath": path, "suppressNotification": true});
+    let calls = vscode.calls();
     assert_eq!(
         (&calls[1]["name"], &calls[1]["arguments"]),
         (&json!("closeDiff"), &close)
     );
+}
+
+#[test]
+fn the_companion_whose_workspace_holds_the_file_decides() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.home.other_workspace("other");
+    let _there = sandbox.serve(["--workspace", other.to_str().unwrap()]);
+    let path = other.join("sub/new.txt");
+    let ask_from = |folder: &Path| {
+        let args = ["../other/sub/new.txt", path.to_str().unwrap()];
+        let args = [args[usize::from(folder == Path::new("/"))]];
+        let asking = Asking::start_in(&sandbox, folder, &args, b"x");
+        let diff = pending_in(&sandbox, &other, 1).remove(0);
+        assert_eq!(diff["path"], path.to_str().unwrap());
+        let id = diff["id"].to_string();
+        sandbox.run_in(&other, ["accept", &id]).expect(0);
+        assert_eq!(asking.answer().expect(0), "x");
+    };
+    ask_from(Path::new("/"));
+    let _here = sandbox.serve::<&str>([]);
+    ask_from(&sandbox.home.workspace());
+
+    // This terminal's own editor comes before a deeper workspace, here too.
+    let _vscode = VsCode::start(&sandbox.home, Person::EditsAndAccepts);
+    let inner = sandbox.home.other_workspace("project/inner");
+    let _inner = sandbox.serve(["--workspace", inner.to_str().unwrap()]);
+    let path = inner.join("a.ts");
+    let args = [path.to_str().unwrap()];
+    let answer = Asking::start_in(&sandbox, Path::new("/"), &args, b"new\n").answer();
+    assert_eq!(answer.expect(0), "new\nedited\n");
 }
 
 #[test]

@@ -3,5 +3,6 @@
 mod agent;
 mod companion;
 mod connection;
+mod dotenv;
 mod real;
 pub mod world;

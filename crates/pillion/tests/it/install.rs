@@ -55,6 +55,13 @@ fn neovims_plugin_comes_and_goes_and_nothing_else_changes() {
     let before = tree(&sandbox.home);
     let dry = sandbox.run(["install", "nvim", "--dry-run"]).expect(0);
     assert!(dry.stdout.contains("would put "), "{}", dry.stdout);
+    let dry = sandbox
+        .run(["install", "nvim", "--dry-run", "--json"])
+        .expect(0);
+    let dry: Value = serde_json::from_str(&dry.stdout).unwrap();
+    let next = dry["next"].as_str().unwrap();
+    assert!(next.contains(":checkhealth pillion"), "{next}");
+    assert_eq!(dry["steps"][0]["success"], Value::Null);
     assert_eq!(tree(&sandbox.home), before);
 
     let done = sandbox.run(["install", "neovim"]).expect(0);
@@ -77,8 +84,8 @@ fn neovims_plugin_comes_and_goes_and_nothing_else_changes() {
     let again = sandbox.run(["install", "nvim", "--json"]).expect(0);
     let again: Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(
-        (&again["success"], &again["steps"]),
-        (&json!(true), &json!([]))
+        (&again["success"], &again["steps"], &again["next"]),
+        (&json!(true), &json!([]), &Value::Null)
     );
     assert_eq!(tree(&sandbox.home), installed);
 
@@ -97,6 +104,10 @@ fn an_older_plugin_is_replaced_and_its_files_that_are_gone_go() {
     sandbox.run(["install", "nvim"]).expect(0);
     let now = tree(&sandbox.home);
     make_older(&sandbox);
+    let shown = sandbox.run(["install", "--list"]).expect(0).stdout;
+    let version = env!("CARGO_PKG_VERSION");
+    let older = format!("plugin 0.0.9 (`pillion` is {version})\n");
+    assert!(shown.contains(&older), "{shown}");
     let done = sandbox.run(["install", "nvim"]).expect(0);
     assert!(done.stdout.contains("from 0.0.9 to "), "{}", done.stdout);
     assert_eq!(tree(&sandbox.home), now);
@@ -125,6 +136,8 @@ fn what_the_user_changed_is_not_overwritten_unless_asked_and_then_kept() {
     fs::write(target.join("lua/pillion/init.lua"), "-- mine\n").unwrap();
     fs::write(target.join("lua/mine.lua"), "-- mine, too\n").unwrap();
     let changed = tree(&sandbox.home);
+    let shown = sandbox.run(["install", "--list"]).expect(0).stdout;
+    assert!(shown.contains("(with changes of yours)\n"), "{shown}");
     let names = "lua/pillion/init.lua (changed), lua/mine.lua (added)";
     sandbox
         .run(["install", "nvim"])
@@ -185,8 +198,10 @@ fn what_is_not_ours_is_left_alone_unless_asked_and_then_moved_aside() {
         sandbox.run(["install", "nvim", "--force"]).expect(0);
         assert!(target.join("plugin/pillion.lua").is_file() && !target.is_symlink());
         let backup = sandbox.data().join("site/pack/pillion/backup");
-        assert_eq!(fs::read_dir(backup).unwrap().count(), number + 1);
-        sandbox.run(["uninstall", "nvim"]).expect(0);
+        assert_eq!(fs::read_dir(&backup).unwrap().count(), number + 1);
+        let gone = sandbox.run(["uninstall", "nvim"]).expect(0);
+        let note = format!("moved aside for the plugin stays in {}", backup.display());
+        assert!(gone.stdout.contains(&note), "{}", gone.stdout);
     }
     assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 1);
 }
@@ -196,6 +211,8 @@ fn a_plugin_managers_copy_is_noticed() {
     for place in [
         ".local/share/nvim/lazy/pillion",
         ".local/share/nvim/plugged/pillion",
+        ".config/nvim/plugged/pillion",
+        ".vim/plugged/pillion",
         ".local/share/nvim/site/pack/deps/opt/pillion.nvim",
         ".config/nvim/pack/mine/start/pillion",
     ] {
@@ -208,6 +225,11 @@ fn a_plugin_managers_copy_is_noticed() {
         sandbox
             .run(["install", "nvim"])
             .expect_error(1, &error, "plugin manager's");
+        let shown = sandbox.run(["install", "--list"]).expect(0).stdout;
+        assert!(
+            shown.contains(&format!("plugin in {}", copy.display())),
+            "{shown}"
+        );
         assert_eq!(tree(&sandbox.home), before);
         let forced = sandbox.run(["install", "nvim", "--force"]).expect(0);
         assert!(forced.stdout.contains("two copies"), "{}", forced.stdout);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod choice;
 mod commands;
 mod conformance;
 mod context;
@@ -14,6 +15,7 @@ mod foreign;
 mod install;
 mod list;
 mod pipes;
+mod program;
 mod readme;
 mod reference;
 mod review;

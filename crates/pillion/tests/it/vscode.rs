@@ -132,12 +132,14 @@ impl Server {
             return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
         }
         if head.starts_with("get") {
+            // Held before the client can go on: what it asks then may be answered here at once.
+            let mut held = self.stream.lock().unwrap();
             start_events(&mut stream)?;
             send(
                 &mut stream,
                 &json!({"method": "ide/contextUpdate", "params": self.context}),
             )?;
-            *self.stream.lock().unwrap() = Some(stream);
+            *held = Some(stream);
             return Ok(());
         }
         if message["id"].is_null() {

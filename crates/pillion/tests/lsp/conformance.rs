@@ -88,6 +88,7 @@ impl Shower {
 fn a_plugin_passes() {
     let sandbox = Sandbox::new();
     let file = sandbox.home.file("a.txt", "text\n".repeat(9));
+    sandbox.home.file("b.txt", "text\n".repeat(9));
     let mut editor = Editor::plugin(&sandbox);
     agent::files(&mut editor);
     let active = json!({"uri": uri(&file), "lastFocused": 1_700_000_000_000_u64, "active": true,

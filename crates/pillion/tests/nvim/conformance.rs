@@ -12,7 +12,9 @@ each_neovim! {
     fn neovim_passes(version) {
         let home = Home::new();
         let other = home.other_workspace("other");
-        let world = World::with(version, home, &[("a.txt", "text\n\n\n\ntext\n")], |setup| setup);
+        let text = "text\n\n\n\ntext\n";
+        let files = [("a.txt", text), ("b.txt", text)];
+        let world = World::with(version, home, &files, |setup| setup);
         let mut command = Command::new(PILLION);
         command
             .arg("conformance")

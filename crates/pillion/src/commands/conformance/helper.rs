@@ -2,6 +2,7 @@
 //! the terminal.
 
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -50,6 +51,18 @@ impl Reviewer {
                 }
                 Help::Done
             }
+            Step::Burst { file, lines } => {
+                let moves: Vec<_> = (1..=*lines)
+                    .map(|number| self.start(line, file, number))
+                    .collect();
+                for running in moves {
+                    let help = self.end(line, running).await;
+                    if help != Help::Done {
+                        return help;
+                    }
+                }
+                Help::Done
+            }
         }
     }
 
@@ -57,7 +70,7 @@ impl Reviewer {
         let command = match step {
             Step::Accept { .. } => &self.commands.accept,
             Step::Reject { .. } => &self.commands.reject,
-            Step::Move { .. } => &self.commands.r#move,
+            Step::Move { .. } | Step::Burst { .. } => &self.commands.r#move,
             Step::Stop => &self.commands.stop,
         };
         command.as_deref()
@@ -69,6 +82,9 @@ impl Reviewer {
             Step::Accept { file } => (format!("Accept the diff of {file} as it is"), "accept"),
             Step::Reject { file } => (format!("Reject the diff of {file}"), "reject"),
             Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
+            Step::Burst { .. } => {
+                return Help::Nobody("nobody moves a cursor several times at once".to_owned());
+            }
             Step::Stop => {
                 return Help::Nobody("give --stop-with CMD, which stops the companion".to_owned());
             }
@@ -83,9 +99,13 @@ impl Reviewer {
         Help::Asked
     }
 
-    /// Runs a line in the user's shell. What it is about reaches it by the environment: nothing is
-    /// pasted into the line.
     async fn run(&self, line: &str, file: &str, number: u32) -> Help {
+        self.end(line, self.start(line, file, number)).await
+    }
+
+    /// Starts a line in the user's shell. What it is about reaches it by the environment: nothing is
+    /// pasted into the line.
+    fn start(&self, line: &str, file: &str, number: u32) -> io::Result<Running> {
         let mut command = shell(line);
         command
             .env("PILLION_CONFORMANCE_PORT", self.port.to_string())
@@ -94,8 +114,12 @@ impl Reviewer {
             .stdin(Stdio::null())
             // Standard output is the report's.
             .stdout(Stdio::null());
-        let mut running = match command.spawn() {
-            Ok(child) => Running(child),
+        command.spawn().map(Running)
+    }
+
+    async fn end(&self, line: &str, running: io::Result<Running>) -> Help {
+        let mut running = match running {
+            Ok(running) => running,
             Err(error) => return Help::Failed(format!("`{line}` cannot be started: {error}")),
         };
         match running.ended(self.patience).await {

@@ -8,9 +8,12 @@ use serde::Serialize;
 
 use crate::visible;
 
-/// Between two columns, and before a detail.
+/// The width of the ids, and what stands before them and before a detail.
 const ID: usize = 22;
 const INDENT: usize = 16;
+
+/// The texts get at least so many columns, even where the terminal then breaks them anywhere.
+const NARROWEST: usize = 24;
 
 #[derive(Serialize)]
 struct JsonReport<'a> {
@@ -62,29 +65,27 @@ pub fn companion(target: &Target) -> String {
 /// The table of a report, as its rows come.
 pub struct Table {
     group: Option<Group>,
-    is_terminal: bool,
+    /// The terminal's, if it goes to one.
+    width: Option<usize>,
 }
 
 impl Table {
-    pub fn new(is_terminal: bool) -> Self {
-        Self {
-            group: None,
-            is_terminal,
-        }
+    pub fn new(width: Option<usize>) -> Self {
+        Self { group: None, width }
     }
 
     /// A row, with a heading if it is the first of its group.
     pub fn row(&mut self, row: &Row) -> String {
         let mut text = String::new();
         heading(&mut text, &mut self.group, &row.rule);
-        line(
-            &mut text,
-            &result(&row.verdict, self.is_terminal),
-            &row.rule,
-        );
+        let result = result(&row.verdict, self.width.is_some());
+        let (level, id) = (row.rule.level, row.rule.id);
+        let _ = write!(text, "  {result}  {level:<6}  {id:<ID$}  ");
+        hang(&mut text, row.rule.title, INDENT + ID + 2, self.width);
         if !matches!(row.verdict, Verdict::Pass(_)) {
             let detail = visible::one_line(row.verdict.detail());
-            let _ = writeln!(text, "{:INDENT$}{detail}", "");
+            let _ = write!(text, "{:INDENT$}", "");
+            hang(&mut text, &detail, INDENT, self.width);
         }
         text
     }
@@ -106,7 +107,10 @@ pub fn list(rules: &[&Rule]) -> String {
     let mut group = None;
     for rule in rules {
         heading(&mut text, &mut group, rule);
-        line(&mut text, "", rule);
+        let Rule {
+            id, level, title, ..
+        } = rule;
+        let _ = writeln!(text, "  {level:<6}  {id:<ID$}  {title}");
     }
     text.trim_start().to_owned()
 }
@@ -117,16 +121,23 @@ fn heading(text: &mut String, group: &mut Option<Group>, rule: &Rule) {
     }
 }
 
-fn line(text: &mut String, result: &str, rule: &Rule) {
-    let Rule {
-        id, level, title, ..
-    } = rule;
-    let result = if result.is_empty() {
-        String::new()
-    } else {
-        format!("{result}  ")
-    };
-    let _ = writeln!(text, "  {result}{level:<6}  {id:<ID$}  {title}");
+/// Puts `words` where the line stands, in column `at`; what does not fit goes below it.
+fn hang(text: &mut String, words: &str, at: usize, width: Option<usize>) {
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(at).max(NARROWEST));
+    let mut column = 0;
+    for word in words.split(' ') {
+        let width = visible::width(word);
+        if column > 0 && column + 1 + width > room {
+            let _ = write!(text, "\n{:at$}", "");
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text.push('\n');
 }
 
 /// The result; in colour on a terminal, unless `NO_COLOR` is set, which the library looks at.
@@ -191,4 +202,29 @@ pub fn list_json(rules: &[&Rule]) -> anyhow::Result<String> {
         })
         .collect();
     Ok(visible::json(&serde_json::to_string(&rules)?) + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_hangs_below() {
+        let shown = |words: &str, width| {
+            let mut text = "0: ".to_owned();
+            hang(&mut text, words, 3, width);
+            text
+        };
+        let words = "one two three four five six seven 漢字漢字 eight";
+        assert_eq!(shown(words, None), format!("0: {words}\n"));
+        assert_eq!(
+            shown(words, Some(31)),
+            "0: one two three four five six\n   seven 漢字漢字 eight\n"
+        );
+        assert_eq!(shown(words, Some(0)), shown(words, Some(27)));
+        let long = "x".repeat(50);
+        let expected = format!("0: a\n   {long}\n   b\n");
+        assert_eq!(shown(&format!("a {long} b"), Some(40)), expected);
+        assert_eq!(shown("", Some(40)), "0: \n");
+    }
 }

@@ -43,16 +43,17 @@ impl Original {
     /// # Errors
     /// When it is no regular file, or cannot be read or written: nobody is to review for nothing.
     pub fn look(path: &Path) -> anyhow::Result<Self> {
-        let target = pillion_companion::real_path(path);
+        let target = pillion_discovery::real_path(path);
         let cannot = |what| {
             let failure = Failure::new(Kind::Refused, format!("cannot {what} {}", path.display()));
             move |error| anyhow::Error::new(error).context(failure)
         };
         let before = read(&target).map_err(cannot("read"))?;
-        if before.is_some() {
-            let opened = File::options().write(true).open(&target);
-            opened.map_err(cannot("write"))?;
-        }
+        let writable = match before {
+            Some(_) => File::options().write(true).open(&target).map(drop),
+            None => can_create(&target),
+        };
+        writable.map_err(cannot("write"))?;
         Ok(Self { target, before })
     }
 
@@ -107,20 +108,23 @@ impl Original {
         written
     }
 
-    /// A file to be renamed over the old one; none where that would be another file to others: with
-    /// another owner or other attributes, without its other names, or where nothing can be created
-    /// beside it.
+    /// A file to be renamed over the old one; none where that would be another file to others: where
+    /// it cannot have the owner or the attributes of the old one, where that has other names, or
+    /// where nothing can be created beside it.
     fn successor(&self, text: &str, metadata: &Metadata) -> io::Result<Option<NamedTempFile>> {
         let Ok(mut file) = builder(None).tempfile_in(self.folder()) else {
             return Ok(None);
         };
-        if !is_same_to_others(metadata, &file.as_file().metadata()?)
-            || attributes::of(&self.target) != attributes::of(file.path())
-        {
+        if !takes_over(file.as_file(), metadata) {
             return Ok(None);
         }
         file.write_all(text.as_bytes())?;
         file.as_file().set_permissions(metadata.permissions())?;
+        let attributes = attributes::of(&self.target);
+        attributes::give(file.path(), &attributes);
+        if attributes::of(file.path()) != attributes {
+            return Ok(None);
+        }
         file.as_file().sync_all()?;
         Ok(Some(file))
     }
@@ -151,6 +155,56 @@ pub fn keep(text: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// Whether the file has this very text.
+pub fn holds(path: &Path, text: &str) -> bool {
+    let has_its_length = |data: Metadata| data.is_file() && data.len() == text.len() as u64;
+    fs::metadata(path).is_ok_and(has_its_length)
+        && fs::read(path).is_ok_and(|bytes| bytes == text.as_bytes())
+}
+
+/// Whether standard output is this file.
+#[cfg(unix)]
+pub fn is_output(path: &Path) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let output = output.and_then(|output| File::from(output).metadata());
+    let id = |data: Metadata| data.is_file().then(|| (data.dev(), data.ino()));
+    match (output.map(id), fs::metadata(path).map(id)) {
+        (Ok(Some(output)), Ok(Some(file))) => output == file,
+        _ => false,
+    }
+}
+
+/// There it cannot be told.
+#[cfg(not(unix))]
+pub fn is_output(_path: &Path) -> bool {
+    false
+}
+
+/// Whether a new file can be made there, or folders for it.
+#[cfg(unix)]
+fn can_create(target: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    use rustix::io::Errno;
+
+    let Some(folder) = target.ancestors().skip(1).find(|folder| folder.exists()) else {
+        return Ok(());
+    };
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    match accessat(CWD, folder, wanted, AtFlags::EACCESS) {
+        Err(error @ (Errno::ACCESS | Errno::ROFS)) => Err(error.into()),
+        // Or it cannot be told: some containers refuse to answer.
+        _ => Ok(()),
+    }
+}
+
+/// There it shows when it is tried.
+#[cfg(not(unix))]
+fn can_create(_target: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::metadata(path) {
         // A pipe would let us wait for a writer.
@@ -177,10 +231,14 @@ fn plain() -> Option<Permissions> {
     Some(Permissions::from_mode(0o666))
 }
 
+/// Whether `new` can be renamed over the old file: it has its owner now, and that had no other names.
 #[cfg(unix)]
-fn is_same_to_others(old: &Metadata, new: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    old.nlink() == 1 && (old.uid(), old.gid()) == (new.uid(), new.gid())
+fn takes_over(new: &File, old: &Metadata) -> bool {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let has_owner = |new: Metadata| (old.uid(), old.gid()) == (new.uid(), new.gid());
+    old.nlink() == 1
+        && (new.metadata().is_ok_and(has_owner)
+            || fchown(new, Some(old.uid()), Some(old.gid())).is_ok())
 }
 
 #[cfg(not(unix))]
@@ -189,7 +247,7 @@ fn plain() -> Option<Permissions> {
 }
 
 #[cfg(not(unix))]
-fn is_same_to_others(_old: &Metadata, _new: &Metadata) -> bool {
+fn takes_over(_new: &File, _old: &Metadata) -> bool {
     true
 }
 
@@ -239,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_such_as_access_lists_stay() {
+    fn attributes_such_as_access_lists_stay_and_the_text_changes_at_once() {
         use rustix::fs::{XattrFlags, setxattr};
         let (_folder, folder) = folder();
         let file = folder.join("file");
@@ -248,10 +306,35 @@ mod tests {
             // Not every file system has them.
             return;
         }
+        let before = file.metadata().unwrap().ino();
         Original::look(&file).unwrap().replace("new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         let kept = attributes::of(&file).unwrap();
         assert_eq!(kept.get(&b"user.mark"[..]).unwrap(), b"1");
+        assert_ne!(
+            file.metadata().unwrap().ino(),
+            before,
+            "it was renamed over it"
+        );
+    }
+
+    #[test]
+    fn root_gives_a_file_back_to_its_owner() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let (_folder, folder) = folder();
+        let file = folder.join("file");
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::chown(&file, Some(4242), Some(4343)).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        let before = file.metadata().unwrap().ino();
+        Original::look(&file).unwrap().replace("new").unwrap();
+        let after = file.metadata().unwrap();
+        assert_eq!((after.uid(), after.gid()), (4242, 4343));
+        assert_eq!(after.mode() & 0o7777, 0o640);
+        assert_ne!(after.ino(), before, "it was renamed over it");
+        assert_eq!(fs::read(&file).unwrap(), b"new");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use pillion_protocol::Dialect;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::agent::install_newest;
-use super::{folders, shell};
+use super::{folders, shell, variables};
 
 /// Since this release, a variable can hold the token for Gemini CLI.
 const TAKES_TOKENS: Version = Version::new(0, 20, 2);
@@ -117,7 +117,7 @@ fn run(facts: &Facts, port: u16) -> String {
         .at(port)
         .is_some_and(|companion| companion.ide.is_some());
     let is_vscode = facts
-        .environment
+        .environment()
         .filled("TERM_PROGRAM")
         .is_some_and(|name| name == "vscode");
     if says_editor || is_vscode || agent != Dialect::GeminiCli {
@@ -171,7 +171,7 @@ pub fn is_other_users(facts: &Facts) -> bool {
 
 /// Whether a path is one of those where this agent's files are.
 pub fn is_agents(facts: &Facts, path: &Path) -> bool {
-    let environment = &facts.environment;
+    let environment = facts.environment();
     let mut places = facts.agent().places().iter();
     places.any(|place| {
         let folder = environment.directory(place);
@@ -188,7 +188,7 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
         return;
     };
     let variable = facts.agent().port_variable();
-    let named = variable.and_then(|name| facts.environment.filled(name));
+    let named = variable.and_then(|name| facts.environment().filled(name));
     if named.is_some_and(|named| named.to_string_lossy() == chosen.to_string()) {
         return;
     }
@@ -234,7 +234,7 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
     let Some(variable) = facts.agent().port_variable() else {
         return;
     };
-    let Some(value) = facts.environment.filled(variable) else {
+    let Some(value) = facts.environment().filled(variable) else {
         return;
     };
     let value = value.to_string_lossy();
@@ -243,21 +243,25 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
         .dialled
         .iter()
         .any(|dialled| dialled.outcome.is_connected() && dialled.dial.port.to_string() == *value);
+    let shown = variables::shown(facts, variable);
     let what = match companion {
         _ if reached => return,
-        None => format!("{variable} is {value}, but no companion is on that port"),
+        None => format!("{shown} is {value}, but no companion is on that port"),
         Some(companion) if !is_for(companion, facts.agent()) => return,
         Some(companion) if companion.depth(&facts.folder).is_none() => format!(
-            "{variable} is {value}, but {} on that port serves {}",
+            "{shown} is {value}, but {} on that port serves {}",
             companion.display_name(),
             list(&companion.roots),
         ),
         Some(_) => return,
     };
-    let why =
-        "the terminal is older than the editor that runs now, or was opened for another folder";
+    let why = if facts.variables.origin(variable).is_some() {
+        "a companion takes another port each time, so the line is right for one editor only"
+    } else {
+        "the terminal is older than the editor that runs now, or was opened for another folder"
+    };
     let blocks = !facts.is_connected() && facts.fitting().next().is_some();
-    let mend = format!("unset {variable}");
+    let mend = variables::unset(facts, variable);
     findings.push(Finding::blocking(blocks, Id::StaleVariable, what, why).mend(mend));
 }
 

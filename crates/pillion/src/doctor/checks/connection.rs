@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
 use super::super::finding::{Finding, Id};
 use super::agent::install_newest;
-use super::{proxies, shell};
+use super::{proxies, shell, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     proxies::check(facts, findings);
@@ -30,14 +30,14 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
     let port = dial.port;
     match outcome {
         Outcome::Connected { .. } | Outcome::Admitted => None,
-        Outcome::NameRefused => Some(name_refused(facts, dial)),
+        Outcome::NameRefused => name_refused(facts, dial),
         Outcome::Unreachable if dial.host == Host::ContainerHost => container(facts, dial),
         // That its companion is gone is said of its file.
         Outcome::Unreachable => None,
         Outcome::TokenRefused => {
             let what = format!(
                 "whoever listens on port {port} refuses the token of {}",
-                source(dial)
+                source(facts, dial)
             );
             let why = "the file is an older companion's, whose port another has by now (C3.3)";
             Some(Finding::problem(Id::TokenRefused, what, why).mend(forget(facts, dial)))
@@ -45,7 +45,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
         Outcome::NoCompanion(reason) => {
             let what = format!(
                 "another program listens on port {port} of {}: {reason}",
-                source(dial)
+                source(facts, dial)
             );
             let why = "the companion that had this port is gone, and its file was left behind";
             Some(Finding::problem(Id::PortTaken, what, why).mend(forget(facts, dial)))
@@ -74,6 +74,11 @@ fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
 }
 
 fn container(facts: &Facts, dial: &Dial) -> Option<Finding> {
+    let needed = needs_container_override(facts.release, facts.environment(), true);
+    if needed == Override::NotNeeded {
+        // It dials loopback, too, and what is wrong is there.
+        return None;
+    }
     // Nobody on loopback either: the companion is gone, which is said of its file.
     let companion = facts.at(dial.port)?;
     let host = dial.host;
@@ -90,18 +95,15 @@ fn container(facts: &Facts, dial: &Dial) -> Option<Finding> {
     let why =
         "in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    let needed = needs_container_override(facts.release, &facts.environment, true);
     Some(match needed {
         Override::Variable(name, value) => finding.mend(shell::export(name, value)),
         // Others' companions may refuse that name even where it leads to them.
         _ if !companion.is_pillion() => finding.mend(install_newest(facts.agent())),
-        Override::HostsFile | Override::NotNeeded => {
-            finding.mend(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts"))
-        }
+        _ => finding.mend(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")),
     })
 }
 
-fn name_refused(facts: &Facts, dial: &Dial) -> Finding {
+fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
     let name = facts
         .at(dial.port)
         .map_or("the companion", Companion::display_name);
@@ -111,24 +113,26 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Finding {
     );
     let why = "such a companion answers to 127.0.0.1 only; in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    match needs_container_override(facts.release, &facts.environment, true) {
-        Override::Variable(name, value) => finding.mend(shell::export(name, value)),
-        Override::HostsFile | Override::NotNeeded => finding.mend(install_newest(facts.agent())),
+    match needs_container_override(facts.release, facts.environment(), true) {
+        Override::Variable(name, value) => Some(finding.mend(shell::export(name, value))),
+        Override::HostsFile => Some(finding.mend(install_newest(facts.agent()))),
+        // It dials loopback, too, and what is wrong is there.
+        Override::NotNeeded => None,
     }
 }
 
 /// Where the port comes from.
-fn source(dial: &Dial) -> String {
+fn source(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
         Source::File(path) => path.display().to_string(),
-        Source::Variable(name) => (*name).to_owned(),
+        Source::Variable(name) => variables::shown(facts, name),
     }
 }
 
 /// Takes away what led the agent there.
 fn forget(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
-        Source::Variable(name) => format!("unset {name}"),
+        Source::Variable(name) => variables::unset(facts, name),
         Source::File(path) => {
             let companions = facts.survey.companions.iter();
             let own = companions.filter(|companion| companion.port == dial.port);

@@ -160,7 +160,7 @@ fn is_decisive(facts: &Facts, path: &Path) -> bool {
 /// Whether discovery files of this agent lie at or below the path.
 fn is_folder(facts: &Facts, path: &Path) -> bool {
     let mut places = facts.agent().places().iter();
-    places.any(|place| facts.environment.directory(place).starts_with(path))
+    places.any(|place| facts.environment().directory(place).starts_with(path))
 }
 
 /// A folder of another user's keeps our companions' files out; a file does not.

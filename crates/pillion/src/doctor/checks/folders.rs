@@ -7,7 +7,7 @@ use pillion_protocol::Dialect;
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
-use super::shell;
+use super::{shell, variables};
 
 /// Since this release, Qwen Code looks at all lock files, which lie in its own directory.
 const SCANS_LOCKS: Version = Version::new(0, 12, 0);
@@ -39,11 +39,15 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
             elsewhere.value.display(),
             own(facts, elsewhere.variable).display(),
         );
+        let variable = deciding(facts, elsewhere.variable);
         let why = format!(
             "{name} takes the folder from {}, which differs between that editor and this terminal",
-            elsewhere.variable,
+            variables::shown(facts, variable),
         );
-        let mend = shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy());
+        let mend = match facts.variables.origin(variable) {
+            Some(_) => variables::unset(facts, variable),
+            None => shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy()),
+        };
         let blocks = !facts.is_connected();
         findings.push(Finding::blocking(blocks, Id::TmpdirDiffers, what, why).mend(mend));
     }
@@ -71,10 +75,23 @@ fn decisive(facts: &Facts) -> &'static str {
     }
 }
 
+/// The variable that a folder is really taken from.
+fn deciding(facts: &Facts, variable: &'static str) -> &'static str {
+    let names: &[&str] = match variable {
+        "TMPDIR" if cfg!(windows) => &["TEMP", "TMP"],
+        "TMPDIR" => &["TMPDIR", "TMP", "TEMP"],
+        _ => return variable,
+    };
+    let mut set = names
+        .iter()
+        .filter(|name| facts.environment().filled(name).is_some());
+    set.next().copied().unwrap_or(variable)
+}
+
 fn own(facts: &Facts, variable: &str) -> std::path::PathBuf {
     match variable {
-        "QWEN_HOME" => facts.environment.qwen_home(),
-        _ => facts.environment.tmpdir(),
+        "QWEN_HOME" => facts.environment().qwen_home(),
+        _ => facts.environment().tmpdir(),
     }
 }
 

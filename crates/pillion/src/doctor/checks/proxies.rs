@@ -12,7 +12,7 @@ use pillion_protocol::Dialect;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
-use super::shell;
+use super::variables;
 
 /// Since this release, Gemini CLI leaves out whatever host it dials.
 const LEAVES_OUT: Version = Version::new(0, 27, 0);
@@ -21,21 +21,22 @@ const LEAVES_OUT: Version = Version::new(0, 27, 0);
 const PAIRS: [[&str; 2]; 2] = [["http_proxy", "HTTP_PROXY"], ["https_proxy", "HTTPS_PROXY"]];
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    for (name, value) in in_force(&facts.environment) {
+    for (name, value) in in_force(facts.environment()) {
         if is_address(&value) {
             continue;
         }
         let agent = facts.agent().display_name();
         // It may hold a password.
-        let what = format!("{name} is set to something that is no address of an HTTP proxy");
+        let shown = variables::shown(facts, name);
+        let what = format!("{shown} is set to something that is no address of an HTTP proxy");
         let why = format!(
             "{agent}'s HTTP client fails on it before it dials, even on this machine; some releases do not start with it"
         );
         let with_scheme = format!("http://{value}");
         let mend = if is_address(&with_scheme) && !value.contains('@') && !value.contains("://") {
-            shell::export(name, &with_scheme)
+            variables::change(facts, name, &with_scheme)
         } else {
-            format!("unset {name}")
+            variables::unset(facts, name)
         };
         findings.push(Finding::problem(Id::ProxyVariable, what, why).mend(mend));
     }
@@ -50,28 +51,29 @@ fn outside(facts: &Facts, findings: &mut Vec<Finding>) {
         .dials
         .iter()
         .any(|dial| dial.host == Host::ContainerHost);
-    let mut proxies = in_force(&facts.environment);
+    let mut proxies = in_force(facts.environment());
     let Some((name, _)) =
         proxies.find(|(name, value)| name.eq_ignore_ascii_case("http_proxy") && is_address(value))
     else {
         return;
     };
     let host = Host::ContainerHost.to_string();
-    let excepted = facts.environment.filled("NO_PROXY");
+    let excepted = facts.environment().filled("NO_PROXY");
     let excepted = excepted.unwrap_or_default().to_string_lossy();
     let mut listed = excepted.split([',', ' ']);
     if !is_old || !dials_out || listed.any(|entry| entry == "*" || entry == host) {
         return;
     }
+    let shown = variables::shown(facts, name);
     let what = format!(
-        "{} dials {host} by the proxy that {name} names",
+        "{} dials {host} by the proxy that {shown} names",
         facts.release
     );
     let why =
         "a proxy does not know that name: it is this container's own for the machine around it";
     let joined = [excepted.as_ref(), &host];
     let joined: Vec<_> = joined.into_iter().filter(|part| !part.is_empty()).collect();
-    let mend = shell::export("NO_PROXY", &joined.join(","));
+    let mend = variables::change(facts, "NO_PROXY", &joined.join(","));
     findings.push(Finding::problem(Id::ProxyVariable, what, why).mend(mend));
 }
 

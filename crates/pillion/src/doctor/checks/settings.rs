@@ -5,15 +5,14 @@ use pillion_protocol::Dialect;
 use serde_json::Value;
 
 use super::super::facts::Facts;
+use super::super::facts::owner::{Insecure, Reason};
 use super::super::facts::settings::{Content, Scope, Settings, SettingsFile};
+use super::super::facts::trust::Trust;
 use super::super::finding::{Finding, Id};
 use super::shell;
 
 /// Before this release, Gemini CLI moved the settings of its first months to their new names.
 const MOVED: Version = Version::new(0, 24, 0);
-
-/// Since this release, Gemini CLI takes a folder for untrusted until it is told.
-const DISTRUSTS: Version = Version::new(0, 28, 0);
 
 /// Since this release, Qwen Code's own default is to make changes without asking.
 const AUTOMATIC: Version = Version::new(0, 21, 0);
@@ -33,7 +32,7 @@ pub struct Setting<'a> {
 
 /// The file that turns IDE mode on or off, the last one that counts.
 pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
-    let is_trusted = is_trusted(facts);
+    let is_trusted = facts.trust.is_trusted();
     let files = facts.settings.files.iter().rev();
     let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);
     counting.find_map(|file| {
@@ -55,17 +54,21 @@ pub fn is_nowhere_on(settings: &Settings) -> bool {
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let name = facts.agent().display_name();
     for file in &facts.settings.files {
-        if let Content::Broken(reason) = &file.content {
-            let what = format!("{} is no settings file: {reason}", file.path.display());
-            let blocks = is_fatal(facts, file);
-            let why = if blocks {
-                format!("{name} does not start with it")
-            } else {
-                format!("{name} empties it, and starts without what it says")
-            };
-            let finding = Finding::blocking(blocks, Id::SettingsBroken, what, why);
-            findings.push(finding.mend(shell::edit(&file.path)));
+        match &file.content {
+            Content::Broken(reason) => findings.push(broken(facts, file, reason)),
+            Content::Insecure(insecure) => findings.push(passed_over(facts, file, insecure)),
+            Content::Missing | Content::Object(_) => {}
         }
+    }
+    if let (Trust::Unreadable, list) = (facts.trust, &facts.settings.trust) {
+        let reason = list.broken.as_deref().unwrap_or_default();
+        let what = format!(
+            "{} is no list of trusted folders: {reason}",
+            list.path.display()
+        );
+        let why = format!("{name} does not start with it");
+        let finding = Finding::problem(Id::SettingsBroken, what, why);
+        findings.push(finding.mend(shell::edit(&list.path)));
     }
     sandboxed(facts, findings);
     let setting = ide_mode(facts);
@@ -76,6 +79,41 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     }
     ignored(facts, is_on, findings);
     without_asking(facts, findings);
+}
+
+fn broken(facts: &Facts, file: &SettingsFile, reason: &str) -> Finding {
+    let name = facts.agent().display_name();
+    let what = format!("{} is no settings file: {reason}", file.path.display());
+    let blocks = is_fatal(facts, file);
+    let why = if blocks {
+        format!("{name} does not start with it")
+    } else {
+        format!("{name} empties it, and starts without what it says")
+    };
+    let finding = Finding::blocking(blocks, Id::SettingsBroken, what, why);
+    finding.mend(shell::edit(&file.path))
+}
+
+/// A file of the administrator's that the agent does not take for one.
+fn passed_over(facts: &Facts, file: &SettingsFile, insecure: &Insecure) -> Finding {
+    let place = insecure.path.as_path();
+    let (reason, command) = match insecure.reason {
+        Reason::Owner => ("does not belong to root", "sudo chown root:root --"),
+        Reason::Mode => ("can be written by others than root", "sudo chmod go-w --"),
+    };
+    let shown = file.path.display();
+    let what = format!("{shown} does not count: {} {reason}", place.display());
+    let why = format!(
+        "{} takes settings for the system only from where nobody but root can write, such as /etc",
+        facts.release
+    );
+    let finding = Finding::warning(Id::SystemIgnored, what, why);
+    if place == file.path {
+        finding.mend(shell::on_files(command, [place]))
+    } else {
+        // The folder may be open for a reason.
+        finding
+    }
 }
 
 /// Whether the agent does not start because of a settings file.
@@ -139,7 +177,7 @@ fn ignored(facts: &Facts, is_on: bool, findings: &mut Vec<Finding>) {
         return;
     };
     let differs = own_ide_mode(facts, project).is_some_and(|own| own != is_on);
-    if !differs || is_trusted(facts) {
+    if !differs || facts.trust.is_trusted() {
         return;
     }
     let name = facts.agent().display_name();
@@ -159,7 +197,7 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
         Dialect::QwenCode => &["tools", "approvalMode"],
         _ => &["general", "defaultApprovalMode"],
     };
-    if !is_trusted(facts) {
+    if !facts.trust.is_trusted() {
         // It asks then, whatever it was told.
         return;
     }
@@ -193,33 +231,10 @@ fn own_ide_mode(facts: &Facts, file: &SettingsFile) -> Option<bool> {
 
 /// The last value that counts.
 fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
-    let is_trusted = is_trusted(facts);
+    let is_trusted = facts.trust.is_trusted();
     let files = facts.settings.files.iter().rev();
     let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);
     counting.find_map(|file| file.content.get(names))
-}
-
-/// Whether the agent trusts the folder. (An editor that says so overrules this later, C4.9; not for
-/// the settings, which are read before.)
-pub fn is_trusted(facts: &Facts) -> bool {
-    let is = |name: &str, value: &str| facts.environment.filled(name).is_some_and(|is| is == value);
-    if facts.agent() == Dialect::GeminiCli && facts.release.version >= DISTRUSTS {
-        if is("GEMINI_RESTRICTED_MODE", "true") || is("GEMINI_CLI_TRUST_WORKSPACE", "false") {
-            return false;
-        }
-        if is("GEMINI_CLI_TRUST_WORKSPACE", "true") {
-            return true;
-        }
-    }
-    let files = facts.settings.files.iter().rev();
-    let mut counting = files.filter(|file| file.scope != Scope::Project);
-    let set = counting.find_map(|file| file.content.get(&["security", "folderTrust", "enabled"]));
-    let is_default = facts.agent() == Dialect::GeminiCli && facts.release.version >= DISTRUSTS;
-    let asks = set.and_then(Value::as_bool).unwrap_or(is_default);
-    let rules = facts.settings.trust.iter();
-    let rules = rules.filter(|rule| facts.folder.starts_with(&rule.folder));
-    let longest = rules.max_by_key(|rule| rule.length);
-    !asks || longest.is_some_and(|rule| rule.is_trusted)
 }
 
 /// As JavaScript takes a value for true.

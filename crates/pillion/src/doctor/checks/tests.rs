@@ -14,6 +14,8 @@ use crate::doctor::facts::neighbours::Elsewhere;
 use crate::doctor::facts::network::Network;
 use crate::doctor::facts::program::Program;
 use crate::doctor::facts::settings::{Content, Scope, Settings, SettingsFile};
+use crate::doctor::facts::trust::{Trust, trust};
+use crate::doctor::facts::variables::Variables;
 
 const PORT: u16 = 4242;
 const FILE: &str = "/t/gemini/ide/gemini-ide-server-1-4242.json";
@@ -24,7 +26,10 @@ fn alone(agent: Dialect, version: Version) -> Facts {
     Facts {
         release: Release { agent, version },
         folder: PathBuf::from("/w"),
-        environment: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),
+        variables: Variables {
+            all: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),
+            ..Variables::default()
+        },
         program: Program {
             path: Some(PathBuf::from("/bin/agent")),
             version: Some(version),
@@ -38,8 +43,9 @@ fn alone(agent: Dialect, version: Version) -> Facts {
                 path: PathBuf::from("/h/settings.json"),
                 content: Content::Object(settings.as_object().unwrap().clone()),
             }],
-            trust: Vec::new(),
+            trust: Default::default(),
         },
+        trust: Trust::Trusted,
         neighbours: Default::default(),
         disk: Default::default(),
         network: Network::default(),
@@ -217,24 +223,55 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
         path: PathBuf::from("/w/.gemini/settings.json"),
         content: Content::Object(object),
     });
-    assert_eq!(ids(&facts), [("project-settings-ignored", Level::Warning)]);
-    let trust = |facts: &mut Facts, folder: &str, is_trusted| {
+    let look = |facts: &mut Facts| {
+        let environment = facts.environment();
+        facts.trust = trust(facts.release, environment, &facts.settings, &facts.folder);
+        ids(facts)
+    };
+    assert_eq!(
+        look(&mut facts),
+        [("project-settings-ignored", Level::Warning)]
+    );
+    let rule = |facts: &mut Facts, folder: &str, is_trusted| {
         let folder = Path::new(folder);
         let rule = crate::doctor::facts::settings::TrustRule {
             length: folder.as_os_str().len(),
             folder: folder.to_owned(),
             is_trusted,
         };
-        facts.settings.trust.push(rule);
+        facts.settings.trust.rules.push(rule);
     };
-    trust(&mut facts, "/", true);
-    assert_eq!(ids(&facts), [("ide-mode-off", Level::Problem)]);
+    rule(&mut facts, "/", true);
+    assert_eq!(look(&mut facts), [("ide-mode-off", Level::Problem)]);
     // The longest rule decides.
-    trust(&mut facts, "/w", false);
-    assert_eq!(ids(&facts), [("project-settings-ignored", Level::Warning)]);
+    rule(&mut facts, "/w", false);
+    assert_eq!(
+        look(&mut facts),
+        [("project-settings-ignored", Level::Warning)]
+    );
     // Earlier releases trusted every folder.
     facts.release.version = Version::new(0, 27, 0);
-    assert_eq!(ids(&facts), [("ide-mode-off", Level::Problem)]);
+    assert_eq!(look(&mut facts), [("ide-mode-off", Level::Problem)]);
+}
+
+/// Qwen Code dials both, and nothing is to be done about the second.
+#[test]
+fn the_containers_name_is_no_matter_where_loopback_is_dialled_too() {
+    let version = Release::newest(Dialect::QwenCode).version;
+    let hosts = [Host::Loopback, Host::ContainerHost];
+    for second in [Outcome::Unreachable, Outcome::NameRefused] {
+        let mut facts = beside(Dialect::QwenCode, version, &hosts, Outcome::Silent);
+        facts.network.in_container = true;
+        facts.dialled[1].outcome = second;
+        let problems = ids(&facts);
+        let problems = problems
+            .iter()
+            .filter(|(_, level)| *level == Level::Problem);
+        assert_eq!(
+            problems.collect::<Vec<_>>(),
+            [&("no-answer", Level::Problem)]
+        );
+    }
 }
 
 #[test]

@@ -47,41 +47,53 @@ pub enum Outcome {
     Silent,
 }
 
-/// The short names of the agents that a companion of Pillion's has now; none if it does not say.
-pub fn agents_of(companion: &Companion) -> anyhow::Result<Vec<String>> {
-    let Some(state) = &companion.state else {
-        return Ok(Vec::new());
-    };
-    let client = control::Client::new(state.port, state.control_token.clone());
-    let status = runtime::start()?.block_on(async {
-        let status = client.status();
-        tokio::time::timeout(PATIENCE, status).await
-    });
-    Ok(match status {
-        Ok(Ok(status)) => status.agents,
-        // Dialling says what is wrong with it.
-        _ => Vec::new(),
-    })
+/// Everything that dialling tells.
+#[derive(Debug, Default)]
+pub struct Attempts {
+    /// Each attempt until one connects.
+    pub dialled: Vec<Dialled>,
+    /// The agents that the companion which answered had before.
+    pub connected: Vec<String>,
 }
 
-/// Dials one after the other until one answers. `is_pillions` tells whose companion has a port.
-pub fn dial(dials: &[Dial], is_pillions: impl Fn(u16) -> bool) -> anyhow::Result<Vec<Dialled>> {
+/// Dials one after the other until one answers. `pillions` tells Pillion's companion on a port.
+pub fn dial<'a>(
+    dials: &[Dial],
+    pillions: impl Fn(u16) -> Option<&'a Companion>,
+) -> anyhow::Result<Attempts> {
     let runtime = runtime::start()?;
-    let mut dialled = Vec::new();
-    for dial in dials {
-        let outcome = runtime.block_on(attempt(dial, is_pillions(dial.port)));
-        let is_connected = outcome.is_connected();
-        dialled.push(Dialled {
-            dial: dial.clone(),
-            outcome,
-        });
-        if is_connected {
-            break;
+    let attempts = runtime.block_on(async {
+        // All are asked at once, so that several that are silent take no longer than one.
+        let knocks: Vec<_> = dials
+            .iter()
+            .map(|dial| tokio::spawn(admits(dial)))
+            .collect();
+        let mut attempts = Attempts::default();
+        for (dial, knock) in dials.iter().zip(knocks) {
+            let admitted = knock.await.unwrap_or(Err(ClientError::NotConnected));
+            let outcome = match (admitted, pillions(dial.port)) {
+                (Ok(()), Some(companion)) => {
+                    attempts.connected = agents_of(companion).await;
+                    session(dial).await
+                }
+                (Ok(()), None) => Ok(Outcome::Admitted),
+                (Err(error), _) => Err(error),
+            };
+            let outcome = outcome.unwrap_or_else(|error| failed(error, dial));
+            let is_connected = outcome.is_connected();
+            attempts.dialled.push(Dialled {
+                dial: dial.clone(),
+                outcome,
+            });
+            if is_connected {
+                break;
+            }
         }
-    }
+        attempts
+    });
     // A name server that is still silent must not hold up the end.
     runtime.shutdown_background();
-    Ok(dialled)
+    Ok(attempts)
 }
 
 impl Outcome {
@@ -90,28 +102,40 @@ impl Outcome {
     }
 }
 
-async fn attempt(dial: &Dial, is_pillions: bool) -> Outcome {
-    let address = Address::new(dial.port)
+fn address(dial: &Dial) -> Address {
+    Address::new(dial.port)
         .with_host(dial.host.to_string())
         .with_token(dial.token.clone())
-        .with_patience(PATIENCE, PATIENCE);
-    let attempt = async {
-        if is_pillions {
-            session(address).await
-        } else {
-            knock(&address).await.map(|()| Outcome::Admitted)
-        }
-    };
-    // The client's patience begins when somebody listens.
-    match tokio::time::timeout(2 * PATIENCE, attempt).await {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(error)) => failed(error, dial),
-        Err(_) => Outcome::Silent,
+        .with_patience(PATIENCE, PATIENCE)
+}
+
+/// Whether a companion is there that takes the token.
+fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> {
+    let address = address(dial);
+    async move {
+        // The client's patience begins when somebody listens.
+        let knock = tokio::time::timeout(2 * PATIENCE, knock(&address));
+        knock
+            .await
+            .unwrap_or(Err(ClientError::Silent(2 * PATIENCE)))
     }
 }
 
-async fn session(address: Address) -> Result<Outcome, ClientError> {
-    let (client, updates) = Client::connect_to(address).await?;
+/// The short names of the agents that a companion of Pillion's has now; none if it does not say.
+async fn agents_of(companion: &Companion) -> Vec<String> {
+    let Some(state) = &companion.state else {
+        return Vec::new();
+    };
+    let client = control::Client::new(state.port, state.control_token.clone());
+    let status = tokio::time::timeout(PATIENCE, client.status()).await;
+    match status {
+        Ok(Ok(status)) => status.agents,
+        _ => Vec::new(),
+    }
+}
+
+async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
+    let (client, updates) = Client::connect_to(address(dial)).await?;
     let can_diff = client.can_diff();
     let has_context = has_context(updates).await;
     // The session is over either way.

@@ -24,11 +24,11 @@ pub struct Neighbours {
     pub can_see: bool,
 }
 
-/// Looks at the variables of this user's editors and companions, and into the places that those
-/// name and this terminal does not.
-pub fn look(environment: &Environment) -> Neighbours {
+/// Looks at the variables of this user's editors and companions and of the `terminal`, and into the
+/// places that those name and the agent's own variables do not.
+pub fn look(environment: &Environment, terminal: &Environment) -> Neighbours {
     let mut elsewhere = Vec::new();
-    for (variable, value) in places(environment) {
+    for (variable, value) in places(environment, terminal) {
         let pairs = [
             ("HOME", environment.home().unwrap_or_default()),
             ("TMPDIR", environment.tmpdir()),
@@ -60,10 +60,11 @@ pub fn look(environment: &Environment) -> Neighbours {
 }
 
 /// The places that other programs name, each once, those of `environment` left out.
-fn places(environment: &Environment) -> Vec<(&'static str, PathBuf)> {
+fn places(environment: &Environment, terminal: &Environment) -> Vec<(&'static str, PathBuf)> {
     let mut found = Vec::new();
     let own = [environment.tmpdir(), environment.qwen_home()];
-    for other in system::environments() {
+    let others = system::environments();
+    for other in std::iter::once(terminal).chain(&others) {
         let theirs = [("TMPDIR", other.tmpdir()), ("QWEN_HOME", other.qwen_home())];
         for place in theirs {
             let is_own = own.iter().any(|own| same(own, &place.1));

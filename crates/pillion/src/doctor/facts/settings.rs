@@ -4,19 +4,33 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use json_comments::{CommentSettings, StripComments};
+use pillion_agent::find::{Release, Version};
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use serde_json::{Map, Value};
 
+use super::owner::{self, Insecure};
+
 /// No settings file of a person's is as long.
 const MAX_FILE: u64 = 4 << 20;
+
+/// Since this release, Gemini CLI takes the administrator's files only where nobody else can write.
+const IS_CAREFUL: Version = Version::new(0, 60, 0);
 
 /// The settings files in the order in which agents merge them: a later one wins.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub files: Vec<SettingsFile>,
-    /// The folders that the user trusts or does not, by their real paths.
-    pub trust: Vec<TrustRule>,
+    pub trust: TrustList,
+}
+
+/// The agent's list of the folders that the user trusts or does not.
+#[derive(Debug, Clone, Default)]
+pub struct TrustList {
+    pub path: PathBuf,
+    pub rules: Vec<TrustRule>,
+    /// What is wrong with it.
+    pub broken: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -43,6 +57,8 @@ pub enum Content {
     Missing,
     /// Not a JSON object, and why not.
     Broken(String),
+    /// The agent passes it over, as others than the administrator could have written it.
+    Insecure(Insecure),
     Object(Map<String, Value>),
 }
 
@@ -84,8 +100,7 @@ fn names(agent: Dialect, environment: &Environment) -> Names {
             trust: "QWEN_CODE_TRUSTED_FOLDERS_PATH",
         };
     }
-    let home = environment.filled("GEMINI_CLI_HOME").map(PathBuf::from);
-    let home = home.or_else(|| environment.home()).unwrap_or_default();
+    let home = home(agent, environment);
     Names {
         folder: home.join(".gemini"),
         project: ".gemini",
@@ -102,8 +117,16 @@ fn names(agent: Dialect, environment: &Environment) -> Names {
     }
 }
 
+/// The home directory in the agent's view.
+pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
+    let named = environment.filled("GEMINI_CLI_HOME").map(PathBuf::from);
+    let named = named.filter(|_| agent == Dialect::GeminiCli);
+    named.or_else(|| environment.home()).unwrap_or_default()
+}
+
 /// Reads every settings file that the agent reads when it starts in `folder`.
-pub fn read(agent: Dialect, environment: &Environment, folder: &Path) -> Settings {
+pub fn read(release: Release, environment: &Environment, folder: &Path) -> Settings {
+    let agent = release.agent;
     let names = names(agent, environment);
     let named = |variable| environment.filled(variable).map(PathBuf::from);
     let system = named(names.system);
@@ -121,16 +144,27 @@ pub fn read(agent: Dialect, environment: &Environment, folder: &Path) -> Setting
         places.push((Scope::Project, project));
     }
     places.push((Scope::System, system));
-    let files = places.into_iter().map(|(scope, path)| SettingsFile {
-        content: content(&path, agent == Dialect::QwenCode),
-        scope,
-        path,
+    let is_careful = agent == Dialect::GeminiCli && release.version >= IS_CAREFUL;
+    let files = places.into_iter().map(|(scope, path)| {
+        let is_administrators = matches!(scope, Scope::System | Scope::SystemDefaults);
+        let insecure = (is_careful && is_administrators)
+            .then(|| owner::insecure(&path))
+            .flatten();
+        let content = match insecure {
+            Some(insecure) => Content::Insecure(insecure),
+            None => content(&path, agent == Dialect::QwenCode).expanded(environment),
+        };
+        SettingsFile {
+            scope,
+            path,
+            content,
+        }
     });
     let trust = named(names.trust);
     let trust = trust.unwrap_or_else(|| names.folder.join("trustedFolders.json"));
     Settings {
         files: files.collect(),
-        trust: trust_rules(&trust),
+        trust: trust_list(trust),
     }
 }
 
@@ -170,29 +204,50 @@ fn parse(bytes: &[u8], ignores_mark: bool) -> Content {
     }
 }
 
-fn trust_rules(path: &Path) -> Vec<TrustRule> {
-    let Content::Object(rules) = content(path, false) else {
-        return Vec::new();
+fn trust_list(path: PathBuf) -> TrustList {
+    let (rules, broken) = match content(&path, false) {
+        Content::Object(rules) => (rules, None),
+        Content::Broken(reason) => (Map::new(), Some(reason)),
+        Content::Missing | Content::Insecure(_) => (Map::new(), None),
     };
-    let rule = |(folder, level): (String, Value)| {
+    let mut list = TrustList {
+        path,
+        rules: Vec::new(),
+        broken,
+    };
+    for (folder, level) in rules {
         let length = folder.len();
         let folder = PathBuf::from(folder);
-        let (folder, is_trusted) = match level.as_str()? {
-            "TRUST_FOLDER" => (folder, true),
-            "TRUST_PARENT" => (folder.parent()?.to_owned(), true),
-            "DO_NOT_TRUST" => (folder, false),
-            _ => return None,
+        let (folder, is_trusted) = match level.as_str() {
+            Some("TRUST_FOLDER") => (Some(folder), true),
+            Some("TRUST_PARENT") => (folder.parent().map(Path::to_owned), true),
+            Some("DO_NOT_TRUST") => (Some(folder), false),
+            _ => {
+                let reason = format!("what it says of {} is no trust level", folder.display());
+                list.broken = Some(reason);
+                continue;
+            }
         };
-        Some(TrustRule {
+        list.rules.extend(folder.map(|folder| TrustRule {
             folder: folder.canonicalize().unwrap_or(folder),
             length,
             is_trusted,
-        })
-    };
-    rules.into_iter().filter_map(rule).collect()
+        }));
+    }
+    list
 }
 
 impl Content {
+    /// The same with the variables that its texts name, as `$NAME`, `${NAME}` or `${NAME:-else}`.
+    fn expanded(mut self, environment: &Environment) -> Self {
+        if let Self::Object(object) = &mut self {
+            object
+                .values_mut()
+                .for_each(|value| expand_all(value, environment));
+        }
+        self
+    }
+
     /// The value at this path of names.
     pub fn get(&self, path: &[&str]) -> Option<&Value> {
         let Self::Object(object) = self else {
@@ -202,6 +257,53 @@ impl Content {
         rest.iter()
             .try_fold(object.get(*first)?, |value, name| value.get(name))
     }
+}
+
+fn expand_all(value: &mut Value, environment: &Environment) {
+    match value {
+        Value::String(text) => *text = expand(text, environment),
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| expand_all(value, environment)),
+        Value::Object(object) => object
+            .values_mut()
+            .for_each(|value| expand_all(value, environment)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A variable that is not set stays as it stands there.
+fn expand(text: &str, environment: &Environment) -> String {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        expanded.push_str(before);
+        let (name, default, end) = variable(behind).unwrap_or_default();
+        let value = environment.value(name).map(|value| value.to_string_lossy());
+        match value.as_deref().or(default) {
+            Some(value) => expanded.push_str(value),
+            None => expanded.extend(["$", &behind[..end]]),
+        }
+        rest = &behind[end..];
+    }
+    expanded + rest
+}
+
+/// The name of a variable behind its `$`, what stands for it where it is not set, and its end.
+fn variable(text: &str) -> Option<(&str, Option<&str>, usize)> {
+    let Some(inner) = text.strip_prefix('{') else {
+        let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        let end = text.find(|char| !is_of_name(char)).unwrap_or(text.len());
+        return (end > 0).then(|| (&text[..end], None, end));
+    };
+    let (inner, _) = inner.split_once('}')?;
+    // The name has one character at least.
+    let first = inner.chars().next()?.len_utf8();
+    let end = inner.len() + 2;
+    Some(match inner[first..].find(":-").map(|at| first + at) {
+        Some(at) => (&inner[..at], Some(&inner[at + 2..]), end),
+        None => (inner, None, end),
+    })
 }
 
 #[cfg(test)]
@@ -217,6 +319,20 @@ mod tests {
             panic!("Gemini CLI does not start with it");
         };
         assert_eq!(reason, "it begins with a byte order mark");
+    }
+
+    #[test]
+    fn variables_in_texts_are_their_values() {
+        let environment = Environment::from_pairs([("A", "x"), ("EMPTY", "")]);
+        for (text, expected) in [
+            ("$A-${A}-${A:-y}", "x-x-x"),
+            ("$B ${B} ${B:-y:-z}", "$B ${B} y:-z"),
+            ("$EMPTY|${EMPTY:-y}|${B:-}", "||"),
+            ("$ $$A ${A ${}", "$ $x ${A ${}"),
+            ("ä$Aä", "äxä"),
+        ] {
+            assert_eq!(expand(text, &environment), expected, "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,18 @@
 //! VS Code and the editors that are made of it: a row each.
 
+/// All of them, in the order in which they are listed.
+pub static FAMILY: &[&Code] = &[
+    &VS_CODE,
+    &VS_CODE_INSIDERS,
+    &VS_CODIUM,
+    &CURSOR,
+    &WINDSURF,
+    &TRAE,
+    &ANTIGRAVITY,
+    &POSITRON,
+    &FIREBASE_STUDIO,
+];
+
 /// One editor of VS Code's family.
 #[derive(Debug)]
 pub struct Code {
@@ -12,11 +25,13 @@ pub struct Code {
     pub(super) alias_variable: Option<&'static str>,
     /// Its application on a Mac.
     pub(super) application: &'static str,
+    /// Its folder in a Mac user's Library, where its command may be.
+    pub(super) support_folder: Option<&'static str>,
     /// Its folder on Windows.
     pub(super) windows_folder: &'static str,
     /// Its package at Flathub.
     pub(super) flatpak: Option<&'static str>,
-    /// Where it keeps its extensions, below the home folder.
+    /// Where it keeps its extensions, below the home folder, unless it says so itself.
     pub(super) extensions: &'static str,
     /// It is there only where this is set: its program is another one's, too.
     pub(super) only_with: Option<&'static str>,
@@ -30,6 +45,7 @@ const PLAIN: Code = Code {
     programs: &[],
     alias_variable: None,
     application: "",
+    support_folder: None,
     windows_folder: "",
     flatpak: None,
     extensions: "",
@@ -42,6 +58,7 @@ pub static VS_CODE: Code = Code {
     display_name: "VS Code",
     programs: &["code"],
     application: "Visual Studio Code",
+    support_folder: Some("Code"),
     windows_folder: "Microsoft VS Code",
     flatpak: Some("com.visualstudio.code"),
     extensions: ".vscode",
@@ -118,6 +135,7 @@ pub static POSITRON: Code = Code {
     display_name: "Positron",
     programs: &["positron"],
     application: "Positron",
+    support_folder: Some("Positron"),
     windows_folder: "Positron",
     extensions: ".positron",
     ..PLAIN

@@ -144,7 +144,17 @@ fn the_settings_of_the_folder_and_of_the_system_go_before_the_users() {
     let system = world.home().root().join("system.json");
     fs::write(&system, ON).unwrap();
     let world = world.with("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system);
+    world.install(GEMINI, "0.59.0");
     world.doctor(GEMINI).expect_connects("ide-mode-off");
+    // Everybody can write where temporary files are: it could be anybody's.
+    world.install(GEMINI, "0.60.0");
+    let told = world.doctor(GEMINI);
+    told.expect_first("ide-mode-off", project.to_str().unwrap());
+    told.expect(
+        "system-settings-ignored",
+        "warning",
+        system.to_str().unwrap(),
+    );
 }
 
 #[test]
@@ -209,6 +219,34 @@ fn a_settings_file_that_is_none_is_named() {
     world
         .after(&mend, GEMINI)
         .expect_connects("settings-broken");
+}
+
+#[test]
+fn a_list_of_trusted_folders_that_is_none_is_named() {
+    let world = World::new();
+    let _serve = world.serve();
+    for agent in [GEMINI, QWEN] {
+        let list = world
+            .home()
+            .home()
+            .join(format!(".{agent}/trustedFolders.json"));
+        for text in ["{", "[]", r#"{"/x": "TRUST"}"#] {
+            fs::write(&list, text).unwrap();
+            // Where trust is no matter, nobody needs the list.
+            world.settings(agent, ON);
+            world.doctor(agent).expect_connects("settings-broken");
+            world.settings(agent, &ON.replace("false", "true"));
+            let told = world.doctor(agent);
+            if agent == GEMINI {
+                let mend = told.expect_first("settings-broken", list.to_str().unwrap());
+                assert!(mend.contains(list.to_str().unwrap()), "{mend}");
+            } else {
+                told.expect_connects("settings-broken");
+            }
+        }
+        fs::write(&list, r#"{"/x": "DO_NOT_TRUST"}"#).unwrap();
+        world.doctor(agent).expect_connects("settings-broken");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::sync::{Arc, Barrier};
 
 use pillion_agent::host::is_in_container;
 
@@ -11,7 +12,6 @@ use crate::vscode::{Person, TOKEN, VsCode};
 
 use super::world::{GEMINI, QWEN, Told, World, in_namespace, kill};
 
-/// Whether agents take this machine for a container anyway.
 /// Runs the doctor in a container, or in something that agents take for one.
 fn in_a_container(world: &World, before: &str, agent: &str) -> Told {
     let script = format!("{before}\n\"$0\" \"$@\"; exit $?");
@@ -167,4 +167,39 @@ fn the_file_of_an_editor_that_is_only_busy_is_not_to_be_removed() {
     let told = world.doctor(GEMINI);
     let mend = told.expect_first("no-answer", "does not answer");
     assert_eq!(mend, "");
+}
+
+/// Each of two answers only when both are asked: asked one after the other neither would.
+#[test]
+fn companions_that_are_slow_are_asked_at_once() {
+    let world = World::new();
+    let both = Arc::new(Barrier::new(2));
+    for _ in 0..2 {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let content = serde_json::json!({
+            "port": port, "workspacePath": world.home().workspace(), "ppid": std::process::id(),
+            "authToken": "slow", "ideInfo": {"name": "vscode", "displayName": "VS Code"},
+        });
+        let folder = world.home().home().join(".qwen/ide");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{port}.lock")), content.to_string()).unwrap();
+        let both = Arc::clone(&both);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut begin = [0; 64];
+                // A look at whether anybody listens asks nothing.
+                if stream.read(&mut begin).unwrap_or(0) > 0 {
+                    both.wait();
+                    let refusal = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n";
+                    // Whoever asked may be gone.
+                    let _ = stream.write_all(refusal);
+                }
+            }
+        });
+    }
+    let told = world.doctor(QWEN);
+    told.expect_first("token-refused", "refuses the token");
+    told.expect_gone("no-answer");
 }

@@ -81,6 +81,26 @@ impl Both {
         screen
     }
 
+    /// Changes the agent's settings.
+    fn set(&self, change: impl FnOnce(&mut Value)) {
+        let settings = self
+            .home()
+            .home()
+            .join(format!(".{}/settings.json", self.kind.name()));
+        let text = fs::read_to_string(&settings).unwrap();
+        let mut content: Value = serde_json::from_str(&text).unwrap();
+        change(&mut content);
+        fs::write(&settings, content.to_string()).unwrap();
+    }
+
+    /// Makes the agent ask whom it trusts, with the answer that it does not trust the folder.
+    fn distrust(&self, folder: &Path) {
+        self.set(|settings| settings["security"]["folderTrust"]["enabled"] = true.into());
+        let list = format!(".{}/trustedFolders.json", self.kind.name());
+        let rules = serde_json::json!({(folder.to_str().unwrap()): "DO_NOT_TRUST"});
+        fs::write(self.home().home().join(list), rules.to_string()).unwrap();
+    }
+
     fn serve(&self) -> Serve {
         self.sandbox.serve::<&str>([])
     }
@@ -107,14 +127,7 @@ fn wrong_folder(kind: AgentKind) {
 fn ide_mode_off(kind: AgentKind) {
     let both = Both::new(kind);
     let _serve = both.serve();
-    let settings = both
-        .home()
-        .home()
-        .join(format!(".{}/settings.json", kind.name()));
-    let text = fs::read_to_string(&settings).unwrap();
-    let mut content: Value = serde_json::from_str(&text).unwrap();
-    content["ide"]["enabled"] = false.into();
-    fs::write(&settings, content.to_string()).unwrap();
+    both.set(|settings| settings["ide"]["enabled"] = false.into());
     let folder = both.home().workspace();
     assert_eq!(both.verdict(&folder), Err("ide-mode-off".to_owned()));
     let screen = both.status(&folder);
@@ -188,16 +201,97 @@ fn qwen_fails_on_a_proxy_variable_as_the_doctor_says() {
 fn gemini_fails_on_a_proxy_variable_as_the_doctor_says() {
     let mut both = Both::new(AgentKind::Gemini);
     let _serve = both.serve();
-    let folder = both.home().workspace();
     both.more.set("HTTPS_PROXY", "proxy.example:3128");
-    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
+    gemini_ends(&both, "proxy-variable", "Invalid URL");
+}
+
+/// Gemini CLI says what it says and ends; the doctor says that it would.
+fn gemini_ends(both: &Both, id: &str, says: &str) {
+    let folder = both.home().workspace();
+    assert_eq!(both.verdict(&folder), Err(id.to_owned()));
     let tmux = Tmux::start();
     let mut env = both.kind.env(both.home().env(), &both.model);
-    env.set("HTTPS_PROXY", "proxy.example:3128");
+    for (name, value) in both.more.iter() {
+        env.set(name, value);
+    }
     let command = [Npm::from_env().bin().join("gemini")];
     let pane = tmux.spawn("gemini", Size::new(100, 40), &env, &folder, &command);
-    pane.wait_for("Invalid URL", SOON);
+    pane.wait_for(says, SOON);
     pane.wait_exit(SOON);
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_takes_variables_from_a_file_as_the_doctor_says() {
+    let both = Both::new(AgentKind::Gemini);
+    let _serve = both.serve();
+    both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
+    gemini_ends(&both, "proxy-variable", "Invalid URL");
+    let folder = both.home().workspace();
+    both.distrust(&folder);
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_takes_variables_from_a_file_as_the_doctor_says() {
+    let both = Both::new(AgentKind::Qwen);
+    let _serve = both.serve();
+    let folder = both.home().workspace();
+    let file = both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
+    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
+    let screen = both.status(&folder);
+    assert!(!screen.contains(CONNECTED), "{screen}");
+    // Not where it is Qwen Code's own folder.
+    fs::write(&file, "QWEN_HOME=/nowhere\nTMPDIR=/nowhere\n").unwrap();
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
+    both.set(|settings| settings["env"]["HTTPS_PROXY"] = "proxy.example:3128".into());
+    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
+    let screen = both.status(&folder);
+    assert!(!screen.contains(CONNECTED), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_reads_no_file_of_an_untrusted_folder_as_the_doctor_says() {
+    let both = Both::new(AgentKind::Qwen);
+    let _serve = both.serve();
+    let folder = both.home().workspace();
+    both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
+    both.distrust(&folder);
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_needs_its_list_of_trusted_folders_as_the_doctor_says() {
+    let both = Both::new(AgentKind::Gemini);
+    let _serve = both.serve();
+    both.distrust(&both.home().workspace());
+    let list = both.home().home().join(".gemini/trustedFolders.json");
+    fs::write(list, "{broken").unwrap();
+    gemini_ends(&both, "settings-broken", "trustedFolders.json");
+}
+
+/// The file lies below a folder where everybody can write.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_passes_over_a_system_file_that_is_not_roots_as_the_doctor_says() {
+    let mut both = Both::new(AgentKind::Gemini);
+    let _serve = both.serve();
+    let system = both.home().root().join("system.json");
+    fs::write(&system, r#"{"ide": {"enabled": false}}"#).unwrap();
+    both.more.set("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system);
+    let folder = both.home().workspace();
+    assert_eq!(both.verdict(&folder), Ok(()));
+    let screen = both.status(&folder);
+    assert!(screen.contains(CONNECTED), "{screen}");
 }
 
 /// Where this machine is a container, the agent dials out of it; elsewhere it connects. The doctor

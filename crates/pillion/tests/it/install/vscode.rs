@@ -1,8 +1,9 @@
 //! Editors whose command line is a stand-in that notes its arguments.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -16,16 +17,27 @@ impl Sandbox {
     /// An editor's command that notes its arguments, a line each, and fails where `fails` stands in
     /// them. It lists what it was told to install.
     fn editor(&self, name: &str, fails: &str) -> PathBuf {
-        let log = self.log(name);
         let script = format!(
             "#!/bin/sh\n\
-             if [ \"$1\" = --list-extensions ]; then cat '{}' 2>/dev/null; exit 0; fi\n\
-             for word; do echo \"$word\" >> '{0}'; done\n\
+             list='{}'\n\
+             touch \"$list\"\n\
+             if [ \"$1\" = --list-extensions ]; then exec cat \"$list\"; fi\n\
+             for word; do echo \"$word\" >> '{}'; done\n\
              case \"$*\" in *{fails}*) echo first; echo \"no network\" >&2; exit 7;; esac\n\
-             echo \"Extension '$2' was successfully installed.\"\n",
-            log.display()
+             grep -vixF \"$2\" \"$list\" > \"$list.new\"\n\
+             mv \"$list.new\" \"$list\"\n\
+             if [ \"$1\" = --install-extension ]; then echo \"$2\" >> \"$list\"; done=installed\n\
+             else done=uninstalled; fi\n\
+             echo \"Extension '$2' was successfully $done.\"\n",
+            self.extensions(name).display(),
+            self.log(name).display(),
         );
         self.program(name, &script)
+    }
+
+    /// What the stand-in has.
+    fn extensions(&self, name: &str) -> PathBuf {
+        self.home.root().join(format!("{name}.list"))
     }
 
     /// An editor's command that is this script.
@@ -155,41 +167,127 @@ fn firebase_studio_is_where_its_variable_is() {
 fn an_extension_that_is_not_there_is_not_uninstalled() {
     let sandbox = Sandbox::new();
     sandbox.editor("code", "no-such-word");
-    let folder = sandbox.home.home().join(".vscode/extensions");
-    fs::create_dir_all(&folder).unwrap();
-    let list = |ids: &[&str]| {
-        let entries = ids
-            .iter()
-            .map(|id| json!({ "identifier": { "id": id }, "version": "1.2.3" }));
-        let text = Value::Array(entries.collect()).to_string();
-        fs::write(folder.join("extensions.json"), text).unwrap();
-    };
-    list(&["x.y", QWEN]);
+    // Written as its maker does.
+    fs::write(
+        sandbox.extensions("code"),
+        format!("x.y\n{}\n", QWEN.replace("qwenlm", "QwenLM")),
+    )
+    .unwrap();
+    let note = "note: Gemini CLI's extension is not installed";
+    let dry = ["uninstall", "vscode", "--dry-run"];
+    let ran = sandbox.with_editors(&dry).expect(0);
+    assert!(ran.stdout.contains(note), "{}", ran.stdout);
+    assert!(sandbox.given("code").is_empty());
     let ran = sandbox.with_editors(&["uninstall", "vscode"]).expect(0);
-    assert!(
-        ran.stdout
-            .contains("note: Gemini CLI's extension is not installed"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains(note), "{}", ran.stdout);
     assert_eq!(sandbox.given("code"), ["--uninstall-extension", QWEN]);
-
-    let shown = sandbox
-        .with_editors(&["install", "--list", "--json"])
-        .expect(0);
-    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    let code = shown
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|it| it["name"] == "vscode")
-        .unwrap();
-    assert_eq!(code["installed"], json!(["Qwen Code's extension 1.2.3"]));
-    assert!(code["program"].as_str().unwrap().ends_with("/bin/code"));
-
-    list(&[]);
     let ran = sandbox.with_editors(&["uninstall", "vscode"]);
     ran.expect_error(1, "VS Code has no extension of an agent", "--list");
+}
+
+#[test]
+fn an_editor_that_says_uninstalled_and_lists_it_has_failed() {
+    let sandbox = Sandbox::new();
+    sandbox.program("code", &format!("#!/bin/sh\necho '{GEMINI}'\n"));
+    let ran = sandbox.with_editors(&["uninstall", "vscode", "--agent", "gemini"]);
+    ran.expect_error(1, "lists it still afterwards", "again");
+}
+
+/// What VS Code's family writes about its extensions.
+fn list_on_disk(folder: &Path, ids: &[&str]) {
+    fs::create_dir_all(folder).unwrap();
+    let entries = ids
+        .iter()
+        .map(|id| json!({ "identifier": { "id": id }, "version": "1.2.3" }));
+    let text = Value::Array(entries.collect()).to_string();
+    fs::write(folder.join("extensions.json"), text).unwrap();
+}
+
+#[test]
+fn the_list_shows_what_is_installed_and_runs_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.program("code", "#!/bin/sh\necho ran >> \"$HOME/ran\"\n");
+    let home = sandbox.home.home();
+    let code = |sandbox: &Sandbox| {
+        let shown = sandbox.with_editors(&["install", "--list", "--json"]);
+        let shown: Vec<Value> = serde_json::from_str(&shown.expect(0).stdout).unwrap();
+        let code = shown.into_iter().find(|it| it["name"] == "vscode");
+        code.unwrap()
+    };
+    list_on_disk(&home.join(".vscode/extensions"), &["x.y", QWEN]);
+    let shown = code(&sandbox);
+    assert_eq!(shown["installed"], json!(["Qwen Code's extension 1.2.3"]));
+    assert_eq!(shown["missing"], json!(["Gemini CLI's extension"]));
+    let table = sandbox
+        .with_editors(&["install", "--list"])
+        .expect(0)
+        .stdout;
+    let line = table.lines().find(|line| line.starts_with("vscode "));
+    let state = "Qwen Code's extension 1.2.3, no Gemini CLI's extension";
+    assert!(line.unwrap().ends_with(state), "{table}");
+    assert!(shown["program"].as_str().unwrap().ends_with("/bin/code"));
+
+    // In a terminal of a window that is elsewhere, `code` is its server's.
+    let bin = installation(&sandbox, "server", "bin/remote-cli", "code");
+    symlink(bin, sandbox.home.other_workspace("bin").join("code")).unwrap();
+    list_on_disk(&home.join(".code-server/extensions"), &[GEMINI]);
+    let installed = &code(&sandbox)["installed"];
+    assert_eq!(installed, &json!(["Gemini CLI's extension 1.2.3"]));
+    assert!(!home.join("ran").exists() && sandbox.given("code").is_empty());
+}
+
+/// An installation whose command lies in `bin`, and calls itself `name`. The command, `code`.
+fn installation(sandbox: &Sandbox, folder: &str, bin: &str, name: &str) -> PathBuf {
+    let root = sandbox.home.other_workspace(folder);
+    let product = json!({
+        "nameShort": "X",
+        "applicationName": name,
+        "dataFolderName": format!(".{name}"),
+        "serverDataFolderName": format!(".{name}-server"),
+    });
+    let program = root.join(bin).join("code");
+    fs::create_dir_all(root.join(bin)).unwrap();
+    let made = sandbox.editor(name, "no-such-word");
+    fs::rename(made, &program).unwrap();
+    let place = if bin == "bin" {
+        root.join("resources/app")
+    } else {
+        root
+    };
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("product.json"), product.to_string()).unwrap();
+    program
+}
+
+#[test]
+fn a_command_that_another_editor_took_over_is_not_taken_for_vs_codes() {
+    let sandbox = Sandbox::new();
+    let cursors = installation(&sandbox, "cursor", "bin", "cursor");
+    let first = sandbox.home.other_workspace("first");
+    symlink(&cursors, first.join("code")).unwrap();
+    let path = |folders: &[&Path]| {
+        let folders = folders
+            .iter()
+            .copied()
+            .chain([Path::new("/usr/bin"), Path::new("/bin")]);
+        std::env::join_paths(folders).unwrap()
+    };
+    let install = |path: OsString| {
+        let mut command = sandbox.command(["install", "vscode"]);
+        ran(command.env("PATH", path), b"")
+    };
+    let error = format!(
+        "VS Code was not found: {} is Cursor's",
+        first.join("code").display()
+    );
+    install(path(&[&first])).expect_error(1, &error, "on PATH");
+    assert!(sandbox.given("cursor").is_empty());
+
+    // The next one on PATH is VS Code's.
+    let own = installation(&sandbox, "vscode", "bin", "code");
+    install(path(&[&first, own.parent().unwrap()])).expect(0);
+    assert!(sandbox.given("cursor").is_empty());
+    assert_eq!(sandbox.given("code").len(), 6);
 }
 
 #[test]

@@ -24,6 +24,28 @@ pub fn of(path: &Path) -> Attributes {
     named.collect()
 }
 
+/// Gives the file at `path` these attributes, as far as it may have them. Whether it has them is to
+/// be looked at: what a system gives by itself, such as a program's capabilities, is not passed on.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub fn give(path: &Path, wanted: &Attributes) {
+    use rustix::fs::{XattrFlags, setxattr};
+    let Some(wanted) = wanted else { return };
+    let has = of(path).unwrap_or_default();
+    for (name, value) in wanted {
+        let is_the_users = cfg!(target_os = "macos")
+            || name.starts_with(b"user.")
+            || name.starts_with(b"system.posix_acl_");
+        if is_the_users && has.get(name) != Some(value) {
+            // The comparison shows what could not be given.
+            let _ = setxattr(path, name, value, XattrFlags::empty());
+        }
+    }
+}
+
+/// There is nothing to give there.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub fn give(_path: &Path, _wanted: &Attributes) {}
+
 /// There they are not looked at.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub fn of(_path: &Path) -> Attributes {

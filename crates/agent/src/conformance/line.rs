@@ -1,0 +1,179 @@
+//! The way to a companion: where it is, how long it is waited for, and what of ours is still open
+//! there.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ::http::Method;
+use pillion_protocol::diff::CLOSE_DIFF;
+use serde_json::json;
+
+use super::message::{NEWEST_VERSION, request};
+use super::probe::{Answer, NoAnswer, Probe, VERSION};
+use super::target::Target;
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For an answer, or for what is to come at once.
+    pub answer: Duration,
+    /// For something that must not come.
+    pub quiet: Duration,
+    /// How long a silent event stream is watched.
+    pub idle: Duration,
+    /// After how much silence agents take a stream for dead.
+    pub silence: Duration,
+    /// For a person, or a command in a person's place.
+    pub help: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            answer: Duration::from_secs(5),
+            quiet: Duration::from_millis(500),
+            idle: Duration::from_secs(1),
+            // Node's fetch gives up on a body that is silent for so long.
+            silence: Duration::from_secs(300),
+            help: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A companion, and what is open there because of us.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) target: Target,
+    pub(super) patience: Patience,
+    /// How many requests got no answer in time.
+    unanswered: AtomicU32,
+    /// Sessions and views that are to be closed whatever happens.
+    left: Mutex<Vec<Record>>,
+}
+
+/// Who has left so many requests without an answer is not waited for as long as before.
+const UNANSWERED: u32 = 4;
+
+/// But so long, whatever happens.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// What is to be undone of a session when a check ends early.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) id: Option<String>,
+    pub(super) version: String,
+    pub(super) views: Vec<String>,
+}
+
+impl Line {
+    pub(super) fn new(target: Target, patience: Patience) -> Self {
+        Self {
+            target,
+            patience,
+            unanswered: AtomicU32::new(0),
+            left: Mutex::default(),
+        }
+    }
+
+    /// Sends a request and waits for the head of its answer, with less patience for who never
+    /// answers.
+    pub(super) async fn send(&self, probe: Probe, patience: Duration) -> Result<Answer, NoAnswer> {
+        let is_known = self.unanswered.load(Ordering::Relaxed) >= UNANSWERED;
+        let patience = if is_known {
+            patience.min(SHORTEST)
+        } else {
+            patience
+        };
+        let started = Instant::now();
+        let sent = probe.send(patience).await;
+        if sent.is_err() && started.elapsed() >= patience {
+            self.unanswered.fetch_add(1, Ordering::Relaxed);
+        }
+        sent
+    }
+
+    /// A request with the companion's token.
+    pub(super) fn probe(&self, method: Method) -> Probe {
+        let probe = self.stranger(method);
+        match self.target.token() {
+            Some(token) => probe.bearer(token.expose()),
+            None => probe,
+        }
+    }
+
+    /// A request without a token.
+    pub(super) fn stranger(&self, method: Method) -> Probe {
+        Probe::new(method, self.target.port())
+    }
+
+    /// Notes a session that is to be ended.
+    pub(super) fn opened(&self, record: Record) {
+        self.lock().push(record);
+    }
+
+    /// Has the session ended that an answer may have opened against all expectation.
+    pub(super) fn forget(&self, answer: &Answer) {
+        if let Some(id) = answer.session() {
+            self.opened(Record {
+                id: Some(id),
+                version: NEWEST_VERSION.to_owned(),
+                views: Vec::new(),
+            });
+        }
+    }
+
+    /// Changes the note of a session.
+    pub(super) fn note(&self, id: Option<&str>, change: impl FnOnce(&mut Record)) {
+        if let Some(record) = self.lock().iter_mut().find(|it| it.id.as_deref() == id) {
+            change(record);
+        }
+    }
+
+    /// Forgets a session that was ended.
+    pub(super) fn ended(&self, id: Option<&str>) {
+        let mut left = self.lock();
+        if let Some(at) = left.iter().position(|it| it.id.as_deref() == id) {
+            left.remove(at);
+        }
+    }
+
+    /// Closes every view and session that is left open. False when the companion did not answer: a
+    /// view may be open still.
+    pub(super) async fn clean_up(&self) -> bool {
+        let left = std::mem::take(&mut *self.lock());
+        let mut is_clean = true;
+        for record in left {
+            is_clean &= record.end(self).await;
+        }
+        is_clean
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Record>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Record {
+    /// Closes its views and ends it, as far as the companion lets itself be talked to. False when it
+    /// did not answer about a view.
+    pub(super) async fn end(&self, line: &Line) -> bool {
+        let patience = line.patience.answer;
+        let probe = |method| {
+            let probe = line.probe(method).session(self.id.as_deref());
+            probe.header(VERSION, &self.version)
+        };
+        let mut is_clean = true;
+        for view in &self.views {
+            let arguments = json!({"filePath": view, "suppressNotification": true});
+            let params = json!({"name": CLOSE_DIFF, "arguments": arguments});
+            let body = request("clean-up", "tools/call", params);
+            let answer = line.send(probe(Method::POST).body(body), patience).await;
+            is_clean &= answer.is_ok();
+        }
+        if self.id.is_some() {
+            let _ = line.send(probe(Method::DELETE), patience).await;
+        }
+        is_clean
+    }
+}

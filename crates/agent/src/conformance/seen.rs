@@ -1,0 +1,95 @@
+//! What is seen once and read by several rules.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use super::rule::Problem;
+
+/// Updates that come closer than this were not debounced; the rest is for the way here.
+pub(super) const TOO_CLOSE: Duration = Duration::from_millis(25);
+
+/// Something that is looked at once: what was seen, or why nothing was.
+pub(super) type Once<T> = OnceCell<Result<T, Problem>>;
+
+/// Everything of that kind.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) accepted: Once<Story>,
+    pub(super) rejected: Once<Story>,
+    pub(super) contexts: Once<Contexts>,
+    /// Whether two sessions are served at once.
+    pub(super) together: Once<()>,
+    pub(super) stopped: Once<Stopped>,
+}
+
+/// The way of one proposal from `openDiff` to its outcome.
+#[derive(Debug, Clone)]
+pub(super) struct Story {
+    /// As it was sent: spelt oddly, where the companion takes it.
+    pub(super) path: String,
+    pub(super) text: &'static str,
+    /// The outcomes that the agent heard, in order.
+    pub(super) outcomes: Vec<Value>,
+    /// Whether the file was on the disk afterwards.
+    pub(super) was_written: bool,
+}
+
+/// What the editor showed.
+#[derive(Debug, Clone)]
+pub(super) struct Contexts {
+    /// What two sessions heard from their start on, one after the other.
+    pub(super) of_sessions: [Vec<Value>; 2],
+    /// What was heard when somebody moved about.
+    pub(super) of_moves: Result<Moves, Problem>,
+    /// What was heard when commands moved the cursor at the same time.
+    pub(super) of_bursts: Vec<Moves>,
+    /// The file that was not active before a command moved to it.
+    pub(super) focused: Option<String>,
+    /// The file and the line where a command, which can be relied on, has moved the cursor.
+    pub(super) moved_to: Option<(String, u32)>,
+}
+
+/// Moves of the cursor and the contexts that came of them, each with its time.
+#[derive(Debug, Clone)]
+pub(super) struct Moves {
+    /// When they were asked for.
+    pub(super) asked: SystemTime,
+    /// How many there were, if they were done by commands.
+    pub(super) count: Option<u32>,
+    pub(super) contexts: Vec<(Instant, Value)>,
+}
+
+impl Moves {
+    /// The time between each context and the next.
+    fn gaps(&self) -> impl Iterator<Item = Duration> {
+        let pairs = self.contexts.windows(2);
+        pairs.map(|pair| pair[1].0.duration_since(pair[0].0))
+    }
+
+    /// Whether what came of them came close together.
+    pub(super) fn close_gaps(&self) -> impl Iterator<Item = Duration> {
+        self.gaps().filter(|gap| *gap < TOO_CLOSE)
+    }
+
+    /// Whether some were told together.
+    pub(super) fn is_merged(&self) -> bool {
+        let told = self.contexts.len();
+        // The cursor may have stood where the first move went.
+        told > 0 && self.count.is_some_and(|count| told + 1 < count as usize)
+    }
+
+    /// Whether some were told together, and the others apart.
+    pub(super) fn is_debounced(&self) -> bool {
+        self.is_merged() && self.close_gaps().next().is_none()
+    }
+}
+
+/// What is left of a companion that was stopped.
+#[derive(Debug, Clone)]
+pub(super) struct Stopped {
+    pub(super) listens: bool,
+    pub(super) files: Vec<PathBuf>,
+}

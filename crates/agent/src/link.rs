@@ -1,0 +1,62 @@
+//! What every request of one session needs, and the requests without a result.
+
+use ::http::Method;
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+
+use crate::error::{ClientError, within};
+use crate::http::{Address, Body, SessionHeaders};
+
+/// JSON-RPC's code for a method that is not there.
+const METHOD_NOT_FOUND: i32 = -32601;
+
+/// Where a session is, and what identifies it.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) address: Address,
+    pub(crate) session: SessionHeaders,
+}
+
+impl Link {
+    /// Opens the session's event stream.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached, refuses, or answers with something else.
+    pub(crate) async fn open_stream(&self) -> Result<Body, ClientError> {
+        let Self { address, session } = self;
+        let request = address.send(Method::GET, session, Bytes::new());
+        let answer = within(address.handshake, request).await?;
+        if !answer.is("text/event-stream") {
+            let text = "what it sends is not an event stream";
+            return Err(ClientError::Protocol(text.to_owned()));
+        }
+        Ok(answer.body)
+    }
+
+    /// Answers a request of the companion's. It may not care any more.
+    pub(crate) async fn reply(&self, id: Value, method: &str) {
+        let reply = if method == "ping" {
+            json!({"id": id, "result": {}})
+        } else {
+            let error = json!({"code": METHOD_NOT_FOUND, "message": "method not found"});
+            json!({"id": id, "error": error})
+        };
+        let _ = self.notify(reply).await;
+    }
+
+    /// Sends what has no answer.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached, or refuses it.
+    pub(crate) async fn notify(&self, message: Value) -> Result<(), ClientError> {
+        let Self { address, session } = self;
+        let body = envelope(message);
+        address.tell(Method::POST, session, body).await
+    }
+}
+
+/// A message as it is sent.
+pub(crate) fn envelope(mut message: Value) -> Bytes {
+    message["jsonrpc"] = "2.0".into();
+    message.to_string().into()
+}

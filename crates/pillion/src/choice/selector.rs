@@ -1,0 +1,230 @@
+//! What says which companion is meant, and what is told where none is.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::Environment;
+use pillion_discovery::survey::Companion;
+
+use crate::cli::Target;
+use crate::failure::{Failure, Kind};
+
+/// So many companions are told one by one.
+const MAX_TOLD: usize = 8;
+
+/// What says which companion is meant. What a person names counts before what happens to be so:
+/// the current folder of an editor's key binding or of a script may be any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// The one with this port.
+    Port(u16),
+    /// The one whose workspace contains this folder.
+    Folder(PathBuf),
+    /// The one whose workspace contains this file; if there is none, that of the current folder.
+    File {
+        file: PathBuf,
+        /// None if it is gone.
+        current: Option<PathBuf>,
+    },
+}
+
+impl Selector {
+    /// What `target` says here.
+    ///
+    /// # Errors
+    /// When the current folder would have to say it, and is gone.
+    pub fn new(target: &Target, environment: &Environment) -> Result<Self, Failure> {
+        let current = environment.current_dir();
+        let is_gone = current.as_os_str().is_empty();
+        if let Some(port) = target.port {
+            return Ok(Self::Port(port));
+        }
+        if let Some(folder) = &target.workspace {
+            return Ok(Self::Folder(current.join(folder)));
+        }
+        if let Some(file) = &target.file {
+            return Ok(Self::File {
+                file: file.clone(),
+                current: (!is_gone).then(|| current.to_owned()),
+            });
+        }
+        if is_gone {
+            let failure = Failure::new(Kind::Refused, "the current folder is gone");
+            return Err(failure.hint("Change to a folder that exists."));
+        }
+        Ok(Self::Folder(current.to_owned()))
+    }
+
+    /// The files and folders that decide, one after the other, until one is in a workspace.
+    pub fn places(&self) -> Vec<&Path> {
+        match self {
+            Self::Port(_) => Vec::new(),
+            Self::Folder(folder) => vec![folder],
+            Self::File { file, current } => {
+                // Of a link that leads out of the workspace in which it lies, both ends count.
+                let folder = file.parent();
+                let current = current.as_deref();
+                let places = [Some(file.as_path()), folder, current];
+                places.into_iter().flatten().collect()
+            }
+        }
+    }
+}
+
+/// That no companion is the one that is meant. `Display` is one sentence, with what there is instead.
+#[derive(Debug)]
+pub struct Missing<'a> {
+    /// Nothing, or ` of Pillion's` if only those are meant.
+    pub whose: &'static str,
+    pub selector: &'a Selector,
+    /// Those that run.
+    pub running: &'a [&'a Companion],
+}
+
+impl fmt::Display for Missing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = self.whose;
+        match self.selector {
+            Selector::Port(port) => write!(f, "no companion{whose} on port {port}; ")?,
+            Selector::Folder(folder) => {
+                write!(f, "no companion{whose} for {}; ", folder.display())?
+            }
+            Selector::File { file, current } => {
+                write!(f, "no companion{whose} for {}", file.display())?;
+                if let Some(current) = current {
+                    write!(f, " or the current folder {}", current.display())?;
+                }
+                f.write_str("; ")?;
+            }
+        }
+        let instead: Vec<String> = match self.selector {
+            Selector::Port(_) => self.running.iter().map(|it| it.port.to_string()).collect(),
+            Selector::Folder(_) | Selector::File { .. } => {
+                let roots = self.running.iter().flat_map(|it| &it.roots);
+                roots.map(|root| root.display().to_string()).collect()
+            }
+        };
+        match self.running.len() {
+            0 => return f.write_str("none runs"),
+            1 => write!(f, "1 companion{whose} runs")?,
+            count => write!(f, "{count} companions{whose} run")?,
+        }
+        match self.selector {
+            _ if instead.is_empty() => f.write_str(" without a workspace"),
+            Selector::Port(_) => write!(f, " on: {}", listed(instead)),
+            Selector::Folder(_) | Selector::File { .. } => write!(f, " for: {}", listed(instead)),
+        }
+    }
+}
+
+/// Each once, and no more than people read.
+fn listed(mut names: Vec<String>) -> String {
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len().saturating_sub(MAX_TOLD);
+    names.truncate(MAX_TOLD);
+    let names = names.join(", ");
+    if more == 0 {
+        names
+    } else {
+        format!("{names} and {more} more")
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use pillion_discovery::survey::Liveness;
+
+    use super::*;
+
+    fn companion(port: u16, roots: &[&str]) -> Companion {
+        Companion {
+            port,
+            ide: None,
+            roots: roots.iter().map(PathBuf::from).collect(),
+            pids: Vec::new(),
+            files: Vec::new(),
+            state: None,
+            liveness: Liveness::Alive,
+        }
+    }
+
+    fn selector(target: Target, current: &str) -> Selector {
+        let environment = Environment::default().with_current_dir(current);
+        Selector::new(&target, &environment).expect("something says it")
+    }
+
+    fn file() -> Target {
+        Target::default().about(Path::new("/p/a.rs"))
+    }
+
+    #[test]
+    fn what_is_named_counts_before_the_current_folder() {
+        assert_eq!(
+            selector(Target::default(), "/c").places(),
+            [Path::new("/c")]
+        );
+        let places = ["/p/a.rs", "/p", "/c"].map(Path::new);
+        assert_eq!(selector(file(), "/c").places(), places);
+        // Also where the current folder is gone.
+        assert_eq!(selector(file(), "").places(), places[..2]);
+        let workspace = Target {
+            workspace: Some("w".into()),
+            ..file()
+        };
+        assert_eq!(selector(workspace, "/c").places(), [Path::new("/c/w")]);
+        let port = Target {
+            port: Some(7),
+            ..file()
+        };
+        assert_eq!(selector(port, "/c"), Selector::Port(7));
+        let gone = Selector::new(&Target::default(), &Environment::default());
+        assert_eq!(gone.unwrap_err().to_string(), "the current folder is gone");
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_what_is_there() {
+        let told = |whose, selector: Selector, running: &[Companion]| {
+            let running: Vec<_> = running.iter().collect();
+            let missing = Missing {
+                whose,
+                selector: &selector,
+                running: &running,
+            };
+            missing.to_string()
+        };
+        let message = |selector, running: &[Companion]| told("", selector, running);
+        let folder = || selector(Target::default(), "/x");
+        let [a, b] = [companion(1, &["/a", "/c"]), companion(2, &["/b", "/a"])];
+        assert_eq!(
+            message(folder(), &[a.clone(), b]),
+            "no companion for /x; 2 companions run for: /a, /b, /c"
+        );
+        assert_eq!(
+            message(Selector::Port(9), std::slice::from_ref(&a)),
+            "no companion on port 9; 1 companion runs on: 1"
+        );
+        assert_eq!(
+            message(selector(file(), "/c"), std::slice::from_ref(&a)),
+            "no companion for /p/a.rs or the current folder /c; 1 companion runs for: /a, /c"
+        );
+        assert_eq!(
+            message(selector(file(), ""), &[]),
+            "no companion for /p/a.rs; none runs"
+        );
+        assert_eq!(
+            message(folder(), &[companion(1, &[])]),
+            "no companion for /x; 1 companion runs without a workspace"
+        );
+        assert_eq!(
+            told(" of Pillion's", folder(), &[a]),
+            "no companion of Pillion's for /x; 1 companion of Pillion's runs for: /a, /c"
+        );
+        let many: Vec<_> = (1..1000).map(|port| companion(port, &[])).collect();
+        assert_eq!(
+            message(Selector::Port(9999), &many),
+            "no companion on port 9999; 999 companions run on: 1, 10, 100, 101, 102, 103, 104, 105 \
+             and 991 more"
+        );
+    }
+}

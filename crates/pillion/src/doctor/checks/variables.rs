@@ -1,0 +1,32 @@
+//! Variables in findings: where one comes from, and how to be rid of it.
+
+use super::super::facts::Facts;
+use super::super::facts::variables::Origin;
+use super::shell;
+
+/// A variable's name, and the file that sets it for the agent if the terminal does not.
+pub fn shown(facts: &Facts, name: &str) -> String {
+    match facts.variables.origin(name) {
+        Some(Origin { path, line }) => {
+            let place = line.map_or_else(|| "`env`".to_owned(), |line| format!("line {line}"));
+            format!("{name} ({place} of {})", path.display())
+        }
+        None => name.to_owned(),
+    }
+}
+
+/// Takes a variable away, or opens the file that sets it.
+pub fn unset(facts: &Facts, name: &str) -> String {
+    match facts.variables.origin(name) {
+        Some(origin) => shell::edit(&origin.path),
+        None => format!("unset {name}"),
+    }
+}
+
+/// Sets a variable right where it is set.
+pub fn change(facts: &Facts, name: &str, value: &str) -> String {
+    match facts.variables.origin(name) {
+        Some(origin) => shell::edit(&origin.path),
+        None => shell::export(name, value),
+    }
+}
