@@ -9,6 +9,7 @@ mod report;
 
 use std::path::Path;
 
+use pillion_agent::find::Release;
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
@@ -18,6 +19,12 @@ use self::finding::Finding;
 pub use self::facts::program::release;
 pub use self::json::Report;
 pub use self::report::{Style, write};
+
+/// Whether nobody has turned IDE mode on for this agent in this folder yet.
+pub fn is_ide_mode_new(release: Release, environment: &Environment, folder: &Path) -> bool {
+    let settings = facts::settings::read(release, environment, folder);
+    checks::settings::is_nowhere_on(&settings)
+}
 
 /// What was found about one agent.
 #[derive(Debug)]

@@ -86,15 +86,20 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
         Err(error) => return Err(error),
     };
+    let release = doctor::release(agent, Path::new(start.command), &environment);
     let wiring = match &companion {
-        Some(companion) => {
-            let release = doctor::release(agent, Path::new(start.command), &environment);
-            Wiring::to(companion, release, here)
-        }
+        Some(companion) => Wiring::to(companion, release, here),
         None => Wiring::without(agent, environment.current_dir(), here),
     };
     for note in wiring.notes(agent) {
         failure::tell(format_args!("Note: {note}."));
+    }
+    // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
+    let folder = environment.current_dir();
+    if companion.is_some() && doctor::is_ide_mode_new(release, &environment, folder) {
+        failure::tell(format_args!(
+            "Note: IDE mode is off in {agent}: type `/ide enable` in it, once."
+        ));
     }
     if args.print {
         return Ok(print(companion.as_ref(), &wiring, &start.shown())?);

@@ -7,7 +7,7 @@ mod files;
 mod folders;
 mod proxies;
 mod session;
-mod settings;
+pub mod settings;
 mod shell;
 #[cfg(test)]
 mod tests;

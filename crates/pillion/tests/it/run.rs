@@ -4,7 +4,7 @@
 mod start;
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -51,11 +51,15 @@ impl Stage {
     }
 
     fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.sandbox.command(["run"]);
+        command.args(args).env("PATH", self.path());
+        command
+    }
+
+    fn path(&self) -> OsString {
         let mut env = self.sandbox.home.env();
         env.prepend_path(self.bin());
-        let mut command = self.sandbox.command(["run"]);
-        command.args(args).env("PATH", env.get("PATH").unwrap());
-        command
+        env.get("PATH").unwrap().to_owned()
     }
 
     fn said(&self, mut command: Command) -> Said {
@@ -164,11 +168,8 @@ fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
         let said = stage.said(stage.command(["gemini"]));
         assert_eq!(said.variable("TERM_PROGRAM"), expected, "{version}");
         assert_eq!(said.stderr(), told, "{version}");
-        let mut env = stage.command(["gemini"]);
-        let path = env.get_envs().find(|(name, _)| *name == "PATH");
-        let path = path.unwrap().1.unwrap().to_owned();
-        env = stage.sandbox.command(["env", "--shell", "sh"]);
-        let lines = env.env("PATH", path).output().unwrap().stdout;
+        let mut env = stage.sandbox.command(["env", "--shell", "sh"]);
+        let lines = env.env("PATH", stage.path()).output().unwrap().stdout;
         let lines = String::from_utf8(lines).unwrap();
         assert_eq!(
             lines.contains("TERM_PROGRAM='vscode'"),
@@ -178,6 +179,34 @@ fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
     }
     editor.kill().unwrap();
     editor.wait().unwrap();
+}
+
+#[test]
+fn who_has_not_turned_ide_mode_on_yet_is_told_how() {
+    let stage = Stage::new(TALKATIVE);
+    let home = stage.sandbox.home.home();
+    let said = |agent: &str| stage.said(stage.command([agent])).stderr();
+    for (agent, name) in [("gemini", "Gemini CLI"), ("qwen", "Qwen Code")] {
+        let file = home.join(format!(".{agent}/settings.json"));
+        let told = format!("Note: IDE mode is off in {name}: type `/ide enable` in it, once.\n");
+        let note = |settings: Option<&str>| {
+            match settings {
+                Some(text) => fs::write(&file, text).unwrap(),
+                None => fs::remove_file(&file).unwrap(),
+            }
+            let serve = stage.sandbox.serve::<&str>([]);
+            let note = said(agent);
+            drop(serve);
+            note
+        };
+        assert_eq!(note(Some(r#"{"ide": {"enabled": true}}"#)), "");
+        assert_eq!(note(Some(r#"{"ide": {"hasSeenNudge": true}}"#)), told);
+        assert_eq!(note(Some(r#"{"ide": {"enabled": false}}"#)), told);
+        assert_eq!(note(Some("{")), "", "nobody knows");
+        assert_eq!(note(None), told);
+        // Without a companion there is nothing to turn on.
+        assert!(!said(agent).contains("IDE mode"));
+    }
 }
 
 #[test]

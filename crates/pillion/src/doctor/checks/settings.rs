@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::facts::Facts;
 use super::super::facts::owner::{Insecure, Reason};
-use super::super::facts::settings::{Content, Scope, SettingsFile};
+use super::super::facts::settings::{Content, Scope, Settings, SettingsFile};
 use super::super::facts::trust::Trust;
 use super::super::finding::{Finding, Id};
 use super::shell;
@@ -38,6 +38,16 @@ pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
     counting.find_map(|file| {
         let is_on = own_ide_mode(facts, file)?;
         Some(Setting { file, is_on })
+    })
+}
+
+/// Whether no file turns IDE mode on, whichever of them counts: then it is off. What a broken file
+/// says is not known.
+pub fn is_nowhere_on(settings: &Settings) -> bool {
+    settings.files.iter().all(|file| {
+        let is_broken = matches!(file.content, Content::Broken(_));
+        let is_set = |names: &[&str]| is_on(file.content.get(names));
+        !is_broken && !is_set(&ENABLED) && !is_set(&[OLD_NAME])
     })
 }
 
