@@ -1,7 +1,7 @@
 //! What came of dialling.
 
 use pillion_agent::find::{Dial, Source};
-use pillion_agent::host::{Host, Override, needs_container_override};
+use pillion_agent::host::{Host, Override, hosts, needs_container_override};
 use pillion_discovery::survey::Companion;
 
 use super::super::facts::Facts;
@@ -23,6 +23,16 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
             findings.push(finding);
         }
     }
+    let hosts = hosts(
+        facts.release,
+        facts.environment(),
+        facts.network.in_container,
+    );
+    if facts.dialled.is_empty() && hosts == [Host::ContainerHost] && !facts.network.resolves {
+        // Wired to the companion it would fail all the same.
+        let companion = facts.fitting().next();
+        findings.extend(companion.and_then(|companion| container(facts, companion)));
+    }
 }
 
 fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
@@ -31,7 +41,10 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
     match outcome {
         Outcome::Connected { .. } | Outcome::Admitted => None,
         Outcome::NameRefused => name_refused(facts, dial),
-        Outcome::Unreachable if dial.host == Host::ContainerHost => container(facts, dial),
+        // Nobody on loopback either: the companion is gone, which is said of its file.
+        Outcome::Unreachable if dial.host == Host::ContainerHost => {
+            container(facts, facts.at(dial.port)?)
+        }
         // That its companion is gone is said of its file.
         Outcome::Unreachable => None,
         Outcome::TokenRefused => {
@@ -73,15 +86,13 @@ fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
     }
 }
 
-fn container(facts: &Facts, dial: &Dial) -> Option<Finding> {
+fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
     let needed = needs_container_override(facts.release, facts.environment(), true);
     if needed == Override::NotNeeded {
         // It dials loopback, too, and what is wrong is there.
         return None;
     }
-    // Nobody on loopback either: the companion is gone, which is said of its file.
-    let companion = facts.at(dial.port)?;
-    let host = dial.host;
+    let host = Host::ContainerHost;
     let meaning = if facts.network.resolves {
         "where nobody listens"
     } else {

@@ -33,17 +33,22 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let Some(companion) = there.next() else {
             continue;
         };
+        let variable = deciding(facts, elsewhere.variable);
+        let is_set = facts.environment().filled(variable).is_some();
+        let shown = variables::shown(facts, variable);
+        let by = if is_set {
+            format!(", by {shown}")
+        } else {
+            String::new()
+        };
         let what = format!(
-            "{} serves this folder, but its files are in {}; agents of this terminal look in {}",
+            "{} serves this folder, but its files are in {}; agents here look in {}{by}",
             companion.display_name(),
             elsewhere.value.display(),
             own(facts, elsewhere.variable).display(),
         );
-        let variable = deciding(facts, elsewhere.variable);
-        let why = format!(
-            "{name} takes the folder from {}, which differs between that editor and this terminal",
-            variables::shown(facts, variable),
-        );
+        let why =
+            format!("{name} takes the folder from {variable}, and that editor has another there");
         let mend = match facts.variables.origin(variable) {
             Some(_) => variables::unset(facts, variable),
             None => shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy()),

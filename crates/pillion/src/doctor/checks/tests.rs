@@ -254,6 +254,29 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
     assert_eq!(look(&mut facts), [("ide-mode-off", Level::Problem)]);
 }
 
+/// Nothing is dialled as yet, and would fail once it is.
+#[test]
+fn a_container_is_told_before_the_companion_is_taken() {
+    let version = Version::new(0, 20, 2);
+    let mut facts = beside(GEMINI, version, &[Host::ContainerHost], Outcome::Silent);
+    facts.dialled.clear();
+    facts.search.dials.clear();
+    facts.search.candidates[0].verdict = Verdict::OtherProcess {
+        pid: 1,
+        wanted: Some(2),
+    };
+    facts.variables.all = Environment::from_pairs([("TMPDIR", "/t")]);
+    assert_eq!(ids(&facts), [("other-process", Level::Problem)]);
+    facts.network.in_container = true;
+    let expected = [
+        ("other-process", Level::Problem),
+        ("container-host", Level::Problem),
+    ];
+    assert_eq!(ids(&facts), expected);
+    facts.network.resolves = true;
+    assert_eq!(ids(&facts), [("other-process", Level::Problem)]);
+}
+
 /// Qwen Code dials both, and nothing is to be done about the second.
 #[test]
 fn the_containers_name_is_no_matter_where_loopback_is_dialled_too() {

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use pillion_discovery::Environment;
-use pillion_discovery::survey::{self, Companion};
+use pillion_discovery::survey::{self, Companion, FoundFile};
+use pillion_protocol::dialect::Base;
 
 /// Another place where agents of other terminals would look.
 #[derive(Debug, Clone)]
@@ -39,12 +40,19 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Neighbours {
             (name, if differs { value.clone() } else { own })
         });
         let there = Environment::from_pairs(pairs);
-        let own_folder = |path: &std::path::Path| path.starts_with(&value);
+        let base = match variable {
+            "QWEN_HOME" => Base::QwenHome,
+            _ => Base::TmpDir,
+        };
+        // One directory may lie below the other.
+        let is_of_base = |file: &FoundFile| {
+            let places = file.dialect.places().iter();
+            let mut places = places.filter(|place| place.base == base);
+            places.any(|place| file.path.parent() == Some(&there.directory(place)))
+        };
         let mut companions = survey::survey(&there).companions;
-        companions.retain(|companion| {
-            let mut files = companion.files.iter();
-            files.any(|file| own_folder(&file.path)) && companion.is_alive()
-        });
+        companions
+            .retain(|companion| companion.files.iter().any(is_of_base) && companion.is_alive());
         if !companions.is_empty() {
             elsewhere.push(Elsewhere {
                 variable,

@@ -220,6 +220,22 @@ fn a_companion_with_another_qwen_home_is_seen() {
     world.after(&mend, QWEN).expect_connects("tmpdir-differs");
 }
 
+/// The home directory of this test lies below the folder for temporary files of others.
+#[test]
+fn a_lock_file_is_no_temporary_file() {
+    let world = World::new();
+    let _serve = world.serve();
+    assert!(world.home().home().starts_with("/tmp"));
+    remove_oldest_files(&world);
+    world.install(QWEN, "0.10.1");
+    let told = world.doctor(QWEN);
+    told.expect_first(
+        "companion-not-taken",
+        "Qwen Code 0.10.1 does not take Pillion",
+    );
+    told.expect_gone("tmpdir-differs");
+}
+
 #[test]
 fn two_companions_of_equal_rank_are_told_apart_by_the_command() {
     let world = World::new();
@@ -328,7 +344,12 @@ fn an_exact_release_is_told_which_process_it_wants() {
     world.install(GEMINI, "0.20.2");
     let told = world.doctor(GEMINI);
     let mend = told.expect_first("other-process", "it looks for files of process");
-    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
+    // It does not read which editor that is, and so takes known terminals only.
+    let run = format!(
+        "TERM_PROGRAM=vscode pillion run --port {} gemini",
+        serve.port()
+    );
+    assert_eq!(mend, run);
     world.install(GEMINI, "0.61.0");
     world.doctor(GEMINI).expect_connects("other-process");
 }
