@@ -8,7 +8,7 @@ use super::super::facts::program::package;
 use super::super::finding::{Finding, Id};
 
 /// Before this release, Gemini CLI tried the files of one process only.
-pub const LOOKS_EVERYWHERE: Version = Version::new(0, 31, 0);
+const LOOKS_EVERYWHERE: Version = Version::new(0, 31, 0);
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let program = &facts.program;

@@ -9,7 +9,7 @@ use pillion_protocol::Dialect;
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
-use super::agent::{LOOKS_EVERYWHERE, install_newest};
+use super::agent::install_newest;
 use super::{folders, shell, variables};
 
 /// Since this release, a variable can hold the token for Gemini CLI.
@@ -108,36 +108,9 @@ fn wire(facts: &Facts, port: u16) -> String {
     }
 }
 
-/// Starts the agent with a companion. Gemini CLI takes one only where the terminal seems to be one
-/// of an editor, unless it reads in the companion's file which editor it is.
+/// Starts the agent with a companion.
 fn run(facts: &Facts, port: u16) -> String {
-    let agent = facts.agent();
-    let command = format!("pillion run --port {port} {}", agent.name());
-    let says_editor = facts
-        .at(port)
-        .is_some_and(|companion| companion.ide.is_some());
-    let reads_file = facts.release.version >= LOOKS_EVERYWHERE || takes(facts, port);
-    let is_vscode = facts
-        .environment()
-        .filled("TERM_PROGRAM")
-        .is_some_and(|name| name == "vscode");
-    if (says_editor && reads_file) || is_vscode || agent != Dialect::GeminiCli {
-        command
-    } else {
-        format!("TERM_PROGRAM=vscode {command}")
-    }
-}
-
-/// Whether this release would take a file of the companion's if it were alone.
-fn takes(facts: &Facts, port: u16) -> bool {
-    let mut candidates = facts.search.candidates.iter();
-    candidates.any(|candidate| {
-        let is_read = matches!(
-            candidate.verdict,
-            Verdict::Chosen | Verdict::SecondChoice(_) | Verdict::Fallback
-        );
-        candidate.port == Some(port) && is_read
-    })
+    format!("pillion run --port {port} {}", facts.agent().name())
 }
 
 fn wrong_folder(facts: &Facts, explained: bool) -> Finding {

@@ -329,26 +329,6 @@ fn what_a_broken_settings_file_does_not_say_is_not_said_of_it() {
 }
 
 #[test]
-fn the_other_of_two_companions_is_taken_by_the_command_even_if_it_names_no_editor() {
-    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
-    let mut other = facts.survey.companions[0].clone();
-    other.port = PORT + 1;
-    other.ide = None;
-    facts.survey.companions.push(other);
-    facts.search.candidates.push(Candidate {
-        path: PathBuf::from("/t/gemini/ide/gemini-ide-server-1-4243.json"),
-        port: Some(PORT + 1),
-        roots: vec![PathBuf::from("/")],
-        verdict: Verdict::SecondChoice(find::Preference::LargerPid),
-    });
-    let mend = |facts: &Facts| judge(facts)[0].mend.clone().unwrap();
-    let command = "pillion run --port 4243 gemini";
-    assert_eq!(mend(&facts), format!("TERM_PROGRAM=vscode {command}"));
-    facts.survey.companions[1].ide = Some(IdeInfo::new("vscode", "VS Code"));
-    assert_eq!(mend(&facts), command);
-}
-
-#[test]
 fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
     let mut facts = beside(
         Dialect::QwenCode,

@@ -344,12 +344,12 @@ fn an_exact_release_is_told_which_process_it_wants() {
     world.install(GEMINI, "0.20.2");
     let told = world.doctor(GEMINI);
     let mend = told.expect_first("other-process", "it looks for files of process");
+    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
     // It does not read which editor that is, and so takes known terminals only.
-    let run = format!(
-        "TERM_PROGRAM=vscode pillion run --port {} gemini",
-        serve.port()
-    );
-    assert_eq!(mend, run);
+    let shown = mend.replace("pillion run", "\"$0\" run --print");
+    let output = world.command(&shown, &[]).output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    assert!(output.contains("TERM_PROGRAM=vscode"), "{output}");
     world.install(GEMINI, "0.61.0");
     world.doctor(GEMINI).expect_connects("other-process");
 }
