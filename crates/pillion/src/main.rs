@@ -1,5 +1,6 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
+mod absolute;
 mod choice;
 mod cli;
 mod commands;

@@ -4,17 +4,17 @@ mod limit;
 mod save;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use anyhow::Context;
 use pillion_agent::{ClientError, Decision, Session};
-use pillion_discovery::real_path;
 use serde_json::json;
 
 use self::save::{Original, SaveError};
 use super::remote;
+use crate::absolute::absolute;
 use crate::cli::Target;
 use crate::failure::{self, Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -90,7 +90,7 @@ enum Stop {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let path = absolute(&args.file)?;
+    let path = file_path(&args.file)?;
     refuse_own_output(Path::new(&path))?;
     let target = args.target.about(Path::new(&path));
     if is_typed(&args.content_file) {
@@ -136,7 +136,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 /// The path as it is sent: the companion finds out where it really leads.
-fn absolute(file: &Path) -> anyhow::Result<String> {
+fn file_path(file: &Path) -> anyhow::Result<String> {
     if file == Path::new("-") {
         let message = "FILE is the file to change, and `-` is none";
         return Err(Failure::new(Kind::Usage, message)
@@ -145,17 +145,11 @@ fn absolute(file: &Path) -> anyhow::Result<String> {
     }
     let shown = file.display();
     let cannot = || Failure::new(Kind::Usage, format!("{shown} is not a path"));
-    let mut path = std::path::absolute(file).with_context(cannot)?;
+    let path = absolute(file).with_context(cannot)?;
     let ends_as_a_folder = file.to_string_lossy().ends_with(std::path::is_separator);
     if ends_as_a_folder || path.is_dir() {
         let failure = Failure::new(Kind::Refused, format!("{shown} is a folder, not a file"));
         return Err(failure.into());
-    }
-    // Editors take `..` for the folder before it, which behind a link is another one.
-    if path.components().any(|part| part == Component::ParentDir)
-        && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
-    {
-        path = real_path(folder).join(name);
     }
     path.into_os_string().into_string().map_err(|path| {
         let path = path.display();

@@ -8,6 +8,7 @@ use anyhow::Context;
 use pillion_protocol::{Cursor, File};
 
 use super::remote::Remote;
+use crate::absolute::absolute;
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use pillion_companion::now_ms;
@@ -70,8 +71,8 @@ fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Cursor>)> {
         Failure::new(Kind::Refused, message)
             .hint("Agents are only told of files that exist on disk; save it first.")
     })?;
-    let path = std::path::absolute(&path)
-        .with_context(|| format!("cannot make {} absolute", path.display()))?;
+    let path =
+        absolute(&path).with_context(|| format!("cannot make {} absolute", path.display()))?;
     Ok((path, cursor))
 }
 

@@ -92,6 +92,8 @@ fn a_focused_file_reaches_the_agent() {
     let at = |line, character| Some(Cursor { line, character });
     assert_eq!(focused(&["focus", "a:7.rs"], ""), (None, None));
     assert_eq!(focused(&["focus", "a:7.rs:2"], ""), (at(2, 1), None));
+    let roundabout = ["focus", "../project/./a:7.rs:9"];
+    assert_eq!(focused(&roundabout, ""), (at(9, 1), None));
     let selection = ["focus", "a:7.rs:3:4", "--selection", "-x"];
     let expected = (at(3, 4), Some("-x".to_owned()));
     assert_eq!(focused(&selection, ""), expected);
