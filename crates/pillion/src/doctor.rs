@@ -14,6 +14,7 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
 use self::facts::Facts;
+use self::facts::variables::Variables;
 use self::finding::Finding;
 
 pub use self::facts::program::release;
@@ -22,7 +23,8 @@ pub use self::report::{Style, write};
 
 /// Whether nobody has turned IDE mode on for this agent in this folder yet.
 pub fn is_ide_mode_new(release: Release, environment: &Environment, folder: &Path) -> bool {
-    let settings = facts::settings::read(release, environment, folder);
+    let variables = Variables::before_settings(release, environment);
+    let settings = facts::settings::read(release, &variables.all, folder);
     checks::settings::is_nowhere_on(&settings)
 }
 

@@ -163,8 +163,8 @@ fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!("standard output goes into {} itself", path.display());
-    let hint = "A shell empties a file that it redirects into, before the command runs: restore \
-                its text, then use `--write`.";
+    let hint = "Use `--write` instead. With `>` the shell has emptied the file before this command \
+                ran: restore its text first.";
     Err(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 

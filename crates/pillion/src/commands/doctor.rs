@@ -2,6 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -9,8 +12,11 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
 use crate::doctor::{self, Examination, Report, Style};
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 use crate::visible;
+
+/// How long it may be quiet in a terminal: whoever does not answer is given several seconds.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// Say why an agent does or does not connect from here, and what to do
 ///
@@ -47,10 +53,9 @@ fn agents() -> impl TypedValueParser<Value = Dialect> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let folder = folder(args.workspace)?;
     let environment = Environment::current().with_current_dir(&folder);
-    let mut examinations = Vec::new();
-    for agent in doctor::agents(args.agent, &environment) {
-        examinations.push(Examination::of(agent, &environment, &folder)?);
-    }
+    let examine = |agent| Examination::of(agent, &environment, &folder);
+    let agents = doctor::agents(args.agent, &environment).into_iter();
+    let examinations = noticed(|| agents.map(examine).collect::<anyhow::Result<Vec<_>>>())?;
     let mut out = io::stdout().lock();
     if args.json {
         let json = serde_json::to_string_pretty(&Report::new(&examinations))?;
@@ -70,6 +75,25 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     } else {
         Err(Failure::told(Kind::Refused).into())
     }
+}
+
+/// Does this, and says in a terminal that it goes on if it takes a while.
+fn noticed<T>(work: impl FnOnce() -> T) -> T {
+    let (done, waiting) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        if io::stderr().is_terminal() {
+            scope.spawn(move || {
+                if waiting.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
+                    failure::tell(
+                        "Note: something does not answer at once, and is given a few seconds.",
+                    );
+                }
+            });
+        }
+        let result = work();
+        drop(done);
+        result
+    })
 }
 
 /// The folder in which the agent would be started, by its real path.

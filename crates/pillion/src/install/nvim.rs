@@ -261,7 +261,10 @@ mod tests {
             for path in below(&folder) {
                 let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
                 let name = name.replace('\\', "/");
-                if path.is_dir() {
+                let of_an_editor = |name: &str| name.starts_with(['.', '#']) || name.ends_with('~');
+                if of_an_editor(path.file_name().unwrap().to_str().unwrap()) {
+                    // The file that somebody is editing lies beside it.
+                } else if path.is_dir() {
                     folders.push(path);
                 } else if name != "README.md" && name != "doc/tags" {
                     wanted.insert((name, fs::read(&path).unwrap()));

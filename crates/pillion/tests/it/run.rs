@@ -207,6 +207,17 @@ fn who_has_not_turned_ide_mode_on_yet_is_told_how() {
         // Without a companion there is nothing to turn on.
         assert!(!said(agent).contains("IDE mode"));
     }
+    // Qwen Code reads its settings where the user's own file says.
+    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
+    fs::write(
+        elsewhere.join("settings.json"),
+        r#"{"ide": {"enabled": true}}"#,
+    )
+    .unwrap();
+    let variable = format!("QWEN_HOME={}\n", elsewhere.display());
+    fs::write(home.join(".qwen/.env"), variable).unwrap();
+    let _serve = stage.sandbox.serve::<&str>([]);
+    assert_eq!(said("qwen"), "");
 }
 
 #[test]

@@ -69,7 +69,7 @@ mod tests {
         let file = folder.path().join("settings.json");
         fs::write(&file, "{}").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        // Everybody can write where temporary files are.
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
         let found = insecure(&file).unwrap();
         assert!(file.parent().unwrap().starts_with(&found.path), "{found:?}");
         // The way to it counts, too, not only what a link leads to.

@@ -69,8 +69,14 @@ fn a_text_that_needs_no_answer_needs_no_editor() {
     sandbox.home.file("same.txt", "same\n");
     let ran = sandbox.run_with_input(["diff", "--write", "same.txt"], b"same\n");
     assert_eq!(ran.expect(0).stdout, "");
-    let ran = sandbox.run_with_input(["diff", "--write", "same.txt"], b"other\n");
-    ran.expect_error(3, "no companion", "pillion serve");
+    for write in [&["--write"][..], &[]] {
+        let args = [&["diff", "same.txt"], write].concat();
+        let ran = sandbox.run_with_input(args, b"other\n");
+        let ran = ran.expect_error(3, "no companion", "pillion serve");
+        assert_eq!(ran.stdout, "");
+    }
+    let file = sandbox.home.workspace().join("same.txt");
+    assert_eq!(fs::read_to_string(file).unwrap(), "same\n");
 }
 
 #[test]

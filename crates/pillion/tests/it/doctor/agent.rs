@@ -1,6 +1,7 @@
 //! The agent itself, and its settings.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use super::world::{GEMINI, QWEN, World};
 
@@ -146,7 +147,8 @@ fn the_settings_of_the_folder_and_of_the_system_go_before_the_users() {
     let world = world.with("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system);
     world.install(GEMINI, "0.59.0");
     world.doctor(GEMINI).expect_connects("ide-mode-off");
-    // Everybody can write where temporary files are: it could be anybody's.
+    // It could be anybody's.
+    fs::set_permissions(&system, fs::Permissions::from_mode(0o666)).unwrap();
     world.install(GEMINI, "0.60.0");
     let told = world.doctor(GEMINI);
     told.expect_first("ide-mode-off", project.to_str().unwrap());

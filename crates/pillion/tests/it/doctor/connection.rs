@@ -4,13 +4,17 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 use pillion_agent::host::is_in_container;
+use pillion_testkit::{Size, Tmux};
 
 use crate::foreign::Foreign;
 use crate::vscode::{Person, TOKEN, VsCode};
 
 use super::world::{GEMINI, QWEN, Told, World, in_namespace, kill};
+
+const SOON: Duration = Duration::from_secs(30);
 
 /// Runs the doctor in a container, or in something that agents take for one.
 fn in_a_container(world: &World, before: &str, agent: &str) -> Told {
@@ -167,6 +171,28 @@ fn the_file_of_an_editor_that_is_only_busy_is_not_to_be_removed() {
     let told = world.doctor(GEMINI);
     let mend = told.expect_first("no-answer", "does not answer");
     assert_eq!(mend, "");
+}
+
+#[test]
+fn whoever_looks_on_is_told_what_it_waits_for() {
+    let world = World::new();
+    let silent = Foreign::new();
+    let workspace = world.home().workspace();
+    let shown = workspace.to_str().unwrap();
+    silent.serve_gemini(&world.sandbox, std::process::id(), shown, "silents");
+    let mut env = world.home().env();
+    env.prepend_path(world.bin());
+    env.set("REMOTE_CONTAINERS", "1");
+    let note = "Note: something does not answer at once";
+    let tmux = Tmux::start();
+    let command = [env!("CARGO_BIN_EXE_pillion"), "doctor", GEMINI];
+    let size = Size::new(100, 40);
+    let pane = tmux.spawn("doctor", size, &env, &workspace, &command);
+    pane.wait_for(note, SOON);
+    pane.wait_for("would not connect from here", SOON);
+    // Not for scripts.
+    let output = world.command("\"$0\" \"$@\"", &[GEMINI]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 /// Each of two answers only when both are asked: asked one after the other neither would.
