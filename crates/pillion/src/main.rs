@@ -15,6 +15,7 @@ mod original;
 mod reach;
 mod review;
 mod runtime;
+mod setup;
 mod text;
 mod tilde;
 mod visible;

@@ -32,14 +32,6 @@ pub struct Program {
     pub installer: Option<&'static str>,
 }
 
-/// The npm package of an agent.
-pub fn package(agent: Dialect) -> &'static str {
-    match agent {
-        Dialect::QwenCode => "@qwen-code/qwen-code",
-        _ => "@google/gemini-cli",
-    }
-}
-
 /// Whether the agent's command is on PATH.
 pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
     on_path(agent.name(), environment).is_some()
@@ -55,7 +47,7 @@ pub fn release(agent: Dialect, command: &Path, environment: &Environment) -> Rel
         }
         _ => Some(environment.current_dir().join(command)),
     };
-    let version = path.and_then(|path| packaged_version(&path, package(agent)));
+    let version = path.and_then(|path| packaged_version(&path, agent));
     version.map_or_else(
         || Release::newest(agent),
         |version| Release { agent, version },
@@ -67,7 +59,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
     let path = on_path(agent.name(), environment);
     let version = path
         .as_deref()
-        .and_then(|path| packaged_version(path, package(agent)).or_else(|| told::version(path)));
+        .and_then(|path| packaged_version(path, agent).or_else(|| told::version(path)));
     let has = |name: &str| on_path(name, environment).is_some();
     let installers = [
         ("apt-get", "sudo apt-get install"),
@@ -117,7 +109,8 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// The version in the description of the package that the command belongs to.
-fn packaged_version(command: &Path, package: &str) -> Option<Version> {
+fn packaged_version(command: &Path, agent: Dialect) -> Option<Version> {
+    let package = agent.package()?;
     let real = command.canonicalize().ok()?;
     let folders = real.ancestors().skip(1).take(MAX_DEPTH);
     let mut found = folders.filter_map(|folder| described_version(folder, package));
