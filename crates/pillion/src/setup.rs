@@ -5,6 +5,7 @@
 mod dotenv;
 pub mod owner;
 pub mod program;
+mod regular;
 pub mod settings;
 pub mod trust;
 pub mod variables;

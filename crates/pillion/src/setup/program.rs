@@ -11,8 +11,13 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
+use super::regular;
+
 /// How many folders lie between a program and its package's description, at most.
 const MAX_DEPTH: usize = 6;
+
+/// A package's description that is longer is none of an agent's.
+const MAX_DESCRIPTION: u64 = 1 << 20;
 
 /// A start script is short; a program that is longer is none.
 const MAX_SCRIPT: u64 = 64 << 10;
@@ -123,7 +128,7 @@ fn packaged_version(command: &Path, agent: Dialect) -> Option<Version> {
 }
 
 fn described_version(folder: &Path, package: &str) -> Option<Version> {
-    let text = fs::read(folder.join("package.json")).ok()?;
+    let text = regular::read(&folder.join("package.json"), MAX_DESCRIPTION).ok()?;
     let description: Value = serde_json::from_slice(&text).ok()?;
     (description["name"] == package).then_some(())?;
     description["version"].as_str()?.parse().ok()
@@ -156,8 +161,7 @@ fn package_in(script: &str, package: &str, folder: &Path) -> Option<PathBuf> {
 
 /// The text of a program that is a short script.
 fn script(program: &Path) -> Option<String> {
-    let is_short = fs::metadata(program).is_ok_and(|file| file.len() <= MAX_SCRIPT);
-    is_short.then(|| fs::read_to_string(program).ok()).flatten()
+    String::from_utf8(regular::read(program, MAX_SCRIPT).ok()?).ok()
 }
 
 /// Whether the program's first line leaves it to `env` to find Node.

@@ -1,6 +1,5 @@
 //! The agent's settings files, read and not judged.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use json_comments::{CommentSettings, StripComments};
@@ -10,6 +9,7 @@ use pillion_protocol::Dialect;
 use serde_json::{Map, Value};
 
 use super::owner::{self, Insecure};
+use super::regular;
 
 /// No settings file of a person's is as long.
 const MAX_FILE: u64 = 4 << 20;
@@ -188,17 +188,10 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 fn content(path: &Path, ignores_mark: bool) -> Content {
-    match fs::metadata(path) {
-        Err(_) => return Content::Missing,
-        Ok(metadata) if !metadata.is_file() => {
-            return Content::Broken("it is not a regular file".to_owned());
-        }
-        Ok(metadata) if metadata.len() > MAX_FILE => {
-            return Content::Broken("it is too long".to_owned());
-        }
-        Ok(_) => {}
+    if !path.exists() {
+        return Content::Missing;
     }
-    match fs::read(path) {
+    match regular::read(path, MAX_FILE) {
         Ok(bytes) => parse(&bytes, ignores_mark),
         Err(error) => Content::Broken(error.to_string()),
     }
