@@ -13,7 +13,7 @@ use std::time::Duration;
 use pillion_agent::find::{Release, Situation, find};
 use pillion_agent::host::is_in_container;
 use pillion_discovery::survey::{Companion, FoundFile};
-use pillion_discovery::{Environment, listens, process};
+use pillion_discovery::{Environment, depth_in, listens, process};
 use pillion_protocol::dialect::Variables;
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
@@ -285,14 +285,7 @@ fn contain(roots: &OsStr, folder: &Path) -> bool {
     let Some(roots) = roots.to_str() else {
         return false;
     };
-    let Ok(folder) = folder.canonicalize() else {
-        return false;
-    };
-    let mut roots = split_roots(roots).into_iter();
-    roots.any(|root| {
-        root.canonicalize()
-            .is_ok_and(|root| folder.starts_with(root))
-    })
+    depth_in(&split_roots(roots), folder).is_some()
 }
 
 #[cfg(all(test, unix))]
