@@ -60,19 +60,12 @@ impl Environment {
     /// The same environment with another temporary directory.
     #[must_use]
     pub fn with_tmpdir(self, directory: impl Into<OsString>) -> Self {
-        self.with_variable(Self::TMPDIR, directory)
-    }
-
-    /// The same environment with a variable of this value.
-    #[must_use]
-    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
-        self.variables.insert(name.to_owned(), value.into());
-        self
+        self.with(Self::TMPDIR, Some(directory))
     }
 
     /// The same environment with one variable changed; without a value it is taken out.
     #[must_use]
-    pub fn with(mut self, name: &str, value: Option<&str>) -> Self {
+    pub fn with(mut self, name: &str, value: Option<impl Into<OsString>>) -> Self {
         match value {
             Some(value) => self.variables.insert(name.to_owned(), value.into()),
             None => self.variables.remove(name),

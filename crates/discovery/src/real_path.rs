@@ -24,6 +24,16 @@ pub fn real_path(path: &Path) -> PathBuf {
     path
 }
 
+/// How many components the deepest of `roots` has that contains this folder or file, which may not be
+/// there yet. A root that is not absolute contains nothing.
+pub fn depth_in(roots: &[PathBuf], path: &Path) -> Option<usize> {
+    let path = real_path(path);
+    let roots = roots.iter().filter(|root| root.is_absolute());
+    let roots = roots.map(|root| real_path(root));
+    let containing = roots.filter(|root| path.starts_with(root));
+    containing.map(|root| root.components().count()).max()
+}
+
 /// The path with every link followed and every `..` applied.
 fn without_links(path: &Path) -> PathBuf {
     // As many as Linux follows.

@@ -11,7 +11,7 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
-use crate::real_path::real_path;
+use crate::real_path::depth_in;
 use crate::state::{self, CompanionState};
 use crate::{liveness, process};
 
@@ -20,7 +20,7 @@ use crate::{liveness, process};
 pub struct Companion {
     /// Its loopback port.
     pub port: u16,
-    /// The editor's identity, if a file tells it.
+    /// The editor's identity, if a file tells it with both of its names.
     pub ide: Option<IdeInfo>,
     /// Its workspace roots.
     pub roots: Vec<PathBuf>,
@@ -108,14 +108,9 @@ impl Companion {
         })
     }
 
-    /// How many components the deepest root has that contains this folder or file, which may not be
-    /// there yet. Real paths are compared (C2.7); a root that is not absolute contains nothing.
+    /// How many components its deepest root has that contains this folder or file, if one does.
     pub fn depth(&self, path: &Path) -> Option<usize> {
-        let path = real_path(path);
-        let roots = self.roots.iter().filter(|root| root.is_absolute());
-        let roots = roots.map(|root| real_path(root));
-        let containing = roots.filter(|root| path.starts_with(root));
-        containing.map(|root| root.components().count()).max()
+        depth_in(&self.roots, path)
     }
 }
 
@@ -253,7 +248,7 @@ impl Owner {
 fn by_state(state: CompanionState) -> Companion {
     Companion {
         port: state.port,
-        ide: Some(state.ide.clone()),
+        ide: Some(state.ide.clone()).filter(IdeInfo::is_named),
         roots: state.roots.clone(),
         pids: Vec::new(),
         files: Vec::new(),
@@ -309,10 +304,13 @@ impl Group {
             Liveness::Alive
         };
         let own = |state: &&CompanionState| Some(state.pid) == self.publisher && state.port == port;
-        let mut ides = self.files.iter().map(|file| &file.content.ide_info);
+        let mut ides = self
+            .files
+            .iter()
+            .filter_map(|file| file.content.ide_info.as_ref());
         Companion {
             port,
-            ide: ides.find_map(Clone::clone),
+            ide: ides.find(|ide| ide.is_named()).cloned(),
             roots: split_roots(&self.files[0].content.workspace_path),
             pids: self.pids,
             state: states.iter().find(own).cloned(),

@@ -9,24 +9,15 @@ mod report;
 
 use std::path::Path;
 
-use pillion_agent::find::Release;
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
 use self::facts::Facts;
-use self::facts::variables::Variables;
 use self::finding::Finding;
+use crate::setup::program;
 
-pub use self::facts::program::release;
 pub use self::json::Report;
 pub use self::report::{Style, write};
-
-/// Whether nobody has turned IDE mode on for this agent in this folder yet.
-pub fn is_ide_mode_new(release: Release, environment: &Environment, folder: &Path) -> bool {
-    let variables = Variables::before_settings(release, environment);
-    let settings = facts::settings::read(release, &variables.all, folder);
-    checks::settings::is_nowhere_on(&settings)
-}
 
 /// What was found about one agent.
 #[derive(Debug)]
@@ -64,7 +55,7 @@ pub fn agents(named: Option<Dialect>, environment: &Environment) -> Vec<Dialect>
     if let Some(agent) = named {
         return vec![agent];
     }
-    let is_installed = |agent: &Dialect| facts::program::is_installed(*agent, environment);
+    let is_installed = |agent: &Dialect| program::is_installed(*agent, environment);
     let installed: Vec<_> = Dialect::AGENTS.into_iter().filter(is_installed).collect();
     if installed.is_empty() {
         Dialect::AGENTS.to_vec()

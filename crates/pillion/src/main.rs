@@ -16,6 +16,7 @@ mod original;
 mod reach;
 mod review;
 mod runtime;
+mod setup;
 mod text;
 mod tilde;
 mod visible;

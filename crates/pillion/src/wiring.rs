@@ -13,12 +13,13 @@ use std::time::Duration;
 use pillion_agent::find::{Release, Situation, find};
 use pillion_agent::host::is_in_container;
 use pillion_discovery::survey::{Companion, FoundFile};
-use pillion_discovery::{Environment, listens, process};
-use pillion_protocol::dialect::Variables;
+use pillion_discovery::{Environment, depth_in, listens, process};
+use pillion_protocol::dialect::{Base, Variables};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
 
 use self::Value::{Plain, Secret};
+use crate::setup::Setup;
 
 /// What is done to the variables of one agent, in the order in which people are shown it.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +78,9 @@ impl Wiring {
     /// the agent will.
     pub fn to(companion: &Companion, release: Release, here: Surroundings<'_>) -> Self {
         let mut wiring = Self::leading(companion, release.agent, here);
+        wiring
+            .0
+            .extend(tmpdir(companion, release, here.environment));
         let known_editor = wiring.known_editor(companion, release, here);
         wiring.0.extend(known_editor);
         wiring
@@ -114,7 +118,6 @@ impl Wiring {
             let value = Some(Plain("1".to_owned()));
             changes.push(Change { name, value });
         }
-        changes.extend(tmpdir(companion, agent, here.environment));
         Self(changes)
     }
 
@@ -169,11 +172,11 @@ impl Wiring {
         let (name, value) = agent.variables()?.known_editor;
         // The agent takes the place of this process, or comes to stand beside it.
         let chain = process::chain(std::process::id());
-        let takes = |environment: &Environment| {
+        let takes = |terminal: &Environment| {
             let finding = find(&Situation {
                 release,
-                environment,
-                current_dir: environment.current_dir(),
+                environment: &agents(release, terminal),
+                current_dir: terminal.current_dir(),
                 chain: &chain,
                 in_container: here.is_container,
             });
@@ -190,7 +193,7 @@ impl Wiring {
         })
     }
 
-    /// The environment that the agent gets.
+    /// The environment in which the agent is started.
     fn applied(&self, environment: &Environment) -> Environment {
         let change = |environment: Environment, change: &Change| {
             environment.with(change.name, change.value.as_ref().map(Value::expose))
@@ -241,13 +244,27 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
     best.map(|(pid, _)| pid)
 }
 
+/// The variables that the agent has when it looks for a companion: besides those of the terminal,
+/// what its settings and `.env` files give it.
+fn agents(release: Release, terminal: &Environment) -> Environment {
+    let setup = Setup::read(release, terminal, terminal.current_dir());
+    setup.variables.all
+}
+
 /// The temporary directory with which the companion was started, if this agent finds its files
-/// there and not here. Without a file that tells the editor, no release talks to an unknown one,
-/// whatever the other variables say.
-fn tmpdir(companion: &Companion, agent: Dialect, environment: &Environment) -> Option<Change> {
-    let tmpdir = companion.state.as_ref()?.tmpdir.as_ref()?.to_str()?;
-    let there = environment.clone().with_tmpdir(tmpdir);
-    let helps = !companion.is_seen(agent, environment) && companion.is_seen(agent, &there);
+/// there and not where it would look. Without a file that tells the editor, no release talks to an
+/// unknown one, whatever the other variables say.
+fn tmpdir(companion: &Companion, release: Release, terminal: &Environment) -> Option<Change> {
+    let own = companion
+        .state
+        .as_ref()
+        .and_then(|state| state.tmpdir.clone());
+    // Another's companion was found in this terminal's.
+    let tmpdir = own.unwrap_or_else(|| terminal.base(Base::TmpDir));
+    let tmpdir = tmpdir.to_str()?;
+    let sees =
+        |terminal: &Environment| companion.is_seen(release.agent, &agents(release, terminal));
+    let helps = !sees(terminal) && sees(&terminal.clone().with_tmpdir(tmpdir));
     helps.then(|| Change {
         name: Environment::TMPDIR,
         value: Some(Plain(tmpdir.to_owned())),
@@ -285,14 +302,7 @@ fn contain(roots: &OsStr, folder: &Path) -> bool {
     let Some(roots) = roots.to_str() else {
         return false;
     };
-    let Ok(folder) = folder.canonicalize() else {
-        return false;
-    };
-    let mut roots = split_roots(roots).into_iter();
-    roots.any(|root| {
-        root.canonicalize()
-            .is_ok_and(|root| folder.starts_with(root))
-    })
+    depth_in(&split_roots(roots), folder).is_some()
 }
 
 #[cfg(all(test, unix))]

@@ -62,6 +62,11 @@ impl IdeInfo {
             display_name: display_name.into(),
         }
     }
+
+    /// Whether both names say something. An editor without one is none to agents.
+    pub fn is_named(&self) -> bool {
+        !self.name.is_empty() && !self.display_name.is_empty()
+    }
 }
 
 /// A workspace root that `workspacePath` cannot carry.

@@ -110,6 +110,29 @@ fn those_that_answer_no_dial_are_there_and_are_waited_for_at_the_same_time() {
 }
 
 #[test]
+fn an_editor_is_known_by_the_file_that_has_both_of_its_names() {
+    let (world, listener) = (World::new(), Listener::new());
+    let (own, port) = (std::process::id(), listener.port());
+    let told = |at: u32, ide: &str| {
+        let name = format!(
+            "gemini-ide-server-{own}-{port}{}.json",
+            "0".repeat(at as usize)
+        );
+        let content = format!(r#"{{"port":{port},"workspacePath":"/w","ideInfo":{ide}}}"#);
+        write(&world, &name, &content);
+        let mut found = survey(&world.environment()).companions;
+        assert_eq!(found.len(), 1, "{found:?}");
+        let found = found.remove(0);
+        (found.display_name().to_owned(), found.ide.is_some())
+    };
+    let nameless = ("an editor without a name".to_owned(), false);
+    assert_eq!(told(0, r#"{"name":"x","displayName":""}"#), nameless);
+    assert_eq!(told(0, r#"{"name":"","displayName":"X"}"#), nameless);
+    let named = told(1, r#"{"name":"x","displayName":"X"}"#);
+    assert_eq!(named, ("X".to_owned(), true));
+}
+
+#[test]
 fn a_root_that_is_not_absolute_contains_nothing() {
     let (world, listener) = (World::new(), Listener::new());
     let (own, port) = (std::process::id(), listener.port());

@@ -1,7 +1,6 @@
 //! When a file was last focused in a companion's editor: asked only of companions that nothing else
 //! tells apart.
 
-use std::io;
 use std::time::Duration;
 
 use pillion_agent::Update;
@@ -11,6 +10,7 @@ use pillion_protocol::Dialect;
 use tokio::task::JoinSet;
 
 use super::rules::Use;
+use crate::runtime;
 
 /// One that has not answered by then does not count: nobody is to wait for a hung editor.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -19,12 +19,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// When the system lets nothing be asked.
-pub fn last_focused(companions: &[&Companion]) -> io::Result<Vec<Use>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+pub fn last_focused(companions: &[&Companion]) -> anyhow::Result<Vec<Use>> {
     let mut found = vec![Use::Silent; companions.len()];
-    runtime.block_on(async {
+    runtime::start()?.block_on(async {
         let mut asked = JoinSet::new();
         for (at, companion) in companions.iter().enumerate() {
             let companion = Companion::clone(companion);

@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use crate::choice::Running;
 use crate::cli::Target;
-use crate::doctor;
 use crate::failure::{self, Failure, Kind};
+use crate::setup::program;
 use crate::visible;
 use crate::wiring::shell::Shell;
 use crate::wiring::{Surroundings, Wiring};
@@ -101,7 +101,7 @@ fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::
         let companion = companion.map_err(|error| failures.push(error)).ok();
         let wiring = match &companion {
             Some(companion) => {
-                let release = doctor::release(agent, Path::new(agent.name()), environment);
+                let release = program::release(agent, Path::new(agent.name()), environment);
                 Wiring::to(companion, release, here)
             }
             None => Wiring::without(agent, environment.current_dir(), here),

@@ -19,8 +19,8 @@ use pillion_protocol::Dialect;
 
 use crate::choice::Running;
 use crate::cli::Target;
-use crate::doctor;
 use crate::failure::{self, Failure, Kind};
+use crate::setup::{Setup, program};
 use crate::visible;
 use crate::wiring::{Surroundings, Wiring};
 
@@ -86,7 +86,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
         Err(error) => return Err(error),
     };
-    let release = doctor::release(agent, Path::new(start.command), &environment);
+    let release = program::release(agent, Path::new(start.command), &environment);
     let wiring = match &companion {
         Some(companion) => Wiring::to(companion, release, here),
         None => Wiring::without(agent, environment.current_dir(), here),
@@ -96,7 +96,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
     let folder = environment.current_dir();
-    if companion.is_some() && doctor::is_ide_mode_new(release, &environment, folder) {
+    let settings = || Setup::read(release, &environment, folder).settings;
+    if companion.is_some() && settings().has_ide_mode_nowhere() {
         failure::tell(format_args!(
             "Note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));

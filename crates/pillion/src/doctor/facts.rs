@@ -2,14 +2,8 @@
 
 pub mod dial;
 pub mod disk;
-pub mod dotenv;
 pub mod neighbours;
 pub mod network;
-pub mod owner;
-pub mod program;
-pub mod settings;
-pub mod trust;
-pub mod variables;
 
 use std::path::PathBuf;
 
@@ -22,10 +16,11 @@ use self::dial::{Dialled, Outcome};
 use self::disk::Disk;
 use self::neighbours::Neighbours;
 use self::network::Network;
-use self::program::Program;
-use self::settings::Settings;
-use self::trust::Trust;
-use self::variables::Variables;
+use crate::setup::Setup;
+use crate::setup::program::{self, Program};
+use crate::setup::settings::Settings;
+use crate::setup::trust::Trust;
+use crate::setup::variables::Variables;
 
 /// Everything that decides whether an agent connects from here.
 #[derive(Debug)]
@@ -64,10 +59,11 @@ impl Facts {
             Some(version) => Release { agent, version },
             None => Release::newest(agent),
         };
-        let variables = Variables::before_settings(release, terminal);
-        let settings = settings::read(release, &variables.all, &folder);
-        let trust = trust::trust(release, &variables.all, &settings, &folder);
-        let variables = variables.after_settings(release, &folder, &settings, trust);
+        let Setup {
+            settings,
+            trust,
+            variables,
+        } = Setup::read(release, terminal, &folder);
         let environment = &variables.all;
         let network = network::look();
         let chain = chain(&program, agent);

@@ -413,6 +413,44 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_the
     assert_eq!(said.stderr(), "");
 }
 
+/// An agent takes variables from `.env` files that its terminal does not have.
+#[test]
+fn a_temporary_directory_that_a_file_gives_the_agent_does_not_lead_it_away() {
+    let stage = Stage::new(TALKATIVE);
+    let own = stage.sandbox.serve::<&str>([]);
+    let tmpdir = stage.sandbox.home.tmp();
+    let tmpdir = tmpdir.to_str().unwrap();
+    // A release that reads the file also where nobody said whether the folder is trusted.
+    let package = r#"{"name": "@google/gemini-cli", "version": "0.36.0"}"#;
+    fs::write(stage.bin().join("package.json"), package).unwrap();
+    let run = || {
+        let mut command = stage.command(["gemini"]);
+        // Node takes it for the temporary directory, too.
+        command.env_remove("TMPDIR").env("TMP", tmpdir);
+        let said = stage.said(command);
+        let port = said.variable("GEMINI_CLI_IDE_SERVER_PORT");
+        let (port, told) = (port.map(str::to_owned), said.stderr());
+        (port, said.variable("TMPDIR").map(str::to_owned), told)
+    };
+    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
+    let file = format!("TMPDIR={}\n", elsewhere.display());
+    let note = format!(
+        "Note: TMPDIR is set to {tmpdir}, where the companion keeps the files that Gemini CLI looks for.\n"
+    );
+    let port = Some(own.port().to_string());
+    assert_eq!(run(), (port.clone(), None, String::new()));
+    stage.sandbox.home.file(".env", &file);
+    assert_eq!(run(), (port, Some(tmpdir.to_owned()), note.clone()));
+    drop(own);
+    // Of another's companion no state tells its directory.
+    let foreign = Foreign::new();
+    let root = stage.sandbox.home.workspace();
+    foreign.serve_gemini(&stage.sandbox, process::id(), root.to_str().unwrap(), "t");
+    let (port, found, told) = run();
+    assert_eq!(port, Some(foreign.port().to_string()));
+    assert_eq!((found.as_deref(), told), (Some(tmpdir), note));
+}
+
 #[test]
 fn the_agent_and_the_commands_that_answer_it_mean_one_companion() {
     let stage = Stage::new(TALKATIVE);

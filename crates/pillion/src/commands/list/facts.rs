@@ -72,7 +72,7 @@ impl Facts {
                 .or_else(publisher)
                 .or(companion.pids.first().copied())
                 .or_else(|| parents.min()),
-            editor: named(companion).or_else(|| by_process(companion)),
+            editor: companion.ide.clone().or_else(|| by_process(companion)),
             workspace: companion.roots.iter().map(|root| text(root)).collect(),
             pillion: companion.is_pillion(),
             state: match companion.liveness {
@@ -92,12 +92,6 @@ impl Facts {
             is_silent: false,
         }
     }
-}
-
-/// The editor as the companion's files name it; without a name they name none, to agents as well.
-fn named(companion: &Companion) -> Option<IdeInfo> {
-    let has_name = |ide: &IdeInfo| !ide.name.is_empty() && !ide.display_name.is_empty();
-    companion.ide.clone().filter(has_name)
 }
 
 /// The editor of a companion that does not name it: what its process is. Not what is above that one:

@@ -4,7 +4,6 @@ use pillion_agent::find::Version;
 use pillion_protocol::Dialect;
 
 use super::super::facts::Facts;
-use super::super::facts::program::package;
 use super::super::finding::{Finding, Id};
 
 /// Before this release, Gemini CLI tried the files of one process only.
@@ -51,7 +50,8 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 
 /// The command that installs the agent's newest release.
 pub fn install_newest(agent: Dialect) -> String {
-    format!("npm install -g {}@latest", package(agent))
+    let package = agent.package().unwrap_or(agent.name());
+    format!("npm install -g {package}@latest")
 }
 
 /// Whether this release finds nothing without knowing its editor's process. If a companion answered

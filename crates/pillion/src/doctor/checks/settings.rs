@@ -5,11 +5,11 @@ use pillion_protocol::Dialect;
 use serde_json::Value;
 
 use super::super::facts::Facts;
-use super::super::facts::owner::{Insecure, Reason};
-use super::super::facts::settings::{Content, Scope, Settings, SettingsFile};
-use super::super::facts::trust::Trust;
 use super::super::finding::{Finding, Id};
 use super::shell;
+use crate::setup::owner::{Insecure, Reason};
+use crate::setup::settings::{Content, ENABLED, OLD_NAME, Scope, SettingsFile, is_on};
+use crate::setup::trust::Trust;
 
 /// Before this release, Gemini CLI moved the settings of its first months to their new names.
 const MOVED: Version = Version::new(0, 24, 0);
@@ -19,10 +19,6 @@ const AUTOMATIC: Version = Version::new(0, 21, 0);
 
 /// Since this release, Qwen Code knows a sandbox for its tools.
 const SANDBOXES: Version = Version::new(0, 24, 0);
-
-/// The settings that turn IDE mode on, now and in the agents' first months.
-const ENABLED: [&str; 2] = ["ide", "enabled"];
-const OLD_NAME: &str = "ideMode";
 
 /// A setting that decides, and where it stands.
 pub struct Setting<'a> {
@@ -38,16 +34,6 @@ pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
     counting.find_map(|file| {
         let is_on = own_ide_mode(facts, file)?;
         Some(Setting { file, is_on })
-    })
-}
-
-/// Whether no file turns IDE mode on, whichever of them counts: then it is off. What a broken file
-/// says is not known.
-pub fn is_nowhere_on(settings: &Settings) -> bool {
-    settings.files.iter().all(|file| {
-        let is_broken = matches!(file.content, Content::Broken(_));
-        let is_set = |names: &[&str]| is_on(file.content.get(names));
-        !is_broken && !is_set(&ENABLED) && !is_set(&[OLD_NAME])
     })
 }
 
@@ -235,15 +221,4 @@ fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
     let files = facts.settings.files.iter().rev();
     let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);
     counting.find_map(|file| file.content.get(names))
-}
-
-/// As JavaScript takes a value for true.
-fn is_on(value: Option<&Value>) -> bool {
-    match value {
-        Some(Value::Bool(is_on)) => *is_on,
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-        Some(Value::Array(_) | Value::Object(_)) => true,
-        Some(Value::Null) | None => false,
-    }
 }

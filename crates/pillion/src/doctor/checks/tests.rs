@@ -12,10 +12,10 @@ use super::*;
 use crate::doctor::facts::dial::{Dialled, Outcome};
 use crate::doctor::facts::neighbours::Elsewhere;
 use crate::doctor::facts::network::Network;
-use crate::doctor::facts::program::Program;
-use crate::doctor::facts::settings::{Content, Scope, Settings, SettingsFile};
-use crate::doctor::facts::trust::{Trust, trust};
-use crate::doctor::facts::variables::Variables;
+use crate::setup::program::Program;
+use crate::setup::settings::{Content, Scope, Settings, SettingsFile};
+use crate::setup::trust::{Trust, trust};
+use crate::setup::variables::Variables;
 
 const PORT: u16 = 4242;
 const FILE: &str = "/t/gemini/ide/gemini-ide-server-1-4242.json";
@@ -234,7 +234,7 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
     );
     let rule = |facts: &mut Facts, folder: &str, is_trusted| {
         let folder = Path::new(folder);
-        let rule = crate::doctor::facts::settings::TrustRule {
+        let rule = crate::setup::settings::TrustRule {
             length: folder.as_os_str().len(),
             folder: folder.to_owned(),
             is_trusted,

@@ -1,8 +1,8 @@
 //! Variables in findings: where one comes from, and how to be rid of it.
 
 use super::super::facts::Facts;
-use super::super::facts::variables::Origin;
 use super::shell;
+use crate::setup::variables::Origin;
 
 /// A variable's name, and the file that sets it for the agent if the terminal does not.
 pub fn shown(facts: &Facts, name: &str) -> String {

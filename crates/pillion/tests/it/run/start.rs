@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::{Stage, TALKATIVE};
@@ -78,6 +79,25 @@ fn an_agent_that_is_not_on_the_path_is_named_by_its_own() {
         "there is no agent ./own/vim",
         "`pillion env`",
     );
+}
+
+/// Above the agent may be a folder that everybody can write to.
+#[test]
+fn nobody_waits_for_a_pipe_where_a_file_was_looked_for() {
+    let stage = Stage::new(TALKATIVE);
+    let pipe = |path: PathBuf| {
+        let made = Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+    };
+    pipe(stage.bin().join("package.json"));
+    assert_eq!(stage.said(stage.command(["gemini"])).args, [""; 0]);
+    let own = stage.sandbox.home.workspace().join("own");
+    fs::create_dir(&own).unwrap();
+    pipe(own.join("gemini"));
+    let output = stage.command(["./own/gemini"]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot start ./own/gemini"), "{error}");
 }
 
 #[test]

@@ -11,8 +11,13 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
+use super::regular;
+
 /// How many folders lie between a program and its package's description, at most.
 const MAX_DEPTH: usize = 6;
+
+/// A package's description that is longer is none of an agent's.
+const MAX_DESCRIPTION: u64 = 1 << 20;
 
 /// A start script is short; a program that is longer is none.
 const MAX_SCRIPT: u64 = 64 << 10;
@@ -32,14 +37,6 @@ pub struct Program {
     pub installer: Option<&'static str>,
 }
 
-/// The npm package of an agent.
-pub fn package(agent: Dialect) -> &'static str {
-    match agent {
-        Dialect::QwenCode => "@qwen-code/qwen-code",
-        _ => "@google/gemini-cli",
-    }
-}
-
 /// Whether the agent's command is on PATH.
 pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
     on_path(agent.name(), environment).is_some()
@@ -55,7 +52,7 @@ pub fn release(agent: Dialect, command: &Path, environment: &Environment) -> Rel
         }
         _ => Some(environment.current_dir().join(command)),
     };
-    let version = path.and_then(|path| packaged_version(&path, package(agent)));
+    let version = path.and_then(|path| packaged_version(&path, agent));
     version.map_or_else(
         || Release::newest(agent),
         |version| Release { agent, version },
@@ -67,7 +64,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
     let path = on_path(agent.name(), environment);
     let version = path
         .as_deref()
-        .and_then(|path| packaged_version(path, package(agent)).or_else(|| told::version(path)));
+        .and_then(|path| packaged_version(path, agent).or_else(|| told::version(path)));
     let has = |name: &str| on_path(name, environment).is_some();
     let installers = [
         ("apt-get", "sudo apt-get install"),
@@ -117,7 +114,8 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// The version in the description of the package that the command belongs to.
-fn packaged_version(command: &Path, package: &str) -> Option<Version> {
+fn packaged_version(command: &Path, agent: Dialect) -> Option<Version> {
+    let package = agent.package()?;
     let real = command.canonicalize().ok()?;
     let folders = real.ancestors().skip(1).take(MAX_DEPTH);
     let mut found = folders.filter_map(|folder| described_version(folder, package));
@@ -130,7 +128,7 @@ fn packaged_version(command: &Path, package: &str) -> Option<Version> {
 }
 
 fn described_version(folder: &Path, package: &str) -> Option<Version> {
-    let text = fs::read(folder.join("package.json")).ok()?;
+    let text = regular::read(&folder.join("package.json"), MAX_DESCRIPTION).ok()?;
     let description: Value = serde_json::from_slice(&text).ok()?;
     (description["name"] == package).then_some(())?;
     description["version"].as_str()?.parse().ok()
@@ -163,8 +161,7 @@ fn package_in(script: &str, package: &str, folder: &Path) -> Option<PathBuf> {
 
 /// The text of a program that is a short script.
 fn script(program: &Path) -> Option<String> {
-    let is_short = fs::metadata(program).is_ok_and(|file| file.len() <= MAX_SCRIPT);
-    is_short.then(|| fs::read_to_string(program).ok()).flatten()
+    String::from_utf8(regular::read(program, MAX_SCRIPT).ok()?).ok()
 }
 
 /// Whether the program's first line leaves it to `env` to find Node.

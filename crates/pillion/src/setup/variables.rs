@@ -5,8 +5,6 @@
 //! for companions last. A variable of the terminal's stays as it is.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Release, Version};
@@ -15,6 +13,7 @@ use pillion_protocol::Dialect;
 use serde_json::Value;
 
 use super::dotenv::{self, Entry};
+use super::regular;
 use super::settings::{self, Scope, Settings};
 use super::trust::{Trust, trust};
 
@@ -141,7 +140,7 @@ impl Variables {
         };
         if is_free && !PILLIONS.contains(&name) {
             let all = std::mem::take(&mut self.all);
-            self.all = all.with_variable(name, OsString::from(value));
+            self.all = all.with(name, Some(value));
             let path = path.to_owned();
             self.origins.insert(name.to_owned(), Origin { path, line });
         }
@@ -317,9 +316,7 @@ fn own_files(release: Release, home: &Path, environment: &Environment) -> Vec<Pa
 
 /// What a file assigns, each variable once. One that cannot be read assigns nothing.
 fn entries(path: &Path) -> Vec<Entry> {
-    let is_plain = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MAX_FILE);
-    let content = is_plain.then(|| fs::read(path).ok()).flatten();
-    let text = content.unwrap_or_default();
+    let text = regular::read(path, MAX_FILE).unwrap_or_default();
     let mut entries: Vec<Entry> = Vec::new();
     for entry in dotenv::parse(&String::from_utf8_lossy(&text)) {
         entries.retain(|known| known.name != entry.name);

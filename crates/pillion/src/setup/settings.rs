@@ -1,6 +1,5 @@
 //! The agent's settings files, read and not judged.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use json_comments::{CommentSettings, StripComments};
@@ -10,9 +9,14 @@ use pillion_protocol::Dialect;
 use serde_json::{Map, Value};
 
 use super::owner::{self, Insecure};
+use super::regular;
 
 /// No settings file of a person's is as long.
 const MAX_FILE: u64 = 4 << 20;
+
+/// The settings that turn IDE mode on, now and in the agents' first months.
+pub const ENABLED: [&str; 2] = ["ide", "enabled"];
+pub const OLD_NAME: &str = "ideMode";
 
 /// Since this release, Gemini CLI takes the administrator's files only where nobody else can write.
 const IS_CAREFUL: Version = Version::new(0, 60, 0);
@@ -70,6 +74,18 @@ pub struct TrustRule {
     /// The longest rule decides.
     pub length: usize,
     pub is_trusted: bool,
+}
+
+impl Settings {
+    /// Whether no file turns IDE mode on, whichever of them counts: then it is off. What a broken
+    /// file says is not known.
+    pub fn has_ide_mode_nowhere(&self) -> bool {
+        self.files.iter().all(|file| {
+            let is_broken = matches!(file.content, Content::Broken(_));
+            let is_set = |names: &[&str]| is_on(file.content.get(names));
+            !is_broken && !is_set(&ENABLED) && !is_set(&[OLD_NAME])
+        })
+    }
 }
 
 /// How an agent's settings files are named.
@@ -172,17 +188,10 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 fn content(path: &Path, ignores_mark: bool) -> Content {
-    match fs::metadata(path) {
-        Err(_) => return Content::Missing,
-        Ok(metadata) if !metadata.is_file() => {
-            return Content::Broken("it is not a regular file".to_owned());
-        }
-        Ok(metadata) if metadata.len() > MAX_FILE => {
-            return Content::Broken("it is too long".to_owned());
-        }
-        Ok(_) => {}
+    if !path.exists() {
+        return Content::Missing;
     }
-    match fs::read(path) {
+    match regular::read(path, MAX_FILE) {
         Ok(bytes) => parse(&bytes, ignores_mark),
         Err(error) => Content::Broken(error.to_string()),
     }
@@ -304,6 +313,17 @@ fn variable(text: &str) -> Option<(&str, Option<&str>, usize)> {
         Some(at) => (&inner[..at], Some(&inner[at + 2..]), end),
         None => (inner, None, end),
     })
+}
+
+/// As JavaScript takes a value for true.
+pub fn is_on(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Bool(is_on)) => *is_on,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+        Some(Value::Array(_) | Value::Object(_)) => true,
+        Some(Value::Null) | None => false,
+    }
 }
 
 #[cfg(test)]
