@@ -180,6 +180,36 @@ fn the_agents_side_knows_no_companions_code() {
     forbid("crates/agent/src", &["pillion_companion"], &[]);
 }
 
+/// The groups of rules are `CHECKS`, and may use all of these.
+#[test]
+fn no_part_of_the_conformance_suite_knows_one_above_it() {
+    let parts = [
+        "rule", "report", "message", "events", "facts", "target", "watch", "shape", "seen",
+        "probe", "line", "session", "bench", "check", "story",
+    ];
+    let below = "crates/agent/src/conformance/";
+    let level = |name: &str| parts.iter().position(|part| *part == name);
+    let sources = sources();
+    let sources = sources.iter().filter(|it| it.path.starts_with(below));
+    let mut seen = 0;
+    for source in sources {
+        let name = source.path[below.len()..].trim_end_matches(".rs");
+        let Some(own) = level(name) else {
+            let is_group = source.code().contains("const CHECKS");
+            assert!(is_group, "{name} is neither a part nor a group of rules");
+            continue;
+        };
+        seen += 1;
+        for used in source.code().split("super::").skip(1) {
+            let used = used.split(|it: char| !it.is_alphanumeric() && it != '_');
+            let used = used.into_iter().next().unwrap_or_default();
+            let is_below = level(used).is_some_and(|level| level < own);
+            assert!(is_below, "{name} uses {used}");
+        }
+    }
+    assert_eq!(seen, parts.len(), "every part is there");
+}
+
 #[test]
 fn the_doctor_judges_without_io() {
     let words = [

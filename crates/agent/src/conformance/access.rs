@@ -272,7 +272,7 @@ async fn every_token(bench: &Bench) -> Finding {
                 file.path.display()
             ));
         }
-        bench.line.forget(&answer);
+        bench.line.opened_by(&answer);
         bench.line.clean_up().await;
         accepted += 1;
     }
@@ -286,7 +286,7 @@ async fn post(bench: &Bench, bearer: Bearer) -> Finding {
     let token = token(bench)?;
     let probe = bearer.on(bench.line.stranger(Method::POST), &token);
     let answer = bench.sent(probe.body(initialize())).await?;
-    bench.line.forget(&answer);
+    bench.line.opened_by(&answer);
     refused(answer.status)
 }
 
@@ -330,7 +330,7 @@ async fn origin_foreign(bench: &Bench) -> Finding {
         .probe(Method::POST)
         .origin("https://evil.example");
     let answer = bench.sent(probe.body(initialize())).await?;
-    bench.line.forget(&answer);
+    bench.line.opened_by(&answer);
     keeps_out(answer.status)
 }
 
@@ -344,7 +344,7 @@ async fn host_foreign(bench: &Bench) -> Finding {
     let host = format!("evil.example:{}", bench.line.target.port());
     let probe = bench.line.probe(Method::POST).host(&host);
     let answer = bench.sent(probe.body(initialize())).await?;
-    bench.line.forget(&answer);
+    bench.line.opened_by(&answer);
     keeps_out(answer.status)
 }
 
@@ -366,7 +366,7 @@ async fn lets_in(bench: &Bench, probe: Probe) -> Finding {
     bench.has_sessions().await?;
     let answer = bench.sent(probe.body(initialize())).await?;
     let status = answer.status;
-    bench.line.forget(&answer);
+    bench.line.opened_by(&answer);
     if status.is_success() {
         let reply = answer.reply(&json!(0), bench.line.patience.answer).await;
         return match reply {

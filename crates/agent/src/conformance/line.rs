@@ -112,8 +112,8 @@ impl Line {
         self.lock().push(record);
     }
 
-    /// Has the session ended that an answer may have opened against all expectation.
-    pub(super) fn forget(&self, answer: &Answer) {
+    /// Notes the session that an answer may have opened against all expectation.
+    pub(super) fn opened_by(&self, answer: &Answer) {
         if let Some(id) = answer.session() {
             self.opened(Record {
                 id: Some(id),

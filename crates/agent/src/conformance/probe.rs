@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use super::events::Events;
 use super::rule::cut;
+use crate::json;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -191,7 +192,7 @@ impl Answer {
     async fn refusal(self, patience: Duration) -> NoAnswer {
         let status = format!("HTTP {}", self.status.as_u16());
         let body = self.bytes(patience).await.ok();
-        let body = body.and_then(|body| serde_json::from_slice::<Value>(&body).ok());
+        let body = body.and_then(|body| json::value(&body).ok());
         let message = body
             .as_ref()
             .and_then(|body| body.pointer("/error/message"));
@@ -210,7 +211,7 @@ impl Answer {
         match self.media_type().as_str() {
             "application/json" => {
                 let bytes = self.bytes(patience).await?;
-                serde_json::from_slice(&bytes)
+                json::value(&bytes)
                     .map_err(|error| NoAnswer(format!("the body is not JSON: {error}")))
             }
             "text/event-stream" => timeout(patience, in_stream(self.body, id))
@@ -239,7 +240,7 @@ async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
             )));
         }
         for event in events.push(bytes) {
-            if let Ok(message) = serde_json::from_str::<Value>(&event.data)
+            if let Ok(message) = json::value(event.data.as_bytes())
                 && message.get("id") == Some(id)
             {
                 return Ok(message);

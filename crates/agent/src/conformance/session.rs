@@ -18,6 +18,7 @@ use super::line::{Line, Record};
 use super::message::{NEWEST_VERSION, initialize_params, notification, request};
 use super::probe::{MAX_ANSWER, NoAnswer, Probe, VERSION};
 use super::rule::shown;
+use crate::json;
 
 /// What came on an event stream.
 #[derive(Debug, Clone)]
@@ -26,14 +27,15 @@ pub(super) enum Heard {
     Sign,
     /// An event.
     Event { at: Instant, event: Event },
-    /// The end of the stream, and how it came.
+    /// Nothing is heard any more, and why.
     End(&'static str),
 }
 
 /// How much is read before a check has taken it in: who sends without end has to wait.
 const AHEAD: usize = 1024;
 
-/// How many messages one session takes in. Who sends more is not listened to any longer.
+/// How many messages one session takes in, of [`MAX_ANSWER`] bytes in all. Who sends more is not
+/// listened to any longer.
 const MAX_MESSAGES: usize = 10_000;
 
 /// A session.
@@ -52,7 +54,7 @@ pub(super) struct Session<'a> {
     pub(super) odd_events: Vec<Event>,
     /// How often anything came.
     pub(super) signs: usize,
-    /// How the stream ended, if it did.
+    /// Why nothing is heard any more, if so.
     pub(super) end: Option<&'static str>,
 }
 
@@ -219,21 +221,22 @@ impl<'a> Session<'a> {
 
     /// Takes in one thing; false when the time is up or nothing can come any more.
     async fn hear(&mut self, until: Instant) -> bool {
-        let taken = self.messages.len() + self.odd_events.len();
-        let Some(stream) = self.stream.as_mut().filter(|_| taken < MAX_MESSAGES) else {
+        if self.messages.len() + self.odd_events.len() >= MAX_MESSAGES {
+            self.end = Some("it was left, because so many messages came,");
+        }
+        let Some(stream) = self.stream.as_mut().filter(|_| self.end.is_none()) else {
             return false;
         };
         let left = until.saturating_duration_since(Instant::now());
         match timeout(left, stream.heard.recv()).await {
-            Err(_) => return false,
-            Ok(None) => return false,
+            Err(_) | Ok(None) => return false,
             Ok(Some(Heard::End(how))) => {
                 self.end = Some(how);
                 return false;
             }
             Ok(Some(Heard::Sign)) => self.signs += 1,
             Ok(Some(Heard::Event { at, event })) => {
-                let message = serde_json::from_str::<Value>(&event.data).ok();
+                let message = json::value(event.data.as_bytes()).ok();
                 let message = message.filter(|message| message["jsonrpc"] == "2.0");
                 if message.is_none() || event.has_id {
                     self.odd_events.push(event);
@@ -269,28 +272,24 @@ impl Drop for Session<'_> {
 
 async fn read(mut body: Incoming, heard: Sender<Heard>) {
     let mut events = Events::default();
-    // How much came since the last event was whole.
-    let mut unfinished = 0;
+    let mut size = 0;
     while let Some(Ok(frame)) = body.frame().await {
         let Some(bytes) = frame.data_ref() else {
             continue;
         };
         let at = Instant::now();
-        let new = events.push(bytes);
-        unfinished = if new.is_empty() {
-            unfinished + bytes.len()
-        } else {
-            0
-        };
-        let events = new.into_iter().map(|event| Heard::Event { at, event });
-        for new in iter::once(Heard::Sign).chain(events) {
+        size += bytes.len();
+        if size > MAX_ANSWER {
+            let why = "it was left, because so many bytes came,";
+            let _ = heard.send(Heard::End(why)).await;
+            return;
+        }
+        let new = events.push(bytes).into_iter();
+        let new = new.map(|event| Heard::Event { at, event });
+        for new in iter::once(Heard::Sign).chain(new) {
             if heard.send(new).await.is_err() {
                 return;
             }
-        }
-        if unfinished > MAX_ANSWER {
-            let _ = heard.send(Heard::End("an event without an end came")).await;
-            return;
         }
     }
     let _ = heard.send(Heard::End("it ended")).await;

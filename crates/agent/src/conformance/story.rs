@@ -28,9 +28,6 @@ const LINES: u32 = 4;
 /// How often it is moved by several commands at once, if it comes to that.
 const BURSTS: usize = 8;
 
-/// Between two looks at what came.
-const A_MOMENT: Duration = Duration::from_millis(20);
-
 /// A move of the cursor, done or asked for.
 #[derive(Debug)]
 pub(super) struct Move {
@@ -72,8 +69,7 @@ impl Story {
         if outcome.is_none() && !is_done {
             let closed = owner.close_diff(&path, true).await;
             if closed.is_ok_and(|reply| reply.closed_content().is_ok()) {
-                bench.nobody_came();
-                return unchecked(format!("nobody decided within {time:?}"));
+                return in_vain(bench, &owner, format!("nobody decided within {time:?}"));
             }
         }
         owner.listen(bench.line.patience.quiet).await;
@@ -89,6 +85,15 @@ impl Story {
             was_written,
         })
     }
+}
+
+/// Nothing was heard of what a person was asked for: nobody is asked again, if that is why.
+fn in_vain<T>(bench: &Bench, session: &Session<'_>, why: String) -> Result<T, Problem> {
+    if session.end.is_some() {
+        return unchecked("the event stream ended meanwhile; see C1.1-stream-stays");
+    }
+    bench.nobody_came();
+    unchecked(why)
 }
 
 /// Opens a view for a new file, spelt so that a companion that tidies paths is found out.
@@ -223,21 +228,13 @@ impl Moves {
             None => true,
         };
         // The first may be what the moves before it led to: some more may follow.
-        let until = Instant::now() + time;
-        let has_come = |session: &Session<'_>| {
-            let mut new = session.messages[before..].iter();
-            new.any(|(_, message)| is_effect(message))
-        };
-        while Instant::now() < until && !has_come(session) {
-            session.listen(A_MOMENT).await;
-        }
+        session.wait_for_new(before, time, is_effect).await;
         session.listen(bench.line.patience.quiet).await;
         let contexts = contexts_since(session, before);
         if contexts.is_empty() && !is_done {
-            bench.nobody_came();
-            return unchecked(format!(
-                "none came within {time:?}: nobody moved the cursor, or it is not sent"
-            ));
+            let why =
+                format!("none came within {time:?}: nobody moved the cursor, or it is not sent");
+            return in_vain(bench, session, why);
         }
         // In a file without lines nothing moves.
         let count = to.is_some().then_some(lines);

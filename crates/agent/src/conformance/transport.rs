@@ -164,7 +164,7 @@ async fn shake(bench: &Bench, version: &str) -> Result<(Value, Value), Problem> 
     let answer = bench
         .sent(bench.line.probe(Method::POST).body(body))
         .await?;
-    bench.line.forget(&answer);
+    bench.line.opened_by(&answer);
     let reply = answer.reply(&id, bench.line.patience.answer).await;
     bench.line.clean_up().await;
     let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(why))?;
@@ -434,7 +434,7 @@ async fn endpoint(bench: &Bench) -> Finding {
         let body = request(0, "initialize", initialize_params(NEWEST_VERSION));
         let probe = bench.line.probe(Method::POST).target(path).body(body);
         let answer = bench.sent(probe).await?;
-        bench.line.forget(&answer);
+        bench.line.opened_by(&answer);
         bench.line.clean_up().await;
         if answer.status.is_success() {
             return broken(format!("{path} answers too"));

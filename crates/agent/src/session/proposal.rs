@@ -58,7 +58,10 @@ impl Proposal {
         proposal.is_closed = false;
         let opened = proposal.client.open_diff(path, text).await;
         // Of anything else than a refusal it is not known whether the view is open.
-        proposal.is_closed = matches!(opened, Err(ClientError::Tool(_) | ClientError::Refused(_)));
+        proposal.is_closed = matches!(
+            opened,
+            Err(ClientError::Tool(_) | ClientError::Refused(400..=499))
+        );
         hub.heed(&proposal.client, &opened);
         opened.map(|()| proposal)
     }
@@ -129,16 +132,18 @@ impl Proposal {
 
 impl Drop for Proposal {
     fn drop(&mut self) {
-        let turn = self.start_closing();
+        // Who has nothing to close takes no turn: it would end before the one that it waited for.
+        let turn = if self.is_closed {
+            None
+        } else {
+            self.start_closing().ok()
+        };
         // From here on nobody waits.
         self.waiting = None;
         if let Some(hub) = self.hub.upgrade() {
             hub.forget(&self.path);
         }
-        let Ok(turn) = turn else { return };
-        if self.is_closed {
-            return;
-        }
+        let Some(turn) = turn else { return };
         let client = Arc::clone(&self.client);
         let path = std::mem::take(&mut self.path);
         self.runtime.spawn(async move {

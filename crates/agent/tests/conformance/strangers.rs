@@ -2,17 +2,23 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_agent::conformance::{Conformance, Patience, Report, Target};
+use pillion_agent::conformance::{
+    Conformance, Help, Helper, Patience, Report, Step, Target, Verdict,
+};
 use pillion_discovery::Environment;
 use serde_json::{Value, json};
 
 use crate::companion::TOKEN;
 use crate::rules::{Absent, failed};
 use crate::wire::Request;
+
+/// For each answer. Longer than any takes.
+const SOON: Duration = Duration::from_secs(10);
 
 /// The event streams that are flooded.
 const FLOODS: u32 = 4;
@@ -27,6 +33,11 @@ fn report(answer: fn(TcpStream)) -> Report {
 
 /// The same with another patience for each answer.
 fn report_within(patience: Duration, answer: fn(TcpStream)) -> Report {
+    report_with(patience, Box::new(Absent), answer)
+}
+
+/// The same with a helper.
+fn report_with(patience: Duration, helper: Box<dyn Helper>, answer: fn(TcpStream)) -> Report {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -44,7 +55,7 @@ fn report_within(patience: Duration, answer: fn(TcpStream)) -> Report {
         answer: patience,
         ..Patience::default()
     };
-    let conformance = Conformance::new(target, patience, Box::new(Absent));
+    let conformance = Conformance::new(target, patience, helper);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -54,6 +65,20 @@ fn report_within(patience: Duration, answer: fn(TcpStream)) -> Report {
     let took = started.elapsed();
     assert!(took < Duration::from_secs(30), "{took:?}");
     report
+}
+
+/// A person who may do it yet, and who stops nothing.
+struct Asked;
+
+impl Helper for Asked {
+    fn help<'a>(&'a self, step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>> {
+        Box::pin(async move {
+            match step {
+                Step::Stop => Help::Nobody("it is the test's".to_owned()),
+                _ => Help::Asked,
+            }
+        })
+    }
 }
 
 #[track_caller]
@@ -144,8 +169,7 @@ fn one_whose_answer_has_no_end() {
 #[test]
 fn one_whose_answer_is_too_long() {
     static IS_SENT: AtomicBool = AtomicBool::new(false);
-    let long = Duration::from_secs(20);
-    let report = report_within(long, |mut stream| {
+    let report = report_within(SOON, |mut stream| {
         let is_first = || !IS_SENT.swap(true, Ordering::SeqCst);
         if request(&stream).is_some_and(|(method, _)| method == "POST") && is_first() {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
@@ -154,6 +178,15 @@ fn one_whose_answer_is_too_long() {
         }
     });
     expect_reason(&report, "longer than 64 MiB");
+}
+
+#[test]
+fn one_whose_answer_has_too_many_values() {
+    let report = report_within(SOON, |stream| {
+        let _ = request(&stream);
+        answer(stream, &json!(vec![0; 1_000_000]));
+    });
+    expect_reason(&report, "too many values");
 }
 
 #[test]
@@ -188,30 +221,47 @@ fn peak() -> u64 {
     number.unwrap().parse().unwrap()
 }
 
-/// Serves, and pushes so much on its first event streams that nobody could keep it.
-fn flood(mut stream: TcpStream, pushed: &[u8], streams: &AtomicU32) {
+/// Serves, but for its event streams, of which each is `push`ed to and left open until that ends.
+fn serve(mut stream: TcpStream, push: impl FnOnce(&mut TcpStream)) {
     let Some((method, message)) = request(&stream) else {
         return;
     };
     if method == "GET" {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
         let _ = stream.write_all(head.as_bytes());
-        if streams.fetch_add(1, Ordering::SeqCst) < FLOODS {
-            while stream.write_all(pushed).is_ok() {}
-        }
-        let _ = stream.read(&mut [0]);
+        push(&mut stream);
         return;
     }
     let result = json!({
         "protocolVersion": "2025-06-18",
         "capabilities": {"tools": {}},
-        "serverInfo": {"name": "flood", "version": "1"},
+        "serverInfo": {"name": "stranger", "version": "1"},
+        "content": [{"type": "text", "text": json!({"content": "text"}).to_string()}],
     });
     let id = &message["id"];
     answer(
         stream,
         &json!({"jsonrpc": "2.0", "id": id, "result": result}),
     );
+}
+
+/// Pushes so much on its first event streams that nobody could keep it.
+fn flood(stream: TcpStream, pushed: &[u8], streams: &AtomicU32) {
+    serve(stream, |stream| {
+        if streams.fetch_add(1, Ordering::SeqCst) < FLOODS {
+            while stream.write_all(pushed).is_ok() {}
+        }
+        let _ = stream.read(&mut [0]);
+    });
+}
+
+#[test]
+fn one_whose_event_streams_end_at_once_keeps_nobody_waiting() {
+    let report = report_with(SOON, Box::new(Asked), |stream| serve(stream, |_| {}));
+    let mut rows = report.rows.iter();
+    let row = rows.find(|row| row.rule.id == "C5.6-sent").unwrap();
+    let is_told = matches!(&row.verdict, Verdict::Skip(why) if why.contains("C1.1-stream-stays"));
+    assert!(is_told, "{row:?}");
 }
 
 /// Both in one test: what is measured is the whole process.

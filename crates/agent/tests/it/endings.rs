@@ -206,6 +206,26 @@ async fn a_proposal_that_is_dropped_outside_of_the_runtime_closes_its_view() {
 }
 
 #[tokio::test]
+async fn a_view_that_a_failing_companion_may_have_opened_is_closed() {
+    let server = Server::start(|asked| match asked.tool() {
+        "openDiff" if asked.message["params"]["arguments"]["filePath"] == "/a" => {
+            Act::Send(head("500 Internal Server Error", "text/plain"))
+        }
+        "openDiff" => Act::Send(head("403 Forbidden", "text/plain")),
+        _ => usual(asked),
+    })
+    .await;
+    let session = server.session().await;
+    for (path, expected) in [("/refused", 403), ("/a", 500)] {
+        let error = session.open_diff(path, "x").await.unwrap_err();
+        let is_expected = matches!(error, ClientError::Refused(status) if status == expected);
+        assert!(is_expected, "{error:?}");
+    }
+    eventually("the view is closed", || closed(&server, "/a") == 1).await;
+    assert_eq!(closed(&server, "/refused"), 0, "no view was opened there");
+}
+
+#[tokio::test]
 async fn no_task_and_no_connection_outlives_what_was_dropped() {
     let server = Server::start(|asked| match asked.tool() {
         "openDiff" if asked.message["params"]["arguments"]["filePath"] == "/never" => {

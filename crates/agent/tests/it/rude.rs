@@ -1,6 +1,6 @@
 //! Servers that are wrong, slow or hostile: every wait ends, no memory runs full, nothing panics.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pillion_agent::{Client, ClientError, Session, Status};
 use proptest::prelude::*;
@@ -29,9 +29,12 @@ async fn connecting(method: &'static str, act: Act) -> ClientError {
     connecting.expect("it ends").expect_err("it fails")
 }
 
-/// A session that gives up a call after a while that a call which is answered does not need.
+/// A while that a call which is answered does not need.
+const GIVEN_UP: Duration = Duration::from_secs(2);
+
+/// A session that gives up a call after that while.
 async fn session_of_short_calls(server: &Server) -> Session {
-    let address = server.address().with_patience(SOON, Duration::from_secs(2));
+    let address = server.address().with_patience(SOON, GIVEN_UP);
     let session = Session::connect(move || Some(address.clone())).await;
     session.unwrap()
 }
@@ -213,11 +216,15 @@ async fn a_proposal_that_was_given_up_before_it_was_sent_closes_nothing() {
     })
     .await;
     let session = session_of_short_calls(&server).await;
-    drop(session.open_diff("/a", "x").await.unwrap());
+    let first = session.open_diff("/a", "x").await.unwrap();
+    let closing_since = Instant::now();
+    drop(first);
     // It waits for the first to be closed.
     let waiting = timeout(Duration::from_millis(20), session.open_diff("/a", "y")).await;
     assert!(waiting.is_err());
     let _open = session.open_diff("/a", "z").await.unwrap();
+    let waited = closing_since.elapsed();
+    assert!(waited >= GIVEN_UP, "so does the next one: {waited:?}");
     let asked = server.asked();
     let tools: Vec<_> = asked.iter().map(|asked| asked.tool()).collect();
     let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.is_empty()).collect();
