@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillion_agent::{Client, ClientError, Decision, Status, Update};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
@@ -45,11 +45,14 @@ fn closed(server: &Server, path: &str) -> usize {
         .count()
 }
 
-fn accepted(path: &str, content: &str) -> Value {
-    notification(
+/// The outcome beside the answer to `openDiff`.
+fn accepted_at_once(asked: &Asked) -> Act {
+    let outcome = notification(
         "ide/diffAccepted",
-        json!({"filePath": path, "content": content}),
-    )
+        json!({"filePath": "/a", "content": "y"}),
+    );
+    let answer = json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": {"content": []}});
+    Act::Send(events(&[outcome, answer]))
 }
 
 #[tokio::test]
@@ -112,11 +115,7 @@ async fn a_session_that_is_dropped_tells_everybody_and_leaves_no_view_open() {
 async fn a_decision_can_be_asked_for_again() {
     let server = Server::start(|asked| match asked.verb.as_str() {
         "GET" => Act::Hold(events(&[])),
-        _ if asked.tool() == "openDiff" => {
-            let answer =
-                json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": {"content": []}});
-            Act::Send(events(&[accepted("/a", "y"), answer]))
-        }
+        _ if asked.tool() == "openDiff" => accepted_at_once(asked),
         _ => usual(asked),
     })
     .await;
@@ -137,9 +136,7 @@ async fn a_decision_can_be_asked_for_again() {
 async fn a_decision_that_nobody_asked_for_is_what_a_withdrawal_gives() {
     let server = Server::start(|asked| match asked.tool() {
         "openDiff" if asked.message["params"]["arguments"]["newContent"] == "x" => {
-            let answer =
-                json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": {"content": []}});
-            Act::Send(events(&[accepted("/a", "y"), answer]))
+            accepted_at_once(asked)
         }
         _ => usual(asked),
     })
@@ -165,11 +162,7 @@ async fn a_decision_that_nobody_asked_for_is_what_a_withdrawal_gives() {
 async fn an_outcome_beside_an_answer_is_heard_after_the_stream_ended() {
     let server = Server::start(|asked| match asked.verb.as_str() {
         "GET" => Act::Send(events(&[])),
-        _ if asked.tool() == "openDiff" => {
-            let answer =
-                json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": {"content": []}});
-            Act::Send(events(&[accepted("/a", "y"), answer]))
-        }
+        _ if asked.tool() == "openDiff" => accepted_at_once(asked),
         _ => usual(asked),
     })
     .await;

@@ -4,12 +4,12 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_agent::conformance::rules;
-use pillion_testkit::{Size, Tmux};
+use pillion_testkit::{Env, Pane, Size, Tmux};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
@@ -21,6 +21,31 @@ use crate::shared_conformance::{commands, run};
 const NOT_SEEN: [&str; 2] = ["C1.1-stream-alive", "C2.5-atomic"];
 
 const SOON: Duration = Duration::from_secs(20);
+
+/// Starts it in a terminal, which stays when it has ended and told its exit code.
+fn in_terminal(tmux: &Tmux, sandbox: &Sandbox, env: &Env, size: Size, arguments: &str) -> Pane {
+    let line = format!(
+        "{} conformance {arguments}; echo \"exit code $?\"; sleep 100",
+        env!("CARGO_BIN_EXE_pillion")
+    );
+    let folder = sandbox.home.workspace();
+    tmux.spawn("person", size, env, &folder, &["sh", "-c", &line])
+}
+
+/// Starts it with a command that decides about the first view, and waits until that goes on.
+fn with_command(sandbox: &Sandbox, command: &str) -> Child {
+    let mark = sandbox.home.root().join("started");
+    let line = format!("{command}; echo > '{}'; sleep 100", mark.display());
+    let args = ["conformance", "--only", "C5.6-sent", "--accept-with", &line];
+    let mut child = sandbox.command(args);
+    let child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let started = Instant::now();
+    while !mark.exists() {
+        assert!(started.elapsed() < SOON);
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.unwrap()
+}
 
 fn stop(serve: &Serve) -> String {
     format!("kill {}", serve.child.id())
@@ -120,13 +145,8 @@ fn a_person_at_the_terminal_is_asked() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
     let tmux = Tmux::start();
-    let line = format!(
-        "{} conformance --only C5.6; echo \"exit code $?\"; sleep 100",
-        env!("CARGO_BIN_EXE_pillion")
-    );
-    let (size, env) = (Size::new(150, 30), sandbox.home.env());
-    let command = ["sh", "-c", &line];
-    let pane = tmux.spawn("person", size, &env, &sandbox.home.workspace(), &command);
+    let (env, size) = (sandbox.home.env(), Size::new(150, 30));
+    let pane = in_terminal(&tmux, &sandbox, &env, size, "--only C5.6");
     let asked = pane.wait_for("You have 60 s.", SOON);
     assert!(asked.contains("Accept the diff of"), "{asked}");
     let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
@@ -144,13 +164,9 @@ fn a_person_who_does_nothing_breaks_no_rule_and_is_asked_once() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
     let tmux = Tmux::start();
-    let line = format!(
-        "{} conformance --patience 1 --only C5.6,C5.7,C1.4; echo \"exit code $?\"; sleep 100",
-        env!("CARGO_BIN_EXE_pillion")
-    );
-    let (size, env) = (Size::new(150, 60), sandbox.home.env());
-    let command = ["sh", "-c", &line];
-    let pane = tmux.spawn("absent", size, &env, &sandbox.home.workspace(), &command);
+    let arguments = "--patience 1 --only C5.6,C5.7,C1.4";
+    let (env, size) = (sandbox.home.env(), Size::new(150, 60));
+    let pane = in_terminal(&tmux, &sandbox, &env, size, arguments);
     let done = pane.wait_for("exit code 0", SOON);
     assert!(done.contains("nobody decided within 1s"), "{done}");
     assert_eq!(done.matches("You have 1 s.").count(), 1, "{done}");
@@ -166,19 +182,7 @@ fn no_view_is_left_open_by_who_is_interrupted() {
         let sandbox = Sandbox::new();
         let serve = sandbox.serve::<&str>([]);
         let pid = sandbox.home.root().join("sleep.pid");
-        let line = format!("echo $$ > '{}'; sleep 100", pid.display());
-        let args = ["conformance", "--only", "C5.6-sent", "--accept-with", &line];
-        let mut child = sandbox
-            .command(args)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let started = Instant::now();
-        while fs::read_to_string(&pid).map_or(true, |text| text.is_empty()) {
-            assert!(started.elapsed() < SOON);
-            thread::sleep(Duration::from_millis(5));
-        }
+        let mut child = with_command(&sandbox, &format!("echo $$ > '{}'", pid.display()));
         sandbox::signal(&child, name);
         assert_eq!(sandbox::ended(&mut child), Some(code), "{name}");
         let diffs = sandbox.run(["diffs"]).expect(0).stdout;
@@ -195,20 +199,7 @@ fn no_view_is_left_open_by_who_is_interrupted() {
 fn who_is_interrupted_again_does_not_wait_for_a_companion_that_hangs() {
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
-    let mark = sandbox.home.root().join("mark");
-    let line = format!("echo > '{}'; sleep 100", mark.display());
-    let args = ["conformance", "--only", "C5.6-sent", "--accept-with", &line];
-    let mut child = sandbox
-        .command(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let started = Instant::now();
-    while !mark.exists() {
-        assert!(started.elapsed() < SOON);
-        thread::sleep(Duration::from_millis(5));
-    }
+    let mut child = with_command(&sandbox, ":");
     serve.signal("STOP");
     let started = Instant::now();
     let status = loop {
@@ -231,26 +222,20 @@ fn who_is_interrupted_again_does_not_wait_for_a_companion_that_hangs() {
 fn the_table_fits_the_terminal_and_has_no_colours_for_who_wants_none() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
-    let tmux = Tmux::start();
-    let line = format!(
-        "{} conformance --only C3.3-post,C4.9; echo \"exit code $?\"; sleep 100",
-        env!("CARGO_BIN_EXE_pillion")
-    );
-    let (size, env) = (Size::new(80, 40), sandbox.home.env());
-    let shown = |name: &str, line: &str| {
-        let command = ["sh", "-c", line];
-        let pane = tmux.spawn(name, size, &env, &sandbox.home.workspace(), &command);
+    let shown = |env: &Env| {
+        let (tmux, size) = (Tmux::start(), Size::new(80, 40));
+        let pane = in_terminal(&tmux, &sandbox, env, size, "--only C3.3-post,C4.9");
         let screen = pane.wait_for("exit code 0", SOON);
         (screen, pane.screen_with_colours().contains("\u{1b}["))
     };
-    let (screen, is_coloured) = shown("colours", &line);
+    let (screen, is_coloured) = shown(&sandbox.home.env());
     let below = format!(
         "POST within a session, but without a\n{:40}token, is refused",
         ""
     );
     assert!(screen.contains(&below), "{screen}");
     assert!(is_coloured);
-    let (plain, is_coloured) = shown("plain", &format!("NO_COLOR=1 {line}"));
+    let (plain, is_coloured) = shown(&sandbox.home.env().with("NO_COLOR", "1"));
     assert_eq!(plain, screen);
     assert!(!is_coloured);
 }

@@ -81,6 +81,20 @@ impl Both {
         screen
     }
 
+    /// Both say that the agent connects.
+    fn connects_in(&self, folder: &Path) {
+        assert_eq!(self.verdict(folder), Ok(()));
+        let screen = self.status(folder);
+        assert!(screen.contains(CONNECTED), "{screen}");
+    }
+
+    /// Both say that it does not; the doctor, why.
+    fn fails_in(&self, folder: &Path, id: &str) {
+        assert_eq!(self.verdict(folder), Err(id.to_owned()));
+        let screen = self.status(folder);
+        assert!(!screen.contains(CONNECTED), "{screen}");
+    }
+
     /// Changes the agent's settings.
     fn set(&self, change: impl FnOnce(&mut Value)) {
         let settings = self
@@ -110,18 +124,14 @@ fn connected(kind: AgentKind) {
     let both = Both::new(kind);
     let _serve = both.serve();
     let folder = both.home().workspace();
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
 }
 
 fn wrong_folder(kind: AgentKind) {
     let both = Both::new(kind);
     let _serve = both.serve();
     let other = both.home().other_workspace("other");
-    assert_eq!(both.verdict(&other), Err("wrong-folder".to_owned()));
-    let screen = both.status(&other);
-    assert!(!screen.contains(CONNECTED), "{screen}");
+    both.fails_in(&other, "wrong-folder");
 }
 
 fn ide_mode_off(kind: AgentKind) {
@@ -129,17 +139,13 @@ fn ide_mode_off(kind: AgentKind) {
     let _serve = both.serve();
     both.set(|settings| settings["ide"]["enabled"] = false.into());
     let folder = both.home().workspace();
-    assert_eq!(both.verdict(&folder), Err("ide-mode-off".to_owned()));
-    let screen = both.status(&folder);
-    assert!(!screen.contains(CONNECTED), "{screen}");
+    both.fails_in(&folder, "ide-mode-off");
     // What the doctor says to type.
     let tmux = Tmux::start();
     let agent = Agent::start(kind, &tmux, both.home(), &both.model, &folder);
     agent.ide_enable();
     agent.kill();
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
 }
 
 #[test]
@@ -185,14 +191,10 @@ fn qwen_fails_on_a_proxy_variable_as_the_doctor_says() {
     let _serve = both.serve();
     let folder = both.home().workspace();
     both.more.set("HTTPS_PROXY", "proxy.example:3128");
-    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
-    let screen = both.status(&folder);
-    assert!(!screen.contains(CONNECTED), "{screen}");
+    both.fails_in(&folder, "proxy-variable");
     // One that is an address does no harm, be it the wrong one.
     both.more.set("HTTPS_PROXY", "http://127.0.0.1:9");
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
 }
 
 /// This one does not even start.
@@ -229,9 +231,7 @@ fn gemini_takes_variables_from_a_file_as_the_doctor_says() {
     gemini_ends(&both, "proxy-variable", "Invalid URL");
     let folder = both.home().workspace();
     both.distrust(&folder);
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
 }
 
 #[test]
@@ -241,18 +241,12 @@ fn qwen_takes_variables_from_a_file_as_the_doctor_says() {
     let _serve = both.serve();
     let folder = both.home().workspace();
     let file = both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
-    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
-    let screen = both.status(&folder);
-    assert!(!screen.contains(CONNECTED), "{screen}");
+    both.fails_in(&folder, "proxy-variable");
     // Not where it is Qwen Code's own folder.
     fs::write(&file, "QWEN_HOME=/nowhere\nTMPDIR=/nowhere\n").unwrap();
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
     both.set(|settings| settings["env"]["HTTPS_PROXY"] = "proxy.example:3128".into());
-    assert_eq!(both.verdict(&folder), Err("proxy-variable".to_owned()));
-    let screen = both.status(&folder);
-    assert!(!screen.contains(CONNECTED), "{screen}");
+    both.fails_in(&folder, "proxy-variable");
 }
 
 #[test]
@@ -263,9 +257,7 @@ fn qwen_reads_no_file_of_an_untrusted_folder_as_the_doctor_says() {
     let folder = both.home().workspace();
     both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
     both.distrust(&folder);
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
 }
 
 #[test]
@@ -289,9 +281,7 @@ fn gemini_passes_over_a_system_file_that_is_not_roots_as_the_doctor_says() {
     fs::write(&system, r#"{"ide": {"enabled": false}}"#).unwrap();
     both.more.set("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system);
     let folder = both.home().workspace();
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
 }
 
 /// Where this machine is a container, the agent dials out of it; elsewhere it connects. The doctor
@@ -318,7 +308,5 @@ fn qwen_in_a_container_is_as_the_doctor_says() {
     let both = Both::new(AgentKind::Qwen);
     let _serve = both.serve();
     let folder = both.home().workspace();
-    assert_eq!(both.verdict(&folder), Ok(()));
-    let screen = both.status(&folder);
-    assert!(screen.contains(CONNECTED), "{screen}");
+    both.connects_in(&folder);
 }
