@@ -79,7 +79,7 @@ impl Facts {
             let mut companions = survey.companions.iter();
             companions.find(|own| own.port == port && own.is_pillion() && own.is_alive())
         };
-        let attempts = dial::dial(&search.dials, pillions)?;
+        let attempts = dial::dial(&search.dials, network, pillions)?;
         Ok(Self {
             connected: attempts.connected,
             dialled: attempts.dialled,

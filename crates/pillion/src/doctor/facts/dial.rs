@@ -12,6 +12,7 @@ use pillion_agent::{Address, Client, ClientError, Update, Updates, knock};
 use pillion_companion::control;
 use pillion_discovery::survey::Companion;
 
+use super::network::Network;
 use crate::runtime;
 
 /// How long a companion may take to answer. It answers within milliseconds; agents wait longer.
@@ -56,9 +57,11 @@ pub struct Attempts {
     pub connected: Vec<String>,
 }
 
-/// Dials one after the other until one answers. `pillions` tells Pillion's companion on a port.
+/// Dials one after the other until one answers. `pillions` tells Pillion's companion on a port. A host
+/// that has no address is not waited for once more: a name server may be slow, and nobody listens.
 pub fn dial<'a>(
     dials: &[Dial],
+    network: Network,
     pillions: impl Fn(u16) -> Option<&'a Companion>,
 ) -> anyhow::Result<Attempts> {
     let runtime = runtime::start()?;
@@ -66,20 +69,21 @@ pub fn dial<'a>(
         // All are asked at once, so that several that are silent take no longer than one.
         let knocks: Vec<_> = dials
             .iter()
-            .map(|dial| tokio::spawn(admits(dial)))
+            .map(|dial| network.has(dial.host).then(|| tokio::spawn(admits(dial))))
             .collect();
         let mut attempts = Attempts::default();
         for (dial, knock) in dials.iter().zip(knocks) {
-            let admitted = knock.await.unwrap_or(Err(ClientError::NotConnected));
-            let outcome = match (admitted, pillions(dial.port)) {
-                (Ok(()), Some(companion)) => {
-                    attempts.connected = agents_of(companion).await;
-                    session(dial).await
+            let outcome = match knock {
+                Some(knock) => {
+                    let admitted = knock.await.unwrap_or(Err(ClientError::NotConnected));
+                    let pillions = pillions(dial.port).filter(|_| admitted.is_ok());
+                    if let Some(companion) = pillions {
+                        attempts.connected = agents_of(companion).await;
+                    }
+                    outcome(admitted, dial, pillions.is_some()).await
                 }
-                (Ok(()), None) => Ok(Outcome::Admitted),
-                (Err(error), _) => Err(error),
+                None => Outcome::Unreachable,
             };
-            let outcome = outcome.unwrap_or_else(|error| failed(error, dial));
             let is_connected = outcome.is_connected();
             attempts.dialled.push(Dialled {
                 dial: dial.clone(),
@@ -132,6 +136,15 @@ async fn agents_of(companion: &Companion) -> Vec<String> {
         Ok(Ok(status)) => status.agents,
         _ => Vec::new(),
     }
+}
+
+async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: bool) -> Outcome {
+    let outcome = match admitted {
+        Ok(()) if is_pillion => session(dial).await,
+        Ok(()) => Ok(Outcome::Admitted),
+        Err(error) => Err(error),
+    };
+    outcome.unwrap_or_else(|error| failed(error, dial))
 }
 
 async fn session(dial: &Dial) -> Result<Outcome, ClientError> {

@@ -17,6 +17,13 @@ pub struct Network {
     pub resolves: bool,
 }
 
+impl Network {
+    /// Whether the host has an address.
+    pub fn has(self, host: Host) -> bool {
+        host == Host::Loopback || self.resolves
+    }
+}
+
 pub fn look() -> Network {
     let in_container = is_in_container();
     Network {
