@@ -107,10 +107,7 @@ impl Outcome {
 }
 
 fn address(dial: &Dial) -> Address {
-    Address::new(dial.port)
-        .with_host(dial.host.to_string())
-        .with_token(dial.token.clone())
-        .with_patience(PATIENCE, PATIENCE)
+    dial.address().with_patience(PATIENCE, PATIENCE)
 }
 
 /// Whether a companion is there that takes the token.

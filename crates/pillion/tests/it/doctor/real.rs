@@ -39,16 +39,21 @@ impl Both {
         &self.sandbox.home
     }
 
-    /// What the doctor says: whether the agent would connect, and the first problem's id.
-    fn verdict(&self, folder: &Path) -> Result<(), String> {
+    /// The variables that both have.
+    fn env(&self) -> Env {
         let mut env = self.kind.env(self.home().env(), &self.model);
         for (name, value) in self.more.iter() {
             env.set(name, value);
         }
+        env
+    }
+
+    /// What the doctor says: whether the agent would connect, and the first problem's id.
+    fn verdict(&self, folder: &Path) -> Result<(), String> {
         let doctor = Command::new(env!("CARGO_BIN_EXE_pillion"))
             .args(["doctor", self.kind.name(), "--json"])
             .env_clear()
-            .envs(env.iter())
+            .envs(self.env().iter())
             .current_dir(folder)
             .stdin(Stdio::null())
             .output()
@@ -212,12 +217,8 @@ fn gemini_ends(both: &Both, id: &str, says: &str) {
     let folder = both.home().workspace();
     assert_eq!(both.verdict(&folder), Err(id.to_owned()));
     let tmux = Tmux::start();
-    let mut env = both.kind.env(both.home().env(), &both.model);
-    for (name, value) in both.more.iter() {
-        env.set(name, value);
-    }
     let command = [Npm::from_env().bin().join("gemini")];
-    let pane = tmux.spawn("gemini", Size::new(100, 40), &env, &folder, &command);
+    let pane = tmux.spawn("gemini", Size::new(100, 40), &both.env(), &folder, &command);
     pane.wait_for(says, SOON);
     pane.wait_exit(SOON);
 }
