@@ -2,13 +2,14 @@
 //!
 //! [`channel`] gives the two ends: a [`Front`] for the companion, and a [`Review`] that runs on the
 //! thread of the terminal. What the review knows is one state machine ([`app`]); around it are a
-//! thin loop ([`driver`]) and the modules that do I/O: [`source`], [`edit`], [`watch`], [`terminal`].
+//! thin loop ([`driver`]) and the modules that do I/O: [`source`], [`edit`], [`watch`], [`terminal`], [`keyboard`].
 
 mod app;
 mod background;
 mod driver;
 mod edit;
 mod geometry;
+mod keyboard;
 mod proposal;
 mod rows;
 mod screen;
@@ -68,6 +69,8 @@ enum Input {
     Open(Diff, Reply<()>),
     Close(DiffId, CloseReason, Reply<String>),
     Status(Status),
+    Key(app::Press),
+    /// What else the terminal says.
     Terminal(crossterm::event::Event),
     TerminalLost,
     EditorEnded(io::Result<ExitStatus>),

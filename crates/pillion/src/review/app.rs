@@ -2,22 +2,25 @@
 
 mod keys;
 mod outside;
+mod review_delay;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyEvent;
 use pillion_companion::{CloseReason, Diff, DiffId, Reply, Status};
 use pillion_protocol::Outcome;
 use ratatui::layout::{Rect, Size};
 
-use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE};
+use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::review::rows::Layout;
 use crate::review::view::{Disk, Port, View};
 use crate::text::Text;
 
-/// For so long after something else came under the reviewer's fingers, no key judges it.
-const GUARD: Duration = Duration::from_millis(400);
+pub use review_delay::{Press, decides};
+use review_delay::{ReviewDelay, Sight};
+
+/// What is said to a paste.
+const PASTED: &str = "pasted text decides nothing here";
 
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(6);
@@ -29,7 +32,9 @@ const LONG_MESSAGE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub enum Event {
     /// A key was pressed.
-    Key(KeyEvent),
+    Key(Press),
+    /// A text was pasted, and the terminal said so.
+    Pasted,
     /// The terminal has another size.
     Resized(Size),
     /// An agent proposes a change, of a file that was read.
@@ -180,7 +185,7 @@ pub struct App {
     pub size: Size,
     message: Option<Message>,
     armed: Option<Armed>,
-    guard: Option<Instant>,
+    delay: ReviewDelay,
 }
 
 impl App {
@@ -197,14 +202,18 @@ impl App {
             size,
             message: None,
             armed: None,
-            guard: None,
+            delay: ReviewDelay::default(),
         }
     }
 
     /// Takes in what happened and says what is to be done.
     pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         let effects = match event {
-            Event::Key(key) => self.on_key(key, now),
+            Event::Key(press) => self.on_key(&press, now),
+            Event::Pasted => {
+                self.say(Tone::Warning, PASTED, now);
+                Vec::new()
+            }
             Event::Resized(size) => {
                 self.size = size;
                 Vec::new()
@@ -248,9 +257,28 @@ impl App {
             Event::Stop => self.quit(),
         };
         self.message.take_if(|message| message.until <= now);
-        self.guard.take_if(|guard| *guard <= now);
         self.arrange();
         effects
+    }
+
+    /// The review as it is now was drawn.
+    pub fn drawn(&mut self, now: Instant) {
+        self.delay.drawn(self.sight(), now);
+    }
+
+    /// What could be decided about if it was drawn as it is now.
+    fn sight(&self) -> Option<Sight> {
+        let is_too_small = self.size.width < SMALLEST.0 || self.size.height < SMALLEST.1;
+        if is_too_small || self.overlay.is_some() {
+            return None;
+        }
+        let view = self.view()?;
+        Some(Sight {
+            id: view.id,
+            revision: view.revision,
+            changes: view.proposal.changes(),
+            is_asked: self.armed.is_some(),
+        })
     }
 
     /// When something on the screen expires by itself.
@@ -341,12 +369,6 @@ impl App {
             tone,
             until: now + time,
         });
-    }
-
-    /// Something else is under the reviewer's fingers now, and not because of a key.
-    fn guard(&mut self, now: Instant) {
-        self.guard = Some(now + GUARD);
-        self.armed = None;
     }
 
     /// Leaves, which rejects what is pending.

@@ -15,9 +15,10 @@ use ratatui::layout::Size;
 use crate::failure;
 use crate::review::app::{App, Edit, Effect, Event, Settings};
 use crate::review::edit;
+use crate::review::keyboard::{self, Keyboard};
 use crate::review::screen::{self, Depth, Theme};
 use crate::review::source::Stamps;
-use crate::review::terminal::{Keys, Screen};
+use crate::review::terminal::Screen;
 use crate::review::{Companion, Input, Options, ThemeChoice, background, syntax, watch};
 
 /// How often the files of pending diffs are looked at.
@@ -50,7 +51,7 @@ pub fn run(
     };
     let mut driver = Driver {
         app: App::new(settings, size),
-        keys: Keys::start(sender.clone())?,
+        keyboard: Keyboard::start(sender.clone())?,
         screen,
         theme,
         companion,
@@ -84,7 +85,7 @@ struct Running {
 
 struct Driver<C> {
     app: App,
-    keys: Keys,
+    keyboard: Keyboard,
     screen: Screen,
     theme: Theme,
     companion: C,
@@ -144,6 +145,7 @@ impl<C: Companion> Driver<C> {
                 .terminal
                 .draw(|frame| more = screen::draw(frame, app, theme))?;
             execute!(io::stdout(), EndSynchronizedUpdate)?;
+            self.app.drawn(Instant::now());
         }
         for shown in self.unanswered.drain(..) {
             shown.done(());
@@ -165,6 +167,13 @@ impl<C: Companion> Driver<C> {
                 self.update(Event::Closed { id, reason, closed })
             }
             Input::Status(status) => self.update(Event::Status(status)),
+            Input::Key(press) => {
+                self.update(Event::Key(press))?;
+                if keyboard::hands_over(&press) && self.editor.is_none() {
+                    self.keyboard.go_on();
+                }
+                Ok(())
+            }
             Input::Terminal(event) => self.on_terminal(event),
             Input::EditorEnded(status) => self.on_editor_end(status),
             Input::Redraw => Ok(()),
@@ -206,17 +215,12 @@ impl<C: Companion> Driver<C> {
 
     fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {
         match event {
-            TerminalEvent::Key(key) => self.update(Event::Key(key))?,
             TerminalEvent::Resize(width, height) => {
-                self.update(Event::Resized(Size::new(width, height)))?;
+                self.update(Event::Resized(Size::new(width, height)))
             }
-            // Pasted text is no series of commands.
-            _ => {}
+            TerminalEvent::Paste(_) => self.update(Event::Pasted),
+            _ => Ok(()),
         }
-        if self.editor.is_none() {
-            self.keys.go_on();
-        }
-        Ok(())
     }
 
     fn update(&mut self, event: Event) -> io::Result<()> {
@@ -308,11 +312,11 @@ impl<C: Companion> Driver<C> {
             ..
         } = running;
         self.screen.take()?;
-        Keys::discard();
+        Keyboard::discard();
         self.resize()?;
         let edit = session.finish_for(status, revision, self.revision(id));
         self.update(Event::Edited(id, edit))?;
-        self.keys.go_on();
+        self.keyboard.go_on();
         Ok(())
     }
 

@@ -23,6 +23,7 @@ pub struct Proposal {
     undo: Vec<State>,
     redo: Vec<State>,
     generation: u64,
+    changes: u64,
 }
 
 /// What the reviewer can change and get back.
@@ -93,6 +94,7 @@ impl Proposal {
             undo: Vec::new(),
             redo: Vec::new(),
             generation: 0,
+            changes: 0,
         }
     }
 
@@ -119,6 +121,11 @@ impl Proposal {
     /// Grows whenever the texts or their hunks become others; toggling does not count.
     pub fn generation(&self) -> u64 {
         self.generation
+    }
+
+    /// Grows whenever what would be accepted may have become another text.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Exactly what would be accepted now.
@@ -238,6 +245,7 @@ impl Proposal {
         let undone = self.now.change;
         self.redo.push(std::mem::replace(&mut self.now, before));
         self.generation += 1;
+        self.changes += 1;
         Some(undone)
     }
 
@@ -246,6 +254,7 @@ impl Proposal {
         let after = self.redo.pop()?;
         self.undo.push(std::mem::replace(&mut self.now, after));
         self.generation += 1;
+        self.changes += 1;
         Some(self.now.change)
     }
 
@@ -261,6 +270,7 @@ impl Proposal {
         if !Arc::ptr_eq(&next.proposed, &self.now.proposed) {
             self.generation += 1;
         }
+        self.changes += 1;
         self.undo.push(std::mem::replace(&mut self.now, next));
     }
 
@@ -274,6 +284,7 @@ impl Proposal {
         self.original = original.map(Arc::new);
         self.before = self.original.clone().unwrap_or_default();
         self.generation += 1;
+        self.changes += 1;
         let states = self.undo.iter_mut().chain(&mut self.redo);
         for state in states.chain([&mut self.now]) {
             state.hunks = Arc::new(hunks::between(&self.before, &state.proposed));

@@ -1,20 +1,17 @@
-//! The terminal: taken over and given back, also after a panic; and the thread that reads its keys.
+//! The terminal: taken over and given back, also after a panic.
 
 use std::io::{self, IsTerminal, Stdout, Write};
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Once, mpsc};
-use std::thread;
 
 use crossterm::cursor::Show;
-use crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
 use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-
-use crate::review::Input;
 
 /// Why the review cannot run here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -173,50 +170,4 @@ fn restore_after_panic() {
             report(panic);
         }));
     });
-}
-
-/// The keys. They are read one at a time, so that nothing reads from the terminal while the
-/// reviewer's editor has it.
-pub struct Keys {
-    go_on: mpsc::Sender<()>,
-}
-
-impl Keys {
-    /// Reads the first key, on a thread of its own.
-    ///
-    /// # Errors
-    /// When there can be no thread.
-    pub fn start(inputs: mpsc::Sender<Input>) -> io::Result<Self> {
-        let (go_on, wait) = mpsc::channel();
-        thread::Builder::new()
-            .name("keys".to_owned())
-            .spawn(move || {
-                loop {
-                    let input = match event::read() {
-                        Ok(event) => Input::Terminal(event),
-                        Err(_) => Input::TerminalLost,
-                    };
-                    let is_lost = matches!(input, Input::TerminalLost);
-                    if inputs.send(input).is_err() || is_lost || wait.recv().is_err() {
-                        return;
-                    }
-                }
-            })?;
-        Ok(Self { go_on })
-    }
-
-    /// Reads on. To be called once for every event that came.
-    pub fn go_on(&self) {
-        // The thread is gone only when the terminal is, which it has said.
-        let _ = self.go_on.send(());
-    }
-
-    /// Forgets what was typed and not yet read.
-    pub fn discard() {
-        while event::poll(std::time::Duration::ZERO).unwrap_or(false) {
-            if event::read().is_err() {
-                return;
-            }
-        }
-    }
 }

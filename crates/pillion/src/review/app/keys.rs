@@ -5,7 +5,8 @@ use std::time::Instant;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_protocol::Outcome;
 
-use super::{App, Armed, Effect, Overlay, Tone};
+use super::review_delay::{Press, TooEarly};
+use super::{App, Armed, Effect, Overlay, PASTED, Tone};
 use crate::review::geometry::SIDE_BY_SIDE;
 use crate::review::view::{Disk, Port, View};
 
@@ -16,7 +17,8 @@ const FAR: isize = isize::MAX;
 const HELP: u16 = 30;
 
 impl App {
-    pub(super) fn on_key(&mut self, key: KeyEvent, now: Instant) -> Vec<Effect> {
+    pub(super) fn on_key(&mut self, press: &Press, now: Instant) -> Vec<Effect> {
+        let key = press.key;
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
@@ -25,7 +27,11 @@ impl App {
         match (key.code, control) {
             (KeyCode::Char('c'), true) if self.overlay == Some(Overlay::Quit) => self.quit(),
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
-            (KeyCode::Char('z'), true) => vec![Effect::Suspend],
+            (KeyCode::Char('z'), true) => {
+                self.delay.forget();
+                vec![Effect::Suspend]
+            }
+            (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => Vec::new(),
             _ if self.overlay.is_some() => self.on_overlay_key(key),
             _ if key
                 .modifiers
@@ -38,7 +44,7 @@ impl App {
                 Vec::new()
             }
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
-            _ => self.on_diff_key(key, control, armed, now),
+            _ => self.on_diff_key(press, control, armed, now),
         }
     }
 
@@ -70,7 +76,7 @@ impl App {
 
     fn on_diff_key(
         &mut self,
-        key: KeyEvent,
+        press: &Press,
         control: bool,
         armed: Option<Armed>,
         now: Instant,
@@ -78,18 +84,24 @@ impl App {
         let Some(port) = self.port() else {
             return Vec::new();
         };
-        if self.on_moving_key(key.code, control, &port) || control {
+        let code = press.key.code;
+        if self.on_moving_key(code, control, &port) || control {
             return Vec::new();
         }
-        match key.code {
-            KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') if self.guard > Some(now) => {
-                self.say(
-                    Tone::Warning,
-                    "another diff just came here: have a look first",
-                    now,
-                );
-                Vec::new()
+        if let KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') = code {
+            // As it was drawn: with the question, if there is one.
+            self.armed = armed;
+            let settles = matches!(code, KeyCode::Char('a' | 'r'));
+            if let Err(why) = self.delay.admit(press, self.sight(), settles) {
+                self.say_too_early(why, now);
+                return Vec::new();
             }
+            self.armed = None;
+            if settles {
+                self.delay.acted(press);
+            }
+        }
+        match code {
             KeyCode::Char('a') => self.accept(armed, now),
             KeyCode::Char('r') => self.reject(armed, now),
             KeyCode::Char(' ') => self.toggle_hunk(&port, now),
@@ -120,6 +132,19 @@ impl App {
             }
             _ => Vec::new(),
         }
+    }
+
+    fn say_too_early(&mut self, why: TooEarly, now: Instant) {
+        // A question stays on the screen as long as it waits for its answer.
+        if self.armed.is_some() {
+            return;
+        }
+        let text = match why {
+            TooEarly::Unseen => "another diff just came here: have a look first",
+            TooEarly::Held => "a held key decides once: have a look first",
+            TooEarly::Pasted => PASTED,
+        };
+        self.say(Tone::Warning, text, now);
     }
 
     /// Keys that change nothing but what is looked at. Answers whether it was one.
@@ -179,7 +204,7 @@ impl App {
             self.armed = Some(Armed::Accept);
             return Vec::new();
         }
-        let view = self.remove(self.current, now);
+        let view = self.remove(self.current);
         let count = view.proposal.count();
         let mut text = format!("accepted {}", view.target.shown);
         if count.out > 0 {
@@ -200,7 +225,7 @@ impl App {
             self.armed = Some(Armed::Reject);
             return Vec::new();
         }
-        let view = self.remove(self.current, now);
+        let view = self.remove(self.current);
         self.say(Tone::Good, format!("rejected {}", view.target.shown), now);
         vec![Effect::Resolve(view.id, view.revision, Outcome::Rejected)]
     }

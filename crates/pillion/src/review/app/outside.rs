@@ -21,7 +21,7 @@ impl App {
             view.revision = diff.revision;
             self.say_newer(diff.id, now);
             if is_shown {
-                self.guard(now);
+                self.armed = None;
             }
             return;
         }
@@ -30,7 +30,6 @@ impl App {
         self.views.push(View::new(diff, target, proposal));
         if self.views.len() == 1 {
             self.current = 0;
-            self.guard(now);
             self.show_first_hunk();
         } else {
             self.say(
@@ -80,7 +79,7 @@ impl App {
                 Err("there is no such view".to_owned()),
             )];
         };
-        let view = self.remove(at, now);
+        let view = self.remove(at);
         let (agent, name) = (view.agent, &view.target.shown);
         let text = match reason {
             CloseReason::ClosedByAgent => format!("{agent} closed {name}"),
@@ -101,7 +100,7 @@ impl App {
     }
 
     /// Takes a view away. The one that is shown stays, if it is another.
-    pub(super) fn remove(&mut self, at: usize, now: Instant) -> View {
+    pub(super) fn remove(&mut self, at: usize) -> View {
         let view = self.views.remove(at);
         if at < self.current {
             self.current -= 1;
@@ -110,7 +109,7 @@ impl App {
             if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
                 self.overlay = None;
             }
-            self.guard(now);
+            self.armed = None;
             self.show_first_hunk();
         }
         view
@@ -122,6 +121,7 @@ impl App {
         original: Result<Option<Text>, String>,
         now: Instant,
     ) -> Vec<Effect> {
+        self.delay.forget();
         match original {
             Err(reason) => self.say(Tone::Warning, reason, now),
             Ok(original) => {
@@ -140,7 +140,8 @@ impl App {
     }
 
     pub(super) fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
-        self.guard(now);
+        self.delay.forget();
+        self.armed = None;
         match edit {
             Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),
             // Most of these name the place where the text is.

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_protocol::Dialect;
 
 use super::*;
@@ -68,7 +68,14 @@ impl Person {
         assert!(matches!(effects[..], [Effect::Shown(_)]));
     }
 
+    /// Something happens, and the screen is drawn at once.
     pub fn happens(&mut self, event: Event) -> Vec<Effect> {
+        let effects = self.happens_undrawn(event);
+        self.app.drawn(self.now);
+        effects
+    }
+
+    fn happens_undrawn(&mut self, event: Event) -> Vec<Effect> {
         self.app.update(event, self.now)
     }
 
@@ -83,7 +90,15 @@ impl Person {
     }
 
     pub fn key(&mut self, code: KeyCode) -> Vec<Effect> {
-        self.happens(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+        self.happens(Event::Key(self.press_of(code)))
+    }
+
+    fn press_of(&self, code: KeyCode) -> Press {
+        Press {
+            key: KeyEvent::new(code, KeyModifiers::NONE),
+            at: self.now,
+            is_in_burst: false,
+        }
     }
 
     fn close(&mut self, id: DiffId) -> Result<String, String> {
@@ -171,6 +186,139 @@ fn two_accepts_in_a_row_do_not_hit_two_diffs() {
     assert_eq!(outcomes(person.press("aa")), accepted(1, "a\n"));
 }
 
+/// Holds a key down for three seconds, as a terminal that repeats it 30 times a second.
+fn hold(person: &mut Person, key: &str) -> Vec<Effect> {
+    let mut effects = person.press(key);
+    person.wait(500);
+    for _ in 0..75 {
+        effects.extend(person.press(key));
+        person.wait(33);
+    }
+    effects
+}
+
+#[test]
+fn a_held_key_decides_about_one_diff() {
+    for key in ["a", "r"] {
+        let mut person = Person::new(80, 24);
+        for name in 0..12 {
+            person.open_now(&format!("{name}.txt"), None, "a\n");
+        }
+        person.wait(1_000);
+        assert_eq!(outcomes(hold(&mut person, key)).len(), 1);
+        assert!(person.message().starts_with("a held key decides once"));
+        person.wait(700);
+        assert_eq!(outcomes(person.press(key)).len(), 1);
+    }
+}
+
+#[test]
+fn a_held_key_does_not_answer_the_question_that_it_raised() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    person.press(" ");
+    assert_eq!(outcomes(hold(&mut person, "a")), []);
+    assert!(person.message().starts_with("nothing left"));
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
+}
+
+#[test]
+fn a_paste_decides_nothing_and_does_not_leave() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    let mut effects = Vec::new();
+    for code in "aaaarrrr oeezZqy".chars().map(KeyCode::Char) {
+        let is_in_burst = true;
+        let press = Press {
+            is_in_burst,
+            ..person.press_of(code)
+        };
+        effects.extend(person.happens(Event::Key(press)));
+    }
+    assert!(effects.is_empty(), "{effects:?}");
+    assert_eq!(person.message(), PASTED);
+    person.happens(Event::Pasted);
+    assert_eq!(person.message(), PASTED);
+    assert_eq!(person.app.views.len(), 1);
+}
+
+#[test]
+fn a_repeat_that_the_terminal_names_decides_nothing() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    let mut press = person.press_of(KeyCode::Char('a'));
+    press.key.kind = KeyEventKind::Repeat;
+    assert_eq!(outcomes(person.happens(Event::Key(press))), []);
+    person.key(KeyCode::Char('q'));
+    let mut press = person.press_of(KeyCode::Char('y'));
+    press.key.kind = KeyEventKind::Repeat;
+    assert!(!quits(&person.happens(Event::Key(press))));
+}
+
+#[test]
+fn a_diff_that_is_not_drawn_yet_is_not_judged_however_long_it_takes() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    let other = person.open("b.txt", Some("a\n"), "b\n");
+    let press = |person: &mut Person, code| {
+        let press = person.press_of(code);
+        person.now += Duration::from_secs(2);
+        person.happens_undrawn(Event::Key(press))
+    };
+    // Another view comes up, the former one closes, the text is compared anew.
+    press(&mut person, KeyCode::Tab);
+    assert_eq!(person.shown(), other);
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
+    person.wait(500);
+    let closed = Reply::new(|_| ());
+    let reason = CloseReason::ClosedByAgent;
+    person.happens_undrawn(Event::Closed {
+        id: other,
+        reason,
+        closed,
+    });
+    assert_eq!(person.shown(), id);
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('r'))), []);
+    person.wait(500);
+    person.happens_undrawn(Event::Reread(id, Ok(Some(Text::new("c\n")))));
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
+    person.wait(500);
+    person.happens_undrawn(Event::Edited(id, Edit::Text("mine\n".into())));
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
+    person.happens(Event::Tick);
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "mine\n"));
+}
+
+#[test]
+fn a_diff_that_was_covered_or_gone_from_the_terminal_is_looked_at_again() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    for cover in ["?", "q"] {
+        person.press(cover);
+        person.wait(1_000);
+        person.key(KeyCode::Esc);
+        assert_eq!(outcomes(person.press("a")), []);
+        person.wait(700);
+    }
+    let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
+    let press = Press {
+        key: suspend,
+        ..person.press_of(KeyCode::Null)
+    };
+    person.happens(Event::Key(press));
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(700);
+    person.happens(Event::Resized(Size::new(30, 5)));
+    person.wait(1_000);
+    assert_eq!(outcomes(person.press("a")), [], "nothing is shown of it");
+    person.happens(Event::Resized(Size::new(80, 24)));
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
+}
+
 #[test]
 fn a_view_elsewhere_in_the_list_goes_without_moving_the_one_that_is_shown() {
     let mut person = Person::new(80, 24);
@@ -180,6 +328,7 @@ fn a_view_elsewhere_in_the_list_goes_without_moving_the_one_that_is_shown() {
     assert_eq!(person.shown(), second);
     person.close(first).unwrap();
     assert_eq!(person.shown(), second);
+    person.wait(500);
     assert_eq!(outcomes(person.press("a")), accepted(2, "b\n"));
 }
 
@@ -220,7 +369,9 @@ fn edits_are_not_rejected_by_a_slip() {
     person.happens(Event::Edited(id, Edit::Text("mine".into())));
     person.wait(500);
     assert_eq!(outcomes(person.press("r")), []);
+    person.wait(700);
     assert_eq!(outcomes(person.press("nr")), []);
+    person.wait(700);
     assert_eq!(outcomes(person.press("r")), rejected(1));
 }
 
@@ -230,6 +381,7 @@ fn accepting_nothing_asks_once_more() {
     person.open("a.txt", Some("a\n"), "b\n");
     assert_eq!(outcomes(person.press(" a")), []);
     assert!(person.message().starts_with("nothing left"));
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
 }
 
@@ -241,6 +393,7 @@ fn accepting_an_emptied_text_says_what_agents_do_with_it() {
     person.wait(500);
     assert_eq!(outcomes(person.press("a")), []);
     assert!(person.message().starts_with("agents take an empty text"));
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, ""));
 }
 
@@ -263,6 +416,7 @@ fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
     assert!(matches!(&person.press("o")[..], [Effect::Reread(..)]));
     person.happens(Event::Reread(id, Ok(Some(Text::new("c\n")))));
     assert_eq!(person.app.note(), None);
+    person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
 }
 
@@ -352,6 +506,7 @@ fn an_edit_that_is_only_in_the_history_is_kept_when_the_agent_goes() {
     person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
     person.wait(500);
     assert_eq!(outcomes(person.press("r")), []);
+    person.wait(700);
     assert_eq!(outcomes(person.press("r")), rejected(id.0));
 }
 

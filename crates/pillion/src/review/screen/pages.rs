@@ -128,6 +128,10 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, app: &App, theme: &Theme
         Line::styled("The agent writes the file after you accept.", theme.muted),
         Line::styled("Nothing here writes to your workspace.", theme.muted),
         Line::styled(
+            "A held key decides once; a paste decides nothing.",
+            theme.muted,
+        ),
+        Line::styled(
             "An unchanged last line keeps its missing newline.",
             theme.muted,
         ),

@@ -198,6 +198,7 @@ fn a_file_that_is_not_utf8() {
     let original = Text::new(b"caf\xe9\nb\n".to_vec());
     let id = person.app.views[0].id;
     person.happens(Event::Reread(id, Ok(Some(original))));
+    person.wait(1_000);
     person.press(" ");
     insta::assert_snapshot!(see(&mut person));
 }
