@@ -9,13 +9,13 @@ mod steps;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, Outcome};
 
 use crate::editor::{CloseReason, Diff, DiffId};
+use crate::looks::Wanted;
 use crate::sessions::SessionId;
 
 pub(crate) use steps::Decision;
@@ -38,11 +38,15 @@ struct Entry<C> {
     proposed: Arc<str>,
     /// Counts the proposals that were put into this view.
     revision: u32,
+    /// Whether the editor has heard of it, in this revision or an earlier one.
+    is_in_editor: bool,
     state: State<C>,
 }
 
 #[derive(Debug)]
 enum State<C> {
+    /// Its target is looked at; the agent waits.
+    Looking { caller: C, deadline: Instant },
     /// The editor was asked to show it; the agent waits.
     Opening { caller: C, deadline: Instant },
     /// It is shown; the reviewer decides.
@@ -66,7 +70,6 @@ pub(crate) struct Proposal {
     pub(crate) session: SessionId,
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
-    pub(crate) path: PathBuf,
     pub(crate) proposed: Arc<str>,
 }
 
@@ -84,6 +87,8 @@ pub(crate) enum Answer {
 /// What the loop is to do.
 #[derive(Debug)]
 pub(crate) enum Action<C> {
+    /// Look at the target of a proposal; what is seen goes to [`Diffs::looked`].
+    Look(Wanted),
     /// Ask the editor to show a proposal; it answers with [`Diffs::shown`].
     Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
@@ -145,7 +150,9 @@ impl<C> Diffs<C> {
 impl<C> State<C> {
     fn deadline(&self) -> Option<Instant> {
         match self {
-            Self::Opening { deadline, .. } | Self::AgentCloses { deadline, .. } => Some(*deadline),
+            Self::Looking { deadline, .. }
+            | Self::Opening { deadline, .. }
+            | Self::AgentCloses { deadline, .. } => Some(*deadline),
             Self::CommandAccepts { waiting } => waiting.as_ref().map(|waiting| waiting.deadline),
             Self::Pending => None,
         }

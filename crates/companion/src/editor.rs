@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use pillion_protocol::{Dialect, IdeContext};
 
+use crate::original::Original;
+
 /// The number of a diff within one companion, from 1. Never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DiffId(pub u64);
@@ -29,6 +31,8 @@ pub struct Diff {
     pub agent: Dialect,
     /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
     pub path: PathBuf,
+    /// That file as it was when the proposal came.
+    pub original: Original,
     /// The whole proposed text.
     pub proposed: Arc<str>,
 }
@@ -61,6 +65,11 @@ pub trait Editor: Send + 'static {
     /// Takes the view away without stealing the focus, and answers with the text as it stood
     /// there, edits included (C5.5). No outcome of this diff is heard afterwards (C5.10).
     fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>);
+
+    /// Whether proposals are compared with the file. If not, [`Diff::original`] is always empty.
+    fn compares(&self) -> bool {
+        true
+    }
 
     /// Agents came or went, or what they are shown changed.
     fn status_changed(&mut self, status: Status) {

@@ -12,6 +12,7 @@ use crate::diffs::Answer;
 use crate::editor::DiffId;
 use crate::outbox::Outbox;
 use crate::sessions::SessionId;
+use crate::target::Target;
 
 /// The way into the loop, for everything that runs beside it.
 pub(crate) type Events = mpsc::UnboundedSender<Event>;
@@ -42,6 +43,12 @@ pub(crate) enum Event {
         tool: String,
         arguments: Map<String, Value>,
         caller: Caller,
+    },
+    /// The target of a proposal was looked at.
+    Looked {
+        id: DiffId,
+        revision: u32,
+        result: Result<Target, String>,
     },
     /// The editor shows a proposal, or cannot.
     Shown {

@@ -16,6 +16,7 @@ use crate::control::{Command, CompanionStatus};
 use crate::diffs::{Action, Diffs, Proposal};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
+use crate::looks::Looks;
 use crate::mcp::Mcp;
 use crate::outbox::Outbox;
 use crate::presence::Presence;
@@ -37,6 +38,7 @@ pub(crate) struct MainLoop {
     presence: Presence,
     context: Context,
     diffs: Diffs<Caller>,
+    looks: Looks,
     sessions: Sessions,
     outboxes: HashMap<SessionId, Arc<Outbox>>,
     upkeep: Instant,
@@ -50,8 +52,11 @@ impl MainLoop {
         mcp: Mcp,
         presence: Presence,
     ) -> Self {
+        let reads = editor.compares();
+        let look = move |file_path: &str| target::look(file_path, reads);
         Self {
             editor,
+            looks: Looks::new(look, events.clone()),
             events,
             mcp,
             presence,
@@ -122,6 +127,14 @@ impl MainLoop {
                 arguments,
                 caller,
             } => self.tool_called(&session, &tool, arguments, caller, now),
+            Event::Looked {
+                id,
+                revision,
+                result,
+            } => {
+                let actions = self.diffs.looked(id, revision, result, now);
+                self.perform(actions);
+            }
             Event::Shown {
                 id,
                 revision,
@@ -234,10 +247,10 @@ impl MainLoop {
             OPEN_DIFF => {
                 let open =
                     OpenDiff::from_arguments(arguments).map_err(|error| error.to_string())?;
+                target::check(&open.file_path)?;
                 Ok(ToolCall::Open(Proposal {
                     session: Arc::clone(session),
                     agent,
-                    path: target::resolve(&open.file_path)?,
                     file_path: open.file_path,
                     proposed: open.new_content.into(),
                 }))
@@ -286,6 +299,7 @@ impl MainLoop {
     fn perform(&mut self, actions: Vec<Action<Caller>>) {
         for action in actions {
             match action {
+                Action::Look(wanted) => self.looks.start(wanted),
                 Action::Show(diff) => {
                     let Diff { id, revision, .. } = diff;
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");

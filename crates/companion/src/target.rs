@@ -1,71 +1,114 @@
-//! Whether a file that an agent wants to change can be shown (C5.1). Looks at the disk, and never
-//! writes (C5.9).
+//! Whether a file that an agent wants to change can be shown (C5.1), and what it is compared with.
+//! Looks at the disk, and never writes (C5.9).
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pillion_discovery::real_path;
 
-/// The path to show, for the `filePath` of an agent.
+use crate::original::{Original, OriginalError};
+
+/// How long a look at a target may take. Then its call fails, and no other.
+pub(crate) const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a file is tried again that another program holds.
+const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// How often it is tried. Whoever has a lease on it is asked by the system to give it up.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What a proposal would change.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// Where it really is.
+    pub(crate) path: PathBuf,
+    pub(crate) original: Original,
+}
+
+/// Whether the `filePath` of an agent can name a file at all.
+///
+/// # Errors
+/// A sentence for the agent: the path is empty, relative, or none of this system's.
+pub(crate) fn check(file_path: &str) -> Result<(), String> {
+    if file_path.is_empty() {
+        return Err("openDiff: filePath is empty".to_owned());
+    }
+    if !Path::new(file_path).is_absolute() {
+        return Err(format!("openDiff: filePath {file_path:?} is not absolute"));
+    }
+    if file_path.contains('\0') {
+        return Err(format!("openDiff: filePath {file_path:?} contains a NUL"));
+    }
+    Ok(())
+}
+
+/// Looks at the disk for a `filePath` that was checked; `reads` says whether the text is wanted.
+/// Waits for the disk, and for [`HELD_TIMEOUT`] if another program holds the file.
 ///
 /// A file that is not there yet is fine, and so are `..` and strange characters: the outcome
 /// carries the agent's own spelling (C5.8), while the reviewer is shown where the change would
 /// really go.
 ///
 /// # Errors
-/// A sentence for the agent: the path is empty, relative, a folder, no regular file, or cannot be
-/// read.
-pub(crate) fn resolve(file_path: &str) -> Result<PathBuf, String> {
-    if file_path.is_empty() {
-        return Err("openDiff: filePath is empty".to_owned());
-    }
-    let path = Path::new(file_path);
-    if !path.is_absolute() {
-        return Err(format!("openDiff: filePath {file_path:?} is not absolute"));
-    }
-    if file_path.contains('\0') {
-        return Err(format!("openDiff: filePath {file_path:?} contains a NUL"));
-    }
-    let cannot_read = |error| format!("openDiff: cannot read {file_path:?}: {error}");
-    match path.metadata() {
-        Ok(metadata) if metadata.is_dir() => {
-            return Err(format!("openDiff: {file_path:?} is a folder"));
+/// A sentence for the agent: a folder, no regular file, or one that cannot be read.
+pub(crate) fn look(file_path: &str, reads: bool) -> Result<Target, String> {
+    let started = Instant::now();
+    loop {
+        match look_once(Path::new(file_path), reads) {
+            Err(OriginalError::Busy(_)) if started.elapsed() < HELD_TIMEOUT => {
+                thread::sleep(RETRY_INTERVAL);
+            }
+            looked => return looked.map_err(|error| format!("openDiff: {error}")),
         }
-        Ok(metadata) if !metadata.is_file() => {
-            return Err(format!("openDiff: {file_path:?} is not a regular file"));
-        }
-        Ok(_) => check_readable(path).map_err(cannot_read)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(cannot_read(error)),
     }
-    Ok(real_path(path))
 }
 
-fn check_readable(path: &Path) -> io::Result<()> {
-    let mut byte = [0];
-    File::open(path)?.read(&mut byte).map(drop)
+fn look_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
+    // By the agent's spelling: where a link of /proc really leads has no path.
+    Original::probe(file_path)?;
+    let path = real_path(file_path);
+    let original = if reads {
+        Original::read(&path)?
+    } else {
+        Original::default()
+    };
+    Ok(Target { path, original })
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    fn look(path: &Path) -> Result<Target, String> {
+        super::look(path.to_str().expect("a Unicode path"), true)
+    }
+
+    #[test]
+    fn names_of_no_file_are_refused_with_a_reason() {
+        for (path, reason) in [
+            ("", "filePath is empty"),
+            ("src/a.rs", "is not absolute"),
+            ("/a\0b", "contains a NUL"),
+        ] {
+            let error = check(path).unwrap_err();
+            assert!(error.contains(reason), "{path:?}: {error}");
+        }
+    }
 
     #[test]
     fn paths_that_cannot_be_shown_are_refused_with_a_reason() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
-        std::fs::write(&file, "x").unwrap();
-        let below_file = file.join("x").to_str().unwrap().to_owned();
+        fs::write(&file, "x").unwrap();
         for (path, reason) in [
-            ("", "filePath is empty"),
-            ("src/a.rs", "is not absolute"),
-            ("/a\0b", "contains a NUL"),
-            (folder.path().to_str().unwrap(), "is a folder"),
-            ("/dev/null", "is not a regular file"),
-            (&below_file, "cannot read"),
+            (folder.path(), "is a folder"),
+            (Path::new("/dev/null"), "is not a regular file"),
+            (&file.join("x"), "cannot read"),
         ] {
-            let error = resolve(path).unwrap_err();
+            let error = look(path).unwrap_err();
             assert!(error.contains(reason), "{path:?}: {error}");
         }
     }
@@ -73,7 +116,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_file_that_cannot_be_read_is_refused() {
-        let error = resolve("/proc/self/mem").unwrap_err();
+        let error = look(Path::new("/proc/self/mem")).unwrap_err();
         assert!(error.contains("cannot read"), "{error}");
     }
 
@@ -81,11 +124,15 @@ mod tests {
     fn the_reviewer_is_shown_where_the_change_would_really_go() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
-        std::fs::create_dir(real.join("real")).unwrap();
+        fs::create_dir(real.join("real")).unwrap();
+        fs::write(real.join("real/there"), "x").unwrap();
         std::os::unix::fs::symlink(real.join("real"), real.join("link")).unwrap();
-        let resolved = |path: &str| resolve(real.join(path).to_str().unwrap()).unwrap();
-        assert_eq!(resolved("new/file"), real.join("new/file"));
-        assert_eq!(resolved("link/../other"), real.join("other"));
-        assert_eq!(resolved("link/new\nfile"), real.join("real/new\nfile"));
+        let looked = |path: &str| look(&real.join(path)).unwrap();
+        assert_eq!(looked("new/file").path, real.join("new/file"));
+        assert_eq!(looked("link/../other").path, real.join("other"));
+        assert_eq!(looked("link/new\nfile").path, real.join("real/new\nfile"));
+        let there = looked("link/there");
+        assert_eq!(there.path, real.join("real/there"));
+        assert_eq!(there.original.text.as_deref(), Some(&b"x"[..]));
     }
 }

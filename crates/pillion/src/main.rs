@@ -12,7 +12,6 @@ mod interrupt;
 mod logging;
 mod lsp;
 mod memory;
-mod original;
 mod reach;
 mod review;
 mod runtime;

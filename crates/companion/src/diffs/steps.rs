@@ -8,7 +8,11 @@ use pillion_protocol::Outcome;
 
 use super::{Action, Answer, Diffs, EDITOR_PATIENCE, Entry, Proposal, State, Waiting};
 use crate::editor::{CloseReason, Diff, DiffId};
+use crate::looks::Wanted;
 use crate::sessions::SessionId;
+use crate::target::{LOOK_TIMEOUT, Target};
+
+const AGENT_CLOSED: &str = "the agent closed the diff";
 
 const NO_ANSWER: &str = "the editor did not answer within 10 seconds";
 
@@ -23,18 +27,18 @@ impl<C> Diffs<C> {
                 self.last_id += 1;
                 DiffId(self.last_id)
             });
-        let mut revision = 1;
+        let (mut revision, mut is_in_editor) = (1, false);
         if let Some(former) = self.entries.remove(&id) {
             revision = former.revision + 1;
+            is_in_editor = former.is_in_editor;
             let why = "a newer proposal for this file took its place";
             actions.extend(former.state.give_up(why));
         }
-        let diff = Diff {
+        let wanted = Wanted {
             id,
             revision,
             agent: proposal.agent,
-            path: proposal.path,
-            proposed: Arc::clone(&proposal.proposed),
+            file_path: proposal.file_path.clone(),
         };
         let entry = Entry {
             session: proposal.session,
@@ -42,14 +46,46 @@ impl<C> Diffs<C> {
             file_path: proposal.file_path,
             proposed: proposal.proposed,
             revision,
-            state: State::Opening {
+            is_in_editor,
+            state: State::Looking {
                 caller,
-                deadline: now + EDITOR_PATIENCE,
+                deadline: now + LOOK_TIMEOUT,
             },
         };
         self.entries.insert(id, entry);
-        actions.push(Action::Show(diff));
+        actions.push(Action::Look(wanted));
         actions
+    }
+
+    /// The target of a proposal was looked at.
+    pub(crate) fn looked(
+        &mut self,
+        id: DiffId,
+        revision: u32,
+        result: Result<Target, String>,
+        now: Instant,
+    ) -> Vec<Action<C>> {
+        let entry = self.current(id, revision);
+        let Some(entry) = entry.filter(|entry| matches!(entry.state, State::Looking { .. })) else {
+            return Vec::new();
+        };
+        let Target { path, original } = match result {
+            Ok(target) => target,
+            Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
+        };
+        if let State::Looking { caller, .. } = mem::replace(&mut entry.state, State::Pending) {
+            let deadline = now + EDITOR_PATIENCE;
+            entry.state = State::Opening { caller, deadline };
+        }
+        entry.is_in_editor = true;
+        vec![Action::Show(Diff {
+            id,
+            revision,
+            agent: entry.agent,
+            path,
+            original,
+            proposed: Arc::clone(&entry.proposed),
+        })]
     }
 
     /// The editor says whether it shows a proposal.
@@ -119,11 +155,19 @@ impl<C> Diffs<C> {
             let answer = closed_answer(file_path, undelivered);
             return vec![Action::Answer { caller, answer }];
         };
+        if matches!(entry.state, State::Looking { .. }) {
+            // No view holds this text: it is as the agent proposed it.
+            let content = entry.proposed.to_string();
+            let given_up = self.abandon(id, CloseReason::ClosedByAgent, AGENT_CLOSED);
+            let answer = Ok(Answer::Closed(content));
+            let closed = Action::Answer { caller, answer };
+            return given_up.into_iter().chain([closed]).collect();
+        }
         let deadline = now + EDITOR_PATIENCE;
         let former = mem::replace(&mut entry.state, State::AgentCloses { caller, deadline });
         // The editor was asked to close the view already: its answer goes to the agent now.
         let is_asked = matches!(former, State::CommandAccepts { .. });
-        let given_up = former.give_up("the agent closed the diff");
+        let given_up = former.give_up(AGENT_CLOSED);
         let reason = CloseReason::ClosedByAgent;
         let close = (!is_asked).then_some(Action::Close { id, reason });
         given_up.into_iter().chain(close).collect()
@@ -250,6 +294,13 @@ impl<C> Diffs<C> {
             return Vec::new();
         };
         match &mut entry.state {
+            State::Looking { .. } => {
+                let why = format!(
+                    "openDiff: cannot read {:?}: no answer from its disk within {LOOK_TIMEOUT:?}",
+                    entry.file_path
+                );
+                self.abandon(id, CloseReason::NotShown, &why)
+            }
             State::Opening { .. } => self.abandon(id, CloseReason::NotShown, NO_ANSWER),
             // The text may still come, and is what somebody accepted.
             State::CommandAccepts { waiting } => waiting
@@ -284,10 +335,8 @@ impl<C> Diffs<C> {
             return Vec::new();
         };
         let close = Action::Close { id, reason };
-        [close]
-            .into_iter()
-            .chain(entry.state.give_up(why))
-            .collect()
+        let close = entry.is_in_editor.then_some(close);
+        close.into_iter().chain(entry.state.give_up(why)).collect()
     }
 
     fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
@@ -321,7 +370,9 @@ impl<C> State<C> {
     /// The answer to whoever waits in this state, if what they wait for will not happen.
     fn give_up(self, why: &str) -> Option<Action<C>> {
         let caller = match self {
-            Self::Opening { caller, .. } | Self::AgentCloses { caller, .. } => caller,
+            Self::Looking { caller, .. }
+            | Self::Opening { caller, .. }
+            | Self::AgentCloses { caller, .. } => caller,
             Self::CommandAccepts { waiting } => waiting?.caller,
             Self::Pending => return None,
         };

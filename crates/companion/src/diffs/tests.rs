@@ -1,5 +1,6 @@
 //! The diff rules, one by one.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,8 @@ use pillion_protocol::{Dialect, Outcome};
 
 use super::{Action, Decision, Diffs, EDITOR_PATIENCE, Proposal};
 use crate::editor::DiffId;
+use crate::original::Original;
+use crate::target::{LOOK_TIMEOUT, Target};
 
 type Machine = Diffs<&'static str>;
 
@@ -15,7 +18,6 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         session: session.into(),
         agent: Dialect::GeminiCli,
         file_path: path.into(),
-        path: path.into(),
         proposed: text.into(),
     }
 }
@@ -31,6 +33,7 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
     actions
         .into_iter()
         .map(|action| match action {
+            Action::Look(wanted) => format!("look {} #{}", wanted.id, wanted.revision),
             Action::Show(diff) => {
                 format!("show {} #{} {:?}", diff.id, diff.revision, diff.proposed)
             }
@@ -48,10 +51,39 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
         .collect()
 }
 
+/// Opens a diff whose target is looked at at once.
+fn open(
+    diffs: &mut Machine,
+    proposal: Proposal,
+    caller: &'static str,
+    now: Instant,
+) -> Vec<Action<&'static str>> {
+    let path = PathBuf::from(&proposal.file_path);
+    let mut actions = diffs.open(proposal, caller, now);
+    let Some(Action::Look(wanted)) = actions.pop() else {
+        panic!("the target is not looked at: {actions:?}");
+    };
+    let (id, revision) = (wanted.id, wanted.revision);
+    actions.extend(diffs.looked(id, revision, Ok(target(path)), now));
+    actions
+}
+
+fn target(path: impl Into<PathBuf>) -> Target {
+    Target {
+        path: path.into(),
+        original: Original::default(),
+    }
+}
+
 /// A machine with diff 1 of session `s` on `/a`, shown.
 fn pending() -> Machine {
     let mut diffs = Machine::default();
-    diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    open(
+        &mut diffs,
+        proposal("s", "/a", "new"),
+        "open",
+        Instant::now(),
+    );
     assert_eq!(lines(diffs.shown(DiffId(1), 1, Ok(()))), ["open: Opened"]);
     diffs
 }
@@ -59,7 +91,12 @@ fn pending() -> Machine {
 #[test]
 fn open_diff_is_answered_when_the_view_is_open_and_not_before() {
     let mut diffs = Machine::default();
-    let actions = diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    let actions = open(
+        &mut diffs,
+        proposal("s", "/a", "new"),
+        "open",
+        Instant::now(),
+    );
     assert_eq!(lines(actions), [r#"show 1 #1 "new""#]);
     assert_eq!(diffs.pending().count(), 0);
     assert_eq!(lines(diffs.shown(DiffId(1), 1, Ok(()))), ["open: Opened"]);
@@ -80,7 +117,12 @@ fn an_outcome_goes_to_the_owner_once() {
 #[test]
 fn a_reviewer_who_is_faster_than_the_answer_is_heard() {
     let mut diffs = Machine::default();
-    diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    open(
+        &mut diffs,
+        proposal("s", "/a", "new"),
+        "open",
+        Instant::now(),
+    );
     assert_eq!(
         lines(diffs.resolved(DiffId(1), 1, Outcome::Rejected)),
         ["open: Opened", "notify s /a Rejected"]
@@ -91,8 +133,8 @@ fn a_reviewer_who_is_faster_than_the_answer_is_heard() {
 #[test]
 fn two_agents_with_one_path_each_get_their_own() {
     let (mut diffs, now) = (Machine::default(), Instant::now());
-    diffs.open(proposal("g", "/a", "from g"), "g", now);
-    diffs.open(proposal("q", "/a", "from q"), "q", now);
+    open(&mut diffs, proposal("g", "/a", "from g"), "g", now);
+    open(&mut diffs, proposal("q", "/a", "from q"), "q", now);
     diffs.shown(DiffId(1), 1, Ok(()));
     diffs.shown(DiffId(2), 1, Ok(()));
     assert_eq!(
@@ -106,7 +148,7 @@ fn two_agents_with_one_path_each_get_their_own() {
 #[test]
 fn a_second_proposal_of_a_session_takes_the_place_of_the_first() {
     let (mut diffs, now) = (pending(), Instant::now());
-    let again = diffs.open(proposal("s", "/a", "newer"), "again", now);
+    let again = open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
     assert_eq!(lines(again), [r#"show 1 #2 "newer""#]);
     assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty(), "stale answer");
     assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
@@ -117,9 +159,9 @@ fn a_second_proposal_of_a_session_takes_the_place_of_the_first() {
 #[test]
 fn a_proposal_replaced_before_it_was_shown_is_answered() {
     let (mut diffs, now) = (Machine::default(), Instant::now());
-    diffs.open(proposal("s", "/a", "old"), "first", now);
+    open(&mut diffs, proposal("s", "/a", "old"), "first", now);
     assert_eq!(
-        lines(diffs.open(proposal("s", "/a", "new"), "second", now)),
+        lines(open(&mut diffs, proposal("s", "/a", "new"), "second", now)),
         [
             "first: error: a newer proposal for this file took its place",
             r#"show 1 #2 "new""#
@@ -130,7 +172,12 @@ fn a_proposal_replaced_before_it_was_shown_is_answered() {
 #[test]
 fn an_editor_that_cannot_show_it_fails_the_call() {
     let mut diffs = Machine::default();
-    diffs.open(proposal("s", "/a", "new"), "open", Instant::now());
+    open(
+        &mut diffs,
+        proposal("s", "/a", "new"),
+        "open",
+        Instant::now(),
+    );
     assert_eq!(
         lines(diffs.shown(DiffId(1), 1, Err("no window".into()))),
         ["close 1 NotShown", "open: error: no window"]
@@ -140,7 +187,7 @@ fn an_editor_that_cannot_show_it_fails_the_call() {
 #[test]
 fn an_editor_that_does_not_answer_fails_the_call_after_ten_seconds() {
     let (mut diffs, now) = (Machine::default(), Instant::now());
-    diffs.open(proposal("s", "/a", "new"), "open", now);
+    open(&mut diffs, proposal("s", "/a", "new"), "open", now);
     assert_eq!(diffs.due(), Some(now + EDITOR_PATIENCE));
     assert!(
         diffs
@@ -175,7 +222,7 @@ fn close_diff_answers_with_the_text_in_the_view_and_sends_no_outcome() {
 #[test]
 fn close_diff_before_the_view_is_open_answers_both_calls() {
     let (mut diffs, now) = (Machine::default(), Instant::now());
-    diffs.open(proposal("s", "/a", "new"), "open", now);
+    open(&mut diffs, proposal("s", "/a", "new"), "open", now);
     assert_eq!(
         lines(diffs.close(&"s".into(), "/a", None, "close", now)),
         [
@@ -209,7 +256,7 @@ fn close_diff_fails_when_the_editor_does_not_answer() {
 fn a_new_proposal_while_the_old_view_closes_is_a_diff_of_its_own() {
     let (mut diffs, now) = (pending(), Instant::now());
     diffs.close(&"s".into(), "/a", None, "close", now);
-    let open = diffs.open(proposal("s", "/a", "next"), "open", now);
+    let open = open(&mut diffs, proposal("s", "/a", "next"), "open", now);
     assert_eq!(lines(open), [r#"show 2 #1 "next""#]);
     assert_eq!(
         lines(diffs.closed(DiffId(1), Ok("old".into()))),
@@ -262,7 +309,7 @@ fn a_command_that_the_editor_refuses_leaves_the_diff_pending() {
 #[test]
 fn a_decision_on_a_replaced_proposal_does_not_settle_the_new_one() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.open(proposal("s", "/a", "newer"), "again", now);
+    open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
     assert!(diffs.resolved(DiffId(1), 1, accepted("old")).is_empty());
     assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
     assert_eq!(
@@ -321,7 +368,7 @@ fn a_proposal_that_comes_while_a_command_accepts_the_one_before_is_not_settled_b
     let (mut diffs, now) = (pending(), Instant::now());
     diffs.settle(DiffId(1), Decision::Accept, "command", now);
     assert_eq!(
-        lines(diffs.open(proposal("s", "/a", "newer"), "again", now)),
+        lines(open(&mut diffs, proposal("s", "/a", "newer"), "again", now)),
         [
             "command: error: a newer proposal for this file took its place",
             r#"show 1 #2 "newer""#
@@ -360,8 +407,8 @@ fn a_command_accepts_another_text_or_rejects() {
 #[test]
 fn the_views_of_an_agent_that_is_gone_go_away() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.open(proposal("s", "/b", "b"), "open", now);
-    diffs.open(proposal("other", "/a", "c"), "stays", now);
+    open(&mut diffs, proposal("s", "/b", "b"), "open", now);
+    open(&mut diffs, proposal("other", "/a", "c"), "stays", now);
     assert_eq!(
         lines(diffs.session_gone(&"s".into())),
         [
@@ -377,7 +424,7 @@ fn the_views_of_an_agent_that_is_gone_go_away() {
 fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
     let (mut diffs, now) = (pending(), Instant::now());
     diffs.settle(DiffId(1), Decision::Accept, "command", now);
-    diffs.open(proposal("s", "/b", "b"), "open", now);
+    open(&mut diffs, proposal("s", "/b", "b"), "open", now);
     assert_eq!(
         lines(diffs.stop()),
         [
@@ -387,4 +434,82 @@ fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
             "open: error: the companion stops"
         ]
     );
+}
+
+#[test]
+fn a_target_that_takes_longer_than_two_seconds_fails_its_call_alone() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    let looks = diffs.open(proposal("s", "/hangs", "x"), "hangs", now);
+    assert_eq!(lines(looks), ["look 2 #1"]);
+    assert_eq!(diffs.due(), Some(now + LOOK_TIMEOUT));
+    let other = open(&mut diffs, proposal("s", "/b", "y"), "other", now);
+    assert_eq!(lines(other), [r#"show 3 #1 "y""#]);
+    diffs.shown(DiffId(3), 1, Ok(()));
+    let late = lines(diffs.expire(now + LOOK_TIMEOUT));
+    assert_eq!(late.len(), 1, "no view to close: {late:?}");
+    assert!(late[0].starts_with("hangs: error: openDiff: cannot read \"/hangs\""));
+    assert!(
+        diffs
+            .looked(DiffId(2), 1, Ok(target("/hangs")), now)
+            .is_empty()
+    );
+    assert_eq!(diffs.pending().count(), 2);
+}
+
+#[test]
+fn a_target_that_cannot_be_shown_takes_the_view_of_the_older_proposal_along() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    let again = diffs.open(proposal("s", "/a", "newer"), "again", now);
+    assert_eq!(lines(again), ["look 1 #2"]);
+    assert_eq!(
+        lines(diffs.looked(DiffId(1), 2, Err("a folder".into()), now)),
+        ["close 1 NotShown", "again: error: a folder"]
+    );
+}
+
+#[test]
+fn a_decision_on_what_a_newer_proposal_is_about_to_replace_does_not_count() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.open(proposal("s", "/a", "newer"), "again", now);
+    assert!(diffs.resolved(DiffId(1), 1, accepted("new")).is_empty());
+    let shown = diffs.looked(DiffId(1), 2, Ok(target("/a")), now);
+    assert_eq!(lines(shown), [r#"show 1 #2 "newer""#]);
+}
+
+#[test]
+fn an_agent_that_closes_what_is_still_looked_at_gets_the_newest_text() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.open(proposal("s", "/a", "newer"), "open", now);
+    assert_eq!(
+        lines(diffs.close(&"s".into(), "/a", None, "close", now)),
+        [
+            "close 1 ClosedByAgent",
+            "open: error: the agent closed the diff",
+            r#"close: Closed("newer")"#
+        ]
+    );
+    assert!(diffs.closed(DiffId(1), Ok("new".into())).is_empty());
+    let late = diffs.looked(DiffId(1), 2, Ok(target("/a")), now);
+    assert!(late.is_empty(), "it is closed: {late:?}");
+
+    diffs.open(proposal("s", "/b", "first"), "open", now);
+    assert_eq!(
+        lines(diffs.close(&"s".into(), "/b", None, "close", now)),
+        [
+            "open: error: the agent closed the diff",
+            r#"close: Closed("first")"#
+        ],
+        "the editor never heard of it"
+    );
+}
+
+#[test]
+fn only_the_newest_of_two_looks_counts() {
+    let (mut diffs, now) = (Machine::default(), Instant::now());
+    diffs.open(proposal("s", "/a", "old"), "first", now);
+    diffs.open(proposal("s", "/a", "new"), "second", now);
+    let newest = diffs.looked(DiffId(1), 2, Ok(target("/a")), now);
+    assert_eq!(lines(newest), [r#"show 1 #2 "new""#]);
+    let stale = diffs.looked(DiffId(1), 1, Ok(target("/a")), now);
+    assert!(stale.is_empty(), "{stale:?}");
 }

@@ -53,6 +53,10 @@ struct Headless {
 }
 
 impl Editor for Headless {
+    fn compares(&self) -> bool {
+        false
+    }
+
     fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
         self.open.insert(diff.id, diff.proposed);
         shown.done(());

@@ -141,7 +141,7 @@ impl Face for Plugin {
 
     fn event(&mut self, event: Event) -> Vec<Action> {
         let message = match event {
-            Event::Open(diff, shown) => self.diffs.open(diff, shown),
+            Event::Open(diff, shown) => Some(self.diffs.open(diff, shown)),
             Event::Close(id, reason, closed) => self.diffs.close(id, reason, closed),
             Event::Status(status) => {
                 self.status = status;

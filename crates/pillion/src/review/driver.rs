@@ -183,14 +183,9 @@ impl<C: Companion> Driver<C> {
         }
     }
 
-    fn open(&mut self, diff: Diff, shown: Reply<()>) -> io::Result<()> {
-        let original = match self.stamps.read(diff.id, &diff.path) {
-            Ok(original) => original,
-            Err(reason) => {
-                shown.failed(reason);
-                return Ok(());
-            }
-        };
+    fn open(&mut self, mut diff: Diff, shown: Reply<()>) -> io::Result<()> {
+        let original = std::mem::take(&mut diff.original);
+        let original = self.stamps.watch(diff.id, &diff.path, original);
         self.load_languages()?;
         self.update(Event::Opened {
             diff,
@@ -253,7 +248,7 @@ impl<C: Companion> Driver<C> {
                 return self.update(Event::Kept(notice));
             }
             Effect::Reread(id, path) => {
-                let original = self.stamps.read(id, &path);
+                let original = self.stamps.reread(id, &path);
                 return self.update(Event::Reread(id, original));
             }
             Effect::Suspend => {

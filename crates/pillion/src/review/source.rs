@@ -1,24 +1,13 @@
-//! Reads the files that agents want to change, and notices when they change meanwhile. The only
+//! Notices when the files that agents want to change become others, and reads them again. The only
 //! part of the review that looks at the user's files; nothing writes them.
 
 use std::collections::HashMap;
-use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use pillion_companion::DiffId;
+use pillion_companion::{DiffId, Original, OriginalError, Stamp};
 
-use crate::original;
 use crate::review::view::Disk;
 use crate::text::Text;
-
-/// Reads the file before a change; `None` when it is not there yet.
-///
-/// # Errors
-/// One sentence that says why it cannot be read.
-pub fn read(path: &Path) -> Result<Option<Text>, String> {
-    Ok(original::read(path)?.map(Text::new))
-}
 
 /// Watches the files of pending diffs for other texts, by looking at them now and then.
 #[derive(Debug, Default)]
@@ -35,35 +24,27 @@ struct Watched {
     disk: Disk,
 }
 
-/// What changes whenever a file is written.
-#[derive(Debug, PartialEq, Eq)]
-struct Stamp {
-    len: u64,
-    modified: Option<SystemTime>,
-    file: u64,
-}
-
 impl Stamps {
-    /// Reads `path`, which a diff is to be compared with, and watches it.
-    ///
-    /// # Errors
-    /// As [`read`].
-    pub fn read(&mut self, id: DiffId, path: &Path) -> Result<Option<Text>, String> {
-        // In this order: what is written after the look at it is noticed by the next look.
-        let seen = stamp(path);
-        let original = read(path)?;
-        self.insert(id, path, seen, original.as_ref());
-        Ok(original)
-    }
-
-    fn insert(&mut self, id: DiffId, path: &Path, seen: Option<Stamp>, original: Option<&Text>) {
+    /// Watches the file that a diff is compared with, as it was when it was read. Its text.
+    pub fn watch(&mut self, id: DiffId, path: &Path, original: Original) -> Option<Text> {
+        let text = original.text.map(Text::new);
         let watched = Watched {
             path: path.to_owned(),
-            text: original.map(fingerprint),
-            seen,
+            text: text.as_ref().map(fingerprint),
+            seen: original.stamp,
             disk: Disk::Same,
         };
         self.files.insert(id, watched);
+        text
+    }
+
+    /// Reads the file of a diff once more, and watches it from now on as it is.
+    ///
+    /// # Errors
+    /// One sentence that says why it cannot be read.
+    pub fn reread(&mut self, id: DiffId, path: &Path) -> Result<Option<Text>, String> {
+        let original = Original::read(path).map_err(|error| error.to_string())?;
+        Ok(self.watch(id, path, original))
     }
 
     /// Watches only the files of these diffs from now on.
@@ -75,15 +56,17 @@ impl Stamps {
     pub fn look(&mut self) -> Vec<(DiffId, Disk)> {
         let mut news = Vec::new();
         for (id, file) in &mut self.files {
-            let stamp = stamp(&file.path);
+            let stamp = Stamp::of(&file.path);
             if stamp == file.seen {
                 continue;
             }
+            let text = match Original::read(&file.path) {
+                // The next look may see it.
+                Err(OriginalError::Busy(_)) => continue,
+                original => original.ok().and_then(|original| original.text),
+            };
             file.seen = stamp;
-            let text = read(&file.path)
-                .ok()
-                .flatten()
-                .map(|text| fingerprint(&text));
+            let text = text.map(Text::new).as_ref().map(fingerprint);
             let disk = match (file.text, text) {
                 (before, now) if before == now => Disk::Same,
                 (Some(_), None) => Disk::Gone,
@@ -99,26 +82,6 @@ impl Stamps {
     }
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = fs::metadata(path).ok()?;
-    Some(Stamp {
-        len: metadata.len(),
-        modified: metadata.modified().ok(),
-        file: number(&metadata),
-    })
-}
-
-#[cfg(unix)]
-fn number(metadata: &Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    metadata.ino()
-}
-
-#[cfg(not(unix))]
-fn number(_: &Metadata) -> u64 {
-    0
-}
-
 fn fingerprint(text: &Text) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
@@ -128,6 +91,8 @@ fn fingerprint(text: &Text) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -137,7 +102,7 @@ mod tests {
         fs::write(&path, "one").unwrap();
         let mut stamps = Stamps::default();
         let id = DiffId(1);
-        stamps.read(id, &path).unwrap();
+        stamps.reread(id, &path).unwrap();
         assert_eq!(stamps.look(), []);
         fs::write(&path, "three").unwrap();
         assert_eq!(stamps.look(), [(id, Disk::Changed)]);
@@ -157,10 +122,10 @@ mod tests {
         let path = folder.path().join("file");
         fs::write(&path, "one").unwrap();
         let mut stamps = Stamps::default();
-        let (id, seen) = (DiffId(1), stamp(&path));
-        let original = read(&path).unwrap();
+        let id = DiffId(1);
+        let original = Original::read(&path).unwrap();
         fs::write(&path, "three").unwrap();
-        stamps.insert(id, &path, seen, original.as_ref());
+        stamps.watch(id, &path, original);
         assert_eq!(stamps.look(), [(id, Disk::Changed)]);
     }
 }

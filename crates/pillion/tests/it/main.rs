@@ -12,6 +12,8 @@ mod doctor;
 mod env;
 mod files;
 mod foreign;
+#[cfg(target_os = "linux")]
+mod held_files;
 mod install;
 mod list;
 mod pipes;

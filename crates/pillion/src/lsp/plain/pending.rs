@@ -39,19 +39,12 @@ pub struct Pending {
     pub closes: Option<Instant>,
     /// When its diagnostics are due.
     pub redraw: Option<Instant>,
-    original: Option<Vec<u8>>,
     file: ProposalFile,
 }
 
 impl Pending {
     /// A proposal that was written to `file` and is to be shown.
-    pub fn new(
-        diff: Diff,
-        original: Option<Vec<u8>>,
-        file: ProposalFile,
-        shown: Reply<()>,
-        focused: u64,
-    ) -> Self {
+    pub fn new(diff: Diff, file: ProposalFile, shown: Reply<()>, focused: u64) -> Self {
         Self {
             uri: uri::from_path(file.path()),
             diff,
@@ -61,7 +54,6 @@ impl Pending {
             interrupts: None,
             closes: None,
             redraw: None,
-            original,
             file,
         }
     }
@@ -114,7 +106,7 @@ impl Pending {
             .map(|(first, now)| restore(&proposed, first, now));
         let text = restored.as_deref().unwrap_or(&proposed);
         let shown = self.view.text().unwrap_or(text);
-        diagnostics::between(self.original.as_deref(), text, shown, encoding)
+        diagnostics::between(self.diff.original.text.as_deref(), text, shown, encoding)
     }
 
     /// Accept, then reject.

@@ -21,7 +21,6 @@ use crate::lsp::plain::pending::{ACCEPT, Pending, REJECT};
 use crate::lsp::plain::shelf::Shelf;
 use crate::lsp::plain::wire::{Change, Shown};
 use crate::lsp::position::Encoding;
-use crate::original;
 
 /// How long an editor may take to open a document again that it closed, as it does when its
 /// language is changed. Then it counts as closed, which is a rejection (C5.7).
@@ -75,13 +74,6 @@ impl Proposals {
     pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Vec<Action> {
         let interrupts = (!self.pending.is_empty()).then(Instant::now);
         let mut actions = self.forget(diff.id);
-        let original = match original::read(&diff.path) {
-            Ok(original) => original,
-            Err(reason) => {
-                shown.failed(reason);
-                return actions;
-            }
-        };
         let label = format!("{}-{}", diff.id, diff.revision);
         let file = match self.shelf.put(&label, &diff.path, &diff.proposed) {
             Ok(file) => file,
@@ -92,7 +84,7 @@ impl Proposals {
             }
         };
         self.focuses += 1;
-        let mut pending = Pending::new(diff, original, file, shown, self.focuses);
+        let mut pending = Pending::new(diff, file, shown, self.focuses);
         pending.interrupts = interrupts;
         let (publish, first) = self.publish(&pending);
         let params = ShowDocumentParams {

@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::messages::{CLOSE_DIFF, CloseDiff, Closed, Decision, OPEN_DIFF, OpenDiff};
 use crate::lsp::outgoing::Outgoing;
 use crate::lsp::{message, uri};
-use crate::original;
 
 /// The views, and the requests whose answers are awaited.
 #[derive(Debug, Default)]
@@ -65,18 +64,10 @@ impl Diffs {
         self.views.values().filter(is_open).count()
     }
 
-    /// The companion wants a proposal shown. The request, if there is something to compare with.
-    pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Option<Message> {
+    /// The companion wants a proposal shown. The request.
+    pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Message {
         let Diff { id, revision, .. } = diff;
-        let original = match original::read(&diff.path) {
-            Ok(original) => original.map(String::from_utf8),
-            Err(reason) => {
-                // If an older proposal is shown, the companion takes its view away.
-                shown.failed(reason);
-                return None;
-            }
-        };
-        let (original, original_is_lossy) = match original {
+        let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
             None => (None, false),
             Some(Ok(text)) => (Some(text), false),
             Some(Err(error)) => {
@@ -107,7 +98,7 @@ impl Diffs {
             proposed: diff.proposed,
         };
         let asked = Asked::Open { id, shown };
-        Some(self.outgoing.ask(OPEN_DIFF, params, asked))
+        self.outgoing.ask(OPEN_DIFF, params, asked)
     }
 
     /// The companion wants a view taken away. The request, if the plugin ever heard of it.

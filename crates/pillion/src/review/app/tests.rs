@@ -58,6 +58,7 @@ impl Person {
             revision: self.revision,
             agent,
             path,
+            original: Default::default(),
             proposed: proposed.into(),
         };
         let effects = self.happens(Event::Opened {
