@@ -4,6 +4,7 @@
 
 mod choice;
 mod commands;
+mod completions;
 mod conformance;
 mod context;
 mod detect;
