@@ -28,18 +28,28 @@ impl Shell {
     /// The shell that runs this command, by the name of its parent process; else the user's own.
     /// None if it is one that reads none of these.
     pub fn asking(parent: Option<&str>, environment: &Environment) -> Option<Self> {
-        if parent.is_some_and(|parent| OTHERS.contains(&program(parent))) {
+        let login = environment.filled("SHELL").map(Path::new);
+        let login = login.and_then(Path::file_name).and_then(OsStr::to_str);
+        Self::choose(parent, login, cfg!(windows))
+    }
+
+    fn choose(parent: Option<&str>, login: Option<&str>, is_windows: bool) -> Option<Self> {
+        let parent = parent.map(program);
+        if parent.as_deref().is_some_and(|name| OTHERS.contains(&name)) {
             return None;
         }
-        let own = environment.filled("SHELL").map(Path::new);
-        let own = own.and_then(Path::file_name).and_then(OsStr::to_str);
-        let named = parent.into_iter().chain(own).find_map(Self::named);
-        named.or(cfg!(windows).then_some(Self::Powershell))
+        // On Windows there are no login shells: $SHELL is left behind by Git Bash, Cygwin or Wine.
+        let default = if is_windows {
+            Some(Self::Powershell)
+        } else {
+            login.map(program).as_deref().and_then(Self::named)
+        };
+        parent.as_deref().and_then(Self::named).or(default)
     }
 
     /// The shell whose program has this name.
     fn named(name: &str) -> Option<Self> {
-        <Self as clap::ValueEnum>::from_str(program(name), true).ok()
+        <Self as clap::ValueEnum>::from_str(name, true).ok()
     }
 
     /// A line that sets a variable for all programs that are started afterwards.
@@ -67,10 +77,11 @@ impl Shell {
 const OTHERS: [&str; 6] = ["csh", "tcsh", "nu", "elvish", "xonsh", "cmd"];
 
 /// A program's name without what systems put around it.
-fn program(name: &str) -> &str {
+fn program(name: &str) -> String {
     // A login shell's name starts with a hyphen.
     let name = name.strip_prefix('-').unwrap_or(name);
-    name.strip_suffix(".exe").unwrap_or(name)
+    let name = name.to_ascii_lowercase();
+    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
 }
 
 /// Within single quotes a POSIX shell takes everything as it is, up to the next one.
@@ -133,9 +144,27 @@ mod tests {
 
     #[test]
     fn an_unknown_shell_is_not_guessed() {
-        let tcsh = Environment::from_pairs([("SHELL", "/bin/tcsh")]);
-        let expected = cfg!(windows).then_some(Shell::Powershell);
-        assert_eq!(Shell::asking(Some("tcsh"), &tcsh), expected);
+        for parent in [Some("tcsh"), Some("make"), None] {
+            assert_eq!(Shell::choose(parent, Some("tcsh"), false), None);
+        }
+    }
+
+    #[test]
+    fn on_windows_it_is_powershell_unless_another_shell_asks() {
+        for (parent, expected) in [
+            (Some("pwsh.exe"), Some(Shell::Powershell)),
+            (Some("POWERSHELL.EXE"), Some(Shell::Powershell)),
+            (Some("bash.exe"), Some(Shell::Bash)),
+            (Some("Code.exe"), Some(Shell::Powershell)),
+            (Some("CMD.EXE"), None),
+            (None, Some(Shell::Powershell)),
+        ] {
+            assert_eq!(
+                Shell::choose(parent, Some("bash"), true),
+                expected,
+                "{parent:?}"
+            );
+        }
     }
 
     #[test]
