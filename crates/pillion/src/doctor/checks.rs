@@ -30,6 +30,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     session::check(facts, &mut findings);
     // The first break comes first in its step.
     findings.sort_by_key(|finding| (finding.id.step(), std::cmp::Reverse(finding.level)));
+    say_once(&mut findings);
     if !facts.is_connected() && !findings.iter().any(is_problem) {
         findings.push(unexplained(facts));
     }
@@ -38,6 +39,16 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
 
 pub fn is_problem(finding: &Finding) -> bool {
     finding.level == Level::Problem
+}
+
+/// Leaves out what goes away with a problem, by the same command.
+fn say_once(findings: &mut Vec<Finding>) {
+    let problems = findings.iter().filter(|finding| is_problem(finding));
+    let commands: Vec<_> = problems.filter_map(|it| it.mend.clone()).collect();
+    findings.retain(|finding| {
+        let is_said = |mend| commands.contains(mend);
+        is_problem(finding) || !finding.mend.as_ref().is_some_and(is_said)
+    });
 }
 
 /// The agent's own reason, where no check has a better one.

@@ -40,9 +40,15 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
         let line = format!("{:<11} {}", step.name(), said(examination, step, mark));
         writeln!(out, "  {} {}", style.mark(mark), visible::one_line(&line))?;
     }
+    let first = examination.problems().next();
     for finding in &examination.findings {
         writeln!(out)?;
         write_finding(out, finding, style)?;
+        // The verdict below says how to fix the first problem, and a command may be long.
+        let is_first = first.is_some_and(|first| std::ptr::eq(first, finding));
+        if let Some(mend) = finding.mend.as_ref().filter(|_| !is_first) {
+            writeln!(out, "      Mend: {}", visible::one_line(mend))?;
+        }
     }
     writeln!(out)?;
     write_verdict(out, examination, style)
@@ -67,9 +73,6 @@ fn write_finding(out: &mut impl Write, finding: &Finding, style: Style) -> io::R
         "      Why: {}",
         visible::one_line(&sentence(&finding.why))
     )?;
-    if let Some(mend) = &finding.mend {
-        writeln!(out, "      Mend: {}", visible::one_line(mend))?;
-    }
     Ok(())
 }
 

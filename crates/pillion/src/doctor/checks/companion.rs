@@ -94,8 +94,7 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
         "this release does not read from the companion which editor it is (`ideInfo`, C2.4)"
             .to_owned()
     };
-    let mend = shell::export("TERM_PROGRAM", "vscode");
-    Finding::problem(Id::EditorUnknown, what, why).mend(mend)
+    Finding::problem(Id::EditorUnknown, what, why).mend(run(facts, port))
 }
 
 /// Wires the agent to a companion, if it is a release that lets itself be wired.
@@ -109,7 +108,7 @@ fn wire(facts: &Facts, port: u16) -> String {
 }
 
 /// Starts the agent with a companion.
-fn run(facts: &Facts, port: u16) -> String {
+pub fn run(facts: &Facts, port: u16) -> String {
     format!("pillion run --port {port} {}", facts.agent().name())
 }
 

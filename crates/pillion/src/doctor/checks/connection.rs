@@ -8,7 +8,8 @@ use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
 use super::super::finding::{Finding, Id};
 use super::agent::install_newest;
-use super::{proxies, shell, variables};
+use super::companion::run;
+use super::{files, proxies, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     proxies::check(facts, findings);
@@ -107,7 +108,7 @@ fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
         "in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
     Some(match needed {
-        Override::Variable(name, value) => finding.mend(shell::export(name, value)),
+        Override::Variable(..) => finding.mend(run(facts, companion.port)),
         // Others' companions may refuse that name even where it leads to them.
         _ if !companion.is_pillion() => finding.mend(install_newest(facts.agent())),
         _ => finding.mend(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")),
@@ -125,7 +126,7 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
     let why = "such a companion answers to 127.0.0.1 only; in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
     match needs_container_override(facts.release, facts.environment(), true) {
-        Override::Variable(name, value) => Some(finding.mend(shell::export(name, value))),
+        Override::Variable(..) => Some(finding.mend(run(facts, dial.port))),
         Override::HostsFile => Some(finding.mend(install_newest(facts.agent()))),
         // It dials loopback, too, and what is wrong is there.
         Override::NotNeeded => None,
@@ -148,12 +149,13 @@ fn forget(facts: &Facts, dial: &Dial) -> String {
             let companions = facts.survey.companions.iter();
             let own = companions.filter(|companion| companion.port == dial.port);
             let files = own.flat_map(|companion| &companion.files);
-            let files = files.filter(|file| file.dialect == facts.agent());
-            let mut files: Vec<_> = files.map(|file| file.path.as_path()).collect();
-            if !files.contains(&path.as_path()) {
-                files.push(path);
+            let looked_at = files::looked_at(facts);
+            let files = files.filter(|file| looked_at.contains(file.path.as_path()));
+            let mut files: Vec<_> = files.map(|file| file.path.clone()).collect();
+            if !files.contains(path) {
+                files.push(path.clone());
             }
-            shell::remove(files)
+            files::remove_all(&files, std::iter::once(dial.port))
         }
     }
 }

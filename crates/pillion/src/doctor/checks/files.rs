@@ -68,14 +68,14 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
 }
 
 /// The files that this release looks at.
-fn looked_at(facts: &Facts) -> BTreeSet<&Path> {
+pub fn looked_at(facts: &Facts) -> BTreeSet<&Path> {
     let candidates = facts.search.candidates.iter();
     let read = candidates.filter(|candidate| candidate.verdict != Verdict::NotLookedAt);
     read.map(|candidate| candidate.path.as_path()).collect()
 }
 
 /// A companion leaves a file for each ancestor of its editor: a pattern for those of one port.
-fn remove_all(files: &[PathBuf], ports: impl Iterator<Item = u16>) -> String {
+pub fn remove_all(files: &[PathBuf], ports: impl Iterator<Item = u16>) -> String {
     let mut words: Vec<String> = Vec::new();
     let ports: Vec<_> = ports.map(|port| format!("-{port}.json")).collect();
     for file in files {

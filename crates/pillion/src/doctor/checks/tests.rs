@@ -142,7 +142,7 @@ fn nothing_is_wrong_where_nothing_is() {
 fn a_container_is_a_matter_of_facts_not_of_this_machine() {
     let hosts = [Host::ContainerHost];
     for (version, mend) in [
-        (NEW, "export REMOTE_CONTAINERS=1"),
+        (NEW, "pillion run --port 4242 gemini"),
         (
             Version::new(0, 20, 2),
             "echo 127.0.0.1 host.docker.internal | sudo tee -a /etc/hosts",
@@ -301,7 +301,7 @@ fn the_containers_name_is_no_matter_where_loopback_is_dialled_too() {
 fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
     let hosts = [Host::ContainerHost];
     for (version, mend) in [
-        (NEW, "export REMOTE_CONTAINERS=1"),
+        (NEW, "pillion run --port 4242 gemini"),
         (
             Version::new(0, 20, 2),
             "npm install -g @google/gemini-cli@latest",

@@ -88,13 +88,14 @@ fn a_release_that_knows_no_token_is_named() {
 #[test]
 fn a_release_that_knows_no_ide_info_wants_a_terminal_that_it_knows() {
     let world = World::new();
-    let _serve = world.serve();
+    let serve = world.serve();
     world.install(GEMINI, "0.6.1");
     let told = world.doctor(GEMINI);
     told.expect("editor-unknown", "problem", "does not take this terminal");
     let mend = told.expect("editor-unknown", "problem", "0.6.1");
-    assert_eq!(mend, "export TERM_PROGRAM=vscode");
-    world.after(&mend, GEMINI).expect_gone("editor-unknown");
+    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
+    let set = "export TERM_PROGRAM=vscode";
+    world.after(set, GEMINI).expect_gone("editor-unknown");
 }
 
 #[test]

@@ -33,11 +33,13 @@ fn in_a_container(world: &World, before: &str, agent: &str) -> Told {
 #[test]
 fn the_host_that_is_dialled_in_a_container_is_named() {
     let world = World::new().without("REMOTE_CONTAINERS");
-    let _serve = world.serve();
+    let serve = world.serve();
     let told = in_a_container(&world, "", GEMINI);
     let mend = told.expect_first("container-host", "dials host.docker.internal");
-    assert_eq!(mend, "export REMOTE_CONTAINERS=1");
-    in_a_container(&world, &mend, GEMINI).expect_connects("container-host");
+    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
+    // What `run` sets there.
+    let set = "export REMOTE_CONTAINERS=1";
+    in_a_container(&world, set, GEMINI).expect_connects("container-host");
     // It tries this machine first.
     in_a_container(&world, "", QWEN).expect_connects("container-host");
     // No variable helps this one.
@@ -126,6 +128,9 @@ fn a_companion_that_refuses_the_token_is_another_one() {
     take(kill(world.serve()), answer);
     let told = world.doctor(GEMINI);
     let mend = told.expect_first("token-refused", "refuses the token");
+    // A companion leaves a file for each of its ancestors: no list of them, and not twice.
+    assert_eq!(mend.split(' ').count(), 4, "{mend}");
+    assert_eq!(told.text.matches("rm -f --").count(), 1, "{}", told.text);
     world.after(&mend, GEMINI).expect_gone("token-refused");
 }
 
