@@ -142,6 +142,22 @@ fn http_stays_at_the_edges() {
     forbid("crates", &["axum::", "hyper::", "http::"], &edges);
 }
 
+/// On Windows the standard library's spelling of a real path is one that agents cannot resolve.
+#[test]
+fn one_function_asks_for_real_paths() {
+    let others = [
+        "crates/discovery/src/real_path.rs",
+        // Compares and reports nothing.
+        "crates/agent/src/conformance",
+        "crates/agent/tests",
+        "crates/companion/tests",
+        "crates/pillion/build.rs",
+        "crates/pillion/tests",
+        "crates/testkit",
+    ];
+    forbid("crates", &[".canonicalize(", "fs::canonicalize("], &others);
+}
+
 #[test]
 fn the_companion_knows_no_terminal_and_no_editor() {
     let words = ["ratatui", "crossterm", "neovim", "nvim"];

@@ -33,7 +33,7 @@ pub use environment::Environment;
 pub use liveness::listens;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication};
-pub use real_path::{depth_in, real_path};
+pub use real_path::{canonicalize, depth_in, real_path};
 pub use state::{CompanionState, StateError, StateFile};
 pub use survey::survey;
 pub use sweep::sweep;

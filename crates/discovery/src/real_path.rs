@@ -2,17 +2,34 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// The real path of something that is there: links followed, in the system's usual spelling.
+///
+/// The only caller of the standard library's function, whose paths on Windows start with `\\?\`:
+/// Node cannot resolve those, and people do not recognise them.
+///
+/// # Errors
+/// As [`Path::canonicalize`].
+pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
+    let real = path.canonicalize()?;
+    #[cfg(windows)]
+    if let Some(plain) = real.to_str().and_then(without_verbatim_prefix) {
+        return Ok(plain.into());
+    }
+    Ok(real)
+}
 
 /// Where the path really leads, also where it is not there yet: through links whose end is missing,
 /// and out of folders that are missing.
 pub fn real_path(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
+    if let Ok(real) = canonicalize(path) {
         return real;
     }
     let path = without_links(path);
     for existing in path.ancestors() {
-        let Ok(real) = existing.canonicalize() else {
+        let Ok(real) = canonicalize(existing) else {
             continue;
         };
         return match path.strip_prefix(existing) {
@@ -57,6 +74,40 @@ fn without_links(path: &Path) -> PathBuf {
         }
     }
     real
+}
+
+/// `\\?\C:\a` as `C:\a`, and `\\?\UNC\server\share` as `\\server\share`; `None` for what has no
+/// other spelling, such as a volume without a letter.
+#[cfg(any(windows, test))]
+fn without_verbatim_prefix(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(r"\\?\")?;
+    if let Some(share) = rest.strip_prefix(r"UNC\") {
+        return Some(format!(r"\\{share}"));
+    }
+    let (drive, below) = rest.split_once(':')?;
+    let is_letter = drive.len() == 1 && drive.starts_with(|it: char| it.is_ascii_alphabetic());
+    (is_letter && below.starts_with('\\')).then(|| rest.to_owned())
+}
+
+#[cfg(test)]
+mod spelling {
+    use super::without_verbatim_prefix;
+
+    #[test]
+    fn windows_paths_lose_the_prefix_that_others_cannot_read() {
+        for (path, plain) in [
+            (r"\\?\C:\Users\me", Some(r"C:\Users\me")),
+            (r"\\?\z:\", Some(r"z:\")),
+            (r"\\?\UNC\server\share\a", Some(r"\\server\share\a")),
+            (r"\\?\Volume{b75e2c83-0000}\a", None),
+            (r"\\?\C:", None),
+            (r"\\?\ab:\c", None),
+            (r"\\server\share", None),
+            (r"C:\already\plain", None),
+        ] {
+            assert_eq!(without_verbatim_prefix(path).as_deref(), plain, "{path}");
+        }
+    }
 }
 
 #[cfg(all(test, unix))]

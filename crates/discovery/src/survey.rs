@@ -11,7 +11,7 @@ use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
-use crate::real_path::depth_in;
+use crate::real_path::{canonicalize, depth_in};
 use crate::state::{self, CompanionState};
 use crate::{liveness, process};
 
@@ -224,7 +224,7 @@ fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize();
+    let real = |path: &Path| canonicalize(path);
     one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 

@@ -7,6 +7,7 @@ use std::thread;
 
 use anyhow::Context;
 use pillion_agent::{Client, Update};
+use pillion_discovery::canonicalize;
 use pillion_protocol::{DiscoveryFile, Token};
 use tempfile::TempDir;
 
@@ -33,7 +34,7 @@ impl Demo {
 
     /// Where the sample file is.
     pub fn root(&self) -> anyhow::Result<PathBuf> {
-        Ok(self.folder.path().canonicalize()?)
+        Ok(canonicalize(self.folder.path())?)
     }
 
     /// Lets the agent go. It reads `discovery_file` as any agent does, and tells `notice` how it

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use pillion_discovery::canonicalize;
 use pillion_protocol::discovery::join_roots;
 
 use crate::failure::{Failure, Kind};
@@ -34,7 +35,7 @@ fn real_paths(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 fn root(path: &Path) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     // Agents compare real paths (C2.7).
-    let real = path.canonicalize().with_context(|| {
+    let real = canonicalize(path).with_context(|| {
         Failure::new(Kind::Refused, format!("there is no workspace {shown}"))
             .hint("--workspace takes a folder that exists.")
     })?;

@@ -6,6 +6,10 @@ pub(crate) enum Answer {
     /// It is there, and ours.
     Here,
     /// It is there, and another user's.
+    #[cfg_attr(
+        not(unix),
+        allow(dead_code, reason = "there are no signals to ask with")
+    )]
     NotOurs,
     /// There is no such process.
     Nobody,

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use pillion_discovery::canonicalize;
 use pillion_discovery::environment::absolute;
 use pillion_protocol::discovery::WORKSPACE_SEPARATOR;
 
@@ -95,7 +96,7 @@ impl<'a> Matcher<'a> {
             path.to_owned()
         };
         let path = absolute(self.current_dir, Path::new(&path));
-        Ok(fs::canonicalize(&path).unwrap_or(path))
+        Ok(canonicalize(&path).unwrap_or(path))
     }
 
     /// The real path as far as it exists, and the rest as it is. A link that leads nowhere is
@@ -105,7 +106,7 @@ impl<'a> Matcher<'a> {
             return Err(Refused);
         }
         seen.push(path.to_owned());
-        match fs::canonicalize(path) {
+        match canonicalize(path) {
             Ok(real) => return Ok(real),
             Err(error) if !self.is_absence(&error) => return Err(Refused),
             Err(_) => {}

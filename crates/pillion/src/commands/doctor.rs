@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, canonicalize};
 use pillion_protocol::Dialect;
 
 use crate::doctor::{self, Examination, Report, Style};
@@ -100,7 +100,7 @@ fn noticed<T>(work: impl FnOnce() -> T) -> T {
 fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     let folder = named.unwrap_or_else(|| PathBuf::from("."));
     let shown = folder.display();
-    let real = folder.canonicalize().with_context(|| {
+    let real = canonicalize(&folder).with_context(|| {
         Failure::new(Kind::Refused, format!("there is no folder {shown}"))
             .hint("Change to a folder that exists, or name one with --workspace.")
     })?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gen_lsp_types::MessageType;
 use lsp_server::Message;
+use pillion_discovery::canonicalize;
 use pillion_protocol::discovery::join_roots;
 use serde::Deserialize;
 
@@ -85,7 +86,7 @@ impl Roots {
         let Some(path) = uri::to_path(uri) else {
             return;
         };
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let real = canonicalize(&path).unwrap_or_else(|_| path.clone());
         self.folders
             .retain(|folder| folder.named != path && folder.real != real);
     }
@@ -126,8 +127,7 @@ impl Roots {
 
 fn real_folder(path: &Path) -> Result<PathBuf, String> {
     let shown = path.display();
-    let real = path
-        .canonicalize()
+    let real = canonicalize(path)
         .map_err(|error| format!("the workspace folder {shown} cannot be served: {error}"))?;
     if !real.is_dir() {
         return Err(format!("the workspace folder {shown} is not a folder"));

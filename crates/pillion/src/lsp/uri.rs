@@ -71,8 +71,6 @@ fn windows_path(path: &str) -> Option<String> {
 /// The URI of a Windows path.
 #[cfg(any(windows, test))]
 fn windows_uri(path: &str) -> String {
-    // What `canonicalize` puts in front.
-    let path = path.strip_prefix(r"\\?\").unwrap_or(path);
     let path = path.replace('\\', "/");
     let (drive, rest) = path.split_once(':').unwrap_or_default();
     let rest = percent_encode(rest.as_bytes(), ENCODED);
@@ -146,7 +144,6 @@ mod tests {
         ] {
             assert_eq!(windows_path(path).as_deref(), expected, "{path}");
         }
-        assert_eq!(windows_uri(r"\\?\C:\a b\c"), "file:///C:/a%20b/c");
         assert_eq!(windows_uri(r"C:\a"), "file:///C:/a");
     }
 

@@ -4,6 +4,10 @@
 use std::path::{Path, PathBuf};
 
 /// Why a file is not taken for the administrator's.
+#[cfg_attr(
+    not(unix),
+    allow(dead_code, reason = "nothing is known of access lists")
+)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Insecure {
     /// The file, or a folder above it.
@@ -11,6 +15,10 @@ pub struct Insecure {
     pub reason: Reason,
 }
 
+#[cfg_attr(
+    not(unix),
+    allow(dead_code, reason = "nothing is known of access lists")
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// It does not belong to root.
@@ -26,7 +34,7 @@ pub fn insecure(path: &Path) -> Option<Insecure> {
     use std::fs::{self, Metadata};
     use std::os::unix::fs::MetadataExt;
 
-    let real = path.canonicalize().ok()?;
+    let real = pillion_discovery::canonicalize(path).ok()?;
     let is_open = |file: &Metadata| !file.is_symlink() && file.mode() & 0o022 != 0;
     let judge = |step: &Path, file: Metadata| {
         let reason = match file {

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Release, Version};
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, canonicalize};
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
@@ -116,7 +116,7 @@ fn is_program(path: &Path) -> bool {
 /// The version in the description of the package that the command belongs to.
 fn packaged_version(command: &Path, agent: Dialect) -> Option<Version> {
     let package = agent.package()?;
-    let real = command.canonicalize().ok()?;
+    let real = canonicalize(command).ok()?;
     let folders = real.ancestors().skip(1).take(MAX_DEPTH);
     let mut found = folders.filter_map(|folder| described_version(folder, package));
     found.next().or_else(|| {

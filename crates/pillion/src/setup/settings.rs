@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use json_comments::{CommentSettings, StripComments};
 use pillion_agent::find::{Release, Version};
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, canonicalize};
 use pillion_protocol::Dialect;
 use serde_json::{Map, Value};
 
@@ -156,7 +156,7 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
         (Scope::User, user.clone()),
     ];
     // In the home directory both would be one file.
-    if project.canonicalize().ok() != user.canonicalize().ok() || !project.exists() {
+    if canonicalize(&project).ok() != canonicalize(&user).ok() || !project.exists() {
         places.push((Scope::Project, project));
     }
     places.push((Scope::System, system));
@@ -238,7 +238,7 @@ fn trust_list(path: PathBuf) -> TrustList {
             }
         };
         list.rules.extend(folder.map(|folder| TrustRule {
-            folder: folder.canonicalize().unwrap_or(folder),
+            folder: canonicalize(&folder).unwrap_or(folder),
             length,
             is_trusted,
         }));

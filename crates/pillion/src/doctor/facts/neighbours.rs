@@ -90,10 +90,8 @@ fn places(environment: &Environment, terminal: &Environment) -> Vec<(&'static st
 }
 
 fn same(one: &std::path::Path, other: &std::path::Path) -> bool {
-    one == other
-        || one
-            .canonicalize()
-            .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    let real = pillion_discovery::canonicalize;
+    one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 #[cfg(target_os = "linux")]

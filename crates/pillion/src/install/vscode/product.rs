@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pillion_discovery::canonicalize;
 use serde::Deserialize;
 
 use super::read_json;
@@ -24,7 +25,7 @@ impl Product {
     /// That of the installation that a command belongs to; none where it cannot be told, such as in
     /// a Snap.
     pub fn of(program: &Path) -> Option<Self> {
-        let program = program.canonicalize().ok()?;
+        let program = canonicalize(program).ok()?;
         // `bin/code` on a Mac and in a server's `bin/remote-cli`, `bin/code` beside `resources`.
         let above = program.ancestors().skip(2).take(2);
         let mut files = above.flat_map(|folder| {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::private_file::Folder;
-use pillion_discovery::{Environment, FileError, process};
+use pillion_discovery::{Environment, FileError, canonicalize, process};
 
 const PROPOSALS: &str = "proposals";
 
@@ -155,10 +155,9 @@ impl Drop for ProposalFile {
     }
 }
 
-/// A folder by the name that editors give it: without links. On Windows they do not care.
+/// A folder by the name that editors give it: without links.
 fn real(folder: &Path) -> PathBuf {
-    let real = fs::canonicalize(folder).ok().filter(|_| cfg!(unix));
-    real.unwrap_or_else(|| folder.to_owned())
+    canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 /// `NAME.proposed.EXT`: an editor chooses a language by how a name ends, or by how it begins.
