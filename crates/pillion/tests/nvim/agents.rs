@@ -7,7 +7,7 @@ use std::time::Duration;
 use pillion_testkit::{Agent, AgentKind, Home, Model, Nvim, NvimVersion, Size, Tmux, Turn};
 use serde_json::json;
 
-use crate::world::setup;
+use crate::world::{look, setup};
 
 /// Wide enough for an agent's terminal beside a file.
 const SIZE: Size = Size::new(240, 50);
@@ -263,6 +263,7 @@ impl Scene {
         self.nvim.input("<C-\\><C-n>:PillionDiffs<CR>");
         self.nvim
             .wait_until("the proposal in focus", "vim.b.pillion_diff ~= nil");
+        look(&self.nvim);
     }
 
     fn wait_settled(&self) {

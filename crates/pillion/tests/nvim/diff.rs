@@ -37,8 +37,15 @@ impl Review {
         }
     }
 
-    /// Gemini proposes a text for `a.txt`, and it is shown.
+    /// Gemini proposes a text for `a.txt`, and the person looks at it.
+    #[track_caller]
     pub fn propose(&self, text: &str) {
+        self.begin(text);
+        self.world.look();
+    }
+
+    /// Gemini proposes a text for `a.txt`, and it is shown.
+    pub fn begin(&self, text: &str) {
         self.gemini.propose(&self.path, text);
     }
 

@@ -16,15 +16,11 @@ each_neovim! {
         let mut review = Review::new(version);
         let before = review.everything();
         for keys in ["ZQ", ":q<CR>", "<C-w>q", "<C-w>c", ":tabclose<CR>", ":1tabnext<CR>:tabonly<CR>"] {
-            review.propose(PROPOSED);
+            review.begin(PROPOSED);
             review.world.nvim.input(keys);
             review.is_rejected();
             assert_eq!(review.everything(), before, "after {keys}");
         }
-        review.propose(PROPOSED);
-        review.world.nvim.input(":xa<CR>");
-        assert_eq!(review.gemini.outcome(), Update::DiffRejected { path: review.path() });
-        assert_eq!(review.world.nvim.wait_exit(), 0);
     }
 }
 
@@ -73,6 +69,7 @@ each_neovim! {
         );
         let path = review.world.home.file("a.lua", "local a \n");
         review.gemini.propose(&path, "local b \n");
+        review.world.look();
         let heard: Value = review.world.nvim.lua(
             "local left = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
              return { heard, vim.bo.modified, vim.fn.getbufline(left, 1)[1] }",
@@ -183,6 +180,7 @@ each_neovim! {
                 world.nvim.lua::<Value>("vim.cmd('edit ' .. vim.fn.fnameescape(...))", json!([path]));
             }
             gemini.propose(&path, "text\0 now\n");
+            world.look();
             world.nvim.lua::<Value>("vim.cmd('redraw!')", json!([]));
             world.nvim.input(":w<CR>");
             let path = path.display().to_string();

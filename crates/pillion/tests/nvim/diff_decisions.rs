@@ -13,7 +13,7 @@ each_neovim! {
     fn what_accepts_takes_the_text_as_edited(version) {
         let mut review = Review::new(version);
         let before = review.everything();
-        let accepting = [":w<CR>", ":w!<CR>", ":wq<CR>", ":x<CR>", "ZZ", ":wa<CR>", ":PillionAccept<CR>"];
+        let accepting = [":w<CR>", ":w!<CR>", ":wq<CR>", ":x<CR>", "ZZ", ":silent! w<CR>", ":w|wincmd w<CR>", ":PillionAccept<CR>"];
         for keys in accepting {
             review.propose(PROPOSED);
             review.world.nvim.input(&format!("Gomine<Esc>{keys}"));
@@ -35,8 +35,7 @@ each_neovim! {
         let mut review = Review::new(version);
         let before = review.everything();
         let rejecting = [
-            ":q<CR>", ":q!<CR>", ":close<CR>", ":tabclose<CR>", ":bd!<CR>", ":bw!<CR>", "ZQ",
-            ":PillionReject<CR>", "<C-w>h:only<CR>",
+            ":q!<CR>", ":bd!<CR>", ":bw!<CR>", "ZQ", ":PillionReject<CR>",
         ];
         for keys in rejecting {
             review.propose(PROPOSED);
@@ -192,6 +191,7 @@ each_neovim! {
         let mut review = Review::new(version);
         let path = review.world.home.file("latin.txt", b"caf\xe9\n");
         review.gemini.propose(&path, "café\n");
+        review.world.look();
         let left: Value = review.world.nvim.lua(
             "local buf = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
              return { vim.api.nvim_buf_get_lines(buf, 0, -1, false)[1],

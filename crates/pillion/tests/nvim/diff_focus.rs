@@ -68,7 +68,7 @@ each_neovim! {
         let mut review = Review::new(version);
         type_in_terminal(&review);
         review.type_until("<C-\\><C-n><C-w>oi", "vim.api.nvim_get_mode().mode == 't'");
-        review.propose(PROPOSED);
+        review.begin(PROPOSED);
         assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", true]));
         review.type_until("<C-\\><C-n>:PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
         review.world.nvim.input(":q<CR>");
@@ -94,19 +94,22 @@ each_neovim! {
     fn no_key_is_lost_on_a_person_who_types(version) {
         let mut review = Review::new(version);
         review.world.nvim.input("Gohello");
-        review.propose(PROPOSED);
+        review.begin(PROPOSED);
         review.world.nvim.input(" world");
         assert_eq!(review.gemini.close(&review.path).unwrap(), PROPOSED);
         review.type_until("!<Esc>", "vim.fn.getline('.') == 'hello world!'");
         // A selection goes on, and so does a command line.
         review.type_until("gg0l<C-v>j", "vim.api.nvim_get_mode().mode == '\\22'");
-        review.propose(PROPOSED);
+        review.begin(PROPOSED);
         review.type_until("j$y", "vim.fn.getreg('\"') == 'ne\\nwo\\nhree'");
         review.type_until(":let g:typed = 1", "vim.api.nvim_get_mode().mode == 'c'");
         review.gemini.close(&review.path).unwrap();
-        review.propose(PROPOSED);
+        review.begin(PROPOSED);
         review.type_until("2<CR>", "vim.g.typed == 12");
-        review.type_until(":PillionAccept<CR>", "vim.g.typed == 12");
+        // What they have not seen is shown first.
+        review.type_until(":PillionAccept<CR>", "vim.b.pillion_diff ~= nil");
+        review.world.look();
+        review.world.nvim.input(":PillionAccept<CR>");
         review.is_accepted(PROPOSED);
         assert_eq!(review.lines().len(), ORIGINAL.lines().count() + 1);
     }
@@ -146,6 +149,9 @@ fn layout_is_as_before(
         .world
         .nvim
         .command("botright 8new | wincmd p | set readonly | 3");
+    // Here it is about windows: nobody looks.
+    let no_delay = "require('pillion.diff.seen').REVIEW_DELAY_MS = 0";
+    review.world.nvim.lua::<Value>(no_delay, json!([]));
     let before = review.everything();
     review.propose(PROPOSED);
     review.world.nvim.input("Gomine<Esc>:w<CR>");
@@ -182,6 +188,7 @@ each_neovim! {
         review.propose(PROPOSED);
         qwen.propose(&review.path, "qwen\n");
         review.type_until(":PillionDiffs 2<CR>", "vim.b.pillion_diff == 2");
+        review.world.look();
         review.world.nvim.input(":w<CR>");
         let path = review.path();
         assert_eq!(qwen.outcome(), pillion_agent::Update::DiffAccepted { path, content: "qwen\n".to_owned() });

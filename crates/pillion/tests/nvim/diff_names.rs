@@ -36,6 +36,7 @@ each_neovim! {
                     world.nvim.lua::<Value>("vim.fn.bufload(vim.fn.bufadd(...))", json!([path]));
                 }
                 gemini.propose(path, "proposed\n");
+                world.look();
                 let shown: Value = world.nvim.lua(
                     "vim.cmd('redraw!')
                      local left = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))

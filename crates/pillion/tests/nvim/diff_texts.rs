@@ -20,6 +20,7 @@ each_neovim! {
         for (number, (name, text)) in texts().iter().enumerate() {
             let path = world.home.workspace().join(format!("{number}.txt"));
             gemini.propose(&path, text);
+            world.look();
             world.nvim.input(":w<CR>");
             let Update::DiffAccepted { content, .. } = gemini.outcome() else {
                 panic!("{name}: not accepted")

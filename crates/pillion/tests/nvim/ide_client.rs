@@ -20,6 +20,7 @@ each_neovim! {
             let path = world.home.workspace().join(format!("{number}.txt"));
             let diff = client.open_diff(&path, text);
             wait_view(&world);
+            world.look();
             world.nvim.input(":w<CR>");
             let Outcome::Accepted(Some(back)) = client.outcome(diff, SOON) else {
                 panic!("{name}: not accepted")

@@ -67,11 +67,31 @@ impl World {
         self.agent(Dialect::GeminiCli)
     }
 
+    /// Waits until the diff that the person sees has been on the screen so long that they may accept it.
+    #[track_caller]
+    pub fn look(&self) {
+        look(&self.nvim);
+    }
+
     /// Waits until agents are shown a context in which `wanted` holds for the active file.
     pub fn active(&self, agent: &mut TestAgent, wanted: impl Fn(&File) -> bool) -> File {
         let context = agent.context(|context| context.active_file().is_some_and(&wanted));
         context.active_file().expect("it was wanted").clone()
     }
+}
+
+/// See [`World::look`].
+#[track_caller]
+pub fn look(nvim: &Nvim) {
+    nvim.wait_until(
+        "a proposal that was looked at",
+        "(function()
+           local pending = require('pillion.diff.pending')
+           local diffs = pending.sorted()
+           local diff = pending.focused() or diffs[#diffs]
+           return diff and require('pillion.diff.seen').problem(diff, diff.revision) == nil
+         end)()",
+    );
 }
 
 /// A Neovim with the plugin and the command under test, still to be started.

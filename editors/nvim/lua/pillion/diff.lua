@@ -2,13 +2,17 @@
 
 local buffers = require("pillion.buffers")
 local client = require("pillion.client")
+local label = require("pillion.diff.label")
 local list = require("pillion.diff.list")
 local navigation = require("pillion.diff.navigation")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local pending = require("pillion.diff.pending")
 local proposal = require("pillion.diff.proposal")
+local quit = require("pillion.diff.quit")
+local seen = require("pillion.diff.seen")
 local text = require("pillion.diff.text")
+local typed = require("pillion.diff.typed")
 local utf8 = require("pillion.utf8")
 local view = require("pillion.diff.view")
 local write = require("pillion.diff.write")
@@ -22,26 +26,32 @@ local function send(diff, outcome, content)
   )
 end
 
---- Keeps `:wq` from closing the window of what could not be accepted.
-local function keep(diff, problem)
-  vim.bo[diff.right].modified = true
-  notify.error(problem)
+--- Says why nothing was accepted: later, since `:silent w` is a decision, too.
+local function refuse(problem)
+  vim.schedule(function()
+    notify.error(problem)
+  end)
   return nil, problem
 end
 
-local function accept(diff)
+--- `begun`: the revision that was on the screen when the person began to type this.
+local function accept(diff, begun)
+  local refusal = seen.refusal(diff, begun)
+  if refusal then
+    return refuse(refusal)
+  end
   local content = buffers.text(diff.right)
   local invalid = utf8.first_invalid(content)
   if invalid then
     local _, line = content:sub(1, invalid):gsub("\n", "")
-    return keep(diff, ("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
+    return refuse(("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
   end
   if content == "" and #diff.pristine.lines > 0 and not diff.is_script and not diff.is_warned then
     diff.is_warned = true
-    return keep(diff, "agents take an empty text for none: :q! rejects, :w again accepts")
+    return refuse("agents take an empty text for none: :q! rejects, :w again accepts")
   end
   if not send(diff, "accepted", content) then
-    return keep(diff, "Pillion does not run, so nobody hears that. Hint: :Pillion start; :w NAME writes a copy")
+    return refuse("Pillion does not run, so nobody hears that. Hint: :Pillion start; :w NAME writes a copy")
   end
   vim.bo[diff.right].modified = false
   require("pillion.reload").expect(diff.path)
@@ -55,12 +65,14 @@ local function reject(diff)
   return true
 end
 
---- Rejects a diff whose buffer is gone, or whose last window was closed.
-local function check(diff, was_closed)
+--- Rejects a diff whose buffer is gone, or whose last window was closed. `is_wanted`: with all edits.
+local function check(diff, was_closed, is_wanted)
   if pending.get(diff.id) ~= diff then
     return
   end
-  if not vim.api.nvim_buf_is_loaded(diff.right) or (was_closed and not view.is_shown(diff)) then
+  local is_gone = not vim.api.nvim_buf_is_loaded(diff.right)
+  if is_gone or (was_closed and not view.is_shown(diff)) then
+    diff.keeps_edits = not is_gone and not is_wanted
     reject(diff)
   else
     diff.was_inside = nil
@@ -69,8 +81,9 @@ end
 
 local function check_later(diff, was_closed)
   diff.was_inside = pending.is_inside(diff)
+  local is_wanted = diff.is_quit
   vim.schedule(function()
-    check(diff, was_closed)
+    check(diff, was_closed, is_wanted)
   end)
 end
 
@@ -93,7 +106,14 @@ local function attach()
       check_later(diff)
     end
   end)
-  write.attach(group, pending.of_buffer, accept, function(diff)
+  seen.attach(pending.of_buffer)
+  typed.attach(group, pending.revisions, function(kind, buf)
+    quit.prepare(kind, buf, pending)
+  end)
+  quit.attach(group, pending)
+  write.attach(group, pending.of_buffer, function(diff)
+    accept(diff, typed.revision(diff))
+  end, function(diff)
     proposal.fill(diff.right, diff.pristine)
   end)
 end
@@ -115,6 +135,10 @@ local function replace(diff, params)
   read(diff, params)
   original.refresh(diff)
   view.replace(diff)
+  seen.draw_again(diff)
+  if pending.is_inside(diff) then
+    label.announce_anew(diff)
+  end
   if not view.is_shown(diff) then
     view.close_windows(diff, diff.windows)
     return view.show(diff, { in_view = pending.focused() ~= nil })
@@ -141,6 +165,7 @@ function M.open(params)
     attach()
   end
   pending.add(diff)
+  typed.repeat_maps(diff.right)
   pending.guard()
   pending.emit("PillionDiffOpened", diff)
   return true
@@ -162,39 +187,33 @@ function M.close(params)
   return { content = content }
 end
 
---- Calls `act(diff)` with the diff that is meant: by id, the one in focus, the only one, or the one
---- that the person chooses.
+--- Calls `act(diff, begun)` with the diff that is meant: by id, the one in focus, the only one, or the
+--- one that the person chooses; and with the revision of it that they had on the screen then.
 local function with_diff(id, prompt, act)
+  local revisions = {}
+  for _, diff in ipairs(pending.sorted()) do
+    revisions[diff.id] = typed.revision(diff)
+  end
+  local function act_on(diff)
+    return act(diff, revisions[diff.id])
+  end
   local diff = id and pending.get(id) or not id and pending.focused()
   local diffs = pending.sorted()
   if diff then
-    return act(diff)
+    return act_on(diff)
   elseif id then
     notify.error(("there is no diff %s. Hint: :PillionDiffs lists them"):format(id))
   elseif #diffs == 0 then
     notify.info("no diff is pending")
   elseif #diffs == 1 then
-    return act(diffs[1])
+    return act_on(diffs[1])
   else
     list.select(diffs, nil, prompt, function(chosen)
       if pending.get(chosen.id) == chosen then
-        act(chosen)
+        act_on(chosen)
       end
     end)
   end
-end
-
-function M.accept(id)
-  return with_diff(id, "Accept which diff?", accept)
-end
-
-function M.reject(id)
-  return with_diff(id, "Reject which diff?", reject)
-end
-
---- What is pending: a list of { id, agent, path, added, removed }, the oldest first.
-function M.list()
-  return vim.tbl_map(list.item, pending.sorted())
 end
 
 local function go_to(diff)
@@ -205,6 +224,32 @@ local function go_to(diff)
     notify.error(("the view of %s could not be opened: %s"):format(diff.path, problem))
   end
   return done
+end
+
+--- Accepts what the person has seen; what they have not is shown.
+local function accept_seen(diff, begun)
+  if vim.fn.reg_executing() ~= "" then
+    return refuse("a macro that runs accepts nothing")
+  elseif seen.is_unseen(diff) and not pending.is_inside(diff) then
+    if go_to(diff) then
+      return refuse("not seen before: look first, then again")
+    end
+    return
+  end
+  return accept(diff, begun)
+end
+
+function M.accept(id)
+  return with_diff(id, "Accept which diff?", accept_seen)
+end
+
+function M.reject(id)
+  return with_diff(id, "Reject which diff?", reject)
+end
+
+--- What is pending: a list of { id, agent, path, added, removed }, the oldest first.
+function M.list()
+  return vim.tbl_map(list.item, pending.sorted())
 end
 
 --- Takes all views away: the program ended, and nobody waits for an answer. What the person wrote into

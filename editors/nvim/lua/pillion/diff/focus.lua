@@ -23,8 +23,10 @@ local function views_of_tab(tab)
 end
 
 --- Whether the person may be taken elsewhere: "normal", "terminal", or "busy" in the middle of typing.
-local function activity(mode)
-  if mode.blocking then
+--- A macro would go on elsewhere, too, or be recorded there.
+function M.activity()
+  local mode = vim.api.nvim_get_mode()
+  if mode.blocking or vim.fn.reg_recording() ~= "" or vim.fn.reg_executing() ~= "" then
     return "busy"
   end
   if mode.mode == "n" or mode.mode == "nt" then
@@ -41,7 +43,7 @@ function M.capture()
     win = vim.api.nvim_get_current_win(),
     tab = tab,
     mode = mode.mode,
-    activity = activity(mode),
+    activity = M.activity(),
     in_terminal = vim.bo.buftype == "terminal",
     last_win = win_of_number(vim.fn.winnr("#")),
     last_tab = tab_of_number(vim.fn.tabpagenr("#")),

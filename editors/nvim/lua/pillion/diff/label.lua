@@ -46,6 +46,11 @@ function M.left(diff)
   return literal((" %s (%s)"):format(M.path(diff), kind))
 end
 
+--- Says that what the person looks at is another proposal now.
+function M.announce_anew(diff)
+  notify.unasked("info", ("%s proposes %s anew"):format(diff.agent, M.path(diff)))
+end
+
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.
 function M.announce(diff)
   local hint = ". :PillionDiffs shows it"

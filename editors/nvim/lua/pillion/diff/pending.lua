@@ -1,11 +1,13 @@
 --- Which diffs wait for a decision, and how the settled ones go.
 
 local events = require("pillion.events")
+local focus = require("pillion.diff.focus")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local proposal = require("pillion.diff.proposal")
+local quit = require("pillion.diff.quit")
+local seen = require("pillion.diff.seen")
 local view = require("pillion.diff.view")
-local write = require("pillion.diff.write")
 
 local M = {}
 
@@ -62,6 +64,11 @@ function M.focused()
   end
 end
 
+--- The revisions that are on the screen, by the id of the diff.
+function M.revisions()
+  return vim.tbl_map(seen.revision, pending)
+end
+
 --- Keeps the original of the view in focus from being changed, and no other.
 function M.guard()
   original.guard(M.focused())
@@ -81,11 +88,19 @@ local function inherit_origin(gone)
   end
 end
 
---- Keeps what the person wrote for an agent that is gone.
+--- Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word.
 local function rescue(diff)
-  if diff.is_orphan and vim.api.nvim_buf_is_loaded(diff.right) and vim.bo[diff.right].modified then
+  if not vim.api.nvim_buf_is_loaded(diff.right) or not quit.is_edited(diff) then
+    return
+  end
+  if diff.is_orphan then
     local buf = proposal.rescue(diff)
     notify.unasked("warn", ("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
+  elseif diff.keeps_edits then
+    local buf = proposal.rescue(diff)
+    -- Neovim quits over it.
+    vim.bo[buf].modified = false
+    notify.unasked("warn", ("rejected %s; your edits are in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
   end
 end
 
@@ -106,9 +121,7 @@ end
 --- Whether the person is in the middle of typing in a view that somebody else takes away: the rest of
 --- the keys would go to a buffer of theirs.
 local function is_in_the_middle(diff)
-  local mode = vim.api.nvim_get_mode()
-  local is_idle = not mode.blocking and (mode.mode == "n" or mode.mode == "nt" or mode.mode == "t")
-  return diff.outcome == "closed" and M.is_inside(diff) and not is_idle
+  return diff.outcome == "closed" and M.is_inside(diff) and focus.activity() == "busy"
 end
 
 local function take_away_later(diff)
@@ -142,7 +155,7 @@ end
 function M.settle(diff, outcome)
   pending[diff.id] = nil
   if M.is_empty() then
-    write.detach()
+    seen.detach()
   end
   leaving[diff.id] = diff
   diff.outcome = outcome

@@ -1,0 +1,171 @@
+//! Only a write that the person typed for the proposal accepts it: no autosave, no option, no command for
+//! many buffers.
+
+use std::time::Duration;
+
+use pillion_testkit::NvimVersion;
+use serde_json::{Value, json};
+
+use crate::diff::Review;
+
+const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
+const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
+
+/// Says once what accepts.
+const EXPLAINED: &str = "no autosave and no :wa accepts a proposal";
+
+/// What people have in their settings.
+const INIT: &str = "
+    vim.keymap.set('n', ' l', function() vim.cmd('write') end)
+    vim.keymap.set('n', ' a', '<Cmd>wall<CR>')
+    vim.cmd [[
+      function! Save(...)
+        silent! write
+      endfunction
+      command! SaveAll wall
+    ]]
+    vim.fn.setreg('q', ':w\\r')";
+
+/// What writes the proposal, and is no decision about it.
+const WRITERS: &[&str] = &[
+    ":lua vim.defer_fn(function() vim.cmd('silent! write') vim.g.done = true end, 5)<CR>",
+    ":lua local buf = vim.api.nvim_get_current_buf() vim.defer_fn(function() \
+       vim.api.nvim_buf_call(buf, function() vim.cmd('update') end) vim.g.done = true end, 5)<CR>",
+    ":lua vim.api.nvim_command('w') vim.g.done = true<CR>",
+    ":call timer_start(5, 'Save')<CR>:call timer_start(10, {-> execute('let g:done = v:true')})<CR>",
+    ":call Save() | let g:done = v:true<CR>",
+    ":execute 'w' | let g:done = v:true<CR>",
+    ":lua vim.cmd('normal ZZ')<CR>:let g:done = v:true<CR>",
+    ":lua vim.cmd('normal! ZZ')<CR>:let g:done = v:true<CR>",
+    ":wa | let g:done = v:true<CR>",
+    ":wall! | let g:done = v:true<CR>",
+    ":SaveAll<CR>:let g:done = v:true<CR>",
+    ":windo w<CR>:let g:done = v:true<CR>",
+    ":tabdo silent! windo update<CR>:let g:done = v:true<CR>",
+    ":doautocmd FocusLost | let g:done = v:true<CR>",
+    ":set autowriteall | silent !true<CR>:set noautowriteall | let g:done = v:true<CR>",
+    "@q:let g:done = v:true<CR>",
+    " l:let g:done = v:true<CR>",
+    " a:let g:done = v:true<CR>",
+    // Typed for another buffer, which is left for the proposal.
+    "<C-w>h:silent! wincmd l | w<CR>:let g:done = v:true<CR>",
+    // Typed, and thought better of.
+    ":w<Esc>:lua vim.cmd('write') vim.g.done = true<CR>",
+];
+
+each_neovim! {
+    fn what_nobody_typed_for_the_proposal_accepts_nothing_and_says_so_once(version) {
+        let mut review = Review::with(version, INIT);
+        review.world.nvim.command("autocmd FocusLost * silent! wall");
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>", "vim.bo.modified");
+        for writer in WRITERS {
+            review.world.nvim.command("let g:done = v:false");
+            // The question of Neovim, if it has one, is answered.
+            review.type_until(writer, "vim.g.done == true");
+            let state: Value = review.world.nvim.lua(
+                "return { #require('pillion.diff').list(), vim.fn.getbufvar('^pillion://', '&modified') == 1 }",
+                json!([]),
+            );
+            assert_eq!(state, json!([1, true]), "after {writer}");
+            review.world.nvim.command("execute bufwinnr('^pillion://') . 'wincmd w'");
+        }
+        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1, "{}", review.world.nvim.messages());
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
+    }
+}
+
+/// Three plugins that save by themselves: after a while by the buffer, at once and at the end, and in
+/// Vimscript. They count how often.
+const AUTOSAVES: [&str; 3] = [
+    "local queued = {}
+     vim.api.nvim_create_autocmd({ 'InsertLeave', 'TextChanged' }, { callback = function()
+       local buf = vim.api.nvim_get_current_buf()
+       if queued[buf] then return end
+       queued[buf] = true
+       vim.defer_fn(function()
+         queued[buf] = false
+         if vim.bo[buf].modified then
+           vim.api.nvim_buf_call(buf, function() vim.cmd('silent! write') end)
+           vim.g.saved = (vim.g.saved or 0) + 1
+         end
+       end, 135)
+     end })",
+    "local function save(event)
+       if vim.bo[event.buf].modified then
+         vim.api.nvim_buf_call(event.buf, function() vim.cmd('lockmarks silent! write') end)
+         vim.g.saved = (vim.g.saved or 0) + 1
+       end
+     end
+     vim.api.nvim_create_autocmd({ 'BufLeave', 'FocusLost', 'QuitPre', 'InsertLeave' }, { callback = save })",
+    "vim.cmd [[
+       set updatetime=50
+       autocmd InsertLeave,CursorHold,TextChanged,FocusLost * silent! wall | let g:saved = get(g:, 'saved', 0) + 1
+     ]]",
+];
+
+each_neovim! {
+    fn plugins_that_save_by_themselves_leave_the_decision_to_the_person(version) {
+        for autosave in AUTOSAVES {
+            let mut review = Review::with(version, autosave);
+            review.propose(PROPOSED);
+            review.world.nvim.command("let g:saved = 0");
+            review.type_until("Gomine<Esc>", "vim.g.saved > 0");
+            review.type_until("<C-w>h<C-w>l:q<CR>", "vim.fn.bufname() == vim.fn.bufname('^pillion://')");
+            assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+            let is_modified: bool = review.world.nvim.lua("return vim.bo.modified", json!([]));
+            assert!(is_modified);
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(EDITED);
+        }
+    }
+}
+
+fn accepts_with(version: NvimVersion, init: &str, keys: &[&str]) {
+    let mut review = Review::with(version, init);
+    for keys in keys {
+        review.propose(PROPOSED);
+        review.world.nvim.input(&format!("Gomine<Esc>{keys}"));
+        review.is_accepted(EDITED);
+    }
+    review.world.nvim.assert_no_errors();
+}
+
+each_neovim! {
+    fn maps_and_commands_of_the_person_that_write_accept(version) {
+        accepts_with(
+            version,
+            "local map = vim.keymap.set
+             map('n', '<C-s>', '<Cmd>w<CR>')
+             map('i', '<C-s>', '<Cmd>silent! update<CR><Esc>')
+             map('n', ' w', ':w<CR>')
+             map('n', ' u', ':<C-u>silent update<CR>', { silent = true })
+             map('n', ' x', '<cmd>x<cr>')
+             map('n', ' z', 'ZZ')
+             map('n', ' p', '<Plug>(pillion-accept)')
+             map('n', ' f', function() require('pillion').accept() end)
+             vim.cmd [[
+               command! -bang W w<bang>
+               command! Wq wq
+               command! Save silent write
+               cabbrev ww w
+             ]]",
+            &[
+                "<C-s>", "A<C-s>", " w", " u", " x", " z", " p", " f", ":W<CR>", ":W!<CR>", ":Wq<CR>",
+                ":Save<CR>", ":ww<CR>", ":1,$w<CR>", ":%w!<CR>", ":keepalt sil! up<CR>", ":exit<CR>", "q:iw<CR>",
+            ],
+        );
+    }
+}
+
+each_neovim! {
+    fn maps_that_are_made_after_the_view_accept_once_it_is_entered(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        review.world.nvim.command("nnoremap <C-s> <Cmd>w<CR>");
+        review.world.nvim.input("Gomine<Esc><C-w>h<C-w>l<C-s>");
+        review.is_accepted(EDITED);
+    }
+}

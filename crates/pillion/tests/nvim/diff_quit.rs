@@ -1,0 +1,113 @@
+//! Quitting and closing throw nothing away without a word.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::diff::Review;
+
+const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
+const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
+
+impl Review {
+    /// The keys end in this message, and decide nothing.
+    #[track_caller]
+    fn is_told(&mut self, keys: &str, message: &str) {
+        self.world.nvim.command("messages clear");
+        // Enter, for the questions of Neovim about long messages.
+        let condition =
+            format!("vim.api.nvim_exec('messages', true):find('{message}', 1, true) ~= nil");
+        self.type_until(&format!("{keys}<CR>"), &condition);
+        assert!(
+            self.gemini.hears_no_outcome(Duration::from_millis(200)),
+            "after {keys}"
+        );
+        let pending: Value = self
+            .world
+            .nvim
+            .lua("return #require('pillion.diff').list()", json!([]));
+        assert_eq!(pending, json!(1), "after {keys}");
+    }
+}
+
+each_neovim! {
+    fn q_on_an_edited_proposal_says_what_it_would_throw_away(version) {
+        let mut review = Review::with(version, "vim.cmd [[nnoremap <C-q> <Cmd>q<CR>]]");
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>", "vim.bo.modified");
+        for keys in [":q<CR>", "<C-w>q", ":silent q<CR>", "<C-q>"] {
+            review.is_told(keys, "you edited this proposal: :w accepts it so, :q! rejects it");
+            let state: Value = review.world.nvim.lua("return { vim.bo.modified, vim.bo.bufhidden, vim.fn.line('$') }", json!([]));
+            assert_eq!(state, json!([true, "hide", 8]), "after {keys}");
+        }
+        // Elsewhere it may still be seen.
+        review.type_until(":split<CR>:q<CR>", "vim.fn.winnr('$') == 2");
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
+    }
+}
+
+each_neovim! {
+    fn closing_the_window_of_an_edited_proposal_rejects_it_and_keeps_the_edits(version) {
+        let mut review = Review::new(version);
+        for keys in [":close<CR>", "<C-w>c", ":tabclose<CR>", "<C-w>h:only<CR>"] {
+            review.propose(PROPOSED);
+            review.world.nvim.command("messages clear");
+            review.world.nvim.input(&format!("Gomine<Esc>{keys}"));
+            let expected = pillion_agent::Update::DiffRejected { path: review.path() };
+            assert_eq!(review.gemini.outcome(), expected);
+            let number: u32 = review.world.nvim.wait_for(
+                "the buffer",
+                "return tonumber(vim.api.nvim_exec('messages', true):match('rejected a.txt; your edits are in buffer (%d+)'))",
+                json!([]),
+            );
+            let kept: Vec<String> = review.world.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", json!([number]));
+            assert_eq!(kept.join("\n") + "\n", EDITED, "after {keys}");
+            review.world.nvim.command(&format!("bwipeout! {number}"));
+            review.wait_gone();
+        }
+    }
+}
+
+each_neovim! {
+    fn qa_with_a_pending_diff_says_so_and_stays(version) {
+        let mut review = Review::with(version, "vim.cmd [[nnoremap <C-q> <Cmd>qa<CR>]] vim.cmd [[command! Qa qa]]");
+        review.propose(PROPOSED);
+        for keys in [":qa<CR>", ":quitall<CR>", ":xa<CR>", ":wqa<CR>", "<C-q>", ":Qa<CR>"] {
+            for tab in [1, 2] {
+                review.world.nvim.command(&format!("tabnext {tab}"));
+                review.is_told(keys, "change of a.txt waits: :qa! rejects it");
+                let modified: Value = review.world.nvim.lua("return vim.bo[vim.fn.bufnr('^pillion://')].modified", json!([]));
+                assert_eq!(modified, json!(false), "after {keys}");
+            }
+        }
+        review.type_until("2gtGomine<Esc>", "vim.bo.modified");
+        for keys in [":qa<CR>", ":xa<CR>", ":wqa<CR>"] {
+            review.is_told(keys, "change of a.txt waits: :qa! rejects it");
+        }
+        review.world.nvim.input(":qa!<CR>");
+        assert_eq!(review.world.nvim.wait_exit(), 0);
+        assert_eq!(review.gemini.outcome(), pillion_agent::Update::DiffRejected { path: review.path() });
+    }
+}
+
+each_neovim! {
+    fn a_function_that_quits_all_is_stopped_by_a_pending_diff(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        review.type_until("1gt", "vim.b.pillion_diff == nil");
+        review.is_told(":lua vim.cmd('qa')<CR>", "change of a.txt waits: :qa! rejects it");
+    }
+}
+
+each_neovim! {
+    fn update_on_an_unedited_proposal_says_what_accepts(version) {
+        let mut review = Review::with(version, "vim.cmd [[nnoremap <C-s> <Cmd>update<CR>]]");
+        review.propose(PROPOSED);
+        for keys in [":update<CR>", ":up<CR>", "<C-s>"] {
+            review.is_told(keys, ":update writes only what you edited: :w accepts");
+        }
+        review.world.nvim.input("Gomine<Esc>:up<CR>");
+        review.is_accepted(EDITED);
+    }
+}

@@ -1,0 +1,105 @@
+--- Quitting with proposals that wait: Neovim refuses what would throw them away unsaid, as it does with
+--- buffers that are not written and with terminals that run. `!` throws them away.
+
+local label = require("pillion.diff.label")
+local notify = require("pillion.notify")
+
+local M = {}
+
+--- Whether the person edited a proposal.
+function M.is_edited(diff)
+  return vim.bo[diff.right].modified and not diff.is_marked
+end
+
+--- Makes Neovim take a proposal for edited while the command is carried out.
+local function mark(diff)
+  if not vim.api.nvim_buf_is_loaded(diff.right) or vim.bo[diff.right].modified then
+    return
+  end
+  diff.is_marked = true
+  vim.bo[diff.right].modified = true
+  vim.schedule(function()
+    if diff.is_marked and vim.api.nvim_buf_is_loaded(diff.right) then
+      vim.bo[diff.right].modified = false
+    end
+    diff.is_marked = nil
+  end)
+end
+
+local is_saying = false
+
+--- What `!` would reject; if Neovim is still there.
+local function say_what_waits(pending)
+  if is_saying then
+    return
+  end
+  is_saying = true
+  vim.schedule(function()
+    is_saying = false
+    local diffs = pending.sorted()
+    if #diffs == 1 then
+      notify.unasked("warn", ("%s's change of %s waits: :qa! rejects it"):format(diffs[1].agent, label.path(diffs[1])))
+    elseif #diffs > 1 then
+      notify.unasked("warn", ("%d diffs wait: :PillionDiffs shows them, :qa! rejects them"):format(#diffs))
+    end
+  end)
+end
+
+--- Before a command that was typed, see `diff/command_line.lua`.
+function M.prepare(kind, buf, pending)
+  local here = pending.of_buffer(buf)
+  if kind == "quit_all" or kind == "exit_all" then
+    vim.tbl_map(mark, pending.sorted())
+    say_what_waits(pending)
+  elseif kind == "exit" and here then
+    -- `:x` writes only what is modified, but whoever says "write and quit" here means the proposal.
+    mark(here)
+  elseif kind == "update" and here and not vim.bo[buf].modified then
+    vim.schedule(function()
+      notify.unasked("info", ":update writes only what you edited: :w accepts")
+    end)
+  end
+end
+
+--- `:q` of a proposal that was edited: Neovim says E37 unless something else hides the buffer.
+local function refuse(diff)
+  vim.bo[diff.right].bufhidden = "unload"
+  vim.schedule(function()
+    if vim.api.nvim_buf_is_loaded(diff.right) then
+      vim.bo[diff.right].bufhidden = "hide"
+      notify.unasked("warn", "you edited this proposal: :w accepts it so, :q! rejects it")
+    end
+  end)
+end
+
+function M.attach(group, pending)
+  vim.api.nvim_create_autocmd("ExitPre", {
+    group = group,
+    callback = function()
+      say_what_waits(pending)
+    end,
+  })
+  vim.api.nvim_create_autocmd("QuitPre", {
+    group = group,
+    callback = function(event)
+      local here = pending.of_buffer(event.buf)
+      if here and M.is_edited(here) then
+        here.is_quit = true
+        vim.schedule(function()
+          here.is_quit = nil
+        end)
+        if #vim.fn.win_findbuf(here.right) == 1 then
+          refuse(here)
+        end
+      end
+      -- A `:qall` of a map or of a script; the others do not look at buffers elsewhere.
+      for _, diff in ipairs(pending.sorted()) do
+        if diff ~= here then
+          mark(diff)
+        end
+      end
+    end,
+  })
+end
+
+return M
