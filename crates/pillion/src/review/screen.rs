@@ -12,7 +12,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use ratatui::widgets::Widget;
 
 pub use theme::{Depth, Theme};
 
@@ -44,10 +43,20 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> bool {
     more
 }
 
-/// Puts a line at a place, cut at the edge.
-fn put(buffer: &mut Buffer, area: Rect, line: Line<'_>) {
+/// Puts a line at a place, cut at the edge, in place of what stands there. Its style ends where its
+/// text does.
+fn put(buffer: &mut Buffer, area: Rect, line: &Line<'_>) {
     let area = Rect { height: 1, ..area }.intersection(buffer.area);
-    line.render(area, buffer);
+    let end = area.x + narrow(line.width()).min(area.width);
+    for x in area.x..end {
+        buffer[(x, area.y)].reset();
+    }
+    buffer.set_line(area.x, area.y, line, area.width);
+}
+
+/// A number of columns as a coordinate.
+fn narrow(columns: usize) -> u16 {
+    u16::try_from(columns).unwrap_or(u16::MAX)
 }
 
 /// Fills a row with one character.

@@ -10,6 +10,7 @@ use crate::review::app::App;
 use crate::review::geometry::{DIVIDER, MARK, SIGN};
 use crate::review::rows::{Layout, Row};
 use crate::review::screen::line::{TextLine, Window};
+use crate::review::screen::narrow;
 use crate::review::screen::theme::{Change, Theme};
 use crate::review::view::{Port, STRIDE, Side, View};
 use crate::review::words;
@@ -349,8 +350,4 @@ fn indented(area: Rect, columns: usize) -> Rect {
         width: area.width - columns,
         ..area
     }
-}
-
-fn narrow(columns: usize) -> u16 {
-    u16::try_from(columns).unwrap_or(u16::MAX)
 }

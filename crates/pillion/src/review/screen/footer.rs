@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use crate::review::app::{App, Tone};
 use crate::review::geometry::{Geometry, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
-use crate::review::screen::{fill, put};
+use crate::review::screen::{fill, narrow, put};
 use crate::visible::{self, width};
 
 /// Draws the lines below the diff.
@@ -26,26 +26,27 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     // A message may say where a text is kept: it is worth more than the position.
     let taken = width(&position) + 4;
     if !position.is_empty() && needed + taken <= room {
-        let x = area.right() - u16::try_from(taken).unwrap_or(0).min(area.width);
+        let x = area.right() - narrow(taken).min(area.width);
         let right = Rect {
             x,
             width: area.right() - x,
             ..area
         };
-        put(
-            buffer,
-            right,
-            Line::styled(format!(" {position} "), theme.muted),
-        );
+        let position = Line::styled(format!(" {position} "), theme.muted);
+        put(buffer, right, &position);
     }
     if let Some((text, style)) = message {
-        let text = format!(" {} ", visible::head(&text, room));
+        let spans = [
+            Span::raw(" "),
+            Span::styled(visible::head(&text, room), style),
+            Span::raw(" "),
+        ];
         let left = Rect {
             x: area.x + 2,
             width: area.width.saturating_sub(2),
             ..area
         };
-        put(buffer, left, Line::styled(text, style));
+        put(buffer, left, &Line::from_iter(spans));
     }
 }
 
@@ -54,7 +55,7 @@ fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
     let (text, style) = match app.message() {
         Some(message) => {
             let style = match message.tone {
-                Tone::Info => theme.strong,
+                Tone::Info => theme.info,
                 Tone::Good => theme.good,
                 Tone::Warning => theme.warning,
             };
@@ -110,7 +111,7 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         spans.push(Span::styled(*what, theme.muted));
         spans.push(Span::raw("  "));
     }
-    put(buffer, area, Line::from(spans));
+    put(buffer, area, &Line::from(spans));
 }
 
 /// Keys, what they do, and how soon they give way when there is no room.

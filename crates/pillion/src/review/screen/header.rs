@@ -25,7 +25,7 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
     }
     if let (Some(area), Some(note)) = (geometry.note, app.note()) {
         let note = visible::head(&format!(" ! {note}"), usize::from(area.width));
-        put(buffer, area, Line::styled(note, theme.warning));
+        put(buffer, area, &Line::styled(note, theme.warning));
     }
 }
 
@@ -47,7 +47,7 @@ fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         left.push(Span::styled(" · ", theme.muted));
         left.push(Span::styled(context, theme.muted));
     }
-    put(buffer, area, Line::from(left));
+    put(buffer, area, &Line::from(left));
     let x = area
         .right()
         .saturating_sub(u16::try_from(agents_width + 1).unwrap_or(u16::MAX));
@@ -56,7 +56,7 @@ fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         width: area.right() - x.max(area.x),
         ..area
     };
-    put(buffer, right, Line::from(agents));
+    put(buffer, right, &Line::from(agents));
 }
 
 fn workspace_name(app: &App) -> String {
@@ -150,7 +150,7 @@ fn tabs(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     }
     let line = Line::from(spans);
     let is_cut = line.width() > usize::from(area.width);
-    put(buffer, area, line);
+    put(buffer, area, &line);
     if is_cut {
         buffer.set_string(area.right() - 1, area.y, "›", theme.muted);
     }
@@ -195,7 +195,7 @@ fn title(buffer: &mut Buffer, area: Rect, view: &View, theme: &Theme) {
         spans.push(Span::styled(" · ", theme.muted));
         spans.push(Span::styled(text, style));
     }
-    put(buffer, area, Line::from(spans));
+    put(buffer, area, &Line::from(spans));
 }
 
 /// What is to be said about a proposal, the least important first.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use crate::review::screen::theme::Theme;
 use crate::review::syntax::Span;
@@ -72,11 +72,14 @@ impl TextLine<'_> {
             end = x + piece.width;
             let byte = piece.at.byte;
             let mut style = self.base.patch(self.class(byte, theme));
-            if self.changed.iter().any(|range| range.contains(&byte)) {
+            let is_changed = self.changed.iter().any(|range| range.contains(&byte));
+            if is_changed {
                 style = style.patch(self.word);
             }
             let mut text = piece.text;
-            if piece.replaced {
+            if piece.replaced && is_changed {
+                style = style.add_modifier(Modifier::REVERSED);
+            } else if piece.replaced {
                 style = style.patch(theme.stand_in);
             } else if let Some(spaces) = self.spaces.filter(|_| byte >= trailing) {
                 style = style.patch(spaces);

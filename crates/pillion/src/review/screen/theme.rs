@@ -28,6 +28,8 @@ pub struct Theme {
     pub agent: Style,
     /// A key that can be pressed.
     pub key: Style,
+    /// A message for information.
+    pub info: Style,
     /// Something that is done or well.
     pub good: Style,
     /// Something that needs care.
@@ -74,6 +76,8 @@ struct Palette {
     warning: Tone,
     current: Tone,
     stand_in: Tone,
+    /// The text of changed words: no colour of the syntax can be read on every tint.
+    text: Tone,
     missing: Tone,
     added: Tints,
     removed: Tints,
@@ -89,14 +93,15 @@ struct Tints {
 
 const DARK: Palette = Palette {
     muted: ((128, 134, 145), 245, Color::DarkGray),
-    agent: ((122, 178, 240), 75, Color::Blue),
+    agent: ((122, 178, 240), 75, Color::Cyan),
     good: ((110, 200, 130), 78, Color::Green),
     warning: ((230, 180, 90), 179, Color::Yellow),
     current: ((240, 200, 110), 221, Color::Yellow),
-    stand_in: ((235, 150, 90), 209, Color::Magenta),
+    stand_in: ((235, 150, 90), 217, Color::Magenta),
+    text: ((244, 246, 250), 231, Color::Reset),
     missing: ((58, 62, 70), 237, Color::DarkGray),
     added: Tints {
-        sign: ((110, 200, 130), 78, Color::Green),
+        sign: ((110, 200, 130), 114, Color::Green),
         line: ((20, 46, 32), 22, Color::Reset),
         word: ((32, 92, 54), 28, Color::Reset),
     },
@@ -106,11 +111,11 @@ const DARK: Palette = Palette {
         word: ((122, 42, 48), 88, Color::Reset),
     },
     classes: [
-        ((140, 147, 160), 246, Color::DarkGray),
+        ((140, 147, 160), 251, Color::DarkGray),
         ((150, 210, 190), 115, Color::Cyan),
-        ((240, 180, 130), 216, Color::Yellow),
-        ((205, 165, 250), 183, Color::Magenta),
-        ((130, 185, 250), 111, Color::Blue),
+        ((240, 180, 130), 223, Color::Yellow),
+        ((205, 165, 250), 219, Color::Magenta),
+        ((130, 185, 250), 153, Color::Blue),
         ((235, 210, 140), 222, Color::Yellow),
         ((150, 200, 235), 117, Color::Cyan),
     ],
@@ -122,25 +127,26 @@ const LIGHT: Palette = Palette {
     good: ((15, 120, 50), 28, Color::Green),
     warning: ((150, 90, 0), 94, Color::Magenta),
     current: ((175, 95, 0), 130, Color::Magenta),
-    stand_in: ((180, 60, 0), 130, Color::Magenta),
+    stand_in: ((170, 55, 0), 88, Color::Magenta),
+    text: ((16, 18, 22), 16, Color::Reset),
     missing: ((210, 214, 220), 253, Color::Gray),
     added: Tints {
-        sign: ((15, 120, 50), 28, Color::Green),
+        sign: ((15, 120, 50), 22, Color::Green),
         line: ((220, 246, 226), 194, Color::Reset),
         word: ((165, 228, 182), 157, Color::Reset),
     },
     removed: Tints {
-        sign: ((190, 30, 40), 160, Color::Red),
+        sign: ((190, 30, 40), 124, Color::Red),
         line: ((255, 231, 230), 224, Color::Reset),
         word: ((255, 192, 190), 217, Color::Reset),
     },
     classes: [
-        ((105, 112, 122), 242, Color::DarkGray),
+        ((95, 102, 112), 240, Color::DarkGray),
         ((10, 105, 100), 23, Color::Cyan),
-        ((140, 66, 0), 94, Color::Magenta),
+        ((140, 66, 0), 58, Color::Magenta),
         ((115, 50, 175), 91, Color::Magenta),
         ((20, 80, 180), 25, Color::Blue),
-        ((125, 90, 0), 94, Color::Cyan),
+        ((125, 90, 0), 58, Color::Cyan),
         ((0, 95, 140), 24, Color::Blue),
     ],
 };
@@ -165,13 +171,14 @@ impl Theme {
                 (sign, sign.add_modifier(Modifier::REVERSED))
             } else {
                 let tint = |tone| Style::new().bg(colour(tone));
-                (tint(tints.line), tint(tints.word))
+                let word = tint(tints.word).fg(colour(palette.text));
+                (tint(tints.line), word)
             };
             Change {
                 sign,
                 line,
                 word,
-                spaces: fg(palette.warning),
+                spaces: sign,
             }
         };
         let muted = fg(palette.muted);
@@ -186,6 +193,7 @@ impl Theme {
             strong: bold,
             agent: fg(palette.agent).add_modifier(Modifier::BOLD),
             key: bold,
+            info: fg(palette.agent).add_modifier(Modifier::BOLD),
             good: fg(palette.good),
             warning: fg(palette.warning),
             current: fg(palette.current).add_modifier(Modifier::BOLD),
@@ -215,6 +223,7 @@ impl Theme {
             strong: bold,
             agent: bold,
             key: bold,
+            info: bold,
             good: none,
             warning: bold,
             current: bold,
