@@ -19,8 +19,10 @@ pub struct Program {
     pub is_for_editors: bool,
 }
 
-const PROGRAMS: [Program; 10] = [
+const PROGRAMS: [Program; 11] = [
     program("tmux", "tmux"),
+    // A terminal that answers no questions.
+    program("script", "bsdutils"),
     // What `pillion env` prints is read by them.
     program("fish", "fish"),
     program("zsh", "zsh"),

@@ -1,5 +1,7 @@
 //! The thread that reads what is typed: says when each key was pressed, and which arrived together.
 
+mod answers;
+
 use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc;
@@ -10,6 +12,7 @@ use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use crate::review::Input;
 use crate::review::app::{Press, decides};
+use answers::Answers;
 
 /// Keys that arrive closer to each other are a paste, which some terminals do not mark as one.
 /// Nobody types two keys so fast, and no keyboard's repeats are so fast unless one asked for it.
@@ -93,6 +96,7 @@ struct Reader<S> {
     source: S,
     /// What was read to find out whether it follows at once.
     ahead: VecDeque<(Event, Instant)>,
+    answers: Answers,
     last_key: Option<Instant>,
 }
 
@@ -101,6 +105,7 @@ impl<S: Source> Reader<S> {
         Self {
             source,
             ahead: VecDeque::new(),
+            answers: Answers::default(),
             last_key: None,
         }
     }
@@ -114,6 +119,9 @@ impl<S: Source> Reader<S> {
                     None => continue,
                 },
             };
+            if self.answers.holds(&event) {
+                continue;
+            }
             let Event::Key(key) = event else {
                 return Ok(Input::Terminal(event));
             };
@@ -223,6 +231,13 @@ mod tests {
     #[test]
     fn keys_that_are_typed_one_after_the_other_are_none() {
         assert_eq!(read(vec![typed("a"), typed("r"), typed("n")]), "arn");
+    }
+
+    #[test]
+    fn an_answer_of_the_terminal_is_no_key_and_makes_no_burst() {
+        let mut events = typed("]11;rgb:1e1e/1e1e/1e1e\\");
+        events.extend(typed("a"));
+        assert_eq!(read(vec![events]), "a");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod serve;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod shells;
+mod terminal;
 #[path = "../shared/texts.rs"]
 mod texts;
 mod vscode;

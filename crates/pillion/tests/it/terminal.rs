@@ -1,0 +1,122 @@
+//! The review in terminals that answer no question, or answer late. tmux answers; here `script` is
+//! the terminal, which hands on bytes and says nothing itself.
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::Sandbox;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often the screen is looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Longer than a diff that has just come up ignores decisions.
+const LOOK: Duration = Duration::from_millis(800);
+
+struct Terminal {
+    child: Child,
+    keyboard: ChildStdin,
+    written: Arc<Mutex<Vec<u8>>>,
+    _sandbox: Sandbox,
+}
+
+impl Terminal {
+    /// Runs `pillion review` with `args` in a terminal that never says anything by itself.
+    fn start(args: &str) -> Self {
+        let sandbox = Sandbox::new();
+        let command = format!(
+            "stty rows 30 cols 110; exec {} review {args}",
+            env!("CARGO_BIN_EXE_pillion")
+        );
+        let mut child = std::process::Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .env_clear()
+            .envs(sandbox.home.env().iter())
+            .env("TERM", "xterm-256color")
+            .env("SHELL", "/bin/sh")
+            .current_dir(sandbox.home.workspace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let mut screen = child.stdout.take().unwrap();
+        let sink = Arc::clone(&written);
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = screen.read(&mut bytes) {
+                sink.lock().unwrap().extend_from_slice(&bytes[..count]);
+            }
+        });
+        Self {
+            keyboard: child.stdin.take().unwrap(),
+            child,
+            written,
+            _sandbox: sandbox,
+        }
+    }
+
+    fn screen(&self) -> String {
+        String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
+    }
+
+    #[track_caller]
+    fn wait_for(&self, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            let screen = self.screen();
+            if screen.contains(text) {
+                return screen;
+            }
+            assert!(start.elapsed() < TIMEOUT, "no {text:?} in {screen:?}");
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    fn send(&mut self, bytes: &str) {
+        self.keyboard.write_all(bytes.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// Leaves, and expects the terminal to be given back.
+    #[track_caller]
+    fn expect_end(mut self) {
+        self.send("q");
+        let status = self.child.wait().unwrap();
+        let screen = self.wait_for("\u{1b}[?1049l");
+        assert_eq!(status.code(), Some(0), "{screen:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs script: cargo xtask test"]
+fn a_terminal_that_answers_no_question_shows_the_review() {
+    for theme in ["auto", "dark"] {
+        let terminal = Terminal::start(&format!("--theme {theme}"));
+        let screen = terminal.wait_for("Waiting for an agent.");
+        assert!(!screen.contains("\u{1b}[6n"), "{screen:?}");
+        terminal.expect_end();
+    }
+}
+
+#[test]
+#[ignore = "needs script: cargo xtask test"]
+fn an_answer_that_comes_late_decides_nothing() {
+    let mut terminal = Terminal::start("--demo");
+    terminal.wait_for("reading_list.py");
+    thread::sleep(LOOK);
+    // "rgb" would reject and "e" would edit.
+    terminal.send("\u{1b}]10;rgb:eeee/eeee/eeee\u{1b}\\\u{1b}]11;rgb:1e1e/1e1e/1e1e\u{7}");
+    terminal.send("\u{1b}[?62;22c\u{1b}[12;40R");
+    // Not a key, not an answer, and not even UTF-8.
+    terminal.keyboard.write_all(b"\xff\xfe\x1b[999~").unwrap();
+    terminal.send("a");
+    let screen = terminal.wait_for("the demo agent wrote the text");
+    assert!(!screen.contains("rejected"), "{screen:?}");
+    terminal.expect_end();
+}
