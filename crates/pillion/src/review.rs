@@ -59,8 +59,6 @@ pub struct Options {
     pub theme: ThemeChoice,
     /// Whether files that are saved in the workspace become the context.
     pub watch: bool,
-    /// Shell lines that wire an agent which does not find the companion by itself.
-    pub hints: Vec<String>,
 }
 
 /// Everything that reaches the review's loop from other threads.

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use pillion_companion::{Companion, DiffId, Handle, Options};
 use pillion_discovery::{Environment, state};
-use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
+use pillion_protocol::{File, IdeInfo, Outcome};
 
 use crate::cli::Roots;
 use crate::demo::Demo;
@@ -64,7 +64,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         roots,
         theme: args.theme,
         watch: !args.no_watch,
-        hints: hints(&companion),
     };
     review.run(companion.handle(), options)
 }
@@ -89,13 +88,4 @@ fn neighbours(environment: &Environment, roots: &[std::path::PathBuf]) -> Option
     Some(format!(
         "{name} (process {pid}) serves this folder too: an agent may connect to either"
     ))
-}
-
-/// The shell lines that wire an agent which does not find the companion by itself.
-fn hints(companion: &Companion) -> Vec<String> {
-    let port = companion.port();
-    let variables = Dialect::ALL.into_iter().filter_map(Dialect::port_variable);
-    variables
-        .map(|name| format!("export {name}={port}"))
-        .collect()
 }

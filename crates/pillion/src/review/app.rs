@@ -161,8 +161,6 @@ pub struct Message {
 pub struct Settings {
     /// The workspace folders.
     pub roots: Vec<PathBuf>,
-    /// Shell lines that wire an agent which does not find the companion by itself.
-    pub hints: Vec<String>,
 }
 
 /// The review.

@@ -47,7 +47,6 @@ pub fn run(
     let size = screen.terminal.size().unwrap_or(Size::new(80, 24));
     let settings = Settings {
         roots: options.roots,
-        hints: options.hints,
     };
     let mut driver = Driver {
         app: App::new(settings, size),

@@ -36,7 +36,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> bool {
     }
     footer::draw(buffer, &geometry, app, theme);
     match app.overlay {
-        Some(Overlay::Help(from)) => pages::help(buffer, area, from, app, theme),
+        Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
         None => {}
     }

@@ -19,7 +19,6 @@ impl Person {
     pub fn new(width: u16, height: u16) -> Self {
         let settings = Settings {
             roots: vec![PathBuf::from("/work/shop")],
-            hints: vec!["export GEMINI_CLI_IDE_SERVER_PORT=41234".to_owned()],
         };
         Self {
             app: App::new(settings, Size::new(width, height)),

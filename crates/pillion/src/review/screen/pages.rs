@@ -64,9 +64,9 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         ));
         lines.push(Line::from(vec![
             Span::raw("   "),
-            key("gemini"),
+            key("pillion run gemini"),
             Span::styled("  or  ", theme.muted),
-            key("qwen"),
+            key("pillion run qwen"),
         ]));
         lines.push(Line::from(vec![
             Span::raw("2  There, once: "),
@@ -75,18 +75,12 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         lines.push(Line::raw(
             "3  Ask it for a change. It opens here for you to judge.",
         ));
-        if !app.settings.hints.is_empty() {
-            lines.push(Line::raw(""));
-            lines.push(Line::styled(
-                "If it does not find this window, start it after:",
-                theme.muted,
-            ));
-            for hint in &app.settings.hints {
-                let hint = visible::one_line(hint);
-                lines.push(Line::styled(format!("   {hint}"), theme.muted));
-            }
-        }
         lines.push(Line::raw(""));
+        lines.push(Line::from(vec![
+            Span::styled("It does not connect? ", theme.muted),
+            key("pillion doctor"),
+            Span::styled(" says why.", theme.muted),
+        ]));
         lines.push(Line::from(vec![
             Span::styled("No agent at hand? ", theme.muted),
             key("pillion review --demo"),
@@ -114,7 +108,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 }
 
 /// The keys.
-pub fn help(buffer: &mut Buffer, area: Rect, from: u16, app: &App, theme: &Theme) {
+pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
     let mut lines: Vec<_> = KEYS
         .iter()
         .map(|(key, what)| {
@@ -136,15 +130,10 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, app: &App, theme: &Theme
             theme.muted,
         ),
     ]);
-    if !app.settings.hints.is_empty() {
-        lines.push(Line::raw(""));
-        let text = "An agent does not find this window? Start it after:";
-        lines.push(Line::styled(text, theme.muted));
-        lines.extend(app.settings.hints.iter().map(|hint| {
-            let hint = visible::one_line(hint);
-            Line::styled(format!("   {hint}"), theme.muted)
-        }));
-    }
+    lines.push(Line::from(vec![
+        Span::styled("An agent does not find this window? ", theme.muted),
+        Span::styled("pillion run gemini", theme.key),
+    ]));
     let height = u16::try_from(lines.len())
         .unwrap_or(u16::MAX)
         .saturating_add(2);

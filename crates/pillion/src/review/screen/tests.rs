@@ -214,7 +214,7 @@ fn welcome() {
 
 #[test]
 fn help_and_the_question_before_leaving() {
-    // All of it, with the variables for agents that do not find us.
+    // All of it.
     let mut person = with_diff(80, 34);
     person.press("?");
     insta::assert_snapshot!("help", see(&mut person));
