@@ -251,9 +251,11 @@ fn few_colours_are_those_that_users_choose() {
     }
 }
 
-/// The colour of each depth in which a cell is drawn, as a terminal shows it; the sixteen are the
-/// user's own.
-fn shown(colour: Color, default: (u8, u8, u8)) -> (u8, u8, u8) {
+/// Red, green, blue.
+type Rgb = (u8, u8, u8);
+
+/// A colour as a terminal shows it. The first sixteen are the user's own.
+fn shown(colour: Color, default: Rgb) -> Rgb {
     match colour {
         Color::Rgb(r, g, b) => (r, g, b),
         Color::Indexed(index @ 16..=231) => {
@@ -270,8 +272,8 @@ fn shown(colour: Color, default: (u8, u8, u8)) -> (u8, u8, u8) {
 }
 
 /// WCAG's contrast of two colours.
-fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
-    let light = |(r, g, b): (u8, u8, u8)| {
+fn contrast(a: Rgb, b: Rgb) -> f64 {
+    let light = |(r, g, b): Rgb| {
         let part = |value: u8| {
             let value = f64::from(value) / 255.0;
             if value <= 0.040_45 {
@@ -287,7 +289,7 @@ fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
 }
 
 /// The text and the paper of a dark and of a light terminal.
-const TERMINALS: [(bool, (u8, u8, u8), (u8, u8, u8)); 2] = [
+const TERMINALS: [(bool, Rgb, Rgb); 2] = [
     (true, (220, 223, 228), (24, 26, 31)),
     (false, (30, 32, 36), (255, 255, 255)),
 ];
