@@ -7,6 +7,9 @@ if vim.g.loaded_pillion or vim.fn.has("nvim-0.7") == 0 then
 end
 vim.g.loaded_pillion = true
 
+-- 'autochdir' has not moved it yet.
+vim.g.pillion_start_folder = vim.loop.cwd()
+
 local function command(name, run, options)
   vim.api.nvim_create_user_command(name, run, options)
 end

@@ -99,6 +99,13 @@ impl InitializeParams {
         folders
     }
 
+    /// Whether a plugin says that there is no workspace root. Other clients name no folder when they
+    /// mean the current one.
+    pub fn has_no_root(&self, wanted: &Wanted) -> bool {
+        let is_empty = self.workspace_folders.as_ref().is_some_and(Vec::is_empty);
+        is_empty && self.root_uri.is_none() && matches!(wanted, Wanted::Plugin { .. })
+    }
+
     /// How positions are counted from now on.
     pub fn encoding(&self) -> Encoding {
         let general = self.capabilities.general.as_ref();
@@ -216,6 +223,22 @@ mod tests {
                 .folders()
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn an_empty_list_of_folders_is_no_root_for_a_plugin_only() {
+        let plugin = Wanted::Plugin { version: None };
+        let empty = json!({"workspaceFolders": []});
+        assert!(params(empty.clone()).has_no_root(&plugin));
+        assert!(!params(empty).has_no_root(&Wanted::Plain));
+        for named in [
+            json!({}),
+            json!({"workspaceFolders": null}),
+            json!({"workspaceFolders": [], "rootUri": "file:///r"}),
+            json!({"workspaceFolders": [{"uri": "file:///w", "name": "w"}]}),
+        ] {
+            assert!(!params(named).has_no_root(&plugin));
+        }
     }
 
     #[test]

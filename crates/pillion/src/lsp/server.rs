@@ -257,7 +257,11 @@ impl Server {
         let params: InitializeParams = message::params(params).map_err(invalid)?;
         let wanted = params.wanted().map_err(invalid)?;
         let ide = params.editor(self.options.editor.as_deref());
-        let roots = Roots::new(params.folders());
+        let roots = if params.has_no_root(&wanted) {
+            Roots::default()
+        } else {
+            Roots::new(params.folders())
+        };
         let editor_pid = params.editor_pid();
         tracing::info!(
             ?ide,

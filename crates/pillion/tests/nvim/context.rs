@@ -142,17 +142,15 @@ each_neovim! {
 
 each_neovim! {
     /// B16.
-    fn a_terminal_leaves_the_file_active_with_its_cursor_and_without_a_selection(version) {
+    fn a_terminal_leaves_the_file_active_with_its_cursor(version) {
         let world = World::open(version, &[("a.txt", "one two\n"), ("b.txt", "b\n")]);
         let mut gemini = world.gemini();
         world.nvim.command("split | terminal");
         world.nvim.command("wincmd p");
-        world.nvim.input("wve");
-        world.active(&mut gemini, |file| file.selected_text.as_deref() == Some("two"));
-        world.nvim.lua::<()>("vim.cmd('wincmd p')", json!([]));
-        let file = world.active(&mut gemini, |file| file.selected_text.is_none());
-        assert!(file.path.ends_with("a.txt"));
-        assert_eq!(cursor(&file), Some((1, 7)));
+        world.nvim.input("we");
+        points_at(&world, &mut gemini, "a.txt", (1, 7));
+        world.nvim.input("0<C-w>w");
+        points_at(&world, &mut gemini, "a.txt", (1, 1));
         world.nvim.input("i");
         world.nvim.wait_until("terminal mode", "vim.api.nvim_get_mode().mode == 't'");
         world.nvim.input("echo 1<CR>");

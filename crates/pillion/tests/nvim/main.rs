@@ -19,7 +19,8 @@
 //! | the agent is told of a view that is not there | `diff_focus::a_view_that_cannot_be_opened_is_an_error` |
 //! | a name is a pattern, or a command | `diff_names::names_are_taken_as_they_are`, `a_file_is_found_by_its_links_and_not_by_what_looks_like_it` |
 //! | layout, options or files of the user are changed | `diff_focus::the_layout_is_as_before_whatever_the_options` |
-//! | terminals and diffs count as files; a selection stays for ever | `context::a_terminal_leaves_the_file_active_with_its_cursor_and_without_a_selection` |
+//! | terminals and diffs count as files | `context::a_terminal_leaves_the_file_active_with_its_cursor` |
+//! | a selection stays for ever, or is lost when an agent's terminal gets the focus | `selection_kept::a_kept_selection_goes_when_the_person_goes_on` |
 //! | whole lines instead of the selection | `selection::what_is_shown_is_what_a_yank_takes` |
 //! | equal times, or the newest file not active | `context::files_come_most_recently_focused_first_with_falling_times` |
 //! | columns from 0, or in bytes; characters cut in two | `context::the_cursor_counts_utf16_units_from_one`, `selection::a_large_selection_is_cut_between_characters` |
@@ -83,6 +84,7 @@ mod reload;
 mod roots;
 mod run;
 mod selection;
+mod selection_kept;
 mod send;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;

@@ -56,6 +56,101 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// `.git` is a file in a work tree.
+    fn the_repositories_of_open_files_are_roots_while_a_file_of_theirs_is_open(version) {
+        let home = Home::new();
+        let project = home.workspace();
+        let inner = project.join("src");
+        std::fs::create_dir_all(inner.join("deep")).unwrap();
+        std::fs::write(project.join(".git"), "gitdir: elsewhere").unwrap();
+        let other = home.other_workspace("other");
+        std::fs::create_dir_all(other.join(".hg")).unwrap();
+        std::fs::create_dir_all(other.join("lib")).unwrap();
+        std::fs::write(other.join("lib/b.txt"), "b\n").unwrap();
+        let world = World::with(version, home, &[("src/deep/a.txt", "a\n")], |setup| setup.cwd(&inner));
+        wait_published(&world, &[&inner, &project]);
+        world.nvim.command(&format!("edit {}/lib/b.txt", other.display()));
+        wait_published(&world, &[&inner, &project, &other]);
+        world.nvim.command("bwipeout");
+        wait_published(&world, &[&inner, &project]);
+        // One that becomes a repository.
+        std::fs::create_dir(inner.join("deep/.jj")).unwrap();
+        world.nvim.command("doautocmd <nomodeline> FocusGained");
+        wait_published(&world, &[&inner, &project, &inner.join("deep")]);
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    /// Everything that somebody has is no workspace, not even if it is a repository.
+    fn the_home_folder_and_the_whole_machine_are_no_roots(version) {
+        for cwd in ["home", "/"] {
+            let home = Home::new();
+            std::fs::create_dir(home.home().join(".git")).unwrap();
+            std::fs::create_dir(home.home().join("notes")).unwrap();
+            std::fs::write(home.home().join("notes/b.txt"), "b\n").unwrap();
+            let rc = home.home().join("rc");
+            std::fs::write(&rc, "rc\n").unwrap();
+            let cwd = if cwd == "home" { home.home() } else { cwd.into() };
+            let world = World::with(version, home, &[], |setup| setup.cwd(cwd).arg(rc));
+            world.wait_running();
+            wait_published(&world, &[std::path::Path::new("")]);
+            let notes = world.home.home().join("notes");
+            world.nvim.command(&format!("edit {}/b.txt", notes.display()));
+            wait_published(&world, &[&notes]);
+            let project = world.home.workspace();
+            std::fs::create_dir(project.join(".git")).unwrap();
+            let file = world.home.file("src/a.txt", "a\n");
+            world.nvim.command(&format!("edit {}", file.display()));
+            wait_published(&world, &[&project]);
+            world.nvim.assert_no_errors();
+        }
+    }
+}
+
+each_neovim! {
+    fn autochdir_does_not_move_the_root(version) {
+        let home = Home::new();
+        let project = home.workspace();
+        let other = home.other_workspace("other");
+        std::fs::write(other.join("b.txt"), "b\n").unwrap();
+        let world = World::with(version, home, &[("src/a.txt", "a\n")], |setup| {
+            setup.init("vim.o.autochdir = true")
+        });
+        wait_published(&world, &[&project]);
+        world.nvim.command(&format!("edit {}/b.txt", other.display()));
+        world.nvim.wait_until("the folder changed", "vim.fn.getcwd():find('other$') ~= nil");
+        world.nvim.command("split | lcd /");
+        // The next change of the roots: nothing came in between.
+        std::fs::create_dir(other.join(".git")).unwrap();
+        world.nvim.command("doautocmd <nomodeline> FocusGained");
+        wait_published(&world, &[&project, &other]);
+    }
+}
+
+each_neovim! {
+    /// A real language server: it is at hand, and its discovery files are elsewhere.
+    fn the_folders_of_language_servers_are_roots(version) {
+        let world = World::open(version, &[("a.txt", "a\n")]);
+        let served = world.home.other_workspace("served");
+        let project = world.home.workspace();
+        let start = "local root, pillion = ...
+             local id = vim.lsp.start_client({ name = 'other', root_dir = root, cmd = { pillion, 'lsp' },
+               cmd_env = { TMPDIR = root, XDG_RUNTIME_DIR = root, QWEN_HOME = root } })
+             vim.lsp.buf_attach_client(0, id)";
+        world.nvim.lua::<()>(start, json!([served, PILLION]));
+        let clients = "(vim.lsp.get_clients or vim.lsp.get_active_clients)()";
+        world.nvim.wait_until("the server", &format!("#{clients} == 1"));
+        world.nvim.command("doautocmd <nomodeline> CursorHold");
+        wait_published(&world, &[&project, &served]);
+        world.nvim.lua::<()>(&format!("vim.lsp.stop_client({clients}, true)"), json!([]));
+        world.nvim.wait_until("no server", &format!("#{clients} == 0"));
+        world.nvim.command("doautocmd <nomodeline> CursorHold");
+        wait_published(&world, &[&project]);
+    }
+}
+
+each_neovim! {
     /// Agents compare real paths.
     fn a_root_is_a_real_path(version) {
         let home = Home::new();

@@ -84,6 +84,35 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// In the repository of the file, wherever Neovim itself works; but a window's own folder is meant.
+    fn an_agent_starts_in_the_root_of_the_file_that_was_used_last(version) {
+        for (set_up, expected) in [
+            ("", "project"),
+            ("set autochdir", "project"),
+            ("cd ~", "project"),
+            ("cd /", "project"),
+            ("lcd src", "project/src"),
+            ("tcd src | help", "project/src"),
+            ("edit ../other/b.txt", "other"),
+        ] {
+            let (world, agents) = world(version, |setup| setup);
+            let project = world.home.workspace();
+            std::fs::create_dir(project.join(".git")).unwrap();
+            let file = world.home.file("src/a.txt", "a\n");
+            let other = world.home.other_workspace("other");
+            std::fs::create_dir(other.join(".git")).unwrap();
+            std::fs::write(other.join("b.txt"), "b\n").unwrap();
+            world.nvim.command(&format!("edit {}", file.display()));
+            world.nvim.command(set_up);
+            world.nvim.command("Pillion run gemini");
+            let folder = project.parent().unwrap().join(expected);
+            assert_eq!(agents.one("gemini").cwd, folder, "{set_up}");
+            world.nvim.assert_no_errors();
+        }
+    }
+}
+
+each_neovim! {
     fn the_same_command_hides_the_agent_and_shows_it_again(version) {
         let (world, agents) = world(version, |setup| setup);
         world.nvim.command("vsplit | vertical resize 40 | split | resize 7");

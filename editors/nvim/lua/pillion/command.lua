@@ -110,7 +110,8 @@ M.subcommands = {
   run = {
     help = "open, show or hide an agent's terminal",
     complete = agent_names,
-    run = function(arguments)
+    run = function(arguments, call)
+      require("pillion.context").hold(call)
       require("pillion.terminal").run(arguments)
     end,
   },

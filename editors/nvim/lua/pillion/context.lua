@@ -5,6 +5,7 @@
 
 local cursor = require("pillion.context.cursor")
 local focus = require("pillion.context.focus")
+local kept = require("pillion.context.kept")
 local recent = require("pillion.context.recent")
 local selection = require("pillion.context.selection")
 local uri = require("pillion.uri")
@@ -16,6 +17,9 @@ local scheduled = false
 
 --- What may have changed since the last look, apart from cursor and selection.
 local files_changed, roots_changed = true, true
+
+--- Whether files were closed since then, and whether folders may have become repositories.
+local files_closed, repositories_changed = false, false
 
 --- Buffers that were entered since the last look, with their windows.
 local entered = {}
@@ -64,21 +68,36 @@ local function signature()
   return table.concat(parts, "\n")
 end
 
+--- The text that is selected in the file in focus, or was when the person went to what is no file;
+--- notes where the cursor is in it.
+local function look_at_selection(entry)
+  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
+  if seen.file then
+    entry.position, entry.win = cursor.current(), seen.win
+    if selection.is_mode(mode) then
+      local text, place = selection.read(mode)
+      kept.note(text, place)
+      return text
+    end
+    return kept.in_file(seen.file, mode)
+  end
+  if entry.win then
+    -- The last that the person did there, if there was no look in between.
+    entry.position, entry.win = cursor.of(entry.win, entry.buf), nil
+  end
+  local text, position = kept.away(entry.buf)
+  entry.position = position or entry.position or cursor.last(entry.buf)
+  return text
+end
+
 --- Completes the active file, which is the one focused last.
 local function look_at_cursor()
   local active, entry = open_files[1], shown[1]
   if not active then
     return nil
   end
-  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
   active.active = true
-  if seen.file then
-    entry.position = cursor.current()
-    active.selectedText = selection.read(mode)
-  else
-    entry.position = entry.position or cursor.last(entry.buf)
-    active.selectedText = nil
-  end
+  active.selectedText = look_at_selection(entry)
   active.position = entry.position
   return active
 end
@@ -111,14 +130,19 @@ local function send(active, files)
     or {}
 end
 
+local function look_at_roots()
+  local roots = require("pillion.roots")
+  if files_closed then
+    roots.files_closed()
+  end
+  roots.refresh(repositories_changed)
+  roots_changed, files_closed, repositories_changed = false, false, false
+end
+
 local function look()
   scheduled = false
   if not group then
     return
-  end
-  if roots_changed then
-    roots_changed = false
-    require("pillion.roots").refresh()
   end
   local win, buf = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
   local files = sent.files
@@ -126,6 +150,10 @@ local function look()
     files_changed = false
     look_at_files(win, buf)
     files = signature()
+    roots_changed = roots_changed or files ~= sent.files
+  end
+  if roots_changed then
+    look_at_roots()
   end
   local active = look_at_cursor()
   if differs(active, files) then
@@ -150,6 +178,11 @@ local function roots_may_differ()
   schedule()
 end
 
+local function repositories_may_differ()
+  files_changed, repositories_changed = true, true
+  roots_may_differ()
+end
+
 local function on_enter(event)
   entered[#entered + 1] = { buf = event.buf, win = vim.api.nvim_get_current_win() }
   files_may_differ()
@@ -157,16 +190,29 @@ end
 
 local function on_delete(event)
   recent.forget(event.buf)
-  files_may_differ()
+  files_changed, files_closed = true, true
+  roots_may_differ()
 end
 
 --- Neovim has no event for a selection that changes under a cursor that stays, as `viw` does at the
 --- end of a word. So every key is one while something is selected.
 local keys = vim.api.nvim_create_namespace("pillion_selection")
 
+local function on_key()
+  kept.on_key()
+  schedule()
+end
+
 local function on_mode()
-  local is_selecting = vim.api.nvim_get_mode().mode:find("^[vVsS\22\19]") ~= nil
-  vim.on_key(is_selecting and schedule or nil, keys)
+  local event = vim.v.event
+  local old, new = (event.old_mode or ""):sub(1, 1), (event.new_mode or ""):sub(1, 1)
+  local was, is = selection.is_mode(old), selection.is_mode(new)
+  vim.on_key(is and on_key or nil, keys)
+  if is and not was then
+    kept.begin()
+  elseif was and not is then
+    kept.finish(old)
+  end
   schedule()
 end
 
@@ -181,19 +227,32 @@ local function on(names, callback, pattern)
   })
 end
 
+--- A command was given about what is selected, or with the range of it (`call`): agents are shown it
+--- until the person goes on in the file, wherever the command leads.
+function M.hold(call)
+  local first, last = vim.fn.getpos("'<")[2], vim.fn.getpos("'>")[2]
+  kept.hold(call.range == 2 and call.line1 == first and call.line2 == last)
+  schedule()
+end
+
 --- From now on changes are sent.
 function M.attach()
   group = vim.api.nvim_create_augroup("PillionContext", {})
   files_changed, roots_changed, entered, seen, sent = true, true, {}, {}, {}
   recent.seed()
+  kept.attach(schedule)
   on({ "CursorMoved", "CursorMovedI", "TextChangedP", "InsertLeave" }, schedule)
   on("ModeChanged", on_mode, { "*:[vVsS\22\19]*", "[vVsS\22\19]*:*" })
+  on("ModeChanged", schedule, { "c:*" })
   on("BufEnter", on_enter)
   on({ "BufDelete", "BufWipeout" }, on_delete)
-  on({ "WinEnter", "TabEnter", "FocusGained", "CursorHold", "BufFilePost", "BufWritePost" }, files_may_differ)
-  on({ "BufReadPost", "FileChangedShellPost", "TermOpen" }, files_may_differ)
+  on({ "WinEnter", "TabEnter", "CursorHold", "BufFilePost", "BufWritePost" }, files_may_differ)
+  on({ "FileChangedShellPost", "TermOpen" }, files_may_differ)
+  on({ "BufReadPost", "FocusGained", "DirChanged" }, repositories_may_differ)
   on("OptionSet", files_may_differ, { "buftype", "buflisted" })
-  on({ "DirChanged", "TabNew", "TabClosed", "WinNew", "WinClosed" }, roots_may_differ)
+  on({ "TabNew", "TabClosed", "WinNew", "WinClosed" }, roots_may_differ)
+  -- Neovim 0.7 does not tell of language servers.
+  on(vim.fn.exists("##LspAttach") == 1 and { "LspAttach", "LspDetach" } or "CursorHold", roots_may_differ)
   schedule()
 end
 

@@ -231,7 +231,7 @@ local function open(agent, number, arguments)
     return
   end
   wait_for_pillion(agent)
-  local cwd = vim.fn.getcwd()
+  local cwd = require("pillion.roots").for_terminal()
   if type(provider) == "function" then
     local details = { agent = agent, number = number, cwd = cwd }
     provider(command, require("pillion.environment").get(), vim.tbl_extend("error", details, {

@@ -10,6 +10,8 @@ local fn = vim.fn
 --- `$` was pressed: every line to its end.
 local TO_THE_END = 2147483647
 
+M.TO_THE_END = TO_THE_END
+
 local function is_virtual()
   local virtualedit = vim.o.virtualedit
   return virtualedit:find("all") ~= nil or virtualedit:find("block") ~= nil
@@ -117,7 +119,7 @@ end
 
 --- The pieces of the lines that the block between two corners covers: all, or enough of them for
 --- `units` UTF-16 units.
-function M.lines(from, to, units)
+function M.lines(from, to, units, is_to_the_end)
   local virtual = is_virtual()
   local from_left, from_right = columns(from, virtual)
   local to_left, to_right = columns(to, virtual)
@@ -126,7 +128,7 @@ function M.lines(from, to, units)
     local is_exclusive = vim.o.selection == "exclusive" and to_left - 1 >= from_right
     right = is_exclusive and to_left - 1 or to_right
   end
-  if fn.winsaveview().curswant == TO_THE_END then
+  if is_to_the_end then
     right = TO_THE_END
   end
   local pieces, size = {}, 0

@@ -15,6 +15,15 @@ function M.current()
   return position(0, at[1], at[2])
 end
 
+--- In the window `win` if it still shows the buffer; else as `last` says.
+function M.of(win, buf)
+  if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
+    local at = vim.api.nvim_win_get_cursor(win)
+    return position(buf, at[1], at[2])
+  end
+  return M.last(buf)
+end
+
 --- Where the cursor of a buffer is that is not in focus, or was last; nil if nobody knows.
 function M.last(buf)
   local win = vim.fn.bufwinid(buf)

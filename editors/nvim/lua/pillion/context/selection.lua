@@ -41,27 +41,25 @@ local function line_length(line)
 end
 
 --- Where `BYTES` bytes after `from` are reached, if that is before `to`.
-local function within_budget(from, to)
-  local offset = vim.api.nvim_buf_get_offset
-  local limit = offset(0, from.line) + from.col + BYTES
-  if offset(0, to.line) + to.col <= limit then
+local function within_budget(buf, from, to)
+  local function offset(line)
+    return vim.api.nvim_buf_get_offset(buf, line)
+  end
+  local limit = offset(from.line) + from.col + BYTES
+  if offset(to.line) + to.col <= limit then
     return to
   end
   local low, high = from.line, to.line
   while low < high do
     local middle = math.ceil((low + high) / 2)
-    if offset(0, middle) <= limit then
+    if offset(middle) <= limit then
       low = middle
     else
       high = middle - 1
     end
   end
-  return { line = low, col = math.min(limit - offset(0, low), line_length(low)) }
-end
-
-local function lines_between(from, to)
-  to = within_budget(from, to)
-  return vim.api.nvim_buf_get_text(0, from.line, from.col, to.line, to.col, {})
+  local length = offset(low + 1) - offset(low) - 1
+  return { line = low, col = math.min(limit - offset(low), length) }
 end
 
 --- The byte after the character at `at`, with what combines with it.
@@ -82,7 +80,7 @@ local function charwise(from, to)
     to = { line = to.line - 1, col = line_length(to.line - 1) }
   end
   local stop = is_exclusive and math.min(to.col, line_length(to.line)) or after_char(to)
-  return lines_between(from, { line = to.line, col = math.max(stop, from.line == to.line and from.col or 0) })
+  return from, { line = to.line, col = math.max(stop, from.line == to.line and from.col or 0) }
 end
 
 --- A closed fold is selected as a whole.
@@ -90,32 +88,66 @@ local function linewise(from, to)
   local first, last = vim.fn.foldclosed(from.line + 1), vim.fn.foldclosedend(to.line + 1)
   local start = first > 0 and first - 1 or from.line
   local stop = last > 0 and last - 1 or to.line
-  return lines_between({ line = start, col = 0 }, { line = stop, col = line_length(stop) })
+  return { line = start, col = 0 }, { line = stop, col = line_length(stop) }
 end
 
---- What is selected, lines joined as in the file and without the last line's ending; nil if nothing is.
-function M.read(mode)
-  if not (CHARWISE[mode] or LINEWISE[mode] or BLOCKWISE[mode]) then
-    return nil
-  end
-  local from, to = position("v"), position(".")
-  if before(to, from) then
-    from, to = to, from
-  end
-  local lines
-  if BLOCKWISE[mode] then
-    lines = block.lines(from, to, UNITS)
-  elseif LINEWISE[mode] then
-    lines = linewise(from, to)
-  else
-    lines = charwise(from, to)
-  end
+--- Lines joined as in the file and without the last line's ending; nil if that is nothing.
+local function joined(buf, lines)
   for index, line in ipairs(lines) do
     -- Neovim shows a NUL of the file as a line break inside a line.
     lines[index] = line:gsub("\n", "\0")
   end
-  local text = table.concat(lines, endings[vim.bo.fileformat])
+  local text = table.concat(lines, endings[vim.bo[buf].fileformat])
   return text ~= "" and utf16.cut(utf16.valid(text), UNITS) or nil
+end
+
+--- The text of a place that `read` found; nil for one of a block.
+function M.text_at(buf, place)
+  if place.is_block then
+    return nil
+  end
+  local to = within_budget(buf, place.from, place.to)
+  local from = place.from
+  return joined(buf, vim.api.nvim_buf_get_text(buf, from.line, from.col, to.line, to.col, {}))
+end
+
+local function read_between(mode, from, to, is_to_the_end)
+  if before(to, from) then
+    from, to = to, from
+  end
+  if BLOCKWISE[mode] then
+    local place = { from = { line = from.line, col = 0 }, to = { line = to.line, col = 0 }, is_block = true }
+    return joined(0, block.lines(from, to, UNITS, is_to_the_end)), place
+  end
+  from, to = (LINEWISE[mode] and linewise or charwise)(from, to)
+  local place = { from = { line = from.line, col = from.col }, to = to }
+  return M.text_at(0, place), place
+end
+
+--- Whether this is a mode in which something is selected.
+function M.is_mode(mode)
+  return CHARWISE[mode] or LINEWISE[mode] or BLOCKWISE[mode] or false
+end
+
+--- Whether a block goes to the end of every line: `$` was pressed.
+function M.is_to_the_end()
+  return vim.fn.winsaveview().curswant == block.TO_THE_END
+end
+
+--- What is selected, and its place `{ from, to, is_block }`, `to.col` being the byte after it; nil if
+--- nothing is.
+function M.read(mode)
+  if M.is_mode(mode) then
+    return read_between(mode, position("v"), position("."), M.is_to_the_end())
+  end
+end
+
+--- The same of what was selected last in the current buffer, in this mode.
+function M.read_last(mode, is_to_the_end)
+  local from, to = position("'<"), position("'>")
+  if M.is_mode(mode) and from.line >= 0 then
+    return read_between(mode, from, to, is_to_the_end)
+  end
 end
 
 return M
