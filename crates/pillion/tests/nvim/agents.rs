@@ -112,6 +112,23 @@ each_agent_in_each_neovim! {
 }
 
 each_agent_in_each_neovim! {
+    /// Going to its terminal ends Visual mode.
+    fn an_agent_inside_is_told_what_was_selected_when_the_person_came(kind, version) {
+        let scene = Scene::inside(kind, version);
+        scene.nvim.input("<C-\\><C-n><C-w>p2G0vG$h<C-w>p");
+        scene.nvim.wait_until(
+            "the terminal in focus again",
+            "vim.b.pillion_agent ~= nil and vim.fn.line(\"'<\", vim.fn.win_getid(1)) == 2",
+        );
+        scene.nvim.input("i");
+        scene.wait_typing();
+        let told = scene.told("look at the selection");
+        assert!(told.contains("twothre"), "no selection in {told}");
+        scene.nvim.assert_no_errors();
+    }
+}
+
+each_agent_in_each_neovim! {
     /// What the stand-ins of the other tests are sent, the real ones read.
     fn files_and_selections_are_sent_into_the_prompt(kind, version) {
         let scene = Scene::inside(kind, version);
