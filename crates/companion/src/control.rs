@@ -2,29 +2,83 @@
 //! types of both sides. The server's side is `endpoint::control`, the other is [`Client`].
 
 mod client;
+mod diff_ref;
+pub(crate) mod on_disk;
 
 use pillion_protocol::File;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 pub use client::{Client, ClientError};
+pub use diff_ref::DiffRef;
 
+use self::on_disk::OnDisk;
 use crate::diffs::{Decision, PendingDiff};
 use crate::editor::DiffId;
 use crate::event::Caller;
 
+/// The header in which a [`Viewer`] says who it is.
+pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";
+
 /// A command, as the loop gets it.
 #[derive(Debug)]
 pub(crate) enum Command {
+    /// Which diffs are pending.
     Diffs(oneshot::Sender<Vec<PendingDiff>>),
+    /// One that is pending, in the revision that is named.
+    Diff {
+        diff: DiffRef,
+        answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
+    },
+    /// A viewer was given what is known of these diffs.
+    HandedOut(Vec<HandedOut>),
+    /// Whether a decision may stand is said at once; what became of it when the editor has answered.
     Settle {
-        id: DiffId,
-        decision: Decision,
+        request: SettleRequest,
+        verdict: oneshot::Sender<Result<Verdict, DiffError>>,
         caller: Caller,
     },
-    Focus(File),
+    /// Answered when agents have been told, or would have been.
+    Focus {
+        file: File,
+        sent: oneshot::Sender<()>,
+    },
     Status(oneshot::Sender<CompanionStatus>),
 }
+
+/// What a viewer was given of a diff.
+#[derive(Debug)]
+pub(crate) struct HandedOut {
+    pub(crate) id: DiffId,
+    pub(crate) revision: u32,
+    pub(crate) viewer: Viewer,
+    /// Whether it was the proposed text, and not a line of a list.
+    pub(crate) is_text: bool,
+    /// Nothing if the disk did not answer.
+    pub(crate) on_disk: Option<OnDisk>,
+}
+
+/// A decision of a command.
+#[derive(Debug)]
+pub(crate) struct SettleRequest {
+    pub(crate) diff: DiffRef,
+    pub(crate) viewer: Viewer,
+    pub(crate) decision: Decision,
+    /// Nothing if the disk did not answer.
+    pub(crate) on_disk: Option<OnDisk>,
+}
+
+/// That a decision may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// Whether the file is another one than when the diff was shown.
+    pub(crate) file_changed: bool,
+}
+
+/// Who looks and decides: on Unix the session of the terminal that a command runs in. What one
+/// terminal was shown says nothing about what the user of another one has read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Viewer(pub u32);
 
 /// What a companion is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,16 +92,28 @@ pub struct CompanionStatus {
     pub last_focused_ms: Option<u64>,
 }
 
-/// A diff that waits for the reviewer, as `pillion diffs --json` prints it.
+/// A diff that waits for the reviewer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffSummary {
-    /// Its number, for `pillion accept` and `pillion reject`.
+    /// Its number.
     pub id: u64,
+    /// Which of the agent's proposals for it this is, from 1.
+    pub revision: u32,
     /// The agent's short name.
     pub agent: String,
     /// The file, as the agent spelt it.
     pub path: String,
+    /// Where that path leads, if it is elsewhere.
+    pub leads_to: Option<String>,
+}
+
+/// A diff with its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiffText {
+    /// What a list holds of it.
+    pub summary: DiffSummary,
     /// The whole proposed text.
     pub proposed: String,
 }
@@ -58,9 +124,76 @@ pub struct DiffSummary {
 pub struct Settle {
     /// Which diff.
     pub id: u64,
+    /// Which revision of it; without one, the one that the viewer was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u32>,
     /// Whether to accept or to reject it.
     pub accept: bool,
     /// The text to accept; without it, what stands in the view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+}
+
+/// What became of a decision that stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Settled {
+    /// The accepted text holds edits that somebody made in the view.
+    pub edited: bool,
+    /// The file is another one than when the diff was shown.
+    pub file_changed: bool,
+}
+
+/// Why a diff is not given out, or a decision about it does not stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "why", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum DiffError {
+    /// There is none, or it was decided.
+    #[error("no diff {id} is pending")]
+    NotPending {
+        /// The number that was named.
+        id: u64,
+    },
+    /// The revision that was named is not the one that is shown.
+    #[error("diff {id} is at {id}.{current}, not {id}.{named}")]
+    OtherRevision {
+        /// The diff.
+        id: u64,
+        /// What was named.
+        named: u32,
+        /// What is shown.
+        current: u32,
+    },
+    /// No revision was named, and this one the viewer has not been shown.
+    #[error("{}", unseen(*id, *current, *seen))]
+    Unseen {
+        /// The diff.
+        id: u64,
+        /// What would be accepted.
+        current: u32,
+        /// What the viewer was shown last.
+        seen: Option<u32>,
+    },
+    /// No revision was named, and the file is another one than when the viewer was shown the diff.
+    #[error("the file of diff {id} changed on disk since {id}.{current} was proposed or shown to you")]
+    FileChanged {
+        /// The diff.
+        id: u64,
+        /// The revision that is shown.
+        current: u32,
+    },
+    /// The editor did not do it, or something came first.
+    #[error("{reason}")]
+    Failed {
+        /// One sentence.
+        reason: String,
+    },
+}
+
+fn unseen(id: u64, current: u32, seen: Option<u32>) -> String {
+    let what = format!("the agent has changed its proposal: diff {id} is at {id}.{current}");
+    match seen {
+        Some(seen) => format!("{what}, and you were shown {id}.{seen}"),
+        None => format!("{what}, and you were not shown it yet"),
+    }
 }

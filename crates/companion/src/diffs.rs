@@ -3,6 +3,7 @@
 //!
 //! `C` stands for whoever waits for an answer; the machine only hands it back.
 
+mod seen;
 mod steps;
 
 #[cfg(test)]
@@ -14,6 +15,9 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, Outcome};
 
+use self::seen::{Seen, Shown};
+use crate::control::on_disk::OnDisk;
+use crate::control::{DiffError, DiffRef, HandedOut, SettleRequest, Verdict};
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::looks::Wanted;
 use crate::sessions::SessionId;
@@ -40,6 +44,10 @@ struct Entry<C> {
     revision: u32,
     /// Whether the editor has heard of it, in this revision or an earlier one.
     is_in_editor: bool,
+    /// What the file was when the agent proposed this revision, once it was looked at.
+    opened: Option<OnDisk>,
+    /// What users of commands were shown of it.
+    seen: Seen,
     state: State<C>,
 }
 
@@ -82,6 +90,8 @@ pub(crate) enum Answer {
     Closed(String),
     /// The diff was accepted or rejected by a command.
     Settled,
+    /// The diff was accepted by a command, with edits that somebody made in the view.
+    SettledWithEdits,
 }
 
 /// What the loop is to do.
@@ -92,7 +102,12 @@ pub(crate) enum Action<C> {
     /// Ask the editor to show a proposal; it answers with [`Diffs::shown`].
     Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
-    Close { id: DiffId, reason: CloseReason },
+    Close {
+        id: DiffId,
+        /// What the editor shows: its answer is about that one.
+        revision: u32,
+        reason: CloseReason,
+    },
     /// Answer whoever waits.
     Answer {
         caller: C,
@@ -110,6 +125,7 @@ pub(crate) enum Action<C> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingDiff {
     pub(crate) id: DiffId,
+    pub(crate) revision: u32,
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<str>,
@@ -130,12 +146,57 @@ impl<C> Diffs<C> {
         self.entries
             .iter()
             .filter(|(_, entry)| entry.state.is_pending())
-            .map(|(id, entry)| PendingDiff {
-                id: *id,
-                agent: entry.agent,
-                file_path: entry.file_path.clone(),
-                proposed: Arc::clone(&entry.proposed),
-            })
+            .map(|(id, entry)| entry.pending(*id))
+    }
+
+    /// One diff that waits for the reviewer.
+    ///
+    /// # Errors
+    /// When there is none, or another revision of it is shown.
+    pub(crate) fn find_pending(&self, named: DiffRef) -> Result<PendingDiff, DiffError> {
+        let (id, entry) = self.named(named)?;
+        Ok(entry.pending(id))
+    }
+
+    /// A user of commands was given what is known of a diff.
+    pub(crate) fn handed_out(&mut self, handed: HandedOut) {
+        let HandedOut {
+            id,
+            revision,
+            viewer,
+            is_text,
+            on_disk,
+        } = handed;
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry
+                .seen
+                .note(viewer, is_text, Shown { revision, on_disk });
+        }
+    }
+
+    /// Whether a decision by command may stand. Only what its user has seen is accepted.
+    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<Verdict, DiffError> {
+        let (_, entry) = self.named(request.diff)?;
+        if matches!(request.decision, Decision::Reject) {
+            let file_changed = false;
+            return Ok(Verdict { file_changed });
+        }
+        let now = request.on_disk.as_ref();
+        let (diff, viewer, opened) = (request.diff, request.viewer, entry.opened.as_ref());
+        let seen = &entry.seen;
+        seen.judge(diff, entry.revision, viewer, opened, now)
+    }
+
+    fn named(&self, named: DiffRef) -> Result<(DiffId, &Entry<C>), DiffError> {
+        let DiffRef { id, .. } = named;
+        let entry = self.entries.get(&DiffId(id));
+        let entry = entry.ok_or(DiffError::NotPending { id })?;
+        // Said also of one that is just being opened: that is what took its place.
+        seen::is_current(named, entry.revision)?;
+        if !entry.state.is_pending() {
+            return Err(DiffError::NotPending { id });
+        }
+        Ok((DiffId(id), entry))
     }
 
     /// When [`Diffs::expire`] wants to be called.
@@ -144,6 +205,18 @@ impl<C> Diffs<C> {
             .values()
             .filter_map(|entry| entry.state.deadline())
             .min()
+    }
+}
+
+impl<C> Entry<C> {
+    fn pending(&self, id: DiffId) -> PendingDiff {
+        PendingDiff {
+            id,
+            revision: self.revision,
+            agent: self.agent,
+            file_path: self.file_path.clone(),
+            proposed: Arc::clone(&self.proposed),
+        }
     }
 }
 

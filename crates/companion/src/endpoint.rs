@@ -63,6 +63,7 @@ pub(crate) fn serve(
     let router = Router::new()
         .route(MCP_PATH, any(serve_agent))
         .route("/control/diffs", get(control::diffs))
+        .route("/control/diffs/{diff}", get(control::diff))
         .route("/control/status", get(control::status))
         .route("/control/settle", post(control::settle))
         .route("/control/focus", post(control::focus))

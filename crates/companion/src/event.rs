@@ -59,6 +59,7 @@ pub(crate) enum Event {
     /// The editor closed a view that it was asked to close, and this stood in it.
     Closed {
         id: DiffId,
+        revision: u32,
         text: Result<String, String>,
     },
     /// The reviewer decided.

@@ -103,6 +103,7 @@ mod tests {
             Ok(Target {
                 path: PathBuf::from(path),
                 original: Original::default(),
+                stamp: None,
             })
         };
         let mut looks = Looks::new(look, events);

@@ -1,6 +1,8 @@
 //! The heart: takes one event after the other, lets the state machines decide, and does what they
 //! say. Thin by design: no rule lives here.
 
+mod commands;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,10 +11,9 @@ use std::time::{Duration, Instant};
 use pillion_protocol::diff::{CLOSE_DIFF, CloseDiff, OPEN_DIFF, OpenDiff};
 use pillion_protocol::{Dialect, IdeContext, Outcome};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::context::Context;
-use crate::control::{Command, CompanionStatus};
 use crate::diffs::{Action, Diffs, Proposal};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
@@ -37,6 +38,8 @@ pub(crate) struct MainLoop {
     mcp: Mcp,
     presence: Presence,
     context: Context,
+    /// Commands that focused a file which agents are not told of yet.
+    focusing: Vec<oneshot::Sender<()>>,
     diffs: Diffs<Caller>,
     looks: Looks,
     sessions: Sessions,
@@ -61,6 +64,7 @@ impl MainLoop {
             mcp,
             presence,
             context: Context::default(),
+            focusing: Vec::new(),
             diffs: Diffs::default(),
             sessions: Sessions::default(),
             outboxes: HashMap::new(),
@@ -143,8 +147,8 @@ impl MainLoop {
                 let actions = self.diffs.shown(id, revision, result);
                 self.perform(actions);
             }
-            Event::Closed { id, text } => {
-                let actions = self.diffs.closed(id, text);
+            Event::Closed { id, revision, text } => {
+                let actions = self.diffs.closed(id, revision, text);
                 self.perform(actions);
             }
             Event::Resolved {
@@ -171,6 +175,7 @@ impl MainLoop {
         if let Some(context) = self.context.take(now, is_file) {
             self.send_context(&context);
         }
+        self.answer_focusing();
         let actions = self.diffs.expire(now);
         self.perform(actions);
         for session in self.sessions.expired(now) {
@@ -262,35 +267,6 @@ impl MainLoop {
         }
     }
 
-    fn command(&mut self, command: Command, now: Instant) {
-        match command {
-            Command::Diffs(answer) => {
-                let _ = answer.send(self.diffs.pending().collect());
-            }
-            Command::Settle {
-                id,
-                decision,
-                caller,
-            } => {
-                let actions = self.diffs.settle(id, decision, caller, now);
-                self.perform(actions);
-            }
-            Command::Focus(file) => self.context.focus(file, now),
-            Command::Status(answer) => {
-                let _ = answer.send(self.status());
-            }
-        }
-    }
-
-    fn status(&self) -> CompanionStatus {
-        let agents = self.sessions.connected();
-        CompanionStatus {
-            agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
-            pending_diffs: self.diffs.pending().count(),
-            last_focused_ms: self.context.last_focused(),
-        }
-    }
-
     fn roots_changed(&mut self, roots: &[PathBuf]) {
         self.presence.set_roots(roots);
         self.tell_status();
@@ -313,11 +289,15 @@ impl MainLoop {
                     });
                     self.editor.open_diff(diff, shown);
                 }
-                Action::Close { id, reason } => {
+                Action::Close {
+                    id,
+                    revision,
+                    reason,
+                } => {
                     tracing::info!(%id, ?reason, "diff closed");
                     let events = self.events.clone();
                     let closed = Reply::new(move |text| {
-                        let _ = events.send(Event::Closed { id, text });
+                        let _ = events.send(Event::Closed { id, revision, text });
                     });
                     self.editor.close_diff(id, reason, closed);
                 }

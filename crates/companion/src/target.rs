@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::real_path;
 
-use crate::original::{Original, OriginalError};
+use crate::original::{Original, OriginalError, Stamp};
 
 /// How long a look at a target may take. Then its call fails, and no other.
 pub(crate) const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -24,6 +24,8 @@ pub(crate) struct Target {
     /// Where it really is.
     pub(crate) path: PathBuf,
     pub(crate) original: Original,
+    /// What the file looks like, also if it was not read; `None` when it is not there.
+    pub(crate) stamp: Option<Stamp>,
 }
 
 /// Whether the `filePath` of an agent can name a file at all.
@@ -73,7 +75,12 @@ fn look_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
     } else {
         Original::default()
     };
-    Ok(Target { path, original })
+    let stamp = original.stamp.clone().or_else(|| Stamp::of(&path));
+    Ok(Target {
+        path,
+        original,
+        stamp,
+    })
 }
 
 #[cfg(all(test, unix))]

@@ -34,6 +34,11 @@ impl Reach {
         })
     }
 
+    /// The companion that is meant.
+    pub fn companion(&self) -> &Companion {
+        &self.companion
+    }
+
     /// The editor's name for people.
     pub fn editor(&self) -> &str {
         self.companion.display_name()

@@ -14,7 +14,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 
-use super::{CompanionStatus, DiffSummary, Settle};
+use super::{
+    CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Settle, Settled, VIEWER_HEADER,
+    Viewer,
+};
 
 /// How long an answer may take; the editor alone may take 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -24,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub struct Client {
     port: u16,
     token: Token,
+    viewer: Viewer,
 }
 
 /// Why a command did not get through.
@@ -47,7 +51,10 @@ pub enum ClientError {
     /// The companion said no, and why.
     #[error("{0}")]
     Refused(String),
-    /// Something else answers on that port.
+    /// A diff is not given out, or a decision about it does not stand.
+    #[error(transparent)]
+    Diff(DiffError),
+    /// Something else answers on that port, or another version of Pillion.
     #[error("port {port} does not answer like a companion (HTTP {status})")]
     Foreign {
         /// The port that was dialled.
@@ -60,7 +67,17 @@ pub enum ClientError {
 impl Client {
     /// A client for the companion on `port`, with its control token.
     pub fn new(port: u16, token: Token) -> Self {
-        Self { port, token }
+        Self {
+            port,
+            token,
+            viewer: Viewer::default(),
+        }
+    }
+
+    /// The same for this viewer.
+    #[must_use]
+    pub fn viewed_by(self, viewer: Viewer) -> Self {
+        Self { viewer, ..self }
     }
 
     /// The diffs that wait for the reviewer, oldest first.
@@ -69,6 +86,15 @@ impl Client {
     /// When the companion cannot be reached.
     pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
         self.get("/control/diffs").await
+    }
+
+    /// A diff that waits for the reviewer, with its text.
+    ///
+    /// # Errors
+    /// When there is no such diff any more, another revision of it is shown, or the companion cannot
+    /// be reached.
+    pub async fn diff(&self, diff: DiffRef) -> Result<DiffText, ClientError> {
+        self.get(&format!("/control/diffs/{diff}")).await
     }
 
     /// Who is connected, and what waits.
@@ -82,28 +108,33 @@ impl Client {
     /// Accepts or rejects a pending diff.
     ///
     /// # Errors
-    /// When there is no such diff any more, or the companion cannot be reached.
-    pub async fn settle(&self, settle: &Settle) -> Result<(), ClientError> {
-        self.post("/control/settle", settle).await
+    /// When there is no such diff any more, it is not what the viewer has seen, or the companion
+    /// cannot be reached.
+    pub async fn settle(&self, settle: &Settle) -> Result<Settled, ClientError> {
+        let answer = self.post("/control/settle", settle).await?;
+        self.parse(&answer)
     }
 
-    /// Says which file is in focus.
+    /// Says which file is in focus; returns when agents have been told, or would have been.
     ///
     /// # Errors
     /// When the companion cannot be reached.
     pub async fn focus(&self, file: &File) -> Result<(), ClientError> {
-        self.post("/control/focus", file).await
+        self.post("/control/focus", file).await.map(drop)
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
         let body = self.send(Method::GET, path, Bytes::new()).await?;
-        serde_json::from_slice(&body).map_err(|source| self.unreachable(source))
+        self.parse(&body)
     }
 
-    async fn post(&self, path: &str, body: &impl Serialize) -> Result<(), ClientError> {
+    async fn post(&self, path: &str, body: &impl Serialize) -> Result<Bytes, ClientError> {
         let body = serde_json::to_vec(body).map_err(|source| self.unreachable(source))?;
-        self.send(Method::POST, path, body.into()).await?;
-        Ok(())
+        self.send(Method::POST, path, body.into()).await
+    }
+
+    fn parse<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ClientError> {
+        serde_json::from_slice(body).map_err(|source| self.unreachable(source))
     }
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Bytes, ClientError> {
@@ -123,6 +154,7 @@ impl Client {
             .header(HOST, format!("127.0.0.1:{}", self.port))
             .header(AUTHORIZATION, format!("Bearer {}", self.token.expose()))
             .header(CONTENT_TYPE, "application/json")
+            .header(VIEWER_HEADER, self.viewer.0)
             .body(Full::new(body))
             .map_err(|source| self.unreachable(source))?;
         let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))
@@ -146,7 +178,10 @@ impl Client {
         connection.abort();
         match status {
             StatusCode::OK | StatusCode::NO_CONTENT => Ok(body),
-            StatusCode::CONFLICT | StatusCode::BAD_REQUEST | StatusCode::SERVICE_UNAVAILABLE => {
+            StatusCode::CONFLICT => self
+                .parse(&body)
+                .and_then(|error| Err(ClientError::Diff(error))),
+            StatusCode::BAD_REQUEST | StatusCode::SERVICE_UNAVAILABLE => {
                 let reason = String::from_utf8_lossy(&body).into_owned();
                 Err(ClientError::Refused(reason))
             }

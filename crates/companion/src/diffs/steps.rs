@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use pillion_protocol::Outcome;
 
+use super::seen::Seen;
 use super::{Action, Answer, Diffs, EDITOR_PATIENCE, Entry, Proposal, State, Waiting};
+use crate::control::on_disk::OnDisk;
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::looks::Wanted;
 use crate::sessions::SessionId;
@@ -27,10 +29,11 @@ impl<C> Diffs<C> {
                 self.last_id += 1;
                 DiffId(self.last_id)
             });
-        let (mut revision, mut is_in_editor) = (1, false);
+        let (mut revision, mut is_in_editor, mut seen) = (1, false, Seen::default());
         if let Some(former) = self.entries.remove(&id) {
             revision = former.revision + 1;
             is_in_editor = former.is_in_editor;
+            seen = former.seen;
             let why = "a newer proposal for this file took its place";
             actions.extend(former.state.give_up(why));
         }
@@ -47,6 +50,8 @@ impl<C> Diffs<C> {
             proposed: proposal.proposed,
             revision,
             is_in_editor,
+            opened: None,
+            seen,
             state: State::Looking {
                 caller,
                 deadline: now + LOOK_TIMEOUT,
@@ -69,7 +74,11 @@ impl<C> Diffs<C> {
         let Some(entry) = entry.filter(|entry| matches!(entry.state, State::Looking { .. })) else {
             return Vec::new();
         };
-        let Target { path, original } = match result {
+        let Target {
+            path,
+            original,
+            stamp,
+        } = match result {
             Ok(target) => target,
             Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
         };
@@ -78,6 +87,10 @@ impl<C> Diffs<C> {
             entry.state = State::Opening { caller, deadline };
         }
         entry.is_in_editor = true;
+        entry.opened = Some(OnDisk {
+            leads_to: path.clone(),
+            stamp,
+        });
         vec![Action::Show(Diff {
             id,
             revision,
@@ -168,14 +181,23 @@ impl<C> Diffs<C> {
         // The editor was asked to close the view already: its answer goes to the agent now.
         let is_asked = matches!(former, State::CommandAccepts { .. });
         let given_up = former.give_up(AGENT_CLOSED);
-        let reason = CloseReason::ClosedByAgent;
-        let close = (!is_asked).then_some(Action::Close { id, reason });
+        let close = (!is_asked).then_some(Action::Close {
+            id,
+            revision: entry.revision,
+            reason: CloseReason::ClosedByAgent,
+        });
         given_up.into_iter().chain(close).collect()
     }
 
-    /// The editor closed a view that it was asked to close.
-    pub(crate) fn closed(&mut self, id: DiffId, text: Result<String, String>) -> Vec<Action<C>> {
-        let Some(entry) = self.entries.get_mut(&id) else {
+    /// The editor closed a view that it was asked to close. What stood in the view of a proposal
+    /// that was replaced meanwhile is no text of its successor.
+    pub(crate) fn closed(
+        &mut self,
+        id: DiffId,
+        revision: u32,
+        text: Result<String, String>,
+    ) -> Vec<Action<C>> {
+        let Some(entry) = self.current(id, revision) else {
             return Vec::new();
         };
         match (mem::replace(&mut entry.state, State::Pending), text) {
@@ -186,7 +208,15 @@ impl<C> Diffs<C> {
             }
             (State::CommandAccepts { waiting }, text) => {
                 let (answer, outcome) = match text {
-                    Ok(content) => (Ok(Answer::Settled), Some(Outcome::Accepted { content })),
+                    Ok(content) => {
+                        let is_edited = *content != *entry.proposed;
+                        let settled = if is_edited {
+                            Answer::SettledWithEdits
+                        } else {
+                            Answer::Settled
+                        };
+                        (Ok(settled), Some(Outcome::Accepted { content }))
+                    }
                     // Nobody decided anything: the diff goes on waiting.
                     Err(reason) => (Err(reason), None),
                 };
@@ -218,21 +248,25 @@ impl<C> Diffs<C> {
             let answer = Err(format!("no diff {id} is pending"));
             return vec![Action::Answer { caller, answer }];
         };
+        let revision = entry.revision;
+        let close = |reason| Action::Close {
+            id,
+            revision,
+            reason,
+        };
         let outcome = match decision {
             Decision::Accept => {
-                let reason = CloseReason::Settled;
                 let deadline = now + EDITOR_PATIENCE;
                 let waiting = Some(Waiting { caller, deadline });
                 entry.state = State::CommandAccepts { waiting };
-                return vec![Action::Close { id, reason }];
+                return vec![close(CloseReason::Settled)];
             }
             Decision::AcceptAs(content) => Outcome::Accepted { content },
             Decision::Reject => Outcome::Rejected,
         };
-        let reason = CloseReason::Overruled;
         let answer = Ok(Answer::Settled);
         let settled = [
-            Action::Close { id, reason },
+            close(CloseReason::Overruled),
             Action::Answer { caller, answer },
         ];
         self.notify(id, outcome)
@@ -293,6 +327,7 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.get_mut(&id) else {
             return Vec::new();
         };
+        let revision = entry.revision;
         match &mut entry.state {
             State::Looking { .. } => {
                 let why = format!(
@@ -312,7 +347,7 @@ impl<C> Diffs<C> {
                 .into_iter()
                 .collect(),
             State::AgentCloses { .. } | State::Pending => {
-                self.closed(id, Err(NO_ANSWER.to_owned()))
+                self.closed(id, revision, Err(NO_ANSWER.to_owned()))
             }
         }
     }
@@ -334,7 +369,11 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.remove(&id) else {
             return Vec::new();
         };
-        let close = Action::Close { id, reason };
+        let close = Action::Close {
+            id,
+            revision: entry.revision,
+            reason,
+        };
         let close = entry.is_in_editor.then_some(close);
         close.into_iter().chain(entry.state.give_up(why)).collect()
     }

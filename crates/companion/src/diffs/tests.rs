@@ -37,7 +37,7 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
             Action::Show(diff) => {
                 format!("show {} #{} {:?}", diff.id, diff.revision, diff.proposed)
             }
-            Action::Close { id, reason } => format!("close {id} {reason:?}"),
+            Action::Close { id, reason, .. } => format!("close {id} {reason:?}"),
             Action::Answer { caller, answer } => match answer {
                 Ok(answer) => format!("{caller}: {answer:?}"),
                 Err(reason) => format!("{caller}: error: {reason}"),
@@ -72,6 +72,7 @@ fn target(path: impl Into<PathBuf>) -> Target {
     Target {
         path: path.into(),
         original: Original::default(),
+        stamp: None,
     }
 }
 
@@ -212,7 +213,7 @@ fn close_diff_answers_with_the_text_in_the_view_and_sends_no_outcome() {
     let late = diffs.resolved(DiffId(1), 1, Outcome::Rejected);
     assert!(late.is_empty(), "C5.10");
     assert_eq!(
-        lines(diffs.closed(DiffId(1), Ok("edited".into()))),
+        lines(diffs.closed(DiffId(1), 1, Ok("edited".into()))),
         [r#"close: Closed("edited")"#]
     );
     let again = diffs.close(&"s".into(), "/a", None, "again", now);
@@ -249,7 +250,7 @@ fn close_diff_fails_when_the_editor_does_not_answer() {
         lines(diffs.expire(now + EDITOR_PATIENCE)),
         ["close: error: the editor did not answer within 10 seconds"]
     );
-    assert!(diffs.closed(DiffId(1), Ok("late".into())).is_empty());
+    assert!(diffs.closed(DiffId(1), 1, Ok("late".into())).is_empty());
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn a_new_proposal_while_the_old_view_closes_is_a_diff_of_its_own() {
     let open = open(&mut diffs, proposal("s", "/a", "next"), "open", now);
     assert_eq!(lines(open), [r#"show 2 #1 "next""#]);
     assert_eq!(
-        lines(diffs.closed(DiffId(1), Ok("old".into()))),
+        lines(diffs.closed(DiffId(1), 1, Ok("old".into()))),
         [r#"close: Closed("old")"#]
     );
 }
@@ -270,10 +271,10 @@ fn a_command_accepts_what_stands_in_the_view() {
     let settle = diffs.settle(DiffId(1), Decision::Accept, "command", now);
     assert_eq!(lines(settle), ["close 1 Settled"]);
     assert_eq!(
-        lines(diffs.closed(DiffId(1), Ok("edited".into()))),
+        lines(diffs.closed(DiffId(1), 1, Ok("edited".into()))),
         [
             r#"notify s /a Accepted { content: "edited" }"#,
-            "command: Settled"
+            "command: SettledWithEdits"
         ]
     );
 }
@@ -290,7 +291,7 @@ fn a_command_that_the_editor_answers_late_is_told_so_and_still_counts() {
     assert_eq!(diffs.pending().count(), 1);
     assert_eq!(diffs.due(), None);
     assert_eq!(
-        lines(diffs.closed(DiffId(1), Ok("late".into()))),
+        lines(diffs.closed(DiffId(1), 1, Ok("late".into()))),
         [r#"notify s /a Accepted { content: "late" }"#]
     );
 }
@@ -300,7 +301,7 @@ fn a_command_that_the_editor_refuses_leaves_the_diff_pending() {
     let (mut diffs, now) = (pending(), Instant::now());
     diffs.settle(DiffId(1), Decision::Accept, "command", now);
     assert_eq!(
-        lines(diffs.closed(DiffId(1), Err("no".into()))),
+        lines(diffs.closed(DiffId(1), 1, Err("no".into()))),
         ["command: error: no"]
     );
     assert_eq!(diffs.pending().count(), 1);
@@ -331,7 +332,7 @@ fn a_reviewer_who_decides_while_a_command_accepts_is_heard() {
     );
     assert!(
         diffs
-            .closed(DiffId(1), Err("no such view".into()))
+            .closed(DiffId(1), 1, Err("no such view".into()))
             .is_empty()
     );
 }
@@ -345,7 +346,7 @@ fn a_reviewer_who_decides_while_the_agent_closes_is_heard_in_the_answer() {
         lines(diffs.resolved(DiffId(1), 1, accepted("mine"))),
         [r#"close: Closed("mine")"#]
     );
-    let late = diffs.closed(DiffId(1), Err("no such view".into()));
+    let late = diffs.closed(DiffId(1), 1, Err("no such view".into()));
     assert!(late.is_empty());
 }
 
@@ -358,7 +359,7 @@ fn an_agent_that_closes_while_a_command_accepts_gets_the_text() {
         ["command: error: the agent closed the diff"]
     );
     assert_eq!(
-        lines(diffs.closed(DiffId(1), Ok("edited".into()))),
+        lines(diffs.closed(DiffId(1), 1, Ok("edited".into()))),
         [r#"close: Closed("edited")"#]
     );
 }
@@ -374,7 +375,7 @@ fn a_proposal_that_comes_while_a_command_accepts_the_one_before_is_not_settled_b
             r#"show 1 #2 "newer""#
         ]
     );
-    assert!(diffs.closed(DiffId(1), Ok("old".into())).is_empty());
+    assert!(diffs.closed(DiffId(1), 1, Ok("old".into())).is_empty());
     assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
 }
 
@@ -488,7 +489,7 @@ fn an_agent_that_closes_what_is_still_looked_at_gets_the_newest_text() {
             r#"close: Closed("newer")"#
         ]
     );
-    assert!(diffs.closed(DiffId(1), Ok("new".into())).is_empty());
+    assert!(diffs.closed(DiffId(1), 1, Ok("new".into())).is_empty());
     let late = diffs.looked(DiffId(1), 2, Ok(target("/a")), now);
     assert!(late.is_empty(), "it is closed: {late:?}");
 
@@ -512,4 +513,21 @@ fn only_the_newest_of_two_looks_counts() {
     assert_eq!(lines(newest), [r#"show 1 #2 "new""#]);
     let stale = diffs.looked(DiffId(1), 1, Ok(target("/a")), now);
     assert!(stale.is_empty(), "{stale:?}");
+}
+
+#[test]
+fn what_stood_in_a_replaced_view_is_not_accepted_as_its_successor() {
+    let (mut diffs, now) = (pending(), Instant::now());
+    diffs.settle(DiffId(1), Decision::Accept, "first", now);
+    open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
+    diffs.shown(DiffId(1), 2, Ok(()));
+    diffs.settle(DiffId(1), Decision::Accept, "second", now);
+    assert!(diffs.closed(DiffId(1), 1, Ok("old".into())).is_empty());
+    assert_eq!(
+        lines(diffs.closed(DiffId(1), 2, Ok("newer".into()))),
+        [
+            r#"notify s /a Accepted { content: "newer" }"#,
+            "second: Settled"
+        ]
+    );
 }

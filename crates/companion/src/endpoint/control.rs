@@ -1,18 +1,22 @@
 //! The commands' side of the endpoint.
 
-use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, http};
 use pillion_protocol::File;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
 use super::refusal::Refusal;
 use super::{Shared, body};
-use crate::control::{Command, CompanionStatus, DiffSummary, Settle};
-use crate::diffs::{Decision, PendingDiff};
-use crate::editor::DiffId;
+use crate::control::on_disk::{self, OnDisk};
+use crate::control::{
+    Command, CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, HandedOut, Settle,
+    SettleRequest, Settled, VIEWER_HEADER, Viewer,
+};
+use crate::diffs::{Answer, Decision, PendingDiff};
 use crate::event::Event;
 
 pub(super) async fn diffs(
@@ -20,7 +24,44 @@ pub(super) async fn diffs(
     headers: HeaderMap,
 ) -> Result<Json<Vec<DiffSummary>>, Refusal> {
     let pending = shared.ask(&headers, Command::Diffs).await?;
-    Ok(Json(pending.into_iter().map(summary).collect()))
+    let on_disk = look(&pending).await;
+    shared.hand_out(&headers, &pending, &on_disk, false)?;
+    let summaries = pending.iter().zip(&on_disk);
+    let summaries = summaries.map(|(diff, on_disk)| summary(diff, on_disk.as_ref()));
+    Ok(Json(summaries.collect()))
+}
+
+pub(super) async fn diff(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let diff = name.parse::<DiffRef>();
+    let found = match diff {
+        Ok(diff) => {
+            let found = shared.ask(&headers, |answer| Command::Diff { diff, answer });
+            found.await?
+        }
+        Err(error) => {
+            shared.guard.admit_command(&headers)?;
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, error.to_string()));
+        }
+    };
+    let found = [found.map_err(refused)?];
+    let on_disk = look(&found).await;
+    shared.hand_out(&headers, &found, &on_disk, true)?;
+    let ([found], on_disk) = (found, on_disk.into_iter().next().flatten());
+    // A long text takes long to quote.
+    let quoting = tokio::task::spawn_blocking(move || {
+        serde_json::to_vec(&DiffText {
+            summary: summary(&found, on_disk.as_ref()),
+            proposed: found.proposed.to_string(),
+        })
+    });
+    let quoted = quoting.await.ok().and_then(Result::ok);
+    let quoted = quoted.ok_or_else(Refusal::stopping)?;
+    let content_type = (http::header::CONTENT_TYPE, "application/json");
+    Ok(([content_type], Bytes::from(quoted)).into_response())
 }
 
 pub(super) async fn status(
@@ -34,22 +75,41 @@ pub(super) async fn settle(
     State(shared): State<Shared>,
     headers: HeaderMap,
     body: Body,
-) -> Result<StatusCode, Refusal> {
-    let settle: Settle = shared.read(&headers, body).await?;
-    let decision = match (settle.accept, settle.content) {
-        (true, None) => Decision::Accept,
-        (true, Some(content)) => Decision::AcceptAs(content),
-        (false, _) => Decision::Reject,
+) -> Result<Json<Settled>, Refusal> {
+    let Settle {
+        id,
+        revision,
+        accept,
+        content,
+    } = shared.read(&headers, body).await?;
+    let diff = DiffRef { id, revision };
+    let found = shared.ask(&headers, |answer| Command::Diff { diff, answer });
+    let on_disk = look(&[found.await?.map_err(refused)?]).await;
+    let request = SettleRequest {
+        diff,
+        viewer: viewer(&headers),
+        decision: match (accept, content) {
+            (true, None) => Decision::Accept,
+            (true, Some(content)) => Decision::AcceptAs(content),
+            (false, _) => Decision::Reject,
+        },
+        on_disk: on_disk.into_iter().next().flatten(),
     };
+    let (verdict, judged) = oneshot::channel();
     let (caller, answer) = oneshot::channel();
     shared.command(Command::Settle {
-        id: DiffId(settle.id),
-        decision,
+        request,
+        verdict,
         caller,
     })?;
+    let verdict = judged.await.map_err(|_| Refusal::stopping())?;
+    let verdict = verdict.map_err(refused)?;
     match answer.await.map_err(|_| Refusal::stopping())? {
-        Ok(_) => Ok(StatusCode::NO_CONTENT),
-        Err(reason) => Err(Refusal::new(StatusCode::CONFLICT, reason)),
+        Ok(settled) => Ok(Json(Settled {
+            edited: settled == Answer::SettledWithEdits,
+            file_changed: verdict.file_changed,
+        })),
+        Err(reason) => Err(refused(DiffError::Failed { reason })),
     }
 }
 
@@ -59,7 +119,8 @@ pub(super) async fn focus(
     body: Body,
 ) -> Result<StatusCode, Refusal> {
     let file: File = shared.read(&headers, body).await?;
-    shared.command(Command::Focus(file))?;
+    let focus = |sent| Command::Focus { file, sent };
+    shared.ask(&headers, focus).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -88,17 +149,57 @@ impl Shared {
         told.await.map_err(|_| Refusal::stopping())
     }
 
+    /// Notes what a viewer is about to be given: before it is, so that a decision comes later.
+    fn hand_out(
+        &self,
+        headers: &HeaderMap,
+        diffs: &[PendingDiff],
+        on_disk: &[Option<OnDisk>],
+        is_text: bool,
+    ) -> Result<(), Refusal> {
+        let viewer = viewer(headers);
+        let handed_out = diffs.iter().zip(on_disk);
+        let handed_out = handed_out.map(|(diff, on_disk)| HandedOut {
+            id: diff.id,
+            revision: diff.revision,
+            viewer,
+            is_text,
+            on_disk: on_disk.clone(),
+        });
+        self.command(Command::HandedOut(handed_out.collect()))
+    }
+
     fn command(&self, command: Command) -> Result<(), Refusal> {
         let sent = self.events.send(Event::Command(command));
         sent.map_err(|_| Refusal::stopping())
     }
 }
 
-fn summary(diff: PendingDiff) -> DiffSummary {
+fn viewer(headers: &HeaderMap) -> Viewer {
+    let value = headers.get(VIEWER_HEADER);
+    let number = value.and_then(|value| value.to_str().ok()?.parse().ok());
+    number.map(Viewer).unwrap_or_default()
+}
+
+fn refused(error: DiffError) -> Refusal {
+    Refusal::json(StatusCode::CONFLICT, &error)
+}
+
+/// What the paths of these diffs lead to, one by one.
+async fn look(diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
+    let paths = diffs.iter().map(|diff| diff.file_path.clone());
+    match on_disk::look(paths.collect()).await {
+        Some(looked) => looked.into_iter().map(Some).collect(),
+        None => vec![None; diffs.len()],
+    }
+}
+
+fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {
     DiffSummary {
         id: diff.id.0,
+        revision: diff.revision,
         agent: diff.agent.name().to_owned(),
-        path: diff.file_path,
-        proposed: diff.proposed.to_string(),
+        path: diff.file_path.clone(),
+        leads_to: on_disk.and_then(|on_disk| on_disk.elsewhere(&diff.file_path)),
     }
 }

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use serde_json::json;
 
 /// JSON-RPC's code for a text that is no JSON.
@@ -19,6 +20,7 @@ pub(super) struct Refusal {
 #[derive(Debug, PartialEq, Eq)]
 enum Body {
     Text(String),
+    Json(String),
     JsonRpc { code: i32, message: String },
 }
 
@@ -38,6 +40,13 @@ impl Refusal {
         }
     }
 
+    /// A refusal that the commands' client reads.
+    pub(super) fn json(status: StatusCode, refusal: &impl Serialize) -> Self {
+        let json = serde_json::to_string(refusal).unwrap_or_default();
+        let body = Body::Json(json);
+        Self { status, body }
+    }
+
     /// The companion is on its way out.
     pub(super) fn stopping() -> Self {
         let text = "the companion is stopping";
@@ -54,6 +63,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (content_type, body) = match self.body {
             Body::Text(text) => ("text/plain; charset=utf-8", text),
+            Body::Json(json) => ("application/json", json),
             Body::JsonRpc { code, message } => {
                 let error = json!({"code": code, "message": message});
                 let response = json!({"jsonrpc": "2.0", "id": null, "error": error});

@@ -155,7 +155,9 @@ pub(super) async fn call(
     let stopping = |_| ErrorData::internal_error("the companion is stopping", None);
     events.send(event).map_err(|_| stopping(()))?;
     Ok(match answer.await.map_err(|_| stopping(()))? {
-        Ok(Answer::Opened | Answer::Settled) => CallToolResult::success(Vec::new()),
+        Ok(Answer::Opened | Answer::Settled | Answer::SettledWithEdits) => {
+            CallToolResult::success(Vec::new())
+        }
         Ok(Answer::Closed(content)) => {
             let text = serde_json::to_string(&ClosedContent { content })
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;

@@ -99,6 +99,8 @@ async fn an_agent_cannot_command_and_a_command_is_no_agent() {
         "POST /control/settle",
         "POST /control/focus",
         "GET /control/diffs",
+        "GET /control/diffs/1",
+        "GET /control/diffs/none",
     ] {
         let request = || companion.request("POST", settle).line(line);
         for dialect in Dialect::ALL {

@@ -131,3 +131,48 @@ async fn a_command_focuses_a_file() {
         }
     }
 }
+
+#[tokio::test]
+async fn whoever_connects_after_a_command_has_focused_a_file_sees_that_file_first() {
+    let companion = TestCompanion::start();
+    let paths = [companion.file("one", ""), companion.file("two", "")];
+    let commands = Client::new(companion.companion.port(), companion.control_token());
+    for turn in 0..100 {
+        let path = &paths[turn % 2];
+        commands
+            .focus(&File::focused(path, 1 + turn as u64))
+            .await
+            .unwrap();
+        let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+        let context = next_context(&mut updates).await;
+        assert_eq!(&context.active_file().unwrap().path, path, "turn {turn}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_focuses_what_agents_know_already_or_cannot_be_told_of_is_answered() {
+    let companion = TestCompanion::start();
+    let there = companion.file("there", "");
+    let commands = Client::new(companion.companion.port(), companion.control_token());
+    let file = File::focused(&there, 1);
+    commands.focus(&file).await.unwrap();
+    commands.focus(&file).await.unwrap();
+    let scratch = companion.path("scratch");
+    commands.focus(&File::focused(scratch, 2)).await.unwrap();
+    // Also while the editor is never quiet.
+    let moves = async {
+        for line in 1.. {
+            let file = File {
+                cursor: Some(Cursor { line, character: 1 }),
+                ..File::focused(&there, 3)
+            };
+            companion.handle.report_context(vec![file], None);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let file = File::focused(&there, 4);
+    tokio::select! {
+        () = moves => {}
+        focused = commands.focus(&file) => focused.unwrap(),
+    }
+}

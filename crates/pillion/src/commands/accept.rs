@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pillion_companion::control::Settle;
+use pillion_companion::control::{DiffRef, Settle};
 
 use super::remote::{self, Remote};
 use crate::cli::Target;
@@ -12,11 +12,15 @@ use crate::failure;
 ///
 /// The agent then writes the text that stands in the view: the one that it proposed, unless
 /// somebody edited it there.
+///
+/// Agents may propose anew at any moment. `pillion accept 1.3` accepts exactly the third proposal of
+/// diff 1, and `pillion accept 1` the one that `pillion diffs` has shown in this terminal: a newer one
+/// is refused with exit code 1, and so is one whose file was changed since.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The diff's number, as `pillion diffs` shows it
+    /// The diff, as `pillion diffs` shows it: its number, or with the revision (`1.3`)
     #[arg(value_name = "DIFF")]
-    id: u64,
+    diff: DiffRef,
 
     /// Accept this file's text instead (`-`: standard input)
     #[arg(long, value_name = "FILE")]
@@ -34,10 +38,19 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             "Gemini CLI and Qwen Code take an empty text for none, and write the one that they proposed",
         );
     }
+    let DiffRef { id, revision } = args.diff;
     let settle = Settle {
-        id: args.id,
+        id,
+        revision,
         accept: true,
         content,
     };
-    Remote::find(&args.target)?.settle(&settle)
+    let settled = Remote::find(&args.target)?.settle(&settle)?;
+    if settled.file_changed {
+        failure::tell("Note: the file changed on disk since the diff was shown to you.");
+    }
+    if settled.edited {
+        failure::tell("Note: it is accepted with the edits that were made in the view.");
+    }
+    Ok(())
 }

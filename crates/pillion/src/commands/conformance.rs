@@ -25,7 +25,9 @@ use crate::runtime;
 ///
 /// For whoever writes a companion, for any editor: speaks to a running one as agents do, and as no
 /// agent would, and says of every rule that can be seen from outside whether it is kept. Opens
-/// views in its editor and closes them again; nothing is written into the workspace.
+/// views in its editor and closes them again; nothing is written into the workspace. A companion that
+/// is not Pillion's may serve one session only, as VS Code's does: an agent that is connected to it
+/// gets no more answers then, until it is started again.
 ///
 /// What only a person can do there is asked for, or done by the commands that are given. They run
 /// in your shell ($SHELL) and find the port in $PILLION_CONFORMANCE_PORT, the file in

@@ -13,6 +13,7 @@ use crate::cli::Target;
 use crate::failure::{self, Failure};
 use crate::interrupt::{self, Interrupt};
 use crate::reach::Reach;
+use crate::second_session::Consent;
 use crate::{runtime, tilde, visible};
 
 /// How long a companion may take to say something for the first time.
@@ -26,7 +27,9 @@ const SECOND: Duration = Duration::from_millis(300);
 ///
 /// The open files, the most recently focused first, with cursor and selection of the active one
 /// (`*`), cut as agents cut them: 10 files, and 16384 characters of the selection. Also from companions
-/// that are not Pillion's.
+/// that are not Pillion's: it opens a session there as an agent does, and asks before. Such a companion
+/// may serve one session only, as VS Code's does, and an agent that is connected to it gets no more
+/// answers then.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print again whenever it changes, until Ctrl-C; goes on when the companion is started again
@@ -39,11 +42,15 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
+    consent: Consent,
+
+    #[command(flatten)]
     target: Target,
 }
 
-pub fn run(args: Args) -> anyhow::Result<()> {
+pub fn run(mut args: Args) -> anyhow::Result<()> {
     let reach = Reach::find(&args.target)?;
+    args.consent.ask(reach.companion())?;
     let mut printer = Printer {
         is_json: args.json,
         editor: reach.editor().to_owned(),

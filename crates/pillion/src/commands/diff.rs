@@ -19,6 +19,7 @@ use crate::cli::Target;
 use crate::failure::{self, Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::reach::{self, Reach};
+use crate::second_session::Consent;
 use crate::{runtime, visible};
 
 /// How long the editor may take to open or close the view when this command is to end.
@@ -31,7 +32,9 @@ const PARTING: Duration = Duration::from_secs(2);
 /// away without a word. Ctrl-C closes the view. Nobody is asked about a text that FILE has already:
 /// it counts as accepted.
 ///
-/// The editor is the one whose workspace holds FILE; if there is none, that of the current folder.
+/// The editor is the one whose workspace holds FILE; if there is none, that of the current folder. If
+/// its companion is not Pillion's, this asks before: such a companion may serve one session only, as
+/// VS Code's does, and an agent that is connected to it gets no more answers then.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
@@ -61,6 +64,9 @@ pub struct Args {
     /// `timedOut`, and the first two have a `content`
     #[arg(long, conflicts_with = "write")]
     json: bool,
+
+    #[command(flatten)]
+    consent: Consent,
 
     #[command(flatten)]
     target: Target,
@@ -93,9 +99,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let path = file_path(&args.file)?;
     refuse_own_output(Path::new(&path))?;
     let target = args.target.about(Path::new(&path));
+    let mut consent = args.consent;
+    if args.content_file == Path::new("-") {
+        // Nobody is to type, and no command before the pipe to work, for nothing.
+        match Reach::find(&target) {
+            Ok(reach) => consent.ask(reach.companion())?,
+            Err(error) if is_typed(&args.content_file) => return Err(error),
+            // It may be started until the text is there.
+            Err(_) => {}
+        }
+    }
     if is_typed(&args.content_file) {
-        // Nobody is to type for nothing.
-        Reach::find(&target)?;
         failure::tell(
             "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
              --content-file.",
@@ -112,6 +126,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     } else {
         // Only now: whatever made the text may take long enough for an editor to be started.
         let reach = Reach::find(&target)?;
+        consent.ask(reach.companion())?;
         runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?
     };
     let is_told = args.json
@@ -210,13 +225,14 @@ async fn ask(
         session = reach.connect() => session?,
         stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
     };
-    let end = decide(&session, path, text, stop).await;
+    let end = decide(&session, reach.editor(), path, text, stop).await;
     session.end().await;
     end
 }
 
 async fn decide(
     session: &Session,
+    editor: &str,
     path: &str,
     text: &str,
     mut stop: Pin<&mut impl Future<Output = Stop>>,
@@ -230,6 +246,11 @@ async fn decide(
     let (proposal, stop) = match opened {
         Ok(opened) => {
             let mut proposal = opened.map_err(reach::failure)?;
+            if io::stderr().is_terminal() {
+                failure::tell(format_args!(
+                    "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
+                ));
+            }
             tokio::select! {
                 // Who decided in the same moment has decided.
                 biased;

@@ -2,45 +2,77 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use pillion_companion::control::DiffSummary;
+use pillion_companion::control::{DiffRef, DiffSummary, DiffText};
+use serde::Serialize;
 
 use super::remote::Remote;
 use crate::cli::Target;
-use crate::failure::{Failure, Kind};
-use crate::visible;
+use crate::{failure, visible};
 
 /// List the diffs that wait for you, or print one's proposed text
+///
+/// `1.3` is the third proposal of the agent for diff 1: `pillion accept 1.3` accepts that one and no
+/// other. Behind ` -> ` is the file that a path really leads to, where links lead elsewhere.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print the proposed text of this diff: byte for byte, except to a terminal
+    /// Print the proposed text of this diff (`1`, or `1.3` and no newer one): byte for byte, except
+    /// to a terminal
     #[arg(value_name = "DIFF")]
-    id: Option<u64>,
+    diff: Option<DiffRef>,
 
-    /// Print a JSON array of `{id, agent, path, proposed}`
-    #[arg(long, conflicts_with = "id")]
+    /// Print a JSON array of `{diff, id, revision, agent, path, leadsTo}`; with DIFF that object
+    /// alone, with the text as `proposed`
+    #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     target: Target,
 }
 
+/// A diff with `--json`. What is not known is null.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Printed<'a> {
+    /// As `pillion accept` takes it.
+    diff: String,
+    #[serde(flatten)]
+    summary: &'a DiffSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposed: Option<&'a str>,
+}
+
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let diffs = Remote::find(&args.target)?.diffs()?;
+    let remote = Remote::find(&args.target)?;
     let mut out = io::stdout().lock();
-    if let Some(id) = args.id {
-        let diff = diffs.iter().find(|diff| diff.id == id).ok_or_else(|| {
-            Failure::new(Kind::Refused, format!("no diff {id} is pending"))
-                .hint("`pillion diffs` lists the pending ones.")
-        })?;
-        let is_terminal = out.is_terminal();
-        write_text(&mut out, &diff.proposed, is_terminal)?;
-    } else if args.json {
-        // It may be read in a terminal, too.
-        writeln!(out, "{}", visible::json(&serde_json::to_string(&diffs)?))?;
-    } else {
-        write_table(&mut out, &diffs)?;
+    if let Some(diff) = args.diff {
+        return print_one(&mut out, &remote.diff(diff)?, args.json);
     }
-    Ok(())
+    let diffs = remote.diffs()?;
+    if args.json {
+        let printed: Vec<_> = diffs.iter().map(|diff| Printed::new(diff, None)).collect();
+        print_json(&mut out, &printed)
+    } else {
+        Ok(write_table(&mut out, &diffs)?)
+    }
+}
+
+fn print_one(out: &mut io::StdoutLock, diff: &DiffText, is_json: bool) -> anyhow::Result<()> {
+    let DiffText { summary, proposed } = diff;
+    if is_json {
+        return print_json(out, &Printed::new(summary, Some(proposed)));
+    }
+    if io::stderr().is_terminal() {
+        let (name, place) = (name(summary), place(summary));
+        failure::tell(format_args!("Diff {name}, {}: {place}", summary.agent));
+    }
+    let is_terminal = out.is_terminal();
+    Ok(write_text(out, proposed, is_terminal)?)
+}
+
+fn print_json(out: &mut impl Write, printed: &impl Serialize) -> anyhow::Result<()> {
+    // It may be read in a terminal, too.
+    let json = serde_json::to_string(printed)?;
+    Ok(writeln!(out, "{}", visible::json(&json))?)
 }
 
 /// Writes a text of the agent's. A terminal would do what control characters in it say.
@@ -56,15 +88,40 @@ fn write_table(out: &mut impl Write, diffs: &[DiffSummary]) -> io::Result<()> {
     if diffs.is_empty() {
         return writeln!(out, "no diffs are pending");
     }
-    writeln!(out, "{:>4}  {:<8}  PATH", "DIFF", "AGENT")?;
-    for DiffSummary {
-        id, agent, path, ..
-    } in diffs
-    {
+    let names: Vec<_> = diffs.iter().map(name).collect();
+    let width = names.iter().map(String::len).max().unwrap_or_default();
+    let width = width.max("DIFF".len());
+    writeln!(out, "{:>width$}  {:<8}  PATH", "DIFF", "AGENT")?;
+    for (name, diff) in names.iter().zip(diffs) {
         // The path is the agent's text: no control character of it may reach the terminal.
-        writeln!(out, "{id:>4}  {agent:<8}  {}", visible::one_line(path))?;
+        let place = visible::one_line(&place(diff));
+        writeln!(out, "{name:>width$}  {:<8}  {place}", diff.agent)?;
     }
     Ok(())
+}
+
+fn name(diff: &DiffSummary) -> String {
+    let revision = Some(diff.revision);
+    let id = diff.id;
+    DiffRef { id, revision }.to_string()
+}
+
+/// The path, and where it leads if that is elsewhere.
+fn place(diff: &DiffSummary) -> String {
+    match &diff.leads_to {
+        Some(leads_to) => format!("{} -> {leads_to}", diff.path),
+        None => diff.path.clone(),
+    }
+}
+
+impl<'a> Printed<'a> {
+    fn new(summary: &'a DiffSummary, proposed: Option<&'a str>) -> Self {
+        Self {
+            diff: name(summary),
+            summary,
+            proposed,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -81,5 +138,23 @@ mod tests {
         };
         assert_eq!(written(true), "a␛]0;taken␇⟨U+202E⟩\nb");
         assert_eq!(written(false), text);
+    }
+
+    #[test]
+    fn the_table_has_room_for_long_numbers_and_says_where_a_path_leads() {
+        let diff = |id, revision, leads_to: Option<&str>| DiffSummary {
+            id,
+            revision,
+            agent: "gemini".to_owned(),
+            path: "/w/a".to_owned(),
+            leads_to: leads_to.map(str::to_owned),
+        };
+        let mut out = Vec::new();
+        let diffs = [diff(1, 1, None), diff(1234, 10, Some("/etc/b\u{1b}"))];
+        write_table(&mut out, &diffs).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "   DIFF  AGENT     PATH\n    1.1  gemini    /w/a\n1234.10  gemini    /w/a -> /etc/b␛\n"
+        );
     }
 }

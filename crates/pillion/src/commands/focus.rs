@@ -16,7 +16,8 @@ use pillion_companion::now_ms;
 /// Tell the companion which file is in focus
 ///
 /// For scripts and key bindings of editors that have no plugin. Agents see the file as the active
-/// one, until another file is focused.
+/// one, until another file is focused. Returns when they have been told: an agent that is started
+/// afterwards sees this file, too.
 ///
 /// It is told to the companion whose workspace holds FILE; if there is none, to that of the current
 /// folder.

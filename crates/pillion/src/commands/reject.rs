@@ -1,26 +1,31 @@
 //! `pillion reject`.
 
-use pillion_companion::control::Settle;
+use pillion_companion::control::{DiffRef, Settle};
 
 use super::remote::Remote;
 use crate::cli::Target;
 
 /// Reject a pending diff
+///
+/// `pillion reject 1` rejects whatever the agent proposes now, and `pillion reject 1.3` exactly the
+/// third proposal of diff 1: a newer one is left pending, with exit code 1.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The diff's number, as `pillion diffs` shows it
+    /// The diff, as `pillion diffs` shows it: its number, or with the revision (`1.3`)
     #[arg(value_name = "DIFF")]
-    id: u64,
+    diff: DiffRef,
 
     #[command(flatten)]
     target: Target,
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
+    let DiffRef { id, revision } = args.diff;
     let settle = Settle {
-        id: args.id,
+        id,
+        revision,
         accept: false,
         content: None,
     };
-    Remote::find(&args.target)?.settle(&settle)
+    Remote::find(&args.target)?.settle(&settle).map(drop)
 }

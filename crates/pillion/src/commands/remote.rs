@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use pillion_companion::control::{Client, ClientError, DiffSummary, Settle};
+use pillion_companion::control::{
+    Client, ClientError, DiffError, DiffRef, DiffSummary, DiffText, Settle, Settled,
+};
 use pillion_discovery::Environment;
 use pillion_protocol::File;
 use pillion_protocol::diff::MAX_CONTENT;
@@ -14,7 +16,7 @@ use tokio::runtime::Runtime;
 use crate::choice;
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
-use crate::runtime;
+use crate::{runtime, viewer};
 
 pub struct Remote {
     client: Client,
@@ -29,7 +31,7 @@ impl Remote {
     pub fn find(target: &Target) -> anyhow::Result<Self> {
         let chosen = choice::choose_own(target, &Environment::current())?;
         Ok(Self {
-            client: Client::new(chosen.port, chosen.control_token),
+            client: Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current()),
             runtime: runtime::start()?,
         })
     }
@@ -38,7 +40,12 @@ impl Remote {
         self.runtime.block_on(self.client.diffs()).map_err(failure)
     }
 
-    pub fn settle(&self, settle: &Settle) -> anyhow::Result<()> {
+    pub fn diff(&self, diff: DiffRef) -> anyhow::Result<DiffText> {
+        let found = self.runtime.block_on(self.client.diff(diff));
+        found.map_err(failure)
+    }
+
+    pub fn settle(&self, settle: &Settle) -> anyhow::Result<Settled> {
         let settled = self.runtime.block_on(self.client.settle(settle));
         settled.map_err(failure)
     }
@@ -87,19 +94,41 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
 
 fn failure(error: ClientError) -> anyhow::Error {
     let kind = match error {
-        ClientError::Refused(_) => Kind::Refused,
+        ClientError::Refused(_) | ClientError::Diff(_) => Kind::Refused,
         ClientError::Silent { .. } => Kind::Internal,
         ClientError::Unreachable { .. } | ClientError::Foreign { .. } => Kind::NoCompanion,
     };
     let message = error.to_string();
     match error {
         ClientError::Refused(reason) => Failure::new(kind, reason).into(),
+        ClientError::Diff(error) => diff_failure(&error).into(),
         ClientError::Silent { .. } => Failure::new(kind, message)
             .hint("Was it suspended with Ctrl-Z? `fg` in its terminal lets it go on.")
             .into(),
         other => {
             let message = "the companion cannot be reached";
-            anyhow::Error::new(other).context(Failure::new(kind, message))
+            let failure = Failure::new(kind, message)
+                .hint("If another version of Pillion started it, start it again.");
+            anyhow::Error::new(other).context(failure)
         }
+    }
+}
+
+/// What a user can do about it: look at what is there now, or name it.
+fn diff_failure(error: &DiffError) -> Failure {
+    let failure = Failure::new(Kind::Refused, error.to_string());
+    match error {
+        DiffError::NotPending { .. } => failure.hint("`pillion diffs` lists the pending ones."),
+        DiffError::OtherRevision { id, .. } => {
+            failure.hint(format!("`pillion diffs {id}` shows what is proposed now."))
+        }
+        DiffError::Unseen { id, current, .. } => failure.hint(format!(
+            "`pillion diffs {id}` shows it; `pillion accept {id}.{current}` accepts exactly that one."
+        )),
+        DiffError::FileChanged { id, current } => failure.hint(format!(
+            "Look at the file, and at `pillion diffs {id}` again; `pillion accept {id}.{current}` \
+             accepts all the same."
+        )),
+        DiffError::Failed { .. } => failure,
     }
 }

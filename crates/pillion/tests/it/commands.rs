@@ -18,15 +18,19 @@ fn a_diff_is_listed_printed_and_accepted() {
     let table = sandbox.run(["diffs"]).expect(0).stdout;
     assert_eq!(
         table,
-        "DIFF  AGENT     PATH\n   1  gemini    /tmp/b'new␛[31m.txt\n"
+        "DIFF  AGENT     PATH\n 1.1  gemini    /tmp/b'new␛[31m.txt\n"
     );
     let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
-    assert!(listed.contains("\\u009b\\u202e"), "{listed}");
+    let mut expected = json!({"diff": "1.1", "id": 1, "revision": 1, "agent": "gemini",
+        "path": "/tmp/b'new\u{1b}[31m.txt", "leadsTo": null});
     assert_eq!(
         serde_json::from_str::<Value>(&listed).unwrap(),
-        json!([{"id": 1, "agent": "gemini", "path": "/tmp/b'new\u{1b}[31m.txt",
-            "proposed": text}])
+        json!([expected])
     );
+    let one = sandbox.run(["diffs", "1", "--json"]).expect(0).stdout;
+    assert!(one.contains("\\u009b\\u202e"), "{one}");
+    expected["proposed"] = text.into();
+    assert_eq!(serde_json::from_str::<Value>(&one).unwrap(), expected);
     assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, text);
     assert_eq!(sandbox.run(["accept", "1"]).expect(0).stdout, "");
     let path = "/tmp/b'new\u{1b}[31m.txt".to_owned();
@@ -124,8 +128,9 @@ fn errors_say_what_and_what_to_do() {
     sandbox
         .run(["diffs", "7"])
         .expect_error(1, "no diff 7 is pending", "pillion diffs");
-    let ran = sandbox.run(["accept", "7"]).expect(1);
-    assert_eq!(ran.stderr, "Error: no diff 7 is pending\n");
+    sandbox
+        .run(["accept", "7"])
+        .expect_error(1, "no diff 7 is pending", "pillion diffs");
     sandbox.run(["reject", "seven"]).expect(2);
     sandbox.run(["accept"]).expect(2);
     sandbox.run(["no-such-command"]).expect(2);

@@ -4,10 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
+use pillion_testkit::{Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ended, signal};
 use crate::vscode::{Person, VsCode};
+
+/// Longer than anything that is awaited here takes.
+const SOON: Duration = Duration::from_secs(60);
 
 struct Following {
     child: Child,
@@ -103,7 +107,10 @@ fn another_companion_is_seen_as_agents_see_it() {
     let vscode = VsCode::start(&sandbox.home, Person::Waits);
     let path = sandbox.home.workspace().join("shown.ts");
     let port = vscode.port().to_string();
-    for args in [vec!["context"], vec!["context", "--port", &port]] {
+    for args in [
+        vec!["context", "--yes"],
+        vec!["context", "--yes", "--port", &port],
+    ] {
         let shown = sandbox.run(args).expect(0).stdout;
         let (path, other) = (path.display(), sandbox.home.workspace().join("z"));
         assert_eq!(
@@ -115,8 +122,8 @@ fn another_companion_is_seen_as_agents_see_it() {
             )
         );
     }
-    let json = sandbox.run(["context", "--json"]).expect(0).stdout;
-    let context: Value = serde_json::from_str(&json).unwrap();
+    let json = sandbox.run(["context", "--json", "--yes"]);
+    let context: Value = serde_json::from_str(&json.expect(0).stdout).unwrap();
     let files = context["workspaceState"]["openFiles"]
         .as_array()
         .unwrap()
@@ -127,6 +134,67 @@ fn another_companion_is_seen_as_agents_see_it() {
         "only the newest is active (C4.8)"
     );
     assert_eq!(vscode.calls(), Vec::<Value>::new(), "looking calls no tool");
+}
+
+#[test]
+fn a_companion_that_may_bear_no_second_session_is_left_alone_until_somebody_says_yes() {
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    for args in [
+        &["context"][..],
+        &["context", "--json"],
+        &["context", "--follow"],
+        &["diff", "new.txt"],
+        &["diff", "new.txt", "--content-file", "shown.ts"],
+    ] {
+        sandbox.run_with_input(args, b"new").expect_error(
+            2,
+            "is not Pillion's, and may serve one session only",
+            "--yes",
+        );
+    }
+    assert_eq!(vscode.sessions(), 0);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_person_is_asked_before_a_second_session_is_opened() {
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::Waits);
+    let tmux = Tmux::start();
+    let run = |name: &str, command: &str, answer: &str| {
+        let program = env!("CARGO_BIN_EXE_pillion");
+        let line = format!(
+            "{}; echo \"exit code $?\"; sleep 100",
+            command.replace("pillion", program)
+        );
+        let (env, folder) = (sandbox.home.env(), sandbox.home.workspace());
+        let pane = tmux.spawn(
+            name,
+            Size::new(150, 30),
+            &env,
+            &folder,
+            &["sh", "-c", &line],
+        );
+        let asked = pane.wait_for("[y/N]", SOON);
+        assert!(
+            asked.contains("Warning: the companion of VS Code"),
+            "{asked}"
+        );
+        pane.send_keys([answer, "Enter"]);
+        pane.wait_for("exit code ", SOON)
+    };
+    let refused = run("no", "pillion context", "");
+    assert!(refused.contains("exit code 1"), "{refused}");
+    // Its text comes through the pipe, the answer from the terminal.
+    let refused = run("piped", "echo new | pillion diff new.txt", "n");
+    assert!(refused.contains("no session was opened"), "{refused}");
+    assert_eq!(vscode.sessions(), 0);
+    let shown = run("yes", "pillion context", "y");
+    assert!(
+        shown.contains("shown.ts:2:5") && shown.contains("exit code 0"),
+        "{shown}"
+    );
 }
 
 #[test]

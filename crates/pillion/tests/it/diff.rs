@@ -316,7 +316,7 @@ fn another_companion_decides_as_well() {
     let ask = |person| {
         let sandbox = Sandbox::new();
         let vscode = VsCode::start(&sandbox.home, person);
-        let answer = Asking::start(&sandbox, &["a.ts"], b"new\n").answer();
+        let answer = Asking::start(&sandbox, &["--yes", "a.ts"], b"new\n").answer();
         (
             answer,
             vscode.calls(),
@@ -335,7 +335,7 @@ fn another_companion_decides_as_well() {
 
     let sandbox = Sandbox::new();
     let vscode = VsCode::start(&sandbox.home, Person::Waits);
-    let asking = Asking::start(&sandbox, &["a.ts"], b"new\n");
+    let asking = Asking::start(&sandbox, &["--yes", "a.ts"], b"new\n");
     let started = Instant::now();
     while vscode.calls().is_empty() {
         assert!(started.elapsed() < SOON);
@@ -377,7 +377,7 @@ fn the_companion_whose_workspace_holds_the_file_decides() {
     let inner = sandbox.home.other_workspace("project/inner");
     let _inner = sandbox.serve(["--workspace", inner.to_str().unwrap()]);
     let path = inner.join("a.ts");
-    let args = [path.to_str().unwrap()];
+    let args = ["--yes", path.to_str().unwrap()];
     let answer = Asking::start_in(&sandbox, Path::new("/"), &args, b"new\n").answer();
     assert_eq!(answer.expect(0), "new\nedited\n");
 }
@@ -388,7 +388,7 @@ fn a_token_that_is_not_taken_is_told() {
     let vscode = VsCode::start(&sandbox.home, Person::Waits);
     let content = fs::read_to_string(&vscode.file).unwrap();
     fs::write(&vscode.file, content.replace(TOKEN, "another")).unwrap();
-    let answer = Asking::start(&sandbox, &["a.ts"], b"x").answer();
+    let answer = Asking::start(&sandbox, &["--yes", "a.ts"], b"x").answer();
     assert_eq!(answer.expect(1), "");
     assert!(answer.stderr.contains("HTTP 401"), "{}", answer.stderr);
     assert!(!answer.stderr.contains("another"), "{}", answer.stderr);
@@ -426,7 +426,9 @@ fn a_terminal_on_standard_input_gets_a_hint() {
     let pane = tmux.spawn("diff", Size::new(110, 30), &env, &workspace, &command);
     pane.wait_for("press Ctrl-D", SOON);
     pane.send_keys(["typed", "Enter", "C-d"]);
-    assert_eq!(pending(&sandbox, 1)[0]["proposed"], "typed\n");
+    pending(&sandbox, 1);
+    assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, "typed\n");
+    pane.wait_for("Waiting for a decision in Pillion; Ctrl-C withdraws", SOON);
     pane.send_keys(["C-c"]);
     pending(&sandbox, 0);
 }

@@ -7,6 +7,7 @@ mod commands;
 mod completions;
 mod conformance;
 mod context;
+mod decisions;
 mod detect;
 mod diff;
 mod doctor;

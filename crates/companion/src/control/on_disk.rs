@@ -1,0 +1,94 @@
+//! What a diff's path leads to on disk, so that a change behind a reviewer's back is noticed. Looks,
+//! and never writes (C5.9).
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pillion_discovery::real_path;
+
+use crate::original::Stamp;
+
+/// How long the disk may take. Then nothing is concluded, and only this command has waited.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Where a path leads, and what stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OnDisk {
+    pub(crate) leads_to: PathBuf,
+    /// Nothing if there is no file.
+    pub(crate) stamp: Option<Stamp>,
+}
+
+impl OnDisk {
+    /// Waits for the disk: not for a loop that serves everybody.
+    pub(crate) fn look(path: &Path) -> Self {
+        Self {
+            leads_to: real_path(path),
+            stamp: Stamp::of(path),
+        }
+    }
+
+    /// Where the path leads, if it is elsewhere than it says.
+    pub(crate) fn elsewhere(&self, path: &str) -> Option<String> {
+        let is_elsewhere = self.leads_to != Path::new(path);
+        is_elsewhere.then(|| self.leads_to.to_string_lossy().into_owned())
+    }
+}
+
+/// Looks at these paths beside the loop; nothing if the disk does not answer in time.
+pub(crate) async fn look(paths: Vec<String>) -> Option<Vec<OnDisk>> {
+    let looking = tokio::task::spawn_blocking(move || {
+        let paths = paths.iter().map(Path::new);
+        paths.map(OnDisk::look).collect()
+    });
+    tokio::time::timeout(LOOK_TIMEOUT, looking).await.ok()?.ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_another_one_when_it_is_written_replaced_or_its_link_leads_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let [file, other, link] = ["file", "other", "link"].map(|name| real.join(name));
+        symlink(&file, &link).unwrap();
+        let mut seen = vec![OnDisk::look(&link)];
+        let mut look = |what: &str| {
+            let now = OnDisk::look(&link);
+            assert!(!seen.contains(&now), "{what}");
+            assert_eq!(now, OnDisk::look(&link), "{what}");
+            seen.push(now);
+        };
+        fs::write(&file, "one").unwrap();
+        look("it is there");
+        fs::write(&file, "three").unwrap();
+        look("it is written");
+        fs::write(&other, "three").unwrap();
+        fs::rename(&other, &file).unwrap();
+        look("another one took its place");
+        fs::write(&other, "three").unwrap();
+        fs::remove_file(&link).unwrap();
+        symlink(&other, &link).unwrap();
+        look("the link leads elsewhere");
+    }
+
+    #[test]
+    fn only_a_path_that_leads_elsewhere_is_told_where() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        symlink(real.join("file"), real.join("link")).unwrap();
+        let elsewhere = |name: &str| {
+            let path = real.join(name);
+            OnDisk::look(&path).elsewhere(path.to_str().unwrap())
+        };
+        let file = real.join("file").to_str().unwrap().to_owned();
+        assert_eq!(elsewhere("file"), None);
+        assert_eq!(elsewhere("link"), Some(file.clone()));
+        assert_eq!(elsewhere("missing/../file"), Some(file));
+    }
+}

@@ -1,0 +1,66 @@
+//! What the loop does for commands.
+
+use std::time::Instant;
+
+use super::MainLoop;
+use crate::control::{Command, CompanionStatus, SettleRequest};
+use crate::editor::DiffId;
+
+impl MainLoop {
+    pub(super) fn command(&mut self, command: Command, now: Instant) {
+        match command {
+            Command::Diffs(answer) => {
+                let _ = answer.send(self.diffs.pending().collect());
+            }
+            Command::Diff { diff, answer } => {
+                let _ = answer.send(self.diffs.find_pending(diff));
+            }
+            Command::HandedOut(all) => {
+                for handed in all {
+                    self.diffs.handed_out(handed);
+                }
+            }
+            Command::Settle {
+                request,
+                verdict,
+                caller,
+            } => {
+                let judged = self.diffs.judge(&request);
+                let stands = judged.is_ok();
+                // A command that does not wait any more has not decided.
+                if verdict.send(judged).is_ok() && stands {
+                    let SettleRequest { diff, decision, .. } = request;
+                    let id = DiffId(diff.id);
+                    let actions = self.diffs.settle(id, decision, caller, now);
+                    self.perform(actions);
+                }
+            }
+            Command::Focus { file, sent } => {
+                self.context.focus(file, now);
+                self.focusing.push(sent);
+            }
+            Command::Status(answer) => {
+                let _ = answer.send(self.status());
+            }
+        }
+    }
+
+    /// Answers the commands whose file agents have been told of, or would have been: whoever
+    /// connects from now on is told of it first.
+    pub(super) fn answer_focusing(&mut self) {
+        if self.context.due().is_none() {
+            for sent in self.focusing.drain(..) {
+                let _ = sent.send(());
+            }
+        }
+    }
+
+    fn status(&self) -> CompanionStatus {
+        let agents = self.sessions.connected();
+        CompanionStatus {
+            agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            pending_diffs: self.diffs.pending().count(),
+            last_focused_ms: self.context.last_focused(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Asks before a command opens a session with a companion that may bear no second one.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+
+use pillion_discovery::survey::Companion;
+
+use crate::failure::{self, Failure, Kind};
+
+/// `--yes` of the commands that open a session.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct Consent {
+    /// Do not ask before opening a session with a companion that is not Pillion's: such a companion
+    /// may serve one session only, and an agent that is connected to it gets no more answers then
+    #[arg(long)]
+    yes: bool,
+
+    /// Whose port was asked about already.
+    #[arg(skip)]
+    asked: Option<u16>,
+}
+
+impl Consent {
+    /// Asks, where it has to be asked: at a terminal.
+    ///
+    /// # Errors
+    /// [`Kind::Refused`] when the answer is no, [`Kind::Usage`] when there is nobody to ask.
+    pub fn ask(&mut self, companion: &Companion) -> anyhow::Result<()> {
+        let is_known = self.asked.replace(companion.port) == Some(companion.port);
+        if self.yes || is_known || companion.is_pillion() {
+            return Ok(());
+        }
+        let warning = warning(companion);
+        let Some(mut terminal) = terminal() else {
+            let hint = "If no agent is connected to it, or may break, add --yes. `pillion list` and \
+                        `pillion doctor` open no session.";
+            return Err(Failure::new(Kind::Usage, warning).hint(hint).into());
+        };
+        failure::warn(format_args!("{warning}."));
+        let mut prompt = io::stderr();
+        write!(prompt, "Open a session all the same? [y/N] ")?;
+        prompt.flush()?;
+        let mut answer = String::new();
+        terminal.read_line(&mut answer)?;
+        if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES") {
+            return Ok(());
+        }
+        Err(Failure::new(Kind::Refused, "no session was opened").into())
+    }
+}
+
+/// What a second session may do to whoever has the first, as one sentence without its full stop.
+pub fn warning(companion: &Companion) -> String {
+    let (name, port) = (companion.display_name(), companion.port);
+    format!(
+        "the companion of {name} (port {port}) is not Pillion's, and may serve one session only, as \
+         VS Code's does: an agent that is connected to it gets no more answers then, until it is \
+         started again"
+    )
+}
+
+/// Where a person can be asked: standard input may be a text on its way.
+fn terminal() -> Option<Box<dyn BufRead>> {
+    if !io::stderr().is_terminal() {
+        return None;
+    }
+    if io::stdin().is_terminal() {
+        return Some(Box::new(io::stdin().lock()));
+    }
+    let terminal = cfg!(unix).then(|| File::open("/dev/tty"));
+    Some(Box::new(BufReader::new(terminal?.ok()?)))
+}
