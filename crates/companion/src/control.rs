@@ -175,7 +175,9 @@ pub enum DiffError {
         seen: Option<u32>,
     },
     /// No revision was named, and the file is another one than when the viewer was shown the diff.
-    #[error("the file of diff {id} changed on disk since {id}.{current} was proposed or shown to you")]
+    #[error(
+        "the file of diff {id} changed on disk since {id}.{current} was proposed or shown to you"
+    )]
     FileChanged {
         /// The diff.
         id: u64,

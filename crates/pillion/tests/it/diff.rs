@@ -16,7 +16,7 @@ use crate::sandbox::{Sandbox, ended, signal};
 use crate::texts::{assert_same, texts};
 use crate::vscode::{Person, TOKEN, VsCode};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 
 /// A `pillion diff` that waits.
 struct Asking(Child);
@@ -120,8 +120,13 @@ fn the_reviewer_may_change_the_text_and_reads_who_asks() {
     let asking = Asking::start(&sandbox, &args, b"");
     let diff = pending(&sandbox, 1).remove(0);
     let path = sandbox.home.workspace().join("sub/new.txt");
-    let expected = json!({"id": 1, "agent": "script", "path": path, "proposed": "as proposed\n"});
+    let expected = json!({"diff": "1.1", "id": 1, "revision": 1, "agent": "script", "path": path,
+        "leadsTo": null});
     assert_eq!(diff, expected);
+    assert_eq!(
+        sandbox.run(["diffs", "1"]).expect(0).stdout,
+        "as proposed\n"
+    );
     let args = ["accept", "1", "--content-file", "-"];
     sandbox.run_with_input(args, b"edited\r").expect(0);
     assert_eq!(asking.answer().expect(0), "edited\r");
