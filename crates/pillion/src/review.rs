@@ -72,6 +72,7 @@ enum Input {
     Terminal(crossterm::event::Event),
     TerminalLost,
     EditorEnded(io::Result<ExitStatus>),
+    Compared(app::Compared),
     Notice(String),
     Redraw,
     Interrupt,

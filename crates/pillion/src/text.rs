@@ -2,6 +2,8 @@
 
 pub mod endings;
 pub mod hunks;
+pub mod merge;
+pub mod readable;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -80,6 +82,12 @@ impl Text {
             Content::Utf8(text) => text[self.range(index..index.saturating_add(1))].into(),
             Content::Other(_) => String::from_utf8_lossy(self.line(index)),
         }
+    }
+
+    /// How many bytes the longest line has.
+    pub fn longest_line(&self) -> usize {
+        let lines = self.starts.windows(2).map(|line| line[1] - line[0]);
+        lines.max().unwrap_or_default()
     }
 
     /// Whether every line ends in `\r\n`.

@@ -1,6 +1,8 @@
 //! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
 
+mod comparing;
 mod keys;
+mod marks;
 mod outside;
 mod review_delay;
 
@@ -14,8 +16,10 @@ use ratatui::layout::{Rect, Size};
 use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::review::rows::Layout;
 use crate::review::view::{Disk, Port, View};
-use crate::text::Text;
 
+use comparing::Step;
+pub use comparing::{Compared, Comparing, Job};
+pub use marks::name as mark_name;
 pub use review_delay::{Press, decides};
 use review_delay::{ReviewDelay, Sight};
 
@@ -41,8 +45,8 @@ pub enum Event {
     Opened {
         /// The proposal.
         diff: Diff,
-        /// Its text; `None` when it is not there yet.
-        original: Option<Text>,
+        /// Its bytes; `None` when it is not there yet.
+        original: Option<Vec<u8>>,
         /// Answered when the view can be seen.
         shown: Reply<()>,
     },
@@ -59,8 +63,10 @@ pub enum Event {
     Status(Status),
     /// The file of a pending diff changed on disk, or is as it was.
     Disk(DiffId, Disk),
-    /// The file was read again, to compare with it.
-    Reread(DiffId, Result<Option<Text>, String>),
+    /// The file was read again, to merge with it.
+    Reread(DiffId, Result<Option<Vec<u8>>, String>),
+    /// Texts were compared.
+    Compared(Compared),
     /// The reviewer's editor saved this text and still runs.
     Saved(DiffId, String),
     /// The reviewer's editor ended.
@@ -94,6 +100,8 @@ pub enum Edit {
 pub enum Effect {
     /// Tell the agent what became of its proposal of this revision.
     Resolve(DiffId, u32, Outcome),
+    /// Compare texts, without keeping anybody waiting.
+    Compare(Box<Job>),
     /// Answer once the screen is drawn.
     Shown(Reply<()>),
     /// Answer with the text of a view that is gone.
@@ -184,6 +192,8 @@ pub struct App {
     message: Option<Message>,
     armed: Option<Armed>,
     delay: ReviewDelay,
+    /// Counts what was compared.
+    jobs: u64,
 }
 
 impl App {
@@ -201,6 +211,7 @@ impl App {
             message: None,
             armed: None,
             delay: ReviewDelay::default(),
+            jobs: 0,
         }
     }
 
@@ -220,10 +231,7 @@ impl App {
                 diff,
                 original,
                 shown,
-            } => {
-                self.open(&diff, original, now);
-                vec![Effect::Shown(shown)]
-            }
+            } => self.open(&diff, original, shown, now),
             Event::Closed { id, reason, closed } => self.close(id, reason, closed, now),
             Event::Status(status) => {
                 self.status = status;
@@ -235,12 +243,11 @@ impl App {
                 }
                 Vec::new()
             }
-            Event::Reread(id, original) => self.compare(id, original, now),
+            Event::Reread(id, original) => self.reread(id, original, now),
+            Event::Compared(compared) => self.compared(compared, now),
             Event::Saved(id, text) => {
-                if let Some(view) = self.view_mut(id) {
-                    view.proposal.edit(&text);
-                }
-                Vec::new()
+                let step = Step::Edit(text.into());
+                self.compare(id, step, now).into_iter().collect()
             }
             Event::Edited(id, edit) => self.edited(id, edit, now),
             Event::Notice(text) => {
@@ -270,7 +277,7 @@ impl App {
         if is_too_small || self.overlay.is_some() {
             return None;
         }
-        let view = self.view()?;
+        let view = self.view().filter(|view| !view.is_comparing())?;
         Some(Sight {
             id: view.id,
             revision: view.revision,
@@ -303,11 +310,19 @@ impl App {
             Disk::Gone => Some("deleted on disk since this diff opened"),
             Disk::Appeared => Some("appeared on disk since this diff opened"),
         };
+        let older = "compared with an older text of the file";
+        let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
         if let Some(what) = disk {
-            return Some(format!("{what} · o compares with it"));
+            return Some(format!("{what} · o merges both"));
+        }
+        if let Some(marks) = marks::note(&view.proposal.marks()) {
+            return Some(marks);
         }
         if view.target.is_outside && !self.settings.roots.is_empty() {
             return Some("this file is outside the workspace".to_owned());
+        }
+        if let Some((why, bytes)) = view.proposal.hidden_before() {
+            return Some(format!("the file is not shown: {why}, {bytes} bytes"));
         }
         if !view.proposal.before().is_utf8() {
             return Some("the file is not UTF-8: it is shown with � where it is not".to_owned());

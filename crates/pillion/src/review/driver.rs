@@ -1,8 +1,9 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use pillion_companion::{Diff, DiffId, Reply};
 use ratatui::layout::Size;
 
 use crate::failure;
-use crate::review::app::{App, Edit, Effect, Event, Settings};
+use crate::review::app::{App, Edit, Effect, Event, Job, Settings};
 use crate::review::edit;
 use crate::review::keyboard::{self, Keyboard};
 use crate::review::screen::{self, Depth, Theme};
@@ -48,6 +49,7 @@ pub fn run(
     let settings = Settings {
         roots: options.roots,
     };
+    let sender_of_compared = sender.clone();
     let mut driver = Driver {
         app: App::new(settings, size),
         keyboard: Keyboard::start(sender.clone())?,
@@ -57,6 +59,7 @@ pub fn run(
         sender,
         stamps: Stamps::default(),
         editor: None,
+        compare: comparer(sender_of_compared)?,
         unanswered: Vec::new(),
         looked: Instant::now(),
         has_languages: false,
@@ -91,6 +94,7 @@ struct Driver<C> {
     sender: Sender<Input>,
     stamps: Stamps,
     editor: Option<Running>,
+    compare: Sender<Job>,
     /// Diffs that are not on the screen yet.
     unanswered: Vec<Reply<()>>,
     looked: Instant,
@@ -126,7 +130,8 @@ impl<C: Companion> Driver<C> {
         }
         let now = Instant::now();
         let look = (!self.app.views.is_empty()).then(|| self.looked + LOOK);
-        let until = match (look, self.app.expires()) {
+        let expires = self.app.settles(now).or_else(|| self.app.expires());
+        let until = match (look, expires) {
             (Some(a), Some(b)) => a.min(b),
             (Some(at), None) | (None, Some(at)) => at,
             (None, None) => return inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -137,6 +142,9 @@ impl<C: Companion> Driver<C> {
     /// Draws, unless the reviewer's editor has the terminal, and answers who waited for that.
     fn draw(&mut self) -> io::Result<bool> {
         let mut more = false;
+        if self.app.settles(Instant::now()).is_some() {
+            return Ok(false);
+        }
         if self.editor.is_none() {
             execute!(io::stdout(), BeginSynchronizedUpdate)?;
             let (app, theme) = (&mut self.app, &self.theme);
@@ -175,6 +183,7 @@ impl<C: Companion> Driver<C> {
             }
             Input::Terminal(event) => self.on_terminal(event),
             Input::EditorEnded(status) => self.on_editor_end(status),
+            Input::Compared(compared) => self.update(Event::Compared(compared)),
             Input::Redraw => Ok(()),
             Input::Notice(text) => self.update(Event::Notice(text)),
             Input::Interrupt if self.editor.is_some() => Ok(()),
@@ -229,6 +238,10 @@ impl<C: Companion> Driver<C> {
         match effect {
             Effect::Resolve(id, revision, outcome) => {
                 self.companion.resolve_diff(id, revision, outcome);
+            }
+            Effect::Compare(job) => {
+                // The thread is gone only after a panic, which ends the review.
+                let _ = self.compare.send(*job);
             }
             Effect::Shown(shown) => self.unanswered.push(shown),
             Effect::Closed(closed, Ok(text)) => closed.done(text),
@@ -365,6 +378,25 @@ impl<C: Companion> Driver<C> {
         }
         Ok(())
     }
+}
+
+/// Compares texts on a thread of its own: a long one must keep neither keys nor agents waiting.
+fn comparer(done: Sender<Input>) -> io::Result<Sender<Job>> {
+    let (sender, jobs) = mpsc::channel::<Job>();
+    thread::Builder::new()
+        .name("compare".to_owned())
+        .spawn(move || {
+            for job in jobs {
+                // A panic has given the terminal back and was reported: there is nothing to go on with.
+                let compared = panic::catch_unwind(AssertUnwindSafe(|| job.run()));
+                let is_over = compared.is_err();
+                let input = compared.map_or(Input::Stop, Input::Compared);
+                if done.send(input).is_err() || is_over {
+                    return;
+                }
+            }
+        })?;
+    Ok(sender)
 }
 
 /// Asks a process to end.

@@ -1,40 +1,31 @@
 //! One proposed change: the text before, the text after, the hunks between them, and everything
 //! that the reviewer did to it. No I/O, no drawing.
 
+mod carry;
+mod state;
+
 use std::fmt;
 use std::sync::Arc;
 
 use crate::text::Text;
 pub use crate::text::hunks::Hunk;
-use crate::text::{endings, hunks};
+use crate::text::hunks::Mark;
+use crate::text::merge;
+use crate::text::readable::Unreadable;
+use state::{State, Texts};
 
-/// A proposed change under review.
-#[derive(Debug)]
+/// A proposed change under review. Cheap to clone: the texts are shared.
+#[derive(Debug, Clone)]
 pub struct Proposal {
-    /// The file before; `None` when there is none yet.
-    original: Option<Arc<Text>>,
-    /// What stands for the file before when there is none.
-    before: Arc<Text>,
     /// The agent's own text, without the reviewer's changes, has something in it.
     is_filled: bool,
-    /// The line endings of the two texts are not compared.
-    ignores_endings: bool,
+    /// The file as it was read last.
+    disk: Option<Arc<Text>>,
     now: State,
     undo: Vec<State>,
     redo: Vec<State>,
     generation: u64,
     changes: u64,
-}
-
-/// What the reviewer can change and get back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct State {
-    proposed: Arc<Text>,
-    hunks: Arc<Vec<Hunk>>,
-    /// What made it differ from the state before.
-    change: Change,
-    /// Whether the proposed text is the reviewer's own.
-    edited: bool,
 }
 
 /// A step in the history of a proposal.
@@ -46,7 +37,7 @@ pub enum Change {
     Toggled,
     /// The reviewer wrote another text.
     Edited,
-    /// It is compared with another text of the file on disk.
+    /// It was merged with another text of the file on disk.
     Rebased,
 }
 
@@ -56,7 +47,7 @@ impl fmt::Display for Change {
             Self::Proposed => "the newer proposal was",
             Self::Toggled => "the hunk was",
             Self::Edited => "your edit was",
-            Self::Rebased => "comparing with the file was",
+            Self::Rebased => "merging with the file was",
         })
     }
 }
@@ -78,19 +69,31 @@ pub struct Count {
     pub out: usize,
 }
 
+/// How many hunks have which mark.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The former proposal did not have them.
+    pub new: usize,
+    /// The former proposal had others there, about which the reviewer decided.
+    pub changed: usize,
+    /// They would undo newer changes of the file.
+    pub reverts: usize,
+    /// They are in the way of newer changes of the file.
+    pub conflicts: usize,
+    /// Of the last three, those that are in.
+    pub doubtful: usize,
+}
+
 impl Proposal {
-    /// A proposal as it came; `original` is `None` when the file is not there yet.
+    /// A proposal as it came; `original` is `None` when the file is not there yet. Takes long for
+    /// long texts, as everything that compares.
     pub fn new(original: Option<Text>, proposed: &str) -> Self {
-        let (original, ignores_endings) = endings::comparable(original, proposed);
-        let original = original.map(Arc::new);
-        let before = original.clone().unwrap_or_default();
-        let now = State::new(&before, Text::new(proposed), Change::Proposed);
+        let disk = original.map(Arc::new);
+        let texts = Texts::new(disk.clone(), Arc::new(Text::new(proposed)));
         Self {
-            original,
-            before,
             is_filled: !proposed.is_empty(),
-            ignores_endings,
-            now,
+            disk,
+            now: State::new(texts, Change::Proposed),
             undo: Vec::new(),
             redo: Vec::new(),
             generation: 0,
@@ -98,19 +101,49 @@ impl Proposal {
         }
     }
 
+    /// What stands for a proposal that was not compared yet.
+    pub fn unread() -> Self {
+        Self {
+            generation: u64::MAX,
+            ..Self::new(None, "")
+        }
+    }
+
     /// Whether the file is not there yet.
     pub fn is_new_file(&self) -> bool {
-        self.original.is_none()
+        self.now.texts.original.is_none()
     }
 
-    /// The text before; empty when the file is not there yet.
+    /// The text before, as it is compared; empty when the file is not there yet.
     pub fn before(&self) -> &Text {
-        &self.before
+        &self.now.texts.before
     }
 
-    /// The text after, with every hunk in.
+    /// The text after, as it is compared, with every hunk in.
     pub fn after(&self) -> &Text {
-        &self.now.proposed
+        &self.now.texts.after
+    }
+
+    /// Why the file is not shown, and its bytes.
+    pub fn hidden_before(&self) -> Option<(Unreadable, usize)> {
+        let texts = &self.now.texts;
+        let size = texts.original.as_ref().map_or(0, |text| text.bytes().len());
+        texts.hides_before.map(|why| (why, size))
+    }
+
+    /// Why the proposed text is not shown, and its bytes.
+    pub fn hidden_after(&self) -> Option<(Unreadable, usize)> {
+        let texts = &self.now.texts;
+        let size = texts.proposed.bytes().len();
+        texts.hides_after.map(|why| (why, size))
+    }
+
+    /// Whether it is compared with the file as it was read last. Not after going back over a merge.
+    pub fn is_current(&self) -> bool {
+        match (&self.now.texts.original, &self.disk) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
     }
 
     /// The changes, from top to bottom.
@@ -130,7 +163,7 @@ impl Proposal {
 
     /// Exactly what would be accepted now.
     pub fn text(&self) -> String {
-        self.now.text(&self.before)
+        self.now.text()
     }
 
     /// Whether every change is taken out, so that accepting would change nothing.
@@ -145,7 +178,7 @@ impl Proposal {
 
     /// Whether the file has CRLF and the proposal LF, so that line endings are not compared.
     pub fn ignores_endings(&self) -> bool {
-        self.ignores_endings
+        self.now.texts.ignores_endings
     }
 
     /// Whether the text after is no longer the agent's own.
@@ -160,7 +193,7 @@ impl Proposal {
 
     /// What the reviewer wrote: the text as it stands, or else the last one in the history.
     pub fn edited_text(&self) -> Option<String> {
-        self.last_edited().map(|state| state.text(&self.before))
+        self.last_edited().map(State::text)
     }
 
     fn last_edited(&self) -> Option<&State> {
@@ -197,12 +230,17 @@ impl Proposal {
             return Ok(false);
         };
         let out = !hunk.out;
-        if out && std::str::from_utf8(self.before.slice(hunk.before.clone())).is_err() {
+        let texts = &self.now.texts;
+        let is_text = std::str::from_utf8(texts.before.slice(hunk.before.clone())).is_ok();
+        if out && (!is_text || texts.hides_before.is_some()) {
             return Err(NotText);
         }
         let mut next = self.now.clone();
         next.change = Change::Toggled;
-        Arc::make_mut(&mut next.hunks)[index].out = out;
+        let hunk = &mut Arc::make_mut(&mut next.hunks)[index];
+        hunk.out = out;
+        // The reviewer has decided about it now.
+        hunk.mark.take_if(|mark| *mark == Mark::Changed);
         self.go_to(next);
         Ok(out)
     }
@@ -212,31 +250,70 @@ impl Proposal {
         if text == self.text() {
             return false;
         }
-        let next = State::new(&self.before, Text::new(text), Change::Edited);
-        self.go_to(next);
+        let original = self.now.texts.original.clone();
+        let texts = Texts::new(original, Arc::new(Text::new(text)));
+        self.go_to(State::new(texts, Change::Edited));
         true
     }
 
-    /// The agent proposes another text for the same file.
+    /// The agent proposes another text for the same file. What the reviewer decided about hunks that
+    /// are the same stands.
     pub fn replace(&mut self, original: Option<Text>, proposed: &str) {
         self.is_filled = !proposed.is_empty();
-        self.compare_with(original, proposed);
-        let next = State::new(&self.before, Text::new(proposed), Change::Proposed);
-        if next.proposed != self.now.proposed || *next.hunks != *self.now.hunks {
+        self.read(original);
+        let texts = Texts::new(self.disk.clone(), Arc::new(Text::new(proposed)));
+        let mut next = State::new(texts, Change::Proposed);
+        if next.texts.are_readable() {
+            let history = self.redo.iter().chain(self.undo.iter().rev());
+            carry::decisions(std::iter::once(&self.now).chain(history), &mut next);
+        }
+        if !next.is_like(&self.now) {
             self.go_to(next);
         }
     }
 
-    /// Compares with another text of the file on disk. What would be accepted stays the same.
-    pub fn rebase(&mut self, original: Option<Text>) {
-        let text = self.text();
-        let had_hunks_out = self.hunks().iter().any(|hunk| hunk.out);
-        self.compare_with(original, &text);
-        if had_hunks_out {
-            let mut next = State::new(&self.before, Text::new(text), Change::Rebased);
-            next.edited = true;
-            self.go_to(next);
+    /// The file on disk has another text: merges that with what is proposed. Answers whether it has.
+    pub fn rebase(&mut self, original: Option<Text>) -> bool {
+        self.read(original);
+        if self.is_current() {
+            return false;
         }
+        let texts = &self.now.texts;
+        let next = if self.disk.is_some() {
+            let now = Texts::new(self.disk.clone(), Arc::clone(&texts.proposed));
+            if texts.are_readable() && now.are_readable() {
+                let (base, theirs) = (&texts.before, &texts.proposed);
+                let hunks = merge::hunks(base, theirs, &now.before, &self.now.hunks);
+                State::with_hunks(now, hunks, Change::Rebased)
+            } else {
+                State::new(now, Change::Rebased)
+            }
+        } else {
+            // The file is gone, and with it whatever was newer.
+            let text = Text::new(self.text());
+            State::new(Texts::new(None, Arc::new(text)), Change::Rebased)
+        };
+        let has_hunks_out = self.hunks().iter().any(|hunk| hunk.out);
+        let edited = self.is_edited() || (self.disk.is_none() && has_hunks_out);
+        self.go_to(State { edited, ..next });
+        true
+    }
+
+    /// The marks of the hunks.
+    pub fn marks(&self) -> Marks {
+        let mut marks = Marks::default();
+        for hunk in self.hunks() {
+            let (count, is_doubtful) = match hunk.mark {
+                None => continue,
+                Some(Mark::New) => (&mut marks.new, false),
+                Some(Mark::Changed) => (&mut marks.changed, true),
+                Some(Mark::Reverts) => (&mut marks.reverts, true),
+                Some(Mark::Conflict) => (&mut marks.conflicts, true),
+            };
+            *count += 1;
+            marks.doubtful += usize::from(is_doubtful && !hunk.out);
+        }
+        marks
     }
 
     /// Takes the last change back. Answers what it was.
@@ -267,53 +344,18 @@ impl Proposal {
             self.undo.extend(self.redo.drain(..).rev());
             self.now = now;
         }
-        if !Arc::ptr_eq(&next.proposed, &self.now.proposed) {
+        if !Arc::ptr_eq(&next.texts, &self.now.texts) {
             self.generation += 1;
         }
         self.changes += 1;
         self.undo.push(std::mem::replace(&mut self.now, next));
     }
 
-    /// Exchanges the text before, everywhere in the history.
-    fn compare_with(&mut self, original: Option<Text>, proposed: &str) {
-        let (original, ignores_endings) = endings::comparable(original, proposed);
-        self.ignores_endings = ignores_endings;
-        if self.original.as_deref() == original.as_ref() {
-            return;
+    /// The file was read. A text that is the same as before is kept as one.
+    fn read(&mut self, original: Option<Text>) {
+        if self.disk.as_deref() != original.as_ref() {
+            self.disk = original.map(Arc::new);
         }
-        self.original = original.map(Arc::new);
-        self.before = self.original.clone().unwrap_or_default();
-        self.generation += 1;
-        self.changes += 1;
-        let states = self.undo.iter_mut().chain(&mut self.redo);
-        for state in states.chain([&mut self.now]) {
-            state.hunks = Arc::new(hunks::between(&self.before, &state.proposed));
-        }
-    }
-}
-
-impl State {
-    fn new(before: &Text, proposed: Text, change: Change) -> Self {
-        Self {
-            hunks: Arc::new(hunks::between(before, &proposed)),
-            proposed: Arc::new(proposed),
-            change,
-            edited: change == Change::Edited,
-        }
-    }
-
-    fn text(&self, before: &Text) -> String {
-        let mut bytes = Vec::with_capacity(self.proposed.bytes().len());
-        let mut next = 0;
-        for hunk in self.hunks.iter().filter(|hunk| hunk.out) {
-            bytes.extend_from_slice(self.proposed.slice(next..hunk.after.start));
-            bytes.extend_from_slice(before.slice(hunk.before.clone()));
-            next = hunk.after.end;
-        }
-        bytes.extend_from_slice(self.proposed.slice(next..self.proposed.len()));
-        // Invariant: every piece is whole lines of UTF-8, which `toggle` made sure of.
-        String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 }
 

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use pillion_companion::{DiffId, Original, OriginalError, Stamp};
 
 use crate::review::view::Disk;
-use crate::text::Text;
 
 /// Watches the files of pending diffs for other texts, by looking at them now and then.
 #[derive(Debug, Default)]
@@ -26,11 +25,11 @@ struct Watched {
 
 impl Stamps {
     /// Watches the file that a diff is compared with, as it was when it was read. Its text.
-    pub fn watch(&mut self, id: DiffId, path: &Path, original: Original) -> Option<Text> {
-        let text = original.text.map(Text::new);
+    pub fn watch(&mut self, id: DiffId, path: &Path, original: Original) -> Option<Vec<u8>> {
+        let text = original.text;
         let watched = Watched {
             path: path.to_owned(),
-            text: text.as_ref().map(fingerprint),
+            text: text.as_deref().map(fingerprint),
             seen: original.stamp,
             disk: Disk::Same,
         };
@@ -42,7 +41,7 @@ impl Stamps {
     ///
     /// # Errors
     /// One sentence that says why it cannot be read.
-    pub fn reread(&mut self, id: DiffId, path: &Path) -> Result<Option<Text>, String> {
+    pub fn reread(&mut self, id: DiffId, path: &Path) -> Result<Option<Vec<u8>>, String> {
         let original = Original::read(path).map_err(|error| error.to_string())?;
         Ok(self.watch(id, path, original))
     }
@@ -66,7 +65,7 @@ impl Stamps {
                 original => original.ok().and_then(|original| original.text),
             };
             file.seen = stamp;
-            let text = text.map(Text::new).as_ref().map(fingerprint);
+            let text = text.as_deref().map(fingerprint);
             let disk = match (file.text, text) {
                 (before, now) if before == now => Disk::Same,
                 (Some(_), None) => Disk::Gone,
@@ -82,10 +81,10 @@ impl Stamps {
     }
 }
 
-fn fingerprint(text: &Text) -> u64 {
+fn fingerprint(text: &[u8]) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
-    text.bytes().hash(&mut hasher);
+    text.hash(&mut hasher);
     hasher.finish()
 }
 

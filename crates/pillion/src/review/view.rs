@@ -11,6 +11,7 @@ use pillion_protocol::Dialect;
 pub use paint::Paint;
 pub use scroll::{Port, STRIDE, Top};
 
+use crate::review::app::Comparing;
 use crate::review::proposal::Proposal;
 use crate::review::rows::{Layout, Rows};
 use crate::visible;
@@ -73,6 +74,8 @@ pub struct View {
     pub target: Target,
     /// The change.
     pub proposal: Proposal,
+    /// What is yet to become of it.
+    pub comparing: Comparing,
     /// The current hunk.
     pub hunk: usize,
     /// Where the visible part begins.
@@ -101,6 +104,7 @@ impl View {
             agent: diff.agent,
             target,
             proposal,
+            comparing: Comparing::default(),
             hunk: 0,
             top: Top::default(),
             x: 0,
@@ -109,6 +113,14 @@ impl View {
             rows,
             rows_for,
         }
+    }
+
+    /// Shows a proposal in place of one that was not compared yet.
+    pub fn start_with(&mut self, proposal: Proposal) {
+        self.rows = Rows::new(&proposal, Layout::Unified, self.unfold);
+        self.rows_for = (Layout::Unified, self.unfold, proposal.generation());
+        self.paint = Paint::new(&self.target.path, &proposal);
+        self.proposal = proposal;
     }
 
     /// The rows, as [`View::arrange`] worked them out.

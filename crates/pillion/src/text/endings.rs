@@ -5,11 +5,17 @@ use crate::text::Text;
 
 /// The text before as a proposal is compared with it, and whether its line endings are not.
 pub fn comparable(original: Option<Text>, proposed: &str) -> (Option<Text>, bool) {
-    let is_lf = proposed.contains('\n') && !proposed.contains('\r');
-    match original {
-        Some(text) if is_lf && has_crlf_throughout(&text) => (Some(with_lf(&text)), true),
-        other => (other, false),
+    let lf = original.as_ref().and_then(|text| for_lf(text, proposed));
+    match lf {
+        Some(text) => (Some(text), true),
+        None => (original, false),
     }
+}
+
+/// A text with CRLF as if it had LF, if the proposal takes it so.
+pub fn for_lf(original: &Text, proposed: &str) -> Option<Text> {
+    let is_lf = proposed.contains('\n') && !proposed.contains('\r');
+    (is_lf && has_crlf_throughout(original)).then(|| with_lf(original))
 }
 
 /// Whether every line that ends ends so; the last one may lack its end.

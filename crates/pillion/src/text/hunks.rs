@@ -23,6 +23,33 @@ pub struct Hunk {
     pub after: Range<usize>,
     /// Whether it is taken out of the proposal.
     pub out: bool,
+    /// What the reviewer should know about it.
+    pub mark: Option<Mark>,
+}
+
+/// What is special about a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The former proposal did not have it.
+    New,
+    /// The former proposal had another one there, which the reviewer took out or edited.
+    Changed,
+    /// It would undo a change of the file that is newer than the proposal.
+    Reverts,
+    /// The file has a newer change of the same lines.
+    Conflict,
+}
+
+impl Hunk {
+    /// A hunk that is in, like any other.
+    pub fn new(before: Range<usize>, after: Range<usize>) -> Self {
+        Self {
+            before,
+            after,
+            out: false,
+            mark: None,
+        }
+    }
 }
 
 /// The hunks that turn `before` into `after`.
@@ -41,7 +68,7 @@ pub fn between(before: &Text, after: &Text) -> Vec<Hunk> {
     if is_sound(before, after, &hunks) {
         hunks
     } else {
-        vec![hunk(0..before.len(), 0..after.len())]
+        vec![Hunk::new(0..before.len(), 0..after.len())]
     }
 }
 
@@ -51,7 +78,7 @@ fn beautiful(input: &InternedInput<&[u8]>) -> Vec<Hunk> {
     diff.postprocess_lines(input);
     let range = |range: Range<u32>| range.start as usize..range.end as usize;
     diff.hunks()
-        .map(|found| hunk(range(found.before), range(found.after)))
+        .map(|found| Hunk::new(range(found.before), range(found.after)))
         .collect()
 }
 
@@ -67,7 +94,7 @@ fn quick(input: &InternedInput<&[u8]>, start: usize, end: usize) -> Vec<Hunk> {
         if change.tag() == DiffTag::Equal {
             continue;
         }
-        let next = hunk(shift(change.old_range()), shift(change.new_range()));
+        let next = Hunk::new(shift(change.old_range()), shift(change.new_range()));
         match hunks.last_mut() {
             // A removal and an addition in one place are one change.
             Some(last)
@@ -82,14 +109,6 @@ fn quick(input: &InternedInput<&[u8]>, start: usize, end: usize) -> Vec<Hunk> {
     hunks
 }
 
-fn hunk(before: Range<usize>, after: Range<usize>) -> Hunk {
-    Hunk {
-        before,
-        after,
-        out: false,
-    }
-}
-
 /// How many lines are the same at the start, and how many of the others at the end.
 fn same_ends(before: &[Token], after: &[Token]) -> (usize, usize) {
     let same = |(a, b): &(&Token, &Token)| a == b;
@@ -101,9 +120,9 @@ fn same_ends(before: &[Token], after: &[Token]) -> (usize, usize) {
 
 /// Whether everything between the hunks is the same on both sides. What is accepted is put together
 /// from these pieces, so that this is made sure of rather than believed.
-fn is_sound(before: &Text, after: &Text, hunks: &[Hunk]) -> bool {
+pub fn is_sound(before: &Text, after: &Text, hunks: &[Hunk]) -> bool {
     let (mut left, mut right) = (0, 0);
-    let end = hunk(before.len()..before.len(), after.len()..after.len());
+    let end = Hunk::new(before.len()..before.len(), after.len()..after.len());
     for hunk in hunks.iter().chain([&end]) {
         if before.slice(left..hunk.before.start) != after.slice(right..hunk.after.start) {
             return false;

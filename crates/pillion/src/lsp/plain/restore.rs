@@ -79,11 +79,7 @@ fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut St
     };
     let mut next = 0..0;
     let all = original.lines.len()..now.lines.len();
-    let last = hunks::Hunk {
-        before: all.start..all.start,
-        after: all.end..all.end,
-        out: false,
-    };
+    let last = hunks::Hunk::new(all.start..all.start, all.end..all.end);
     let found = hunks::between(&shown.plain(), &now.plain());
     for hunk in found.iter().chain([&last]) {
         let same = (next.start..hunk.before.start).zip(next.end..);

@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_protocol::Outcome;
 
 use super::review_delay::{Press, TooEarly};
-use super::{App, Armed, Effect, Overlay, PASTED, Tone};
+use super::{App, Armed, Effect, Overlay, PASTED, Tone, marks};
 use crate::review::geometry::SIDE_BY_SIDE;
 use crate::review::view::{Disk, Port, View};
 
@@ -140,6 +140,9 @@ impl App {
             return;
         }
         let text = match why {
+            TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
+                "still comparing: have a look first"
+            }
             TooEarly::Unseen => "another diff just came here: have a look first",
             TooEarly::Held => "a held key decides once: have a look first",
             TooEarly::Pasted => PASTED,
@@ -186,16 +189,19 @@ impl App {
 
     fn accept(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
         let view = &self.views[self.current];
-        let doubt = if view.disk != Disk::Same {
-            Some("the file changed on disk: o compares with it, a again accepts anyway")
+        let doubt = if view.disk != Disk::Same || !view.proposal.is_current() {
+            Some("the file changed on disk: o merges both, a again accepts anyway")
         } else if view.proposal.is_nothing() {
             Some("nothing left of the proposal: r rejects it, a again accepts the file as it was")
         } else if view.proposal.is_emptied() && view.agent.ignores_empty_text() {
             Some(
                 "agents take an empty text for none and write their own: r rejects, a again accepts",
             )
+        } else if view.proposal.hidden_before().is_some() || view.proposal.hidden_after().is_some()
+        {
+            Some("this cannot be shown: r rejects it, a again accepts it unread")
         } else {
-            None
+            marks::doubt(&view.proposal.marks())
         };
         if let Some(doubt) = doubt
             && armed != Some(Armed::Accept)

@@ -1,42 +1,86 @@
 //! What agents, the file system and the reviewer's editor do to the views.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 
+use super::comparing::{Done, Step};
 use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
 use crate::review::proposal::Proposal;
 use crate::review::view::{Disk, Target, View};
-use crate::text::Text;
 
 impl App {
-    pub(super) fn open(&mut self, diff: &Diff, original: Option<Text>, now: Instant) {
+    pub(super) fn open(
+        &mut self,
+        diff: &Diff,
+        original: Option<Vec<u8>>,
+        shown: Reply<()>,
+        now: Instant,
+    ) -> Vec<Effect> {
         let target = Target::new(diff.path.clone(), &self.settings.roots);
-        let agent = diff.agent;
-        let is_shown = self.view().is_some_and(|view| view.id == diff.id);
+        let step = Step::Propose {
+            original,
+            proposed: Arc::clone(&diff.proposed),
+            shown,
+        };
         if let Some(view) = self.view_mut(diff.id) {
-            view.proposal.replace(original, &diff.proposed);
-            view.disk = Disk::Same;
             view.target = target;
             view.revision = diff.revision;
-            self.say_newer(diff.id, now);
-            if is_shown {
-                self.armed = None;
-            }
-            return;
+        } else {
+            self.views.push(View::new(diff, target, Proposal::unread()));
         }
-        let name = target.shown.clone();
-        let proposal = Proposal::new(original, &diff.proposed);
-        self.views.push(View::new(diff, target, proposal));
-        if self.views.len() == 1 {
-            self.current = 0;
+        self.compare(diff.id, step, now).into_iter().collect()
+    }
+
+    /// A step that was taken shows, and is told.
+    pub(super) fn arrived(&mut self, id: DiffId, done: Done, now: Instant) -> Vec<Effect> {
+        let is_shown = self.view().is_some_and(|view| view.id == id);
+        if is_shown {
+            self.delay.forget();
+            self.armed = None;
+        }
+        match done {
+            Done::Proposed { is_newer, shown } => {
+                self.proposed(id, is_newer, now);
+                return vec![Effect::Shown(shown)];
+            }
+            Done::Rebased(is_changed) => {
+                let text = if is_changed {
+                    "merged with the file as it is on disk now"
+                } else {
+                    "the file is as it was"
+                };
+                self.say(Tone::Info, text, now);
+            }
+            Done::Edited(is_changed) => {
+                let text = if is_changed {
+                    "your text is the proposal now · a accepts it, z takes it back"
+                } else {
+                    "the proposal is as it was"
+                };
+                self.say(Tone::Good, text, now);
+            }
+        }
+        Vec::new()
+    }
+
+    fn proposed(&mut self, id: DiffId, is_newer: bool, now: Instant) {
+        let is_shown = self.view().is_some_and(|view| view.id == id);
+        let Some(view) = self.view_mut(id) else {
+            return;
+        };
+        if is_newer {
+            view.disk = Disk::Same;
+            self.say_newer(id, now);
+        } else if is_shown {
             self.show_first_hunk();
         } else {
-            self.say(
-                Tone::Info,
-                format!("{agent} proposes {name} · Tab shows it"),
-                now,
+            let text = format!(
+                "{} proposes {} · Tab shows it",
+                view.agent, view.target.shown
             );
+            self.say(Tone::Info, text, now);
         }
     }
 
@@ -92,10 +136,11 @@ impl App {
         self.say(Tone::Info, text, now);
         // Where somebody takes the text as it stands, nothing is lost.
         let is_taken = matches!(reason, CloseReason::ClosedByAgent | CloseReason::Settled);
-        let edited = view.proposal.edited_text().filter(|_| !is_taken);
+        let edited = view.edited_text().filter(|_| !is_taken);
+        let text = view.standing_text();
         let mut effects = Vec::new();
         effects.extend(edited.map(|text| Effect::Keep(view.target.path, text)));
-        effects.push(Effect::Closed(closed, Ok(view.proposal.text())));
+        effects.push(Effect::Closed(closed, Ok(text)));
         effects
     }
 
@@ -115,28 +160,25 @@ impl App {
         view
     }
 
-    pub(super) fn compare(
+    pub(super) fn reread(
         &mut self,
         id: DiffId,
-        original: Result<Option<Text>, String>,
+        original: Result<Option<Vec<u8>>, String>,
         now: Instant,
     ) -> Vec<Effect> {
-        self.delay.forget();
         match original {
-            Err(reason) => self.say(Tone::Warning, reason, now),
+            Err(reason) => {
+                self.say(Tone::Warning, reason, now);
+                Vec::new()
+            }
             Ok(original) => {
                 if let Some(view) = self.view_mut(id) {
-                    view.proposal.rebase(original);
                     view.disk = Disk::Same;
-                    self.say(
-                        Tone::Info,
-                        "compared with the file as it is on disk now",
-                        now,
-                    );
                 }
+                let step = Step::Rebase(original);
+                self.compare(id, step, now).into_iter().collect()
             }
         }
-        Vec::new()
     }
 
     pub(super) fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
@@ -150,16 +192,8 @@ impl App {
             }
             Edit::Outdated(None) => self.say_newer(id, now),
             Edit::Text(text) => {
-                let Some(view) = self.view_mut(id) else {
-                    return Vec::new();
-                };
-                let is_changed = view.proposal.edit(&text);
-                let text = if is_changed {
-                    "your text is the proposal now · a accepts it, z takes it back"
-                } else {
-                    "the proposal is as it was"
-                };
-                self.say(Tone::Good, text, now);
+                let step = Step::Edit(text.into());
+                return self.compare(id, step, now).into_iter().collect();
             }
         }
         Vec::new()

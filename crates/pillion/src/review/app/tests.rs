@@ -62,7 +62,7 @@ impl Person {
         };
         let effects = self.happens(Event::Opened {
             diff,
-            original: original.map(Text::new),
+            original: original.map(Into::into),
             shown: Reply::new(|_| ()),
         });
         assert!(matches!(effects[..], [Effect::Shown(_)]));
@@ -75,8 +75,22 @@ impl Person {
         effects
     }
 
+    /// Something happens, texts are compared at once, and nothing is drawn.
     fn happens_undrawn(&mut self, event: Event) -> Vec<Effect> {
-        self.app.update(event, self.now)
+        let mut effects = Vec::new();
+        let mut next = self.app.update(event, self.now);
+        while !next.is_empty() {
+            for effect in std::mem::take(&mut next) {
+                match effect {
+                    Effect::Compare(job) => {
+                        let compared = Event::Compared(job.run());
+                        next.extend(self.app.update(compared, self.now));
+                    }
+                    other => effects.push(other),
+                }
+            }
+        }
+        effects
     }
 
     pub fn wait(&mut self, ms: u64) {
@@ -281,7 +295,7 @@ fn a_diff_that_is_not_drawn_yet_is_not_judged_however_long_it_takes() {
     assert_eq!(person.shown(), id);
     assert_eq!(outcomes(press(&mut person, KeyCode::Char('r'))), []);
     person.wait(500);
-    person.happens_undrawn(Event::Reread(id, Ok(Some(Text::new("c\n")))));
+    person.happens_undrawn(Event::Reread(id, Ok(Some("c\n".into()))));
     assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
     person.wait(500);
     person.happens_undrawn(Event::Edited(id, Edit::Text("mine\n".into())));
@@ -410,14 +424,185 @@ fn a_script_gets_an_emptied_text_like_any_other() {
 #[test]
 fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
     let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "b\n");
+    let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
     person.happens(Event::Disk(id, Disk::Changed));
     assert_eq!(outcomes(person.press("a")), []);
     assert!(matches!(&person.press("o")[..], [Effect::Reread(..)]));
-    person.happens(Event::Reread(id, Ok(Some(Text::new("c\n")))));
-    assert_eq!(person.app.note(), None);
+    person.happens(Event::Reread(id, Ok(Some("c\nb\n".into()))));
+    let note = "1 hunk would undo newer changes of the file";
+    assert_eq!(person.app.note().as_deref(), Some(note));
     person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
+    assert_eq!(outcomes(person.press("a")), accepted(1, "c\nB\n"));
+}
+
+#[test]
+fn a_merge_can_be_taken_back_and_the_file_is_then_known_to_be_another() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
+    person.happens(Event::Reread(id, Ok(Some("c\nb\n".into()))));
+    person.wait(700);
+    person.press("z");
+    assert_eq!(person.app.view().unwrap().proposal.text(), "a\nB\n");
+    let note = "compared with an older text of the file · o merges both";
+    assert_eq!(person.app.note().as_deref(), Some(note));
+    assert_eq!(outcomes(person.press("a")), []);
+    assert!(person.message().starts_with("the file changed on disk"));
+    person.press("Z");
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "c\nB\n"));
+}
+
+#[test]
+fn taking_in_what_undoes_a_newer_change_asks_once_more() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
+    person.happens(Event::Reread(id, Ok(Some("a\nmine\n".into()))));
+    person.wait(700);
+    assert_eq!(person.app.view().unwrap().proposal.text(), "a\nmine\n");
+    person.press(" ");
+    assert_eq!(outcomes(person.press("a")), []);
+    assert!(person.message().contains("undoes newer changes"));
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "a\nB\n"));
+}
+
+const FOUR: [&str; 2] = [
+    "1\n-\n-\n-\n2\n-\n-\n-\n3\n-\n-\n-\n4\n",
+    "I\n-\n-\n-\nII\n-\n-\n-\nIII\n-\n-\n-\nIV\n",
+];
+
+#[test]
+fn hunks_that_were_taken_out_stay_out_in_a_newer_proposal() {
+    let mut person = Person::new(80, 24);
+    let [before, after] = FOUR;
+    let id = person.open("a.txt", Some(before), after);
+    person.press(" nn ");
+    let newer = after.replace("IV\n", "IV\nplus\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some(before), &newer);
+    let count = person.app.view().unwrap().proposal.count();
+    assert_eq!((count.hunks, count.out), (4, 2));
+    let note = "1 hunk new since you looked";
+    assert_eq!(person.app.note().as_deref(), Some(note));
+    person.wait(500);
+    let expected = "1\n-\n-\n-\nII\n-\n-\n-\n3\n-\n-\n-\nIV\nplus\n";
+    assert_eq!(outcomes(person.press("a")), accepted(1, expected));
+}
+
+#[test]
+fn what_changed_where_a_hunk_was_taken_out_is_asked_about() {
+    let mut person = Person::new(80, 24);
+    let [before, after] = FOUR;
+    let id = person.open("a.txt", Some(before), after);
+    person.press(" ");
+    let newer = after.replace("I\n-", "One\n-");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some(before), &newer);
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), []);
+    assert!(person.message().starts_with("a hunk changed since"));
+    person.wait(700);
+    person.press("z");
+    let former = person.app.view().unwrap().proposal.text();
+    assert_eq!(former, after.replacen("I\n", "1\n", 1), "z goes back");
+    person.press("Z");
+    // Whoever took it out and in again has seen it.
+    person.press("  ");
+    assert_eq!(outcomes(person.press("a")), accepted(1, &newer));
+}
+
+#[test]
+fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newest() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "old\n");
+    let diff = Diff {
+        id,
+        revision: 9,
+        agent: Dialect::GeminiCli,
+        path: PathBuf::from("/work/shop/a.txt"),
+        original: Default::default(),
+        proposed: "newer\n".into(),
+    };
+    let opened = Event::Opened {
+        diff,
+        original: Some("a\n".into()),
+        shown: Reply::new(|_| ()),
+    };
+    let mut effects = person.app.update(opened, person.now);
+    let Some(Effect::Compare(job)) = effects.pop() else {
+        panic!("{effects:?}");
+    };
+    person.app.drawn(person.now);
+    for ms in [0, 500, 5_000] {
+        person.wait(ms);
+        person.happens(Event::Resized(Size::new(100, 30)));
+        assert_eq!(outcomes(person.press("ar ")), []);
+    }
+    // The reviewer's editor ends meanwhile, and its text waits for its turn.
+    person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
+    assert!(person.app.view().unwrap().is_comparing());
+    let compared = person.app.update(Event::Compared(job.run()), person.now);
+    assert!(matches!(
+        &compared[..],
+        [Effect::Shown(_), Effect::Compare(_)]
+    ));
+    assert_eq!(outcomes(person.press("a")), []);
+    assert_eq!(person.close(id).as_deref(), Ok("mine\n"));
+}
+
+#[test]
+fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
+    let mut person = Person::new(80, 24);
+    let diff = Diff {
+        id: DiffId(1),
+        revision: 1,
+        agent: Dialect::GeminiCli,
+        path: PathBuf::from("/work/shop/a.txt"),
+        original: Default::default(),
+        proposed: "new\n".into(),
+    };
+    let opened = Event::Opened {
+        diff,
+        original: None,
+        shown: Reply::new(|_| ()),
+    };
+    let mut effects = person.app.update(opened, person.now);
+    assert_eq!(person.close(DiffId(1)).as_deref(), Ok("new\n"));
+    let Some(Effect::Compare(job)) = effects.pop() else {
+        panic!("{effects:?}");
+    };
+    assert!(
+        person
+            .app
+            .update(Event::Compared(job.run()), person.now)
+            .is_empty()
+    );
+    assert!(person.app.views.is_empty());
+}
+
+#[test]
+fn what_cannot_be_shown_is_accepted_on_second_thought_only() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.bin", Some("a\n"), "text\n");
+    let binary = b"\xff\0\n".to_vec();
+    person.happens(Event::Reread(id, Ok(Some(binary))));
+    person.wait(700);
+    assert_eq!(
+        person.app.note().as_deref(),
+        Some("the file is not shown: binary, 3 bytes")
+    );
+    person.press(" ");
+    assert!(
+        person.message().contains("this hunk stays"),
+        "{}",
+        person.message()
+    );
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "text\n"));
+    let long = "x".repeat(2 << 20);
+    person.open("b.txt", None, &long);
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(2, &long));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::review::rows::{Layout, Rows};
+use crate::text::endings;
 
 fn lines(proposal: &Proposal) -> Vec<(usize, usize)> {
     let hunks = proposal.hunks().iter();
@@ -86,14 +87,72 @@ fn a_change_after_undo_loses_nothing() {
 }
 
 #[test]
-fn comparing_with_another_original_keeps_what_would_be_accepted() {
+fn another_text_of_the_file_is_merged_and_decisions_stand() {
     let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\nd\n")), "A\nb\nc\nD\n");
     proposal.toggle(0).unwrap();
-    let text = proposal.text();
-    proposal.rebase(Some(Text::new("a\nb\nmore\nc\nd\n")));
-    assert_eq!(proposal.text(), text);
+    assert!(!proposal.rebase(Some(Text::new("a\nb\nc\nd\n"))));
+    assert!(proposal.rebase(Some(Text::new("a\nb\nmore\nc\nd\n"))));
+    assert_eq!(proposal.text(), "a\nb\nmore\nc\nD\n");
+    assert_eq!(proposal.marks().reverts, 1);
+    proposal.toggle(0).unwrap();
+    assert_eq!(proposal.text(), "A\nb\nmore\nc\nD\n");
+    assert_eq!(proposal.undo(), Some(Change::Toggled));
     assert_eq!(proposal.undo(), Some(Change::Rebased));
-    assert_eq!(proposal.text(), "A\nb\nc\nD\n");
+    assert!(!proposal.is_current());
+    assert_eq!(proposal.text(), "a\nb\nc\nD\n");
+    assert_eq!(proposal.redo(), Some(Change::Rebased));
+    assert!(proposal.is_current());
+    // The agent does not know of the newer line, and says the same again.
+    let newer = Some(Text::new("a\nb\nmore\nc\nd\n"));
+    proposal.replace(newer, "A\nb\nc\nD\nE\n");
+    assert_eq!(proposal.text(), "a\nb\nmore\nc\nD\nE\n");
+    assert_eq!(proposal.marks().reverts, 1);
+}
+
+#[test]
+fn a_merge_keeps_line_ends_byte_order_marks_and_a_missing_newline() {
+    let mut proposal = Proposal::new(Some(Text::new("\u{feff}a\r\nb\r\nc")), "\u{feff}a\nB\nc");
+    assert!(proposal.rebase(Some(Text::new("\u{feff}a\r\nb\r\nc\r\nd"))));
+    assert!(proposal.ignores_endings());
+    assert_eq!(proposal.text(), "\u{feff}a\nB\nc\nd", "as agents write it");
+    let mut proposal = Proposal::new(Some(Text::new("a\r\nb\r\n")), "a\r\nB\r\n");
+    assert!(proposal.rebase(Some(Text::new("x\r\na\r\nb\r\n"))));
+    assert_eq!(proposal.text(), "x\r\na\r\nB\r\n");
+}
+
+#[test]
+fn a_file_that_vanished_or_appeared_loses_nothing() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\n")), "A\nb\nC\n");
+    proposal.toggle(0).unwrap();
+    assert!(proposal.rebase(None));
+    assert!(proposal.is_new_file());
+    assert_eq!(proposal.text(), "a\nb\nC\n");
+    let mut proposal = Proposal::new(None, "new\n");
+    assert!(proposal.rebase(Some(Text::new("there\n"))));
+    assert_eq!(proposal.text(), "there\n");
+    assert_eq!(proposal.marks().conflicts, 1);
+}
+
+#[test]
+fn a_decision_is_about_a_hunk_in_its_place() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\nd\n")), "a\n+\nb\nc\n+\nd\n");
+    proposal.toggle(1).unwrap();
+    // Another line above moves both.
+    let original = || Some(Text::new("top\na\nb\nc\nd\n"));
+    proposal.replace(original(), "top\na\n+\nb\nc\n+\nd\n");
+    assert_eq!(proposal.text(), "top\na\n+\nb\nc\nd\n");
+    // It goes and comes back.
+    proposal.replace(original(), "top\na\n+\nb\nc\nd\n");
+    proposal.replace(original(), "top\na\n+\nb\nc\n+\nd\n");
+    assert_eq!(proposal.text(), "top\na\n+\nb\nc\nd\n");
+    assert_eq!(proposal.marks(), Marks::default());
+}
+
+#[test]
+fn another_text_altogether_has_no_marks() {
+    let mut proposal = Proposal::new(Some(Text::new("a\n")), "b\n");
+    proposal.replace(Some(Text::new("a\n")), "c\nd\n");
+    assert_eq!(proposal.marks(), Marks::default());
 }
 
 /// Lines with numbers below `different`, in an order that depends on the seed.

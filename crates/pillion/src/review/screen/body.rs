@@ -15,6 +15,7 @@ use crate::review::screen::theme::{Change, Theme};
 use crate::review::view::{Port, STRIDE, Side, View};
 use crate::review::words;
 use crate::text::Text;
+use crate::text::hunks::Mark;
 
 /// Draws the current view. Answers whether colours are still being worked out.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> bool {
@@ -22,6 +23,16 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> bo
         return false;
     };
     let view = &mut app.views[app.current];
+    if let Some(text) = instead(view) {
+        buffer.set_stringn(
+            area.x + 2,
+            area.y,
+            text,
+            usize::from(area.width).saturating_sub(2),
+            theme.muted,
+        );
+        return false;
+    }
     let rows = view.visible(&port);
     let more = work(view, rows.clone());
     let shows_crlf = !is_all_crlf(view);
@@ -59,6 +70,15 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> bo
         }
     }
     more
+}
+
+/// What stands where the diff would, if there is none to be seen.
+fn instead(view: &View) -> Option<String> {
+    if view.is_comparing() {
+        return Some("comparing…".to_owned());
+    }
+    let (why, _) = view.proposal.hidden_after()?;
+    Some(format!("not shown: {why}"))
 }
 
 /// Works on the colours of the rows in view.
@@ -129,6 +149,7 @@ impl Painter<'_> {
             } => {
                 let is_out = self.view.proposal.hunks()[hunk].out;
                 self.mark(buffer, area, hunk, is_out, sub);
+                self.second_mark(buffer, area, hunk, sub);
                 let (removed, added) = self.words(pair);
                 let theme = self.theme;
                 let left = left.map(|line| Cell {
@@ -172,6 +193,23 @@ impl Painter<'_> {
             (false, false) => return,
         };
         buffer[(area.x, area.y)].set_symbol(symbol).set_style(style);
+    }
+
+    /// The mark beside it: which hunks are not as the reviewer knows them.
+    fn second_mark(&self, buffer: &mut Buffer, area: Rect, hunk: usize, sub: usize) {
+        let symbol = match self.view.proposal.hunks()[hunk].mark {
+            Some(Mark::New | Mark::Changed) if sub == 0 => "*",
+            Some(Mark::Reverts | Mark::Conflict) if sub == 0 => "!",
+            _ => return,
+        };
+        let area = indented(area, 1);
+        buffer.set_stringn(
+            area.x,
+            area.y,
+            symbol,
+            usize::from(area.width),
+            self.theme.warning,
+        );
     }
 
     fn words(&self, pair: Option<(usize, usize)>) -> (words::Ranges, words::Ranges) {

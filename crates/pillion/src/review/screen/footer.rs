@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::review::app::{App, Tone};
+use crate::review::app::{App, Tone, mark_name};
 use crate::review::geometry::{Geometry, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, narrow, put};
@@ -79,7 +79,13 @@ fn position(app: &App) -> String {
         parts.push(format!("column {}", view.x + 1));
     }
     if hunks > 0 {
-        parts.push(format!("hunk {}/{hunks}", view.hunk + 1));
+        let mark = view
+            .proposal
+            .hunks()
+            .get(view.hunk)
+            .and_then(|hunk| hunk.mark);
+        let mark = mark.map_or_else(String::new, |mark| format!(" ({})", mark_name(mark)));
+        parts.push(format!("hunk {}/{hunks}{mark}", view.hunk + 1));
     }
     if view.top == Default::default() {
         parts.extend((rows > height).then(|| "top".to_owned()));

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 
 use crate::review::app::App;
 use crate::review::geometry::Geometry;
+use crate::review::proposal::Proposal;
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, put};
 use crate::review::view::View;
@@ -203,6 +204,9 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     let mut facts = Vec::new();
     let plain = Style::new();
     let proposal = &view.proposal;
+    if view.is_comparing() {
+        return vec![("comparing…".to_owned(), theme.current)];
+    }
     let count = proposal.count();
     if proposal.after().is_crlf() {
         facts.push(("CRLF".to_owned(), theme.muted));
@@ -215,6 +219,10 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     if proposal.is_edited() {
         facts.push(("edited".to_owned(), theme.current));
     }
+    if let Some(sizes) = sizes(proposal) {
+        facts.push((sizes, theme.warning));
+        return facts;
+    }
     let hunks = match (count.hunks, count.out) {
         (0, _) => "no changes".to_owned(),
         (1, 0) => "1 hunk".to_owned(),
@@ -225,4 +233,15 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
     facts.push((format!("+{} −{}", count.added, count.removed), plain));
     facts
+}
+
+/// What there is instead of hunks, where a text cannot be shown.
+fn sizes(proposal: &Proposal) -> Option<String> {
+    let size = |(why, bytes)| format!("{why}, {bytes} bytes");
+    match (proposal.hidden_before(), proposal.hidden_after()) {
+        (None, None) => None,
+        (Some(before), None) => Some(format!("the file is {}", size(before))),
+        (None, Some(after)) => Some(size(after)),
+        (Some(before), Some(after)) => Some(format!("{} → {}", size(before), size(after))),
+    }
 }

@@ -27,7 +27,7 @@ const KEYS: [(&str, &str); 22] = [
     ("u", "unified, or side by side"),
     ("c  Enter", "unfold or fold unchanged lines"),
     ("w", "wrap long lines, or cut them"),
-    ("o", "compare with the file as it is on disk now"),
+    ("o", "merge with the file as it is on disk now"),
     ("", ""),
     ("?", "this help"),
     ("q  Ctrl-C", "quit; pending diffs are rejected"),

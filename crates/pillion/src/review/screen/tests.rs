@@ -14,7 +14,6 @@ use crate::review::app::Event;
 use crate::review::app::tests::Person;
 use crate::review::syntax::{self, Class};
 use crate::review::view::Disk;
-use crate::text::Text;
 
 const BEFORE: &str = "\
 import path from \"node:path\";
@@ -194,7 +193,7 @@ fn a_file_outside_of_the_workspace() {
 #[test]
 fn a_file_that_is_not_utf8() {
     let mut person = with_diff(80, 15);
-    let original = Text::new(b"caf\xe9\nb\n".to_vec());
+    let original = b"caf\xe9\nb\n".to_vec();
     let id = person.app.views[0].id;
     person.happens(Event::Reread(id, Ok(Some(original))));
     person.wait(1_000);
