@@ -12,8 +12,10 @@ use pillion_protocol::{DiscoveryFile, Token};
 use tempfile::TempDir;
 
 const NAME: &str = "reading_list.py";
-const BEFORE: &str = include_str!("demo/before.py");
-const AFTER: &str = include_str!("demo/after.py");
+/// The sample file.
+pub const BEFORE: &str = include_str!("demo/before.py");
+/// What the agent makes of it.
+pub const AFTER: &str = include_str!("demo/after.py");
 
 /// The demo agent before it starts, with a folder of its own that is gone when it ends.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ mod background;
 mod driver;
 mod edit;
 mod geometry;
+mod highlight;
 mod keyboard;
 mod proposal;
 mod rows;
@@ -74,7 +75,7 @@ enum Input {
     EditorEnded(io::Result<ExitStatus>),
     Compared(app::Compared),
     Notice(String),
-    Redraw,
+    Coloured(highlight::Texts, view::Side, syntax::Coloured),
     Interrupt,
     Stop,
 }

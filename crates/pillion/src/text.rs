@@ -5,7 +5,6 @@ pub mod hunks;
 pub mod merge;
 pub mod readable;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// A text that is split into lines at `\n` only: a lone `\r`, U+2028 or NUL is content like any
@@ -18,28 +17,37 @@ pub struct Text {
     is_crlf: bool,
 }
 
-/// The bytes. Text is known to be text, so that showing a line of it costs nothing.
+/// The bytes. How they are shown is known, so that showing a line of them costs nothing.
 #[derive(Debug, PartialEq, Eq)]
 enum Content {
     Utf8(String),
-    Other(Vec<u8>),
+    Other { bytes: Vec<u8>, shown: Shown },
+}
+
+/// What is shown of bytes that are not UTF-8: as many lines, of other lengths.
+#[derive(Debug, PartialEq, Eq)]
+struct Shown {
+    text: String,
+    starts: Vec<usize>,
 }
 
 impl Text {
     /// Splits `bytes`, which need not be UTF-8.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
-        let mut starts = vec![0];
-        let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        starts.extend(ends.map(|(at, _)| at + 1));
-        if starts.last() != Some(&bytes.len()) {
-            starts.push(bytes.len());
-        }
+        let starts = starts(&bytes);
         let ends = |line: &[usize]| bytes[line[0]..line[1]].ends_with(b"\r\n");
         let is_crlf = starts.len() > 1 && starts.windows(2).all(ends);
         let content = match String::from_utf8(bytes) {
             Ok(text) => Content::Utf8(text),
-            Err(error) => Content::Other(error.into_bytes()),
+            Err(error) => {
+                let bytes = error.into_bytes();
+                // No newline is ever part of what is not UTF-8, so the lines are the same ones.
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let starts = self::starts(text.as_bytes());
+                let shown = Shown { text, starts };
+                Content::Other { bytes, shown }
+            }
         };
         Self {
             content,
@@ -52,7 +60,7 @@ impl Text {
     pub fn bytes(&self) -> &[u8] {
         match &self.content {
             Content::Utf8(text) => text.as_bytes(),
-            Content::Other(bytes) => bytes,
+            Content::Other { bytes, .. } => bytes,
         }
     }
 
@@ -68,7 +76,7 @@ impl Text {
 
     /// The bytes of `lines`, which are cut to the lines that exist.
     pub fn slice(&self, lines: Range<usize>) -> &[u8] {
-        &self.bytes()[self.range(lines)]
+        &self.bytes()[range(&self.starts, lines)]
     }
 
     /// One line with its `\n`; empty where there is none.
@@ -77,10 +85,11 @@ impl Text {
     }
 
     /// One line with its `\n`, for showing: what is not UTF-8 reads `\u{fffd}`.
-    pub fn shown(&self, index: usize) -> Cow<'_, str> {
+    pub fn shown(&self, index: usize) -> &str {
+        let lines = index..index.saturating_add(1);
         match &self.content {
-            Content::Utf8(text) => text[self.range(index..index.saturating_add(1))].into(),
-            Content::Other(_) => String::from_utf8_lossy(self.line(index)),
+            Content::Utf8(text) => &text[range(&self.starts, lines)],
+            Content::Other { shown, .. } => &shown.text[range(&shown.starts, lines)],
         }
     }
 
@@ -96,13 +105,23 @@ impl Text {
     }
 }
 
-impl Text {
-    /// The bytes of `lines`, as positions.
-    fn range(&self, lines: Range<usize>) -> Range<usize> {
-        let start = lines.start.min(self.len());
-        let end = lines.end.clamp(start, self.len());
-        self.starts[start]..self.starts[end]
+/// Where each line of `bytes` begins, and at the end where they end.
+fn starts(bytes: &[u8]) -> Vec<usize> {
+    let mut starts = vec![0];
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    starts.extend(ends.map(|(at, _)| at + 1));
+    if starts.last() != Some(&bytes.len()) {
+        starts.push(bytes.len());
     }
+    starts
+}
+
+/// The bytes of `lines`, as positions.
+fn range(starts: &[usize], lines: Range<usize>) -> Range<usize> {
+    let len = starts.len() - 1;
+    let start = lines.start.min(len);
+    let end = lines.end.clamp(start, len);
+    starts[start]..starts[end]
 }
 
 impl Default for Text {

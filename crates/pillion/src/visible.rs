@@ -12,6 +12,12 @@ pub const TAB: usize = 4;
 /// More characters than this in one cluster are not drawn: no terminal would get them right.
 const MAX_CLUSTER: usize = 8;
 
+/// A cluster ends here at the latest, or one of many megabytes would be read for each frame.
+const MAX_BYTES: usize = 4 << 10;
+
+/// Printable ASCII is broken so much faster than other text.
+const ASCII_SPEED: usize = 64;
+
 /// A position in a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
@@ -39,13 +45,26 @@ pub struct Piece<'a> {
 /// The pieces of `line` from `start`, which must be where a piece begins.
 pub fn pieces(line: &str, start: Place) -> impl Iterator<Item = Piece<'_>> {
     let mut at = start;
-    let rest = line.get(start.byte..).unwrap_or_default();
-    rest.graphemes(true).map(move |cluster| {
+    let mut rest = line.get(start.byte..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let cluster = first_cluster(rest)?;
+        rest = &rest[cluster.len()..];
         let piece = piece(cluster, at);
         at.byte += cluster.len();
         at.column += piece.width;
-        piece
+        Some(piece)
     })
+}
+
+/// The first cluster of characters, or as much of it as is looked at.
+fn first_cluster(text: &str) -> Option<&str> {
+    match text.as_bytes() {
+        // Nothing in ASCII joins a printable character.
+        [b' '..=b'~'] | [b' '..=b'~', ..=0x7f, ..] => Some(&text[..1]),
+        _ => text[..text.floor_char_boundary(MAX_BYTES)]
+            .graphemes(true)
+            .next(),
+    }
 }
 
 /// All of `text` in one safe line, for names, paths and messages.
@@ -120,37 +139,77 @@ pub fn head(text: &str, max: usize) -> String {
     kept
 }
 
-/// Where each row begins when `line` is broken every `step` columns, never within a piece.
-pub fn breaks(line: &str, step: usize) -> Vec<Place> {
-    let step = step.max(1);
-    let mut rows = vec![Place::default()];
-    let mut row = Place::default();
-    let bytes = line.as_bytes();
-    loop {
-        // Printable ASCII is one column per byte. The byte after it must be so too, since it could
-        // otherwise join the last one into a cluster.
-        let next = row.byte + step;
-        if bytes.len() > next
-            && bytes[row.byte..=next]
-                .iter()
-                .all(|b| matches!(b, 0x20..=0x7e))
-        {
-            row = Place {
-                byte: next,
-                column: row.column + step,
-            };
-            rows.push(row);
-            continue;
+/// Where each row of a line begins when it is broken every so many columns, never within a piece.
+/// Worked out only as far as somebody looks: a line may have many megabytes.
+#[derive(Debug)]
+pub struct Breaks {
+    step: usize,
+    rows: Vec<Place>,
+    is_whole: bool,
+}
+
+impl Breaks {
+    /// Only the first row is known.
+    pub fn new(step: usize) -> Self {
+        Self {
+            step: step.max(1),
+            rows: vec![Place::default()],
+            is_whole: false,
         }
-        let end = row.column + step;
-        let over =
-            |piece: &Piece<'_>| piece.at.column + piece.width > end && piece.at.byte > row.byte;
-        match pieces(line, row).find(over) {
-            Some(piece) => row = piece.at,
-            None => return rows,
-        }
-        rows.push(row);
     }
+
+    /// The rows that are known.
+    pub fn rows(&self) -> &[Place] {
+        &self.rows
+    }
+
+    /// Whether these are all.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The last row that is known.
+    pub fn last(&self) -> Place {
+        self.rows.last().copied().unwrap_or_default()
+    }
+
+    /// Breaks `line`, which is the same each time, until a row begins that `is_enough`, or the line
+    /// ends, or about `budget` bytes were read, which are taken from it.
+    pub fn extend(&mut self, line: &str, budget: &mut usize, is_enough: impl Fn(Place) -> bool) {
+        while !self.is_whole && *budget > 0 && !is_enough(self.last()) {
+            let row = self.last();
+            match next_row(line, row, self.step) {
+                Some((next, effort)) => {
+                    *budget = budget.saturating_sub(effort);
+                    self.rows.push(next);
+                }
+                None => self.is_whole = true,
+            }
+        }
+    }
+}
+
+/// Where the row after `row` begins, and how many bytes it took to find out.
+fn next_row(line: &str, row: Place, step: usize) -> Option<(Place, usize)> {
+    let bytes = line.as_bytes();
+    // Printable ASCII is one column per byte. The byte after it must be so too, since it could
+    // otherwise join the last one into a cluster.
+    let next = row.byte + step;
+    if bytes.len() > next
+        && bytes[row.byte..=next]
+            .iter()
+            .all(|byte| matches!(byte, 0x20..=0x7e))
+    {
+        let next = Place {
+            byte: next,
+            column: row.column + step,
+        };
+        return Some((next, step / ASCII_SPEED + 1));
+    }
+    let end = row.column + step;
+    let over = |piece: &Piece<'_>| piece.at.column + piece.width > end && piece.at.byte > row.byte;
+    let next = pieces(line, row).find(over)?.at;
+    Some((next, next.byte - row.byte))
 }
 
 fn piece(cluster: &str, at: Place) -> Piece<'_> {
@@ -339,11 +398,44 @@ mod tests {
         assert_eq!(tail("abc", 0), "");
     }
 
+    fn breaks(text: &str, step: usize) -> Breaks {
+        let mut breaks = Breaks::new(step);
+        breaks.extend(text, &mut usize::MAX.clone(), |_| false);
+        assert!(breaks.is_whole());
+        breaks
+    }
+
+    #[test]
+    fn a_line_is_broken_only_as_far_as_wanted_and_within_a_budget() {
+        let line = "a".repeat(1_000_000);
+        let mut breaks = Breaks::new(10);
+        let mut budget = 100_000;
+        breaks.extend(&line, &mut budget, |row| row.column > 100);
+        assert_eq!(breaks.last().column, 110);
+        assert!(budget > 99_000);
+        let line = "\0".repeat(1_000_000);
+        let mut breaks = Breaks::new(10);
+        breaks.extend(&line, &mut 1_000, |_| false);
+        assert!(!breaks.is_whole());
+        assert!(breaks.last().byte <= 1_010, "{:?}", breaks.last());
+        let before = breaks.last();
+        breaks.extend(&line, &mut 1_000, |_| false);
+        assert!(breaks.last().byte > before.byte);
+    }
+
+    #[test]
+    fn an_endless_cluster_is_read_in_parts() {
+        let line = format!("a{}", "\u{301}".repeat(1_000_000));
+        let first = pieces(&line, Place::default()).next().unwrap();
+        assert!(first.bytes <= MAX_BYTES, "{}", first.bytes);
+    }
+
     #[test]
     fn rows_break_between_pieces() {
         let places = |text, step| {
             breaks(text, step)
-                .into_iter()
+                .rows()
+                .iter()
                 .map(|place| (place.byte, place.column))
                 .collect::<Vec<_>>()
         };
@@ -376,8 +468,8 @@ mod tests {
         #[test]
         fn every_break_is_where_a_piece_begins(text: String, step in 1_usize..20) {
             let begins: Vec<_> = pieces(&text, Place::default()).map(|piece| piece.at).collect();
-            for place in breaks(&text, step) {
-                prop_assert!(begins.contains(&place) || place == Place::default());
+            for place in breaks(&text, step).rows() {
+                prop_assert!(begins.contains(place) || *place == Place::default());
             }
         }
     }

@@ -1,11 +1,11 @@
 """Turns a reading list into a page."""
 
 import json
-from pathlib import Path
 
 
 def load(path):
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def render(books):

@@ -1,6 +1,7 @@
 """Turns a reading list into a page."""
 
 import json
+import os
 
 
 def load(path):

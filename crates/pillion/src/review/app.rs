@@ -14,8 +14,10 @@ use pillion_protocol::Outcome;
 use ratatui::layout::{Rect, Size};
 
 use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
+use crate::review::highlight::Texts;
 use crate::review::rows::Layout;
-use crate::review::view::{Disk, Port, View};
+use crate::review::syntax::Coloured;
+use crate::review::view::{Disk, Port, Side, View};
 
 use comparing::Step;
 pub use comparing::{Compared, Comparing, Job};
@@ -75,6 +77,8 @@ pub enum Event {
     Notice(String),
     /// Where a text is that would have been lost.
     Kept(String),
+    /// Syntax colours were worked out.
+    Coloured(Texts, Side, Coloured),
     /// Time passed.
     Tick,
     /// The review is to end, now.
@@ -256,6 +260,14 @@ impl App {
             }
             Event::Kept(text) => {
                 self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
+                Vec::new()
+            }
+            Event::Coloured(texts, side, coloured) => {
+                if let Some(view) = self.view_mut(texts.id)
+                    && view.texts() == texts
+                {
+                    view.paint.colour(side, coloured);
+                }
                 Vec::new()
             }
             Event::Tick => Vec::new(),

@@ -16,11 +16,12 @@ use ratatui::layout::Size;
 use crate::failure;
 use crate::review::app::{App, Edit, Effect, Event, Job, Settings};
 use crate::review::edit;
+use crate::review::highlight::Highlighting;
 use crate::review::keyboard::{self, Keyboard};
-use crate::review::screen::{self, Depth, Theme};
+use crate::review::screen::{self, Depth, Rest, Theme};
 use crate::review::source::Stamps;
 use crate::review::terminal::Screen;
-use crate::review::{Companion, Input, Options, ThemeChoice, background, syntax, watch};
+use crate::review::{Companion, Input, Options, ThemeChoice, background, watch};
 
 /// How often the files of pending diffs are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -50,6 +51,7 @@ pub fn run(
         roots: options.roots,
     };
     let sender_of_compared = sender.clone();
+    let highlighting = Highlighting::new(sender.clone());
     let mut driver = Driver {
         app: App::new(settings, size),
         keyboard: Keyboard::start(sender.clone())?,
@@ -62,7 +64,7 @@ pub fn run(
         compare: comparer(sender_of_compared)?,
         unanswered: Vec::new(),
         looked: Instant::now(),
-        has_languages: false,
+        highlighting,
         is_over: false,
         farewell: None,
     };
@@ -98,7 +100,7 @@ struct Driver<C> {
     /// Diffs that are not on the screen yet.
     unanswered: Vec<Reply<()>>,
     looked: Instant,
-    has_languages: bool,
+    highlighting: Highlighting,
     is_over: bool,
     farewell: Option<String>,
 }
@@ -106,8 +108,11 @@ struct Driver<C> {
 impl<C: Companion> Driver<C> {
     fn run(&mut self, inputs: &Receiver<Input>) -> anyhow::Result<()> {
         while !self.is_over {
-            let more = self.draw()?;
-            match self.next(inputs, more) {
+            let rest = self.draw()?;
+            if let Some(wanted) = rest.colours {
+                self.highlighting.ask(wanted)?;
+            }
+            match self.next(inputs, rest.is_unfinished) {
                 Ok(input) => self.take_in(input)?,
                 Err(RecvTimeoutError::Timeout) => self.update(Event::Tick)?,
                 Err(RecvTimeoutError::Disconnected) => self.update(Event::Stop)?,
@@ -140,24 +145,24 @@ impl<C: Companion> Driver<C> {
     }
 
     /// Draws, unless the reviewer's editor has the terminal, and answers who waited for that.
-    fn draw(&mut self) -> io::Result<bool> {
-        let mut more = false;
+    fn draw(&mut self) -> io::Result<Rest> {
+        let mut rest = Rest::default();
         if self.app.settles(Instant::now()).is_some() {
-            return Ok(false);
+            return Ok(rest);
         }
         if self.editor.is_none() {
             execute!(io::stdout(), BeginSynchronizedUpdate)?;
             let (app, theme) = (&mut self.app, &self.theme);
             self.screen
                 .terminal
-                .draw(|frame| more = screen::draw(frame, app, theme))?;
+                .draw(|frame| rest = screen::draw(frame, app, theme))?;
             execute!(io::stdout(), EndSynchronizedUpdate)?;
             self.app.drawn(Instant::now());
         }
         for shown in self.unanswered.drain(..) {
             shown.done(());
         }
-        Ok(more)
+        Ok(rest)
     }
 
     fn take_in(&mut self, input: Input) -> io::Result<()> {
@@ -184,7 +189,9 @@ impl<C: Companion> Driver<C> {
             Input::Terminal(event) => self.on_terminal(event),
             Input::EditorEnded(status) => self.on_editor_end(status),
             Input::Compared(compared) => self.update(Event::Compared(compared)),
-            Input::Redraw => Ok(()),
+            Input::Coloured(texts, side, coloured) => {
+                self.update(Event::Coloured(texts, side, coloured))
+            }
             Input::Notice(text) => self.update(Event::Notice(text)),
             Input::Interrupt if self.editor.is_some() => Ok(()),
             Input::Interrupt | Input::Stop | Input::TerminalLost => self.stop(),
@@ -194,26 +201,11 @@ impl<C: Companion> Driver<C> {
     fn open(&mut self, mut diff: Diff, shown: Reply<()>) -> io::Result<()> {
         let original = std::mem::take(&mut diff.original);
         let original = self.stamps.watch(diff.id, &diff.path, original);
-        self.load_languages()?;
         self.update(Event::Opened {
             diff,
             original,
             shown,
         })
-    }
-
-    /// Loads the languages for syntax colours when they are needed first, without waiting.
-    fn load_languages(&mut self) -> io::Result<()> {
-        if !std::mem::replace(&mut self.has_languages, true) {
-            let sender = self.sender.clone();
-            thread::Builder::new()
-                .name("languages".to_owned())
-                .spawn(move || {
-                    syntax::load();
-                    let _ = sender.send(Input::Redraw);
-                })?;
-        }
-        Ok(())
     }
 
     fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {

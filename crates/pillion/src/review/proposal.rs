@@ -146,6 +146,14 @@ impl Proposal {
         }
     }
 
+    /// Both texts, to be looked at on another thread.
+    pub fn shared(&self) -> (Arc<Text>, Arc<Text>) {
+        (
+            Arc::clone(&self.now.texts.before),
+            Arc::clone(&self.now.texts.proposed),
+        )
+    }
+
     /// The changes, from top to bottom.
     pub fn hunks(&self) -> &[Hunk] {
         &self.now.hunks

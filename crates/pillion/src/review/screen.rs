@@ -17,22 +17,32 @@ pub use theme::{Depth, Theme};
 
 use crate::review::app::{App, Overlay};
 use crate::review::geometry::SMALLEST;
+use crate::review::highlight::Wanted;
 
-/// Draws everything. Answers whether there is more to draw that is still being worked out.
-pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> bool {
+/// What a frame lacks.
+#[derive(Debug, Default)]
+pub struct Rest {
+    /// Colours that somebody else is to work out.
+    pub colours: Option<Wanted>,
+    /// Whether the next frame will have more, although nothing happens meanwhile.
+    pub is_unfinished: bool,
+}
+
+/// Draws everything, in bounded time. Answers what is lacking.
+pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
     let area = frame.area();
     let buffer = frame.buffer_mut();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         pages::too_small(buffer, area, app, theme);
-        return false;
+        return Rest::default();
     }
     let geometry = app.geometry();
     header::draw(buffer, &geometry, app, theme);
-    let mut more = false;
+    let mut rest = Rest::default();
     if app.views.is_empty() {
         pages::welcome(buffer, area, app, theme);
     } else {
-        more = body::draw(buffer, geometry.body, app, theme);
+        rest = body::draw(buffer, geometry.body, app, theme);
     }
     footer::draw(buffer, &geometry, app, theme);
     match app.overlay {
@@ -40,7 +50,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> bool {
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
         None => {}
     }
-    more
+    rest
 }
 
 /// Puts a line at a place, cut at the edge, in place of what stands there. Its style ends where its

@@ -1,5 +1,5 @@
 //! Syntax colours: which part of a line is a keyword, a string, a comment. Works through a text from
-//! the top, a bit at a time, and only as far as somebody looks. Knows classes, not colours.
+//! the top, a bit at a time. Knows classes, not colours.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -44,46 +44,50 @@ pub struct Span {
     pub class: Class,
 }
 
-/// The colours of one text, as far as they are known.
-pub struct Colours {
+/// The colours of lines that follow each other.
+#[derive(Debug)]
+pub struct Coloured {
+    /// The first of them.
+    pub first: usize,
+    /// Their parts.
+    pub lines: Vec<Vec<Span>>,
+    /// Whether no more will come: the text ends here, or has no colours.
+    pub is_whole: bool,
+}
+
+/// Works out the colours of one text.
+pub struct Highlighter {
     progress: Progress,
-    lines: Vec<Vec<Span>>,
+    /// How many lines are done.
+    done: usize,
 }
 
 enum Progress {
-    /// For a file of this path; the languages are not loaded yet.
+    /// For a file of this path; its language is not sought yet.
     Waiting(PathBuf),
-    /// At the end of the lines that are known.
+    /// At the end of the lines that are done.
     At(Box<(ParseState, ScopeStack)>),
     /// There are no colours for this text.
     Never,
+    /// All was said.
+    Over,
 }
 
-impl Colours {
-    /// Colours for `text`, which is the content of the file `path`.
+impl Highlighter {
+    /// Nothing is done yet of `text`, which is the content of the file `path`.
     pub fn new(path: &Path, text: &Text) -> Self {
         let progress = if text.bytes().len() > MAX_TEXT {
             Progress::Never
         } else {
             Progress::Waiting(path.to_owned())
         };
-        Self {
-            progress,
-            lines: Vec::new(),
-        }
+        Self { progress, done: 0 }
     }
 
-    /// The parts of a line, if they are known.
-    pub fn line(&self, index: usize) -> &[Span] {
-        self.lines.get(index).map_or(&[], Vec::as_slice)
-    }
-
-    /// Works on until the colours of `line` are known or `budget` bytes were read, which are taken
-    /// from it. Answers whether there is more to do.
-    pub fn work(&mut self, text: &Text, line: usize, budget: &mut usize) -> bool {
-        let Some(languages) = LANGUAGES.get() else {
-            return false;
-        };
+    /// The colours of the lines that follow, down to `line` or until `budget` bytes were read, at
+    /// least of one. `None` when nothing more is to be said.
+    pub fn work(&mut self, text: &Text, line: usize, budget: usize) -> Option<Coloured> {
+        let languages = LANGUAGES.get()?;
         if let Progress::Waiting(path) = &self.progress {
             self.progress = match language_of(languages, path, text) {
                 Some(language) => {
@@ -92,29 +96,46 @@ impl Colours {
                 None => Progress::Never,
             };
         }
-        let Progress::At(progress) = &mut self.progress else {
-            return false;
-        };
-        let (state, stack) = &mut **progress;
-        while self.lines.len() <= line && self.lines.len() < text.len() {
-            let shown = text.shown(self.lines.len());
-            let Some(left) = budget.checked_sub(shown.len() + 1) else {
-                return true;
-            };
-            *budget = left;
-            if shown.len() > MAX_LINE {
-                self.lines.push(Vec::new());
-                continue;
+        if matches!(self.progress, Progress::Over) {
+            return None;
+        }
+        let first = self.done;
+        let mut lines = Vec::new();
+        let mut read = 0;
+        while let Progress::At(progress) = &mut self.progress
+            && self.done <= line
+            && self.done < text.len()
+        {
+            let (state, stack) = &mut **progress;
+            let shown = text.shown(self.done);
+            read += shown.len();
+            if read > budget && !lines.is_empty() {
+                break;
             }
-            match spans(languages, &shown, state, stack) {
-                Some(spans) => self.lines.push(spans),
-                None => {
-                    self.progress = Progress::Never;
-                    return false;
+            let spans = if shown.len() > MAX_LINE {
+                Some(Vec::new())
+            } else {
+                spans(languages, shown, state, stack)
+            };
+            match spans {
+                Some(spans) => {
+                    lines.push(spans);
+                    self.done += 1;
                 }
+                None => self.progress = Progress::Never,
             }
         }
-        false
+        let is_whole = self.done == text.len() || matches!(self.progress, Progress::Never);
+        if is_whole {
+            self.progress = Progress::Over;
+        } else if lines.is_empty() {
+            return None;
+        }
+        Some(Coloured {
+            first,
+            lines,
+            is_whole,
+        })
     }
 }
 
@@ -130,7 +151,7 @@ fn language_of<'a>(set: &'a SyntaxSet, path: &Path, text: &Text) -> Option<&'a S
     let extension = path.extension().and_then(|extension| extension.to_str());
     set.find_syntax_by_extension(name)
         .or_else(|| set.find_syntax_by_extension(extension?))
-        .or_else(|| set.find_syntax_by_first_line(&text.shown(0)))
+        .or_else(|| set.find_syntax_by_first_line(text.shown(0)))
         .filter(|syntax| syntax.name != "Plain Text")
 }
 
@@ -224,13 +245,14 @@ mod tests {
     fn coloured(path: &str, text: &str) -> Vec<(String, Class)> {
         load();
         let text = Text::new(text);
-        let mut colours = Colours::new(Path::new(path), &text);
-        assert!(!colours.work(&text, text.len(), &mut usize::MAX.clone()));
+        let mut highlighter = Highlighter::new(Path::new(path), &text);
+        let coloured = highlighter.work(&text, text.len(), usize::MAX).unwrap();
+        assert!(coloured.is_whole);
         let mut parts = Vec::new();
-        for line in 0..text.len() {
+        for (line, spans) in coloured.lines.iter().enumerate() {
             let shown = text.shown(line);
             let mut start = 0;
-            for span in colours.line(line) {
+            for span in spans {
                 let part = shown[start..span.end].trim().to_owned();
                 if span.class != Class::Plain {
                     parts.push((part, span.class));
@@ -276,25 +298,33 @@ mod tests {
     fn work_stops_at_its_budget_and_goes_on_later() {
         load();
         let text = Text::new("let a = 1;\n".repeat(10));
-        let mut colours = Colours::new(Path::new("a.rs"), &text);
-        assert!(colours.work(&text, 9, &mut 40));
-        assert!(!colours.line(2).is_empty());
-        assert!(colours.line(3).is_empty());
-        assert!(!colours.work(&text, 9, &mut 4_000));
-        assert!(!colours.line(9).is_empty());
+        let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
+        let mut work = |line, budget| {
+            let coloured = highlighter.work(&text, line, budget)?;
+            assert!(coloured.lines.iter().all(|spans| !spans.is_empty()));
+            Some((coloured.first, coloured.lines.len(), coloured.is_whole))
+        };
+        assert_eq!(work(9, 40), Some((0, 3, false)));
+        // A line that is longer than the budget is done all the same.
+        assert_eq!(work(9, 1), Some((3, 1, false)));
+        assert_eq!(work(5, 4_000), Some((4, 2, false)));
+        assert_eq!(work(5, 4_000), None);
+        assert_eq!(work(9, 4_000), Some((6, 4, true)));
+        assert_eq!(work(9, 4_000), None);
     }
 
     #[test]
     fn huge_texts_and_lines_have_no_colours() {
-        let text = Text::new("let a = 1;\n".repeat(200_000));
         load();
-        let mut colours = Colours::new(Path::new("a.rs"), &text);
-        assert!(!colours.work(&text, 1, &mut 9_000));
-        assert!(colours.line(0).is_empty());
+        let text = Text::new("let a = 1;\n".repeat(200_000));
+        let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
+        let coloured = highlighter.work(&text, 1, 9_000).unwrap();
+        assert!(coloured.lines.is_empty() && coloured.is_whole);
+        assert!(highlighter.work(&text, 1, 9_000).is_none());
         let text = Text::new(format!("let a = \"{}\";\nlet b = 1;\n", "x".repeat(3_000)));
-        let mut colours = Colours::new(Path::new("a.rs"), &text);
-        colours.work(&text, 1, &mut 9_000);
-        assert!(colours.line(0).is_empty());
-        assert!(!colours.line(1).is_empty());
+        let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
+        let coloured = highlighter.work(&text, 1, 9_000).unwrap();
+        assert!(coloured.lines[0].is_empty());
+        assert!(!coloured.lines[1].is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! One pending diff as the reviewer sees it: the proposal, and where in it the view stands.
 
 mod paint;
+mod part;
 mod scroll;
 
 use std::path::PathBuf;
@@ -8,10 +9,12 @@ use std::path::PathBuf;
 use pillion_companion::{Diff, DiffId};
 use pillion_protocol::Dialect;
 
-pub use paint::Paint;
-pub use scroll::{Port, STRIDE, Top};
+pub use paint::{Changed, Paint, content};
+pub use part::{LineOf, Sight, Window};
+pub use scroll::{Port, Top};
 
 use crate::review::app::Comparing;
+use crate::review::highlight::Texts;
 use crate::review::proposal::Proposal;
 use crate::review::rows::{Layout, Rows};
 use crate::visible;
@@ -88,6 +91,8 @@ pub struct View {
     pub disk: Disk,
     /// Colours and line breaks that were worked out.
     pub paint: Paint,
+    /// Counts the pairs of texts that were shown.
+    paints: u64,
     rows: Rows,
     rows_for: (Layout, bool, u64),
 }
@@ -98,7 +103,8 @@ impl View {
         let rows = Rows::new(&proposal, Layout::Unified, false);
         let rows_for = (Layout::Unified, false, proposal.generation());
         Self {
-            paint: Paint::new(&target.path, &proposal),
+            paint: Paint::default(),
+            paints: 0,
             id: diff.id,
             revision: diff.revision,
             agent: diff.agent,
@@ -119,7 +125,7 @@ impl View {
     pub fn start_with(&mut self, proposal: Proposal) {
         self.rows = Rows::new(&proposal, Layout::Unified, self.unfold);
         self.rows_for = (Layout::Unified, self.unfold, proposal.generation());
-        self.paint = Paint::new(&self.target.path, &proposal);
+        self.paint_anew();
         self.proposal = proposal;
     }
 
@@ -136,7 +142,7 @@ impl View {
             return;
         }
         if rows_for.2 != self.rows_for.2 {
-            self.paint = Paint::new(&self.target.path, &self.proposal);
+            self.paint_anew();
         }
         let line = self.line_at_top();
         let offset = self.rows.of_hunk(self.hunk).start.checked_sub(self.top.row);
@@ -155,6 +161,20 @@ impl View {
                 sub: 0,
             },
         };
+    }
+
+    /// What was worked out is of no use for other texts.
+    fn paint_anew(&mut self) {
+        self.paint = Paint::default();
+        self.paints += 1;
+    }
+
+    /// Which texts are shown.
+    pub fn texts(&self) -> Texts {
+        Texts {
+            id: self.id,
+            generation: self.paints,
+        }
     }
 
     /// Whether only one of the two texts has lines.

@@ -4,22 +4,34 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
 
-/// Longer lines are not compared word by word.
-const MAX_LINE: usize = 2_000;
+/// So many bytes of a line are compared word by word, once what is the same at both ends is left out.
+const MAX_WORDS: usize = 8 << 10;
+
+/// So many bytes are compared phrase by phrase, to find the words worth comparing. Of what differs
+/// over more than this, all counts as changed.
+const MAX_PHRASES: usize = 256 << 10;
+
+/// No word is longer, where the place is sought at which two lines begin to differ.
+const MAX_WORD: usize = 128;
+
+/// Bytes that are compared at once.
+const CHUNK: usize = 4 << 10;
 
 /// The byte ranges of a line that differ from the other version of it.
 pub type Ranges = Vec<Range<usize>>;
 
-/// The words of `text`: runs of letters and digits, runs of spaces, and every other character.
+/// The words of `text`: runs of letters and digits, runs of spaces, and every other character. Where
+/// a script puts no spaces between words each character is one.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let kind = kind(rest.chars().next()?);
         let end = match kind {
-            Kind::Other => rest.graphemes(true).next().map_or(1, str::len),
+            Kind::Single => rest.graphemes(true).next().map_or(1, str::len),
             _ => rest
-                .find(|char| self::kind(char) != kind)
+                .find(|char| self::kind(char) != kind && !is_mark(char))
                 .unwrap_or(rest.len()),
         };
         let (word, after) = rest.split_at(end);
@@ -29,71 +41,237 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What differs between two versions of a line; `None` when they are so different that marking
-/// words would only be noise.
+/// words would only be noise. The time that this takes is bounded, however long they are.
 pub fn changed(left: &str, right: &str) -> Option<(Ranges, Ranges)> {
-    if left.len().max(right.len()) > MAX_LINE {
-        return None;
-    }
-    let mut input = InternedInput::default();
-    input.update_before(split(left));
-    input.update_after(split(right));
-    let mut diff = Diff::compute(Algorithm::Myers, &input);
-    diff.postprocess_no_heuristic(&input);
-    let before: Vec<_> = split(left).collect();
-    let after: Vec<_> = split(right).collect();
-    let common: usize = (before.iter().enumerate())
-        .filter(|(index, word)| {
-            !word.trim().is_empty() && u32::try_from(*index).is_ok_and(|at| !diff.is_removed(at))
-        })
-        .map(|(_, word)| word.len())
-        .sum();
+    let mut comparison = Comparison {
+        left,
+        right,
+        removed: Vec::new(),
+        added: Vec::new(),
+        common: 0,
+        budget: MAX_WORDS,
+    };
+    comparison.compare(0..left.len(), 0..right.len(), true);
+    let common = comparison.common;
     let (left_len, right_len) = (left.trim().len(), right.trim().len());
     let (shorter, longer) = (left_len.min(right_len), left_len.max(right_len));
     if common * 10 < longer * 3 || common * 10 < shorter * 6 {
         return None;
     }
-    let hunks: Vec<_> = diff.hunks().collect();
-    let removed = hunks.iter().map(|hunk| hunk.before.clone());
-    let added = hunks.iter().map(|hunk| hunk.after.clone());
-    Some((ranges(&before, removed), ranges(&after, added)))
+    Some((
+        merged(left, comparison.removed),
+        merged(right, comparison.added),
+    ))
 }
 
-/// Turns ranges of words into ranges of bytes; two with only spaces between them become one.
-fn ranges(words: &[&str], changed: impl Iterator<Item = Range<u32>>) -> Ranges {
-    let mut ends = Vec::with_capacity(words.len() + 1);
-    ends.push(0);
-    for word in words {
-        ends.push(ends[ends.len() - 1] + word.len());
-    }
-    let mut ranges: Ranges = Vec::new();
-    let mut last_word = 0;
-    for range in changed.filter(|range| !range.is_empty()) {
-        let (start, end) = (range.start as usize, range.end as usize);
-        let between = words.get(last_word..start).unwrap_or_default();
-        match ranges.last_mut() {
-            Some(last) if between.iter().all(|word| word.trim().is_empty()) => last.end = ends[end],
-            _ => ranges.push(ends[start]..ends[end]),
+struct Comparison<'a> {
+    left: &'a str,
+    right: &'a str,
+    removed: Ranges,
+    added: Ranges,
+    /// Bytes of words that are the same.
+    common: usize,
+    /// Bytes that may still be compared word by word.
+    budget: usize,
+}
+
+impl Comparison<'_> {
+    /// Compares a part of each line: word by word or, if `by_phrases`, in big pieces first.
+    fn compare(&mut self, left: Range<usize>, right: Range<usize>, by_phrases: bool) {
+        let (whole_left, whole_right) = (&self.left[left.clone()], &self.right[right.clone()]);
+        let (start, end) = same_ends(whole_left, whole_right);
+        self.common += whole_left[..start].trim().len();
+        self.common += whole_left[whole_left.len() - end..].trim().len();
+        let left = left.start + start..left.end - end;
+        let right = right.start + start..right.end - end;
+        let size = left.len().max(right.len());
+        if left.is_empty() || right.is_empty() {
+            self.mark(left, right);
+        } else if size <= self.budget {
+            self.budget -= size;
+            for (left, right) in self.hunks(left, right, |text| split(text).collect()) {
+                self.mark(left, right);
+            }
+        } else if by_phrases && size <= MAX_PHRASES {
+            for (left, right) in self.hunks(left, right, phrases) {
+                self.compare(left, right, false);
+            }
+        } else {
+            self.mark(left, right);
         }
-        last_word = end;
     }
-    ranges
+
+    fn mark(&mut self, left: Range<usize>, right: Range<usize>) {
+        self.removed.extend((!left.is_empty()).then_some(left));
+        self.added.extend((!right.is_empty()).then_some(right));
+    }
+
+    /// Where two parts differ, in the pieces that `pieces` makes of them.
+    fn hunks(
+        &mut self,
+        left: Range<usize>,
+        right: Range<usize>,
+        pieces: impl Fn(&str) -> Vec<&str>,
+    ) -> Vec<(Range<usize>, Range<usize>)> {
+        let before = pieces(&self.left[left.clone()]);
+        let after = pieces(&self.right[right.clone()]);
+        let mut input = InternedInput::default();
+        input.update_before(before.iter().copied());
+        input.update_after(after.iter().copied());
+        let mut diff = Diff::compute(Algorithm::Myers, &input);
+        diff.postprocess_no_heuristic(&input);
+        let kept = (0_u32..)
+            .zip(&before)
+            .filter(|(at, word)| !word.trim().is_empty() && !diff.is_removed(*at));
+        self.common += kept.map(|(_, word)| word.len()).sum::<usize>();
+        let (before, after) = (ends(left.start, &before), ends(right.start, &after));
+        let range = |ends: &[usize], range: Range<u32>| {
+            ends[range.start as usize]..ends[range.end as usize]
+        };
+        diff.hunks()
+            .map(|hunk| (range(&before, hunk.before), range(&after, hunk.after)))
+            .collect()
+    }
+}
+
+/// Where each of these pieces begins, and where the last one ends.
+fn ends(start: usize, pieces: &[&str]) -> Vec<usize> {
+    let mut at = start;
+    let ends = pieces.iter().map(|piece| {
+        at += piece.len();
+        at
+    });
+    std::iter::once(start).chain(ends).collect()
+}
+
+/// Big pieces of a text: up to the next sign that ends a part of a sentence or of a program.
+fn phrases(text: &str) -> Vec<&str> {
+    text.split_inclusive([';', ',', '{', '}', '.', '>', '。', '、', '，'])
+        .collect()
+}
+
+/// Two ranges with only spaces between them become one.
+fn merged(text: &str, ranges: Ranges) -> Ranges {
+    let mut merged: Ranges = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if text[last.end..range.start].trim().is_empty() => last.end = range.end,
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// How many bytes are the same at the start and at the end, in whole words.
+fn same_ends(left: &str, right: &str) -> (usize, usize) {
+    let start = same_start(left.as_bytes(), right.as_bytes());
+    let start = boundary_before(left, right, start);
+    let (left, right) = (&left[start..], &right[start..]);
+    let end = same_end(left.as_bytes(), right.as_bytes());
+    (start, boundary_after(left, right, end))
+}
+
+fn same_start(left: &[u8], right: &[u8]) -> usize {
+    let chunks = left.chunks(CHUNK).zip(right.chunks(CHUNK));
+    let same = chunks.take_while(|(left, right)| left == right);
+    let same: usize = same.map(|(chunk, _)| chunk.len()).sum();
+    let rest = left[same..].iter().zip(&right[same..]);
+    same + rest.take_while(|(left, right)| left == right).count()
+}
+
+fn same_end(left: &[u8], right: &[u8]) -> usize {
+    let chunks = left.rchunks(CHUNK).zip(right.rchunks(CHUNK));
+    let same = chunks.take_while(|(left, right)| left == right);
+    let same: usize = same.map(|(chunk, _)| chunk.len()).sum();
+    let (left, right) = (&left[..left.len() - same], &right[..right.len() - same]);
+    let rest = left.iter().rev().zip(right.iter().rev());
+    same + rest.take_while(|(left, right)| left == right).count()
+}
+
+/// The last place at or before `at` where a word begins in both texts, which are the same up to it.
+fn boundary_before(left: &str, right: &str, at: usize) -> usize {
+    let mut place = left.floor_char_boundary(at);
+    let least = place.saturating_sub(MAX_WORD);
+    while !(is_boundary(left, place) && is_boundary(right, place)) && place > least {
+        place = left.floor_char_boundary(place - 1);
+    }
+    place
+}
+
+/// As many of the last `count` bytes, which both texts share, as are whole words in both.
+fn boundary_after(left: &str, right: &str, count: usize) -> usize {
+    let place = |text: &str, count: usize| text.len() - count;
+    let mut count = left.len() - left.ceil_char_boundary(place(left, count));
+    let least = count.saturating_sub(MAX_WORD);
+    let is_split =
+        |count| !is_boundary(left, place(left, count)) || !is_boundary(right, place(right, count));
+    while count > least && is_split(count) {
+        count = left.len() - left.ceil_char_boundary(place(left, count) + 1);
+    }
+    count
+}
+
+/// Whether no word of `text` lies on both sides of `at`.
+fn is_boundary(text: &str, at: usize) -> bool {
+    let before = text[..at].chars().next_back();
+    let (Some(before), Some(after)) = (before, text[at..].chars().next()) else {
+        return true;
+    };
+    if is_mark(before) || is_mark(after) || is_regional(after) {
+        return false;
+    }
+    let kind = kind(before);
+    kind != self::kind(after) || kind == Kind::Single
+}
+
+/// Whether it belongs to the character before it.
+fn is_mark(char: char) -> bool {
+    char > '\u{7f}' && char.width() == Some(0)
+}
+
+/// Two of these are one flag.
+fn is_regional(char: char) -> bool {
+    matches!(char, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
 #[derive(PartialEq, Eq, Clone, Copy)]
 enum Kind {
     Word,
     Space,
-    Other,
+    /// Japanese words of foreign origin are written in letters of their own.
+    Katakana,
+    /// A word by itself.
+    Single,
 }
 
 fn kind(char: char) -> Kind {
-    if char.is_alphanumeric() || char == '_' {
-        Kind::Word
-    } else if char == ' ' || char == '\t' {
-        Kind::Space
-    } else {
-        Kind::Other
+    match char {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Kind::Word,
+        ' ' | '\t' => Kind::Space,
+        '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30fe}' | '\u{31f0}'..='\u{31ff}' => {
+            Kind::Katakana
+        }
+        _ if is_without_spaces(char) || !char.is_alphanumeric() => Kind::Single,
+        _ => Kind::Word,
     }
+}
+
+/// Whether `char` is of a script that puts no spaces between words.
+fn is_without_spaces(char: char) -> bool {
+    matches!(char,
+        // Thai and Lao; Burmese; Khmer.
+        '\u{e00}'..='\u{eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1780}'..='\u{17ff}'
+        // Chinese and Japanese.
+        | '\u{2e80}'..='\u{2fdf}'
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{309f}'
+        | '\u{3105}'..='\u{312f}'
+        | '\u{3400}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}'
+        | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]
@@ -127,12 +305,104 @@ mod tests {
             marked("return a", "return a + b"),
             Some(("return a".into(), "return a[ + b]".into()))
         );
+        assert_eq!(
+            marked("let first = second", "let fist = secund"),
+            None,
+            "words that only look alike are not in common"
+        );
     }
 
     #[test]
     fn lines_without_much_in_common_are_left_alone() {
         assert_eq!(marked("import os", "class Session(Base):"), None);
         assert_eq!(marked(&"x".repeat(3_000), "x"), None);
+        assert_eq!(marked("        a", "        b"), None);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_compared_by_characters() {
+        assert_eq!(
+            marked("今日は天気がいいです。", "今日は天気が悪いです。"),
+            Some((
+                "今日は天気が[い]いです。".into(),
+                "今日は天気が[悪]いです。".into()
+            ))
+        );
+        assert_eq!(
+            marked("我们明天去北京开会。", "我们后天去上海开会。"),
+            Some((
+                "我们[明]天去[北京]开会。".into(),
+                "我们[后]天去[上海]开会。".into()
+            ))
+        );
+        // Words that are written in letters stay whole.
+        assert_eq!(
+            marked("新しいデータベースを使う", "新しいサーバーを使う"),
+            Some((
+                "新しい[データベース]を使う".into(),
+                "新しい[サーバー]を使う".into()
+            ))
+        );
+        assert_eq!(
+            marked("오늘 날씨가 좋습니다 정말", "오늘 날씨가 나쁩니다 정말"),
+            Some((
+                "오늘 날씨가 [좋습니다] 정말".into(),
+                "오늘 날씨가 [나쁩니다] 정말".into()
+            ))
+        );
+    }
+
+    #[test]
+    fn a_word_changes_with_its_accents() {
+        assert_eq!(
+            marked(
+                "un e\u{301}te\u{301} chaud et sec",
+                "un e\u{301}te chaud et sec"
+            ),
+            Some((
+                "un [e\u{301}te\u{301}] chaud et sec".into(),
+                "un [e\u{301}te] chaud et sec".into()
+            ))
+        );
+    }
+
+    #[test]
+    fn a_change_in_a_long_line_is_marked() {
+        let long = |middle: &str| {
+            let numbers: String = (0..20_000).map(|number| format!("{number},")).collect();
+            format!("{numbers}{middle}{numbers}")
+        };
+        let (removed, added) = changed(&long("old,"), &long("new,")).unwrap();
+        assert_eq!(&long("old,")[removed[0].clone()], "old");
+        assert_eq!(&long("new,")[added[0].clone()], "new");
+        assert_eq!((removed.len(), added.len()), (1, 1));
+    }
+
+    #[test]
+    fn changes_far_from_each_other_are_marked_each() {
+        let line = |first: &str, second: &str| {
+            let between: String = (0..10_000).map(|at| format!("f({at});")).collect();
+            format!("let {first} = 1;{between}let {second} = 2;")
+        };
+        let (removed, added) = changed(&line("a", "b"), &line("x", "y")).unwrap();
+        let left = line("a", "b");
+        let words: Vec<_> = removed.iter().map(|range| &left[range.clone()]).collect();
+        assert_eq!(words, ["a", "b"]);
+        assert_eq!(added.len(), 2);
+    }
+
+    #[test]
+    fn what_differs_over_too_much_is_marked_as_a_whole() {
+        let line = |seed: usize, count: usize| {
+            let words: String = (0..count)
+                .map(|at| format!("{:x} ", at * 7 + seed))
+                .collect();
+            format!("{}<{words}>{}", "a ".repeat(400_000), "b ".repeat(400_000))
+        };
+        let (left, right) = (line(1, 60_000), line(2, 60_000));
+        let (removed, added) = changed(&left, &right).unwrap();
+        assert_eq!((removed.len(), added.len()), (1, 1));
+        assert!(left[removed[0].clone()].starts_with('1'));
     }
 
     proptest! {
@@ -142,6 +412,23 @@ mod tests {
             if let Some((a, b)) = changed(&left, &right) {
                 prop_assert!(a.iter().all(|range| left.get(range.clone()).is_some()));
                 prop_assert!(b.iter().all(|range| right.get(range.clone()).is_some()));
+            }
+        }
+
+        #[test]
+        fn what_is_not_marked_is_the_same(
+            left in "[ab ,é漢\u{301}]{0,40}",
+            right in "[ab ,é漢\u{301}]{0,40}",
+        ) {
+            if let Some((removed, added)) = changed(&left, &right) {
+                let rest = |text: &str, ranges: Ranges| {
+                    let mut text = text.to_owned();
+                    for range in ranges.into_iter().rev() {
+                        text.replace_range(range, "");
+                    }
+                    text.replace(' ', "")
+                };
+                prop_assert_eq!(rest(&left, removed), rest(&right, added));
             }
         }
     }

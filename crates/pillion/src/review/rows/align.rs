@@ -151,7 +151,7 @@ impl Bag {
         let mut words = HashMap::new();
         let mut total = 0;
         if text.line(line).len() <= MAX_LINE {
-            for word in words::split(&text.shown(line)) {
+            for word in words::split(text.shown(line)) {
                 if word.trim().is_empty() {
                     continue;
                 }

@@ -8,19 +8,19 @@ use ratatui::style::Style;
 
 use crate::review::app::App;
 use crate::review::geometry::{DIVIDER, MARK, SIGN};
+use crate::review::highlight::Wanted;
 use crate::review::rows::{Layout, Row};
-use crate::review::screen::line::{TextLine, Window};
-use crate::review::screen::narrow;
+use crate::review::screen::line::TextLine;
 use crate::review::screen::theme::{Change, Theme};
-use crate::review::view::{Port, STRIDE, Side, View};
-use crate::review::words;
+use crate::review::screen::{Rest, narrow};
+use crate::review::view::{Changed, LineOf, Port, Side, Sight, View, content};
 use crate::text::Text;
 use crate::text::hunks::Mark;
 
-/// Draws the current view. Answers whether colours are still being worked out.
-pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> bool {
+/// Draws the current view. Answers what it lacks.
+pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Rest {
     let Some(port) = app.port() else {
-        return false;
+        return Rest::default();
     };
     let view = &mut app.views[app.current];
     if let Some(text) = instead(view) {
@@ -31,16 +31,18 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> bo
             usize::from(area.width).saturating_sub(2),
             theme.muted,
         );
-        return false;
+        return Rest::default();
     }
+    view.paint.refill();
     let rows = view.visible(&port);
-    let more = work(view, rows.clone());
+    let colours = wanted(view, rows.clone());
     let shows_crlf = !is_all_crlf(view);
     let mut painter = Painter {
         view,
         port,
         theme,
         shows_crlf,
+        is_unfinished: false,
     };
     let mut y = i32::from(area.y) - i32::try_from(painter.view.top.sub).unwrap_or(0);
     for index in rows {
@@ -48,28 +50,28 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> bo
             break;
         };
         let height = painter.view.height_of(index, &painter.port);
-        for sub in 0..height {
-            if let Ok(y) = u16::try_from(y)
-                && (area.top()..area.bottom()).contains(&y)
-            {
-                painter.row(
-                    buffer,
-                    Rect {
-                        y,
-                        height: 1,
-                        ..area
-                    },
-                    row,
-                    sub,
-                );
-            }
-            y += 1;
-            if y >= i32::from(area.bottom()) {
+        let above = usize::try_from(i32::from(area.top()) - y).unwrap_or(0);
+        y += i32::try_from(above.min(height)).unwrap_or(i32::MAX);
+        for sub in above..height {
+            let Ok(at) = u16::try_from(y) else {
+                break;
+            };
+            if at >= area.bottom() {
                 break;
             }
+            let line = Rect {
+                y: at,
+                height: 1,
+                ..area
+            };
+            painter.row(buffer, line, row, sub);
+            y += 1;
         }
     }
-    more
+    Rest {
+        colours,
+        is_unfinished: painter.is_unfinished,
+    }
 }
 
 /// What stands where the diff would, if there is none to be seen.
@@ -81,19 +83,32 @@ fn instead(view: &View) -> Option<String> {
     Some(format!("not shown: {why}"))
 }
 
-/// Works on the colours of the rows in view.
-fn work(view: &mut View, rows: Range<usize>) -> bool {
-    let (mut left, mut right) = (0, 0);
-    for row in rows.rev().filter_map(|row| view.rows().get(row)) {
+/// The colours that the rows in view lack.
+fn wanted(view: &View, rows: Range<usize>) -> Option<Wanted> {
+    let (mut left, mut right) = (None, None);
+    for row in rows.filter_map(|row| view.rows().get(row)) {
         let lines = match row {
             Row::Fold(_) => (None, None),
             Row::Same { left, right } => (Some(left), Some(right)),
             Row::Changed { left, right, .. } => (left, right),
         };
-        left = left.max(lines.0.unwrap_or(0));
-        right = right.max(lines.1.unwrap_or(0));
+        left = left.max(lines.0);
+        right = right.max(lines.1);
     }
-    view.paint.work(&view.proposal, left, right)
+    let lacks =
+        |side, line: Option<usize>| line.is_some_and(|line| view.paint.lacks_colours(side, line));
+    if !lacks(Side::Left, left) && !lacks(Side::Right, right) {
+        return None;
+    }
+    let (before, after) = view.proposal.shared();
+    Some(Wanted {
+        texts: view.texts(),
+        path: view.target.path.clone(),
+        before,
+        after,
+        left: left.unwrap_or(0),
+        right: right.unwrap_or(0),
+    })
 }
 
 /// A text whose every line ends in `\r\n` needs no marks for it.
@@ -107,6 +122,8 @@ struct Painter<'a> {
     port: Port,
     theme: &'a Theme,
     shows_crlf: bool,
+    /// Whether something is left to the next frame.
+    is_unfinished: bool,
 }
 
 /// One side of a row: which line it is, and what is special about it.
@@ -114,8 +131,18 @@ struct Cell {
     side: Side,
     line: usize,
     change: Option<Change>,
-    changed: words::Ranges,
+    changed: Option<Changed>,
     is_out: bool,
+}
+
+impl Cell {
+    fn changed(&self) -> &[Range<usize>] {
+        match (&self.changed, self.side) {
+            (None, _) => &[],
+            (Some(changed), Side::Left) => &changed.0,
+            (Some(changed), Side::Right) => &changed.1,
+        }
+    }
 }
 
 impl Painter<'_> {
@@ -127,7 +154,7 @@ impl Painter<'_> {
                     side,
                     line,
                     change: None,
-                    changed: Vec::new(),
+                    changed: None,
                     is_out: false,
                 };
                 match self.port.columns.layout {
@@ -150,20 +177,20 @@ impl Painter<'_> {
                 let is_out = self.view.proposal.hunks()[hunk].out;
                 self.mark(buffer, area, hunk, is_out, sub);
                 self.second_mark(buffer, area, hunk, sub);
-                let (removed, added) = self.words(pair);
+                let changed = if is_out { None } else { self.words(pair) };
                 let theme = self.theme;
                 let left = left.map(|line| Cell {
                     side: Side::Left,
                     line,
                     change: Some(theme.removed),
-                    changed: removed,
+                    changed: changed.clone(),
                     is_out,
                 });
                 let right = right.map(|line| Cell {
                     side: Side::Right,
                     line,
                     change: Some(theme.added),
-                    changed: added,
+                    changed: changed.clone(),
                     is_out,
                 });
                 match self.port.columns.layout {
@@ -212,13 +239,11 @@ impl Painter<'_> {
         );
     }
 
-    fn words(&self, pair: Option<(usize, usize)>) -> (words::Ranges, words::Ranges) {
-        let changed = pair.and_then(|(left, right)| {
-            let left = self.view.proposal.before().shown(left);
-            let right = self.view.proposal.after().shown(right);
-            words::changed(TextLine::content(&left), TextLine::content(&right))
-        });
-        changed.unwrap_or_default()
+    fn words(&mut self, pair: Option<(usize, usize)>) -> Option<Changed> {
+        let view = &mut *self.view;
+        let changed = view.paint.words_in_budget(&view.proposal, pair?);
+        self.is_unfinished |= changed.is_none();
+        changed
     }
 
     fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize) {
@@ -318,42 +343,42 @@ impl Painter<'_> {
             Side::Right => view.proposal.after(),
         };
         let shown = text.shown(cell.line);
-        let content = TextLine::content(&shown);
-        let window = if self.port.wrap {
-            let breaks = view
-                .paint
-                .breaks(cell.side, cell.line, content, usize::from(area.width));
-            let Some(from) = breaks.get(sub).copied() else {
-                return;
-            };
-            Window {
-                from,
-                column: from.column,
-                until: breaks.get(sub + 1).map(|next| next.byte),
-            }
+        let line_of = LineOf {
+            side: cell.side,
+            line: cell.line,
+            content: content(shown),
+        };
+        let sight = if self.port.wrap {
+            let width = usize::from(area.width);
+            view.paint.wrapped_row(line_of, width, sub)
         } else {
-            let breaks = view.paint.breaks(cell.side, cell.line, content, STRIDE);
-            let after = breaks.partition_point(|place| place.column <= view.x);
-            Window {
-                from: breaks
-                    .get(after.saturating_sub(1))
-                    .copied()
-                    .unwrap_or_default(),
-                column: view.x,
-                until: None,
+            view.paint.from_column(line_of, view.x)
+        };
+        let window = match sight {
+            Sight::Part(window) => window,
+            Sight::Nothing => return,
+            Sight::Later => {
+                self.is_unfinished = true;
+                return;
+            }
+            Sight::TooLong(bytes) => {
+                let mark = format!("⟨{bytes} bytes more: w cuts lines⟩");
+                let style = base.patch(self.theme.stand_in);
+                buffer.set_stringn(area.x, area.y, mark, usize::from(area.width), style);
+                return;
             }
         };
         let is_live = cell.change.is_some() && !cell.is_out;
         let is_struck = cell.is_out && cell.side == Side::Right;
         let line = TextLine {
-            text: &shown,
+            text: shown,
             base: if is_struck { self.theme.struck } else { base },
             spans: if cell.is_out {
                 &[]
             } else {
                 view.paint.spans(cell.side, cell.line)
             },
-            changed: if is_live { &cell.changed } else { &[] },
+            changed: if is_live { cell.changed() } else { &[] },
             word: cell.change.map_or_else(Style::new, |change| change.word),
             spaces: cell
                 .change

@@ -9,7 +9,11 @@ use ratatui::style::{Modifier, Style};
 
 use crate::review::screen::theme::Theme;
 use crate::review::syntax::Span;
-use crate::visible::{self, Place};
+use crate::review::view::{Window, content};
+use crate::visible;
+
+/// Of more spaces at the end of a line only the last are shown as such.
+const MAX_SPACES: usize = 4 << 10;
 
 /// A line, and how to draw it.
 pub struct TextLine<'a> {
@@ -31,27 +35,12 @@ pub struct TextLine<'a> {
     pub shows_no_newline: bool,
 }
 
-/// The part of a line that is in view.
-pub struct Window {
-    /// A place in the line where a piece begins, at or before the first column.
-    pub from: Place,
-    /// The first column in view.
-    pub column: usize,
-    /// Where the next row of a wrapped line begins, in bytes.
-    pub until: Option<usize>,
-}
-
 impl TextLine<'_> {
-    /// The line without its end.
-    pub fn content(text: &str) -> &str {
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        text.strip_suffix('\r').unwrap_or(text)
-    }
-
     /// Draws into one row.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect, window: &Window, theme: &Theme) {
-        let content = Self::content(self.text);
-        let trailing = content.trim_end_matches([' ', '\t']).len();
+        let content = content(self.text);
+        let tail = content.floor_char_boundary(content.len().saturating_sub(MAX_SPACES));
+        let trailing = tail + content[tail..].trim_end_matches([' ', '\t']).len();
         let width = usize::from(area.width);
         let mut end = window.from.column.saturating_sub(window.column);
         for piece in visible::pieces(content, window.from) {
@@ -65,7 +54,7 @@ impl TextLine<'_> {
             };
             if x + piece.width > width {
                 if window.until.is_none() && width > 0 {
-                    set(buffer, area, width - 1, "›", self.base.patch(theme.muted));
+                    self.draw_cut(buffer, area, end, theme);
                 }
                 return;
             }
@@ -88,6 +77,19 @@ impl TextLine<'_> {
             set(buffer, area, x, &text, style);
         }
         self.draw_end(buffer, area, end, content, theme);
+    }
+
+    /// The sign that a line goes on, in the last column. A wide character that ends there gives way.
+    fn draw_cut(&self, buffer: &mut Buffer, area: Rect, end: usize, theme: &Theme) {
+        let width = usize::from(area.width);
+        let style = self.base.patch(theme.muted);
+        if end == width && width > 1 {
+            let at = area.x + area.width - 2;
+            if visible::width(buffer[(at, area.y)].symbol()) > 1 {
+                set(buffer, area, width - 2, " ", style);
+            }
+        }
+        set(buffer, area, width - 1, "›", style);
     }
 
     fn draw_end(&self, buffer: &mut Buffer, area: Rect, x: usize, content: &str, theme: &Theme) {

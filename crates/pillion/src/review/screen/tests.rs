@@ -10,9 +10,11 @@ use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier};
 
 use super::*;
+use crate::demo;
 use crate::review::app::Event;
 use crate::review::app::tests::Person;
-use crate::review::syntax::{self, Class};
+use crate::review::highlight;
+use crate::review::syntax::Class;
 use crate::review::view::Disk;
 
 const BEFORE: &str = "\
@@ -41,16 +43,32 @@ fn after() -> String {
         .replace("function unused() {\n  return 42;\n}\n", "")
 }
 
-fn draw(person: &mut Person, theme: &Theme) -> Buffer {
-    syntax::load();
+/// One frame, and what it lacks.
+fn draw_once(person: &mut Person, theme: &Theme) -> (Buffer, Rest) {
     let Size { width, height } = person.app.size;
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    let mut more = true;
-    while more {
-        let drawn = |frame: &mut Frame<'_>| more = super::draw(frame, &mut person.app, theme);
-        terminal.draw(drawn).unwrap();
+    let mut rest = Rest::default();
+    let drawn = |frame: &mut Frame<'_>| rest = super::draw(frame, &mut person.app, theme);
+    terminal.draw(drawn).unwrap();
+    (terminal.backend().buffer().clone(), rest)
+}
+
+/// Draws until nothing is lacking.
+fn draw(person: &mut Person, theme: &Theme) -> Buffer {
+    loop {
+        let (buffer, rest) = draw_once(person, theme);
+        match rest.colours {
+            Some(wanted) => colour(person, &wanted),
+            None if !rest.is_unfinished => return buffer,
+            None => {}
+        }
     }
-    terminal.backend().buffer().clone()
+}
+
+fn colour(person: &mut Person, wanted: &Wanted) {
+    for (side, coloured) in highlight::all(wanted) {
+        person.happens(Event::Coloured(wanted.texts, side, coloured));
+    }
 }
 
 fn text(buffer: &Buffer) -> String {
@@ -220,6 +238,184 @@ fn help_and_the_question_before_leaving() {
     person.key(KeyCode::Esc);
     person.press("q");
     insta::assert_snapshot!("quit", see(&mut person));
+}
+
+/// How many cells below the title have one of the colours of the syntax.
+fn coloured_cells(buffer: &Buffer, theme: &Theme) -> usize {
+    let classes = [Class::Keyword, Class::String, Class::Comment];
+    let colours = classes.map(|class| theme.class(class).fg);
+    let width = usize::from(buffer.area.width);
+    let body = &buffer.content[2 * width..buffer.content.len() - 2 * width];
+    let is_coloured = |cell: &&Cell| colours.contains(&Some(cell.fg));
+    body.iter().filter(is_coloured).count()
+}
+
+#[test]
+fn a_frame_never_waits_for_colours() {
+    let theme = Theme::new(true, Depth::True);
+    let mut person = reviewer(120, 30);
+    let line = |number| format!("export const a{number}: string = `text`; // why\n");
+    let before: String = (0..300).map(line).collect();
+    let after = format!("{before}{}", line(300));
+    person.open("src/big.ts", Some(&before), &after);
+    let (buffer, rest) = draw_once(&mut person, &theme);
+    assert!(text(&buffer).contains("export const a300"), "{buffer:?}");
+    assert_eq!(coloured_cells(&buffer, &theme), 0);
+    // Nothing comes of it without somebody else's work.
+    let wanted = rest.colours.unwrap();
+    assert!(!rest.is_unfinished);
+    assert_eq!(wanted.right, 300);
+    person.press("k");
+    let (buffer, _) = draw_once(&mut person, &theme);
+    assert_eq!(coloured_cells(&buffer, &theme), 0);
+    // Colours of lines above help nobody; those of the lines in view are drawn as they come.
+    let mut bits = highlight::all(&wanted);
+    let last = bits.pop().unwrap();
+    for (side, coloured) in bits {
+        person.happens(Event::Coloured(wanted.texts, side, coloured));
+    }
+    let (_, rest) = draw_once(&mut person, &theme);
+    assert!(rest.colours.is_some());
+    person.happens(Event::Coloured(wanted.texts, last.0, last.1));
+    let (buffer, rest) = draw_once(&mut person, &theme);
+    assert!(coloured_cells(&buffer, &theme) > 100, "{}", text(&buffer));
+    assert!(rest.colours.is_none());
+}
+
+#[test]
+fn colours_of_a_text_that_is_gone_are_not_drawn() {
+    let theme = Theme::new(true, Depth::True);
+    let mut person = with_diff(120, 30);
+    let (_, rest) = draw_once(&mut person, &theme);
+    let wanted = rest.colours.unwrap();
+    let id = person.app.views[0].id;
+    person.propose(
+        id,
+        Dialect::GeminiCli,
+        "src/app.ts",
+        Some(BEFORE),
+        "let a = 1;\n",
+    );
+    colour(&mut person, &wanted);
+    let (buffer, rest) = draw_once(&mut person, &theme);
+    assert_eq!(coloured_cells(&buffer, &theme), 0);
+    assert_ne!(rest.colours.unwrap().texts, wanted.texts);
+}
+
+#[test]
+fn a_long_line_is_worked_out_as_far_as_it_is_seen() {
+    // The longest that is shown at all.
+    let bytes = (1 << 20) - 1;
+    for line in ["\u{1}", "a", "漢", "\u{301}", "é ", "\u{fffd}"] {
+        let before = format!("{}\n", line.repeat(bytes / line.len()));
+        let mut person = reviewer(80, 24);
+        person.open("a.txt", Some(&before), "short\n");
+        let theme = Theme::new(true, Depth::True);
+        let (buffer, _) = draw_once(&mut person, &theme);
+        assert!(text(&buffer).contains('›'), "{}", text(&buffer));
+        person.press("llhn0");
+        draw_once(&mut person, &theme);
+        let effort = person.app.view().unwrap().paint.effort;
+        assert!(effort < bytes / 3, "{line:?}: {effort}");
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_to_be_wrapped_says_so() {
+    let mut person = reviewer(80, 24);
+    let long = "word ".repeat(60_000);
+    person.open("a.txt", Some("short\n"), &format!("{long}\n"));
+    person.press("wG");
+    let screen = see(&mut person);
+    assert!(
+        screen.contains("⟨37856 bytes more: w cuts lines⟩"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn going_to_a_hunk_brings_the_changed_word_into_sight() {
+    let line = |word: &str| {
+        format!(
+            "let list = [{}{word}{}];\n",
+            "1, ".repeat(2_000),
+            "2, ".repeat(50)
+        )
+    };
+    let same = "same\n".repeat(20);
+    let before = format!("short one\n{same}{}{same}short two\n", line("before"));
+    let after = format!("short 1\n{same}{}{same}short 2\n", line("after"));
+    for width in [80, 160] {
+        let mut person = reviewer(width, 24);
+        person.open("src/a.rs", Some(&before), &after);
+        assert_eq!(person.app.view().unwrap().x, 0);
+        person.press("n");
+        let screen = see(&mut person);
+        assert!(
+            screen.contains("1, before2,") && screen.contains("1, after2,"),
+            "{screen}"
+        );
+        // What is in sight already moves nothing.
+        let x = person.app.view().unwrap().x;
+        person.press("l");
+        person.press("pn");
+        let screen = see(&mut person);
+        assert!(screen.contains("1, before2,"), "{screen}");
+        person.press("n");
+        let screen = see(&mut person);
+        assert!(screen.contains("short two"), "{screen}");
+        assert!(x > 5_000 && person.app.view().unwrap().x == 0);
+    }
+}
+
+#[test]
+fn going_to_a_hunk_in_a_wrapped_line_brings_the_changed_word_into_sight() {
+    let line = |word: &str| format!("{}{word}{}\n", "1, ".repeat(2_000), "2, ".repeat(2_000));
+    let mut person = reviewer(80, 24);
+    person.press("w");
+    person.open("a.txt", Some(&line("before")), &line("after"));
+    person.press("w");
+    person.press("n");
+    let screen = see(&mut person);
+    assert!(screen.contains("before2,"), "{screen}");
+}
+
+#[test]
+fn the_demo_has_a_line_with_a_changed_word() {
+    let mut person = reviewer(80, 40);
+    person.open("reading_list.py", Some(demo::BEFORE), demo::AFTER);
+    let theme = Theme::new(true, Depth::True);
+    let buffer = draw(&mut person, &theme);
+    let word = theme.added.word.bg;
+    let marked = buffer.content.iter().filter(|cell| word == Some(cell.bg));
+    let marked: String = marked.map(Cell::symbol).collect();
+    assert!(marked.contains(r#", encoding="utf-8""#), "{marked}");
+    assert_eq!(person.app.view().unwrap().proposal.hunks().len(), 5);
+}
+
+#[test]
+fn words_of_many_long_lines_are_marked_over_several_frames() {
+    let lines = |word: &str| -> String {
+        let line = |at| {
+            format!(
+                "{at} {} {word} {}\n",
+                "left ".repeat(2_000),
+                "right ".repeat(2_000)
+            )
+        };
+        (0..20).map(line).collect()
+    };
+    let mut person = reviewer(80, 60);
+    person.open("a.txt", Some(&lines("before")), &lines("after"));
+    let theme = Theme::new(true, Depth::True);
+    let marked = |buffer: &Buffer| {
+        let word = theme.added.word.bg.unwrap();
+        buffer.content.iter().filter(|cell| cell.bg == word).count()
+    };
+    let (buffer, rest) = draw_once(&mut person, &theme);
+    assert!(rest.is_unfinished);
+    assert!(marked(&buffer) < 20 * "after".len(), "{}", marked(&buffer));
+    assert_eq!(marked(&draw(&mut person, &theme)), 20 * "after".len());
 }
 
 #[test]

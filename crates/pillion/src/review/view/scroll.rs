@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::review::geometry::Columns;
 use crate::review::rows::{Layout, Row};
-use crate::review::view::{Side, View};
-use crate::visible;
+use crate::review::view::{LineOf, Paint, Side, View, content};
+use crate::review::words::Ranges;
 
 /// Rows that stay visible above a hunk that is jumped to.
 const ABOVE: usize = 3;
@@ -14,8 +14,11 @@ const ABOVE: usize = 3;
 /// Columns that one horizontal step moves.
 const STEP: usize = 8;
 
-/// Columns between two known places in a long line that is not wrapped.
-pub const STRIDE: usize = 1_024;
+/// Columns that stay visible to the left of a change that is jumped to.
+const BEFORE: usize = 20;
+
+/// A range of bytes of a line, on a side that has so many columns.
+type Place = ((Side, usize), (usize, Range<usize>));
 
 /// Where the visible part begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +85,10 @@ impl View {
         if port.wrap {
             return;
         }
+        self.paint.refill();
+        let narrow = port.columns.left_text.min(port.columns.right_text);
+        let step = steps.unsigned_abs().saturating_mul(STEP);
+        let enough = self.x.saturating_add(step).saturating_add(narrow);
         let mut widest = 0;
         for row in self.visible(port) {
             let (left, right) = match self.rows().get(row) {
@@ -91,13 +98,11 @@ impl View {
             };
             for (side, line) in [(Side::Left, left), (Side::Right, right)] {
                 if let Some(line) = line {
-                    widest = widest.max(self.width_of(side, line));
+                    widest = widest.max(self.width_of(side, line, enough));
                 }
             }
         }
-        let narrow = port.columns.left_text.min(port.columns.right_text);
         let most = (widest + 2).saturating_sub(narrow).max(self.x);
-        let step = steps.unsigned_abs().saturating_mul(STEP);
         self.x = if steps < 0 {
             self.x.saturating_sub(step)
         } else {
@@ -120,6 +125,7 @@ impl View {
     /// Makes `hunk` the current one and brings it into view, with as little movement as possible.
     pub fn go_to_hunk(&mut self, hunk: usize, port: &Port) {
         self.hunk = hunk;
+        self.paint.refill();
         let rows = self.rows().of_hunk(hunk);
         let seen = self.visible(port);
         let is_seen = seen.start <= rows.start && rows.end <= seen.end && self.top.sub == 0;
@@ -130,6 +136,104 @@ impl View {
             };
         }
         self.clamp(port);
+        self.go_to_change(rows.start, port);
+    }
+
+    /// Brings the first changed word of `row` into view, with as little movement as possible.
+    fn go_to_change(&mut self, row: usize, port: &Port) {
+        let Some(Row::Changed {
+            left, right, pair, ..
+        }) = self.rows().get(row)
+        else {
+            return;
+        };
+        let places = match pair {
+            // The line as a whole changed.
+            None => [
+                left.map(|line| (line, 0..0)),
+                right.map(|line| (line, 0..0)),
+            ],
+            Some((left, right)) => {
+                let changed = self.paint.words(&self.proposal, (left, right));
+                let first = |ranges: &Ranges| ranges.first().cloned();
+                match (first(&changed.0), first(&changed.1)) {
+                    (None, None) => [Some((left, 0..0)), Some((right, 0..0))],
+                    (removed, added) => [
+                        removed.map(|range| (left, range)),
+                        added.map(|range| (right, range)),
+                    ],
+                }
+            }
+        };
+        let columns = port.columns;
+        let sides = [
+            (Side::Left, columns.left_text),
+            (Side::Right, columns.right_text),
+        ];
+        let places = sides.into_iter().zip(places);
+        let places = places.filter_map(|(side, place)| Some((side, place?)));
+        let places: Vec<_> = places.collect();
+        if port.wrap {
+            self.go_to_wrapped(row, &places, port);
+        } else {
+            self.go_to_columns(&places);
+        }
+    }
+
+    /// Scrolls sideways, so that each of these places is in view if they all fit.
+    fn go_to_columns(&mut self, places: &[Place]) {
+        let columns: Vec<_> = places
+            .iter()
+            .map(|((side, width), (line, range))| {
+                let mut column =
+                    |byte| self.with_line(*side, *line, |paint, line| paint.column_of(line, byte));
+                let (start, end) = (column(range.start), column(range.end));
+                // The last column may hold the sign that a line goes on.
+                let room = width.saturating_sub(1);
+                (start, end.min(start + room / 2), room)
+            })
+            .collect();
+        let are_seen = |x: usize| {
+            let mut columns = columns.iter();
+            columns.all(|(start, end, room)| *start >= x && *end <= x + room)
+        };
+        let first = columns.iter().map(|(start, ..)| *start).min();
+        if are_seen(self.x) {
+            return;
+        }
+        self.x = match first {
+            Some(first) if !are_seen(0) => {
+                let narrow = columns.iter().map(|(.., room)| *room).min();
+                first.saturating_sub(BEFORE.min(narrow.unwrap_or(0) / 3))
+            }
+            _ => 0,
+        };
+    }
+
+    /// Scrolls down within a line that takes more rows than fit.
+    fn go_to_wrapped(&mut self, row: usize, places: &[Place], port: &Port) {
+        let rows = places.iter().map(|((side, width), (line, range))| {
+            self.with_line(*side, *line, |paint, line| {
+                paint.row_of(line, *width, range.start)
+            })
+        });
+        let Some(sub) = rows.min() else {
+            return;
+        };
+        let above: usize = (self.top.row..row)
+            .map(|row| self.height_of(row, port))
+            .sum();
+        let is_seen = self.top.row <= row
+            && (above + sub)
+                .checked_sub(self.top.sub)
+                .is_some_and(|at| at < port.height);
+        if !is_seen {
+            self.top = Top {
+                row,
+                sub: sub.saturating_sub(ABOVE),
+            };
+            self.clamp(port);
+        }
     }
 
     /// The rows that are visible, whole or in part.
@@ -214,26 +318,31 @@ impl View {
         Top::default()
     }
 
-    fn width_of(&mut self, side: Side, line: usize) -> usize {
-        let text = match side {
-            Side::Left => self.proposal.before(),
-            Side::Right => self.proposal.after(),
-        };
-        let shown = text.shown(line);
-        let content = shown.trim_end_matches(['\r', '\n']);
-        let breaks = self.paint.breaks(side, line, content, STRIDE);
-        let last = breaks.last().copied().unwrap_or_default();
-        let rest = visible::pieces(content, last).map(|piece| piece.width);
-        last.column + rest.sum::<usize>()
+    fn width_of(&mut self, side: Side, line: usize, enough: usize) -> usize {
+        self.with_line(side, line, |paint, line| paint.columns(line, enough))
     }
 
     fn lines_of(&mut self, side: Side, line: usize, width: usize) -> usize {
+        self.with_line(side, line, |paint, line| paint.height(line, width))
+    }
+
+    /// Works something out about a line.
+    fn with_line<T>(
+        &mut self,
+        side: Side,
+        line: usize,
+        work: impl FnOnce(&mut Paint, LineOf<'_>) -> T,
+    ) -> T {
         let text = match side {
             Side::Left => self.proposal.before(),
             Side::Right => self.proposal.after(),
         };
         let shown = text.shown(line);
-        let content = shown.trim_end_matches(['\r', '\n']);
-        self.paint.breaks(side, line, content, width).len()
+        let line = LineOf {
+            side,
+            line,
+            content: content(shown),
+        };
+        work(&mut self.paint, line)
     }
 }
