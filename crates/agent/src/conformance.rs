@@ -42,9 +42,11 @@ mod diffs;
 mod discovery;
 mod events;
 mod facts;
+mod files;
 mod lifecycle;
 mod line;
 mod message;
+mod names;
 mod paths;
 mod probe;
 mod report;
@@ -54,12 +56,15 @@ mod session;
 mod sessions;
 mod shape;
 mod story;
+mod stream;
 mod target;
 mod texts;
 mod tools;
 mod transport;
 mod watch;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -72,11 +77,13 @@ pub use target::{Target, TargetError};
 
 use bench::Bench;
 use check::Check;
+use rule::{Finding, Problem, blocked, broken};
 
 /// The rows of every group, in the order in which they are looked at and shown.
 const GROUPS: &[&[Check]] = &[
     discovery::CHECKS,
     transport::CHECKS,
+    stream::CHECKS,
     access::CHECKS,
     tools::CHECKS,
     context::CHECKS,
@@ -119,50 +126,110 @@ impl Conformance {
         is_wanted: impl Fn(&Rule) -> bool,
         mut tell: impl FnMut(&Row),
     ) -> Report {
+        let run = Run {
+            bench: &self.bench,
+            is_wanted: &is_wanted,
+            results: RefCell::default(),
+        };
         let mut report = Report::default();
         for check in checks().filter(|check| is_wanted(&check.rule)) {
-            let row = self.row(check).await;
-            self.bench.line.clean_up().await;
+            let row = run.result(check).await.row;
             tell(&row);
             report.rows.push(row);
         }
         report
     }
 
-    /// Closes what is still open, for a run that was broken off. False when the companion did not
-    /// answer: a view may be open still.
+    /// Closes what is still open and removes what was written, for a run that was broken off. False
+    /// when the companion did not answer: a view may be open still.
     pub async fn clean_up(&self) -> bool {
-        self.bench.line.clean_up().await
+        self.bench.clean_up().await
     }
+}
 
-    async fn row(&self, check: &Check) -> Row {
-        let bench = &self.bench;
-        let needs_answers = !matches!(check.rule.group, Group::Discovery | Group::Lifecycle);
-        let mut verdict = match bench.answers().await {
-            Err(why) if needs_answers => Verdict::Skip(format!(
-                "nobody answers on port {}: {why}; see C6.1",
-                bench.line.target.port()
-            )),
-            _ => {
-                let longest = LONGEST + bench.line.patience.help + bench.line.patience.idle;
-                let finding = timeout(longest, (check.run)(bench)).await;
-                finding.map_or_else(
-                    |_| Verdict::Fail(format!("no result within {longest:?}")),
-                    Verdict::from,
-                )
-            }
-        };
+/// One run. A row that a broken one stands in the way of is skipped, so rows are looked at in the
+/// order in which they need one another.
+struct Run<'a> {
+    bench: &'a Bench,
+    is_wanted: &'a dyn Fn(&Rule) -> bool,
+    /// By id; none while it is looked at.
+    results: RefCell<HashMap<&'static str, Option<Looked>>>,
+}
+
+/// What became of a row.
+#[derive(Debug, Clone)]
+struct Looked {
+    row: Row,
+    /// Whether the rule is broken, or hidden by one that is.
+    is_hurt: bool,
+}
+
+impl Run<'_> {
+    async fn result(&self, check: &Check) -> Looked {
+        let id = check.rule.id;
+        if let Some(Some(looked)) = self.results.borrow().get(id) {
+            return looked.clone();
+        }
+        self.results.borrow_mut().insert(id, None);
+        let finding = self.finding(check).await;
+        self.bench.clean_up().await;
+        let (mut verdict, is_hurt) = self.judged(check, finding).await;
         if check.rule.level == Level::May {
             verdict = verdict.forgiven();
         }
-        for file in bench.line.target.discovery_files() {
+        for file in self.bench.line.target.discovery_files() {
             if let Some(token) = file.token() {
                 verdict = verdict.without(token.expose());
             }
         }
-        Row {
+        let row = Row {
             rule: check.rule,
             verdict,
+        };
+        let looked = Looked { row, is_hurt };
+        let mut results = self.results.borrow_mut();
+        results.insert(id, Some(looked.clone()));
+        looked
+    }
+
+    async fn finding(&self, check: &Check) -> Finding {
+        let bench = self.bench;
+        let needs_answers = !matches!(check.rule.group, Group::Discovery | Group::Lifecycle);
+        if let (true, Err(why)) = (needs_answers, bench.answers().await) {
+            let port = bench.line.target.port();
+            let why = format!("nobody answers on port {port}: {why}");
+            return blocked(&["C6.1-answers"], why);
         }
+        let longest = LONGEST + bench.line.patience.help + bench.line.patience.idle;
+        let finding = timeout(longest, (check.run)(bench)).await;
+        finding.unwrap_or_else(|_| broken(format!("no result within {longest:?}")))
+    }
+
+    /// The verdict, and whether the rule is broken or hidden by one that is.
+    async fn judged(&self, check: &Check, finding: Finding) -> (Verdict, bool) {
+        let (by, why) = match finding {
+            Ok(seen) => return (Verdict::Pass(seen), false),
+            Err(Problem::Broken(seen)) => return (Verdict::Fail(seen), true),
+            Err(Problem::Unchecked(why)) => return (Verdict::Skip(why), false),
+            Err(Problem::Blocked { by, why }) => (by, why),
+        };
+        for id in by.iter() {
+            if self.is_hurt(id, check.rule.level).await {
+                return (Verdict::Skip(format!("{why}; see {id}")), true);
+            }
+        }
+        (Verdict::Fail(why), true)
+    }
+
+    /// Whether this row of the same report fails, so that the exit code tells of it as it would of
+    /// one of this level.
+    async fn is_hurt(&self, id: &str, level: Level) -> bool {
+        let mut rows = checks().filter(|check| check.rule.id == id);
+        let Some(check) = rows.find(|check| (self.is_wanted)(&check.rule)) else {
+            return false;
+        };
+        // A row that is looked at already asks for itself.
+        let is_open = matches!(self.results.borrow().get(check.rule.id), Some(None));
+        !is_open && check.rule.level <= level && Box::pin(self.result(check)).await.is_hurt
     }
 }

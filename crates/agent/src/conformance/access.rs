@@ -1,7 +1,8 @@
 //! Who is let in: the token on every method (C3), and the Host and Origin rules that keep web
 //! pages out.
 
-use ::http::{Method, StatusCode};
+use ::http::Method;
+use pillion_protocol::Token;
 use serde_json::json;
 
 use super::bench::Bench;
@@ -10,7 +11,8 @@ use super::message::{NEWEST_VERSION, initialize_params, request};
 use super::probe::{NoAnswer, Probe};
 use super::rule::Group::Access;
 use super::rule::Level::{May, Must, Should};
-use super::rule::{Finding, Problem, broken, unchecked};
+use super::rule::{Finding, Problem, blocked, broken, unchecked};
+use super::session::Session;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -47,6 +49,13 @@ pub(super) const CHECKS: &[Check] = &[
         "C3.3-post-truncated",
         "POST with a token cut short is refused",
         |b| Box::pin(post(b, Bearer::Truncated)),
+    ),
+    check(
+        Access,
+        Must,
+        "C3.3-post-case",
+        "POST with the token in other case is refused",
+        |b| Box::pin(post(b, Bearer::Case)),
     ),
     check(
         Access,
@@ -100,6 +109,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Access,
         Must,
+        "C3.3-get-case",
+        "GET with the token in other case is refused",
+        |b| Box::pin(get(b, Bearer::Case)),
+    ),
+    check(
+        Access,
+        Must,
         "C3.3-get-extended",
         "GET with the token and more behind it is refused",
         |b| Box::pin(get(b, Bearer::Extended)),
@@ -135,6 +151,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Access,
         Must,
+        "C3.3-delete-case",
+        "DELETE with the token in other case is refused",
+        |b| Box::pin(delete(b, Bearer::Case)),
+    ),
+    check(
+        Access,
+        Must,
         "C3.3-delete-extended",
         "DELETE with the token and more behind it is refused",
         |b| Box::pin(delete(b, Bearer::Extended)),
@@ -152,6 +175,13 @@ pub(super) const CHECKS: &[Check] = &[
         "C1.1-origin-foreign",
         "A request of a web page (foreign Origin) is refused",
         |b| Box::pin(origin_foreign(b)),
+    ),
+    check(
+        Access,
+        Must,
+        "C1.1-origin-null",
+        "A request of a page without an address (Origin `null`) is refused",
+        |b| Box::pin(origin_null(b)),
     ),
     check(
         Access,
@@ -189,51 +219,134 @@ enum Bearer {
     None,
     Wrong,
     Truncated,
+    Case,
     Extended,
     Bare,
     Query,
 }
 
 impl Bearer {
-    fn on(self, probe: Probe, token: &str) -> Probe {
-        match self {
-            Self::None => probe,
-            Self::Wrong => {
-                let other = |char| if char == '0' { '1' } else { '0' };
-                let wrong: String = token.chars().map(other).collect();
-                probe.bearer(&wrong)
+    /// The values of `Authorization` to try, none for a request without.
+    fn values(self, token: &str) -> Result<Vec<Option<String>>, Problem> {
+        let bearers = |tokens: Vec<String>| {
+            let bearer = |token: String| Some(format!("Bearer {token}"));
+            tokens.into_iter().map(bearer).collect()
+        };
+        let other = |char: char| if char == '0' { '1' } else { '0' };
+        let wrong_at = |wrong: usize| {
+            let chars = token.chars().enumerate();
+            chars
+                .map(|(at, char)| if at == wrong { other(char) } else { char })
+                .collect()
+        };
+        let count = token.chars().count();
+        let tail = token.chars().skip(1).collect();
+        let head = token.chars().take(count.saturating_sub(1)).collect();
+        Ok(match self {
+            Self::None => vec![None, Some("Bearer".to_owned())],
+            Self::Wrong => bearers(vec![
+                token.chars().map(other).collect(),
+                wrong_at(0),
+                wrong_at(count / 2),
+                wrong_at(count - 1),
+            ]),
+            Self::Truncated => bearers(vec![head, tail]),
+            Self::Case => {
+                let (lower, upper) = (token.to_ascii_lowercase(), token.to_ascii_uppercase());
+                let others = [lower, upper].into_iter().filter(|it| it != token);
+                let others: Vec<_> = others.collect();
+                if others.is_empty() {
+                    return unchecked("the token has no letters");
+                }
+                bearers(others)
             }
-            Self::Truncated => {
-                let mut chars = token.chars();
-                chars.next_back();
-                probe.bearer(chars.as_str())
-            }
-            Self::Extended => probe.bearer(&format!("{token}0")),
-            Self::Bare => probe.authorization(token),
-            Self::Query => probe.target(format!(
+            Self::Extended => bearers(vec![format!("{token}0"), format!("0{token}")]),
+            Self::Bare => vec![Some(token.to_owned()), Some(format!("Basic {token}"))],
+            Self::Query => vec![None],
+        })
+    }
+
+    /// The requests that present it so.
+    fn on(self, probe: &Probe, token: &str) -> Result<Vec<Probe>, Problem> {
+        let probe = match self {
+            Self::Query => probe.clone().target(format!(
                 "/mcp?token={token}&authToken={token}&access_token={token}"
             )),
+            _ => probe.clone(),
+        };
+        let on = |value: Option<String>| match value {
+            Some(value) => probe.clone().authorization(&value),
+            None => probe.clone(),
+        };
+        Ok(self.values(token)?.into_iter().map(on).collect())
+    }
+}
+
+/// What a refusal looks like. The contract names no status for it: a closed connection is one, too.
+async fn refused(bench: &Bench, within: Option<&Session<'_>>, probe: Probe) -> Finding {
+    let patience = bench.line.patience.answer;
+    let answer = match bench.line.send(probe, patience).await {
+        Ok(answer) => answer,
+        Err(closed) if closed.is_hung_up => {
+            is_served(bench, within).await?;
+            return Ok("the connection is closed".to_owned());
+        }
+        Err(NoAnswer { why, .. }) => return broken(why),
+    };
+    bench.line.opened_by(&answer);
+    let status = answer.status.as_u16();
+    if !answer.status.is_success() {
+        let token = bench.line.target.token();
+        let token = token.as_ref().map_or("", Token::expose);
+        if answer.holds(token, bench.line.patience.quiet).await {
+            return broken(format!("HTTP {status}, with the token in it"));
+        }
+        return Ok(format!("HTTP {status}"));
+    }
+    if answer.media_type() == "application/json"
+        && let Ok(reply) = answer.reply(&json!(0), patience).await
+        && reply["error"].is_object()
+        && reply.get("result").is_none()
+    {
+        return Ok(format!("error {}", reply["error"]["code"]));
+    }
+    broken(format!("HTTP {status}: it is served"))
+}
+
+/// Who closes every connection, or is gone for good, refuses nobody.
+async fn is_served(bench: &Bench, within: Option<&Session<'_>>) -> Result<(), Problem> {
+    let served = match within {
+        Some(session) => session.is_served().await,
+        None => Session::open(&bench.line).await.map(|_| ()),
+    };
+    served.or_else(|NoAnswer { why, .. }| {
+        broken(format!(
+            "the connection is closed, and nobody is served any more: {why}"
+        ))
+    })
+}
+
+/// The same of each of these.
+async fn all_refused(
+    bench: &Bench,
+    within: Option<&Session<'_>>,
+    probes: impl IntoIterator<Item = Probe>,
+) -> Finding {
+    let mut seen: Vec<String> = Vec::new();
+    for probe in probes {
+        let new = refused(bench, within, probe).await?;
+        if !seen.contains(&new) {
+            seen.push(new);
         }
     }
-}
-
-fn is_refusal(status: StatusCode) -> bool {
-    status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN
-}
-
-fn refused(status: StatusCode) -> Finding {
-    if is_refusal(status) {
-        Ok(format!("HTTP {}", status.as_u16()))
-    } else {
-        broken(format!("HTTP {}, not 401 or 403", status.as_u16()))
-    }
+    Ok(seen.join(", "))
 }
 
 /// The token to present, in every wrong way.
 fn token(bench: &Bench) -> Result<String, Problem> {
     match bench.line.target.token() {
         Some(token) => Ok(token.expose().to_owned()),
-        None => unchecked("no discovery file holds a token"),
+        None => blocked(&["C2.4-authToken"], "no discovery file holds a token"),
     }
 }
 
@@ -277,61 +390,65 @@ async fn every_token(bench: &Bench) -> Finding {
         accepted += 1;
     }
     match accepted {
-        0 => unchecked("no discovery file holds a token"),
+        0 => blocked(&["C2.4-authToken"], "no discovery file holds a token"),
         count => Ok(format!("{count} files")),
     }
 }
 
 async fn post(bench: &Bench, bearer: Bearer) -> Finding {
     let token = token(bench)?;
-    let probe = bearer.on(bench.line.stranger(Method::POST), &token);
-    let answer = bench.sent(probe.body(initialize())).await?;
-    bench.line.opened_by(&answer);
-    refused(answer.status)
+    let probe = bench.line.stranger(Method::POST).body(initialize());
+    all_refused(bench, None, bearer.on(&probe, &token)?).await
 }
 
 async fn post_in_session(bench: &Bench) -> Finding {
     token(bench)?;
     let session = bench.deaf_session().await?;
     let probe = session.dress(bench.line.stranger(Method::POST));
-    let body = request(9, "tools/list", json!({}));
-    refused(bench.sent(probe.body(body)).await?.status)
+    refused(
+        bench,
+        Some(&session),
+        probe.body(request(0, "tools/list", json!({}))),
+    )
+    .await
 }
 
 async fn get(bench: &Bench, bearer: Bearer) -> Finding {
     let token = token(bench)?;
     let session = bench.deaf_session().await?;
     let probe = session.dress(bench.line.stranger(Method::GET));
-    let probe = bearer.on(probe.accept("text/event-stream"), &token);
-    refused(bench.sent(probe).await?.status)
+    let probe = probe.accept("text/event-stream");
+    all_refused(bench, Some(&session), bearer.on(&probe, &token)?).await
 }
 
 async fn delete(bench: &Bench, bearer: Bearer) -> Finding {
     let token = token(bench)?;
     let session = bench.deaf_session().await?;
     let probe = session.dress(bench.line.stranger(Method::DELETE));
-    let status = bench.sent(bearer.on(probe, &token)).await?.status;
-    let without_delete = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
-    if status.is_success() {
-        return broken(format!("HTTP {}", status.as_u16()));
-    }
-    if let Err(NoAnswer(why)) = session.ping().await {
+    let seen = all_refused(bench, Some(&session), bearer.on(&probe, &token)?).await?;
+    if let Err(NoAnswer { why, .. }) = session.is_served().await {
         return broken(format!("the session is gone afterwards: {why}"));
     }
-    if without_delete.contains(&status) {
-        return Ok(format!("HTTP {}: no DELETE at all", status.as_u16()));
-    }
-    refused(status)
+    Ok(seen)
 }
 
+/// The last two begin like allowed ones.
 async fn origin_foreign(bench: &Bench) -> Finding {
-    let probe = bench
-        .line
-        .probe(Method::POST)
-        .origin("https://evil.example");
-    let answer = bench.sent(probe.body(initialize())).await?;
-    bench.line.opened_by(&answer);
-    keeps_out(answer.status)
+    let port = bench.line.target.port();
+    let origins = [
+        "https://evil.example".to_owned(),
+        format!("http://evil.example:{port}"),
+        format!("http://127.0.0.1.evil.example:{port}"),
+        "http://localhost.evil.example".to_owned(),
+    ];
+    let probe = || bench.line.probe(Method::POST).body(initialize());
+    let probes = origins.iter().map(|origin| probe().origin(origin));
+    all_refused(bench, None, probes).await
+}
+
+async fn origin_null(bench: &Bench) -> Finding {
+    let probe = bench.line.probe(Method::POST).origin("null");
+    refused(bench, None, probe.body(initialize())).await
 }
 
 async fn origin_own(bench: &Bench) -> Finding {
@@ -341,24 +458,20 @@ async fn origin_own(bench: &Bench) -> Finding {
 }
 
 async fn host_foreign(bench: &Bench) -> Finding {
-    let host = format!("evil.example:{}", bench.line.target.port());
-    let probe = bench.line.probe(Method::POST).host(&host);
-    let answer = bench.sent(probe.body(initialize())).await?;
-    bench.line.opened_by(&answer);
-    keeps_out(answer.status)
+    let port = bench.line.target.port();
+    let probe = || bench.line.probe(Method::POST).body(initialize());
+    let hosts = [
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+    ];
+    let probes = hosts.map(|host| probe().host(&format!("{host}:{port}")));
+    all_refused(bench, None, probes).await
 }
 
 async fn host(bench: &Bench, name: &str) -> Finding {
     let host = format!("{name}:{}", bench.line.target.port());
     lets_in(bench, bench.line.probe(Method::POST).host(&host)).await
-}
-
-fn keeps_out(status: StatusCode) -> Finding {
-    if status.is_success() {
-        broken(format!("HTTP {}: it is served", status.as_u16()))
-    } else {
-        Ok(format!("HTTP {}", status.as_u16()))
-    }
 }
 
 async fn lets_in(bench: &Bench, probe: Probe) -> Finding {
@@ -371,7 +484,7 @@ async fn lets_in(bench: &Bench, probe: Probe) -> Finding {
         let reply = answer.reply(&json!(0), bench.line.patience.answer).await;
         return match reply {
             Ok(_) => Ok(format!("HTTP {}", status.as_u16())),
-            Err(NoAnswer(why)) => broken(why),
+            Err(NoAnswer { why, .. }) => broken(why),
         };
     }
     broken(format!("HTTP {}", status.as_u16()))

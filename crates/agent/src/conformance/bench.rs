@@ -2,19 +2,23 @@
 //! was seen once for all.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::line::{Line, Patience};
+use super::message::ACCEPTED;
+use super::names::Names;
 use super::probe::{Answer, NoAnswer, Probe};
-use super::rule::{Problem, unchecked};
+use super::rule::{Problem, blocked, broken, unchecked};
 use super::seen::Seen;
-use super::session::Session;
+use super::session::{Session, ToolReply};
 use super::target::Target;
 use super::watch::{Changes, Watch};
 
@@ -38,13 +42,20 @@ pub enum Step {
         /// Over how many lines, from the first.
         lines: u32,
     },
-    /// The same moves by several commands at the same time, in whatever order. Nobody is asked for
-    /// it.
+    /// Move the cursor to these lines, each so long after the one before, whether or not that is
+    /// done already. Nobody is asked for it.
     Burst {
         /// A file that exists.
         file: String,
-        /// Over how many lines, from the first.
-        lines: u32,
+        /// The lines.
+        lines: Vec<u32>,
+        /// The time from one to the next.
+        pace: Duration,
+    },
+    /// Focus these files, one after the other. Nobody is asked for it.
+    Visit {
+        /// Files that exist.
+        files: Vec<String>,
     },
     /// Stop the companion as its editor would.
     Stop,
@@ -69,18 +80,22 @@ pub trait Helper {
     fn help<'a>(&'a self, step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>>;
 }
 
+/// Why a view is gone that nobody closed.
+const ACCEPTS_ITSELF: &str = "the editor accepts diffs by itself: turn that off while this runs";
+
 /// Everything that a check has at hand.
 pub struct Bench {
     pub(super) line: Line,
     helper: Box<dyn Helper>,
-    names: AtomicU32,
+    pub(super) names: Names,
     /// Whether a person was asked for something and did not do it.
     is_alone: AtomicBool,
-    started: SystemTime,
     answers: OnceCell<Result<(), String>>,
     /// How the first handshake ended.
     handshake: OnceCell<Result<(), String>>,
     views: OnceCell<Result<(), Problem>>,
+    /// Whether diffs are accepted without anybody's help.
+    accepts_itself: OnceCell<bool>,
     pub(super) seen: Seen,
     watch: Watch,
 }
@@ -89,14 +104,14 @@ impl Bench {
     pub(super) fn new(target: Target, patience: Patience, helper: Box<dyn Helper>) -> Self {
         let watch = Watch::start(target.files());
         Self {
+            names: Names::in_folder(folder(&target)),
             line: Line::new(target, patience),
             helper,
-            names: AtomicU32::new(0),
             is_alone: AtomicBool::new(false),
-            started: SystemTime::now(),
             answers: OnceCell::new(),
             handshake: OnceCell::new(),
             views: OnceCell::new(),
+            accepts_itself: OnceCell::new(),
             seen: Seen::default(),
             watch,
         }
@@ -120,16 +135,17 @@ impl Bench {
         let mut session = self.deaf_session().await?;
         match session.open_stream().await {
             Ok(()) => Ok(session),
-            Err(NoAnswer(why)) => {
-                unchecked(format!("there is no event stream: {why}; see C1.1-stream"))
+            Err(NoAnswer { why, .. }) => {
+                blocked(&["C1.1-stream"], format!("there is no event stream: {why}"))
             }
         }
     }
 
     /// A session without an event stream.
     pub(super) async fn deaf_session(&self) -> Result<Session<'_>, Problem> {
-        let missing = |why: &str| {
-            Problem::Unchecked(format!("there is no session: {why}; see C1.1-initialize"))
+        let missing = |why: &str| Problem::Blocked {
+            by: (&["C1.1-initialize"]).into(),
+            why: format!("there is no session: {why}"),
         };
         // Who never answers is not waited for again and again.
         if let Some(Err(why)) = self.handshake.get() {
@@ -137,17 +153,16 @@ impl Bench {
         }
         let opened = Session::open(&self.line).await;
         if self.has_shaken_hands() {
-            return opened.map_err(|NoAnswer(why)| {
-                Problem::Unchecked(format!(
-                    "there is no session after the first: {why}; see C1.4-two"
-                ))
+            return opened.or_else(|NoAnswer { why, .. }| {
+                let why = format!("there is no session after the first: {why}");
+                blocked(&["C1.4-two"], why)
             });
         }
         let first = opened.as_ref().map(|_| ());
         let _ = self
             .handshake
-            .set(first.map_err(|NoAnswer(why)| why.clone()));
-        opened.map_err(|NoAnswer(why)| missing(&why))
+            .set(first.map_err(|NoAnswer { why, .. }| why.clone()));
+        opened.map_err(|NoAnswer { why, .. }| missing(&why))
     }
 
     /// Whether some session was opened already.
@@ -166,20 +181,16 @@ impl Bench {
     /// Whether a view can be opened at all, for the checks that need one. No session is opened for
     /// that: there are companions that a second one disturbs (C1.4).
     pub(super) async fn has_views(&self, session: &Session<'_>) -> Result<(), Problem> {
+        let no_view = |why: &str| blocked(&["C5.2-open"], format!("openDiff opens no view: {why}"));
         let try_one = || async {
-            let path = self.new_path();
+            let path = self.names.path();
             match session.open_diff(&path, "text\n").await {
                 Ok(reply) if !reply.is_error() => {
                     session.close_diff(&path, true).await.ok();
                     Ok(())
                 }
-                Ok(reply) => unchecked(format!(
-                    "openDiff opens no view: {}; see C5.2-open",
-                    reply.shown()
-                )),
-                Err(NoAnswer(why)) => {
-                    unchecked(format!("openDiff opens no view: {why}; see C5.2-open"))
-                }
+                Ok(reply) => no_view(&reply.shown()),
+                Err(NoAnswer { why, .. }) => no_view(&why),
             }
         };
         self.views.get_or_init(try_one).await.clone()
@@ -192,19 +203,76 @@ impl Bench {
         text: &str,
     ) -> Result<String, Problem> {
         self.has_views(session).await?;
-        let path = self.new_path();
+        let path = self.names.path();
         let reply = session.open_diff(&path, text).await;
-        let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(why))?;
+        let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
         if reply.is_error() {
-            return unchecked(format!("openDiff refuses it: {}", reply.shown()));
+            return broken(format!("openDiff refuses it: {}", reply.shown()));
         }
         Ok(path)
+    }
+
+    /// Closes a view that was opened: the answer, if it is no failure. A view that the editor
+    /// accepts by itself is gone before it can be closed, and that is no fault.
+    pub(super) async fn close(
+        &self,
+        session: &Session<'_>,
+        path: &str,
+        suppress: bool,
+    ) -> Result<ToolReply, Problem> {
+        let reply = session.close_diff(path, suppress).await;
+        let reply =
+            reply.map_err(|NoAnswer { why, .. }| Problem::Broken(format!("closeDiff: {why}")))?;
+        if !reply.is_error() {
+            return Ok(reply);
+        }
+        if self.accepts_itself().await {
+            return unchecked(ACCEPTS_ITSELF);
+        }
+        let by: &[&str] = match suppress {
+            true => &["C5.2-open", "C5.4-suppress", "C5.5-shape"],
+            false => &["C5.2-open", "C5.5-shape"],
+        };
+        blocked(
+            by,
+            format!("closeDiff of {path:?} fails: {}", reply.shown()),
+        )
+    }
+
+    /// Closes a view that was opened: the text that was in it (C5.5).
+    pub(super) async fn closed_text(
+        &self,
+        session: &Session<'_>,
+        path: &str,
+    ) -> Result<String, Problem> {
+        let reply = self.close(session, path, true).await?;
+        let text = reply.closed_content();
+        text.or_else(|why| blocked(&["C5.5-shape"], format!("closeDiff of {path:?}: {why}")))
+    }
+
+    /// Whether the editor accepts diffs without anybody's help. Looked at once, when a view is gone
+    /// that nobody closed.
+    pub(super) async fn accepts_itself(&self) -> bool {
+        let try_one = || async {
+            let Ok(mut session) = self.session().await else {
+                return false;
+            };
+            let path = self.names.path();
+            if session.open_diff(&path, "text\n").await.is_err() {
+                return false;
+            }
+            let is_it = |it: &Value| it["method"] == ACCEPTED && it["params"]["filePath"] == *path;
+            let accepted = session.wait_for(self.line.patience.answer, is_it).await;
+            session.leave().await;
+            accepted.is_some()
+        };
+        *self.accepts_itself.get_or_init(try_one).await
     }
 
     /// Sends a probe; no answer at all breaks the rule that asked.
     pub(super) async fn sent(&self, probe: Probe) -> Result<Answer, Problem> {
         let sent = self.line.send(probe, self.line.patience.answer).await;
-        sent.map_err(|NoAnswer(why)| Problem::Broken(why))
+        sent.map_err(|NoAnswer { why, .. }| Problem::Broken(why))
     }
 
     /// What became of the discovery files so far.
@@ -235,30 +303,21 @@ impl Bench {
         self.is_alone.store(true, Ordering::Relaxed);
     }
 
-    /// The first workspace root that there is, or the temporary directory: where proposed files
-    /// would lie.
-    pub(super) fn folder(&self) -> String {
-        let mut roots = self.line.target.roots().into_iter();
-        let root = roots.find(|root| root.is_absolute() && root.is_dir());
-        let root = root.unwrap_or_else(|| self.line.target.environment().tmpdir());
-        root.to_string_lossy().into_owned()
+    /// Closes what is open there because of us, and removes what was written. False when the
+    /// companion did not answer: a view may be open still.
+    pub(super) async fn clean_up(&self) -> bool {
+        let is_clean = self.line.clean_up().await;
+        self.names.sweep();
+        is_clean
     }
+}
 
-    /// The name of a file that does not exist, like no other.
-    pub(super) fn new_name(&self) -> String {
-        let since = self.started.duration_since(SystemTime::UNIX_EPOCH);
-        let started = since.unwrap_or_default().as_micros();
-        let number = self.names.fetch_add(1, Ordering::Relaxed);
-        let process = std::process::id();
-        format!("pillion-conformance-{process}-{started}-{number}.txt")
-    }
-
-    /// The path of a file that does not exist, below the first root. Nobody writes it (C5.9).
-    pub(super) fn new_path(&self) -> String {
-        let folder = self.folder();
-        let folder = folder.trim_end_matches(std::path::MAIN_SEPARATOR);
-        format!("{folder}{}{}", std::path::MAIN_SEPARATOR, self.new_name())
-    }
+/// The first workspace root that there is, or the temporary directory: where proposed files would
+/// lie.
+fn folder(target: &Target) -> PathBuf {
+    let mut roots = target.roots().into_iter();
+    let root = roots.find(|root| root.is_absolute() && root.is_dir());
+    root.unwrap_or_else(|| target.environment().tmpdir())
 }
 
 impl std::fmt::Debug for Bench {

@@ -4,20 +4,22 @@ use std::iter;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
 use super::bench::Bench;
 use super::check::{Check, check};
+use super::message::is_context;
 use super::probe::NoAnswer;
 use super::rule::Group::Context;
 use super::rule::Level::{May, Must, Should};
-use super::rule::{Finding, Problem, broken, unchecked};
+use super::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
 use super::seen::{Contexts, Moves, TOO_CLOSE};
 use super::shape::{
-    absolute_path, context_shape, cursor, details, existing_file, few_files, newest_is_active,
-    one_active, short_selection, timestamp,
+    absolute_path, context_shape, cursor, details, existing_file, newest_is_active, one_active,
+    selection, timestamp,
 };
-use super::story::{self, files, is_context};
+use super::story::{self, files};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -62,15 +64,22 @@ pub(super) const CHECKS: &[Check] = &[
         "The params are an IdeContext: every field has its type",
         |b| Box::pin(shape(b)),
     ),
+    check(
+        Context,
+        Must,
+        "C4.3-listed",
+        "A file that has the focus is listed in `workspaceState.openFiles`",
+        |b| Box::pin(listed(b)),
+    ),
     check(Context, Must, "C4.3-path", "Paths are absolute", |b| {
-        Box::pin(each_file(b, absolute_path))
+        Box::pin(each_file(b, absolute_path, NO_PATH))
     }),
     check(
         Context,
         Must,
         "C4.3-cursor",
         "Cursors count lines and characters from 1",
-        |b| Box::pin(each_file(b, cursor)),
+        |b| Box::pin(each_file(b, cursor, NO_CURSOR)),
     ),
     check(
         Context,
@@ -84,7 +93,7 @@ pub(super) const CHECKS: &[Check] = &[
         Must,
         "C4.4-exists",
         "Only files that exist on disk are listed",
-        |b| Box::pin(each_file(b, existing_file)),
+        |b| Box::pin(each_file(b, existing_file, NO_PATH)),
     ),
     check(
         Context,
@@ -98,7 +107,7 @@ pub(super) const CHECKS: &[Check] = &[
         Must,
         "C4.5-timestamp",
         "Timestamps are Unix time in milliseconds",
-        |b| Box::pin(each_file(b, timestamp)),
+        |b| Box::pin(each_file(b, timestamp, NO_PATH)),
     ),
     check(
         Context,
@@ -119,21 +128,21 @@ pub(super) const CHECKS: &[Check] = &[
         Should,
         "C4.6-details",
         "Only the active file has a cursor and a selection",
-        |b| Box::pin(each_file(b, details)),
+        |b| Box::pin(each_file(b, details, SEVERAL)),
     ),
     check(
         Context,
         Should,
         "C4.7-files",
         "At most 10 files are listed",
-        |b| Box::pin(each_context(b, few_files)),
+        |b| Box::pin(few_files(b)),
     ),
     check(
         Context,
         Should,
         "C4.7-selection",
         "Selections are at most 16 KiB (16384 UTF-16 units)",
-        |b| Box::pin(each_file(b, short_selection)),
+        |b| Box::pin(short_selections(b)),
     ),
     check(
         Context,
@@ -151,6 +160,15 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
+/// What would be needed.
+const UNKNOWN_MOVE: &str = "nobody knows where the cursor was moved to: give --move-with CMD, and have \
+    a file of some lines in the workspace";
+const NOTHING_SENT: &str = "nothing was sent when the cursor moved";
+const NO_PATH: &str = "no file that was listed has one";
+const NO_CURSOR: &str = "no file that was listed has a cursor: focus one in the editor";
+const SEVERAL: &str = "two files were never listed together: open several in the editor, or give \
+    --move-with CMD and have some in the workspace";
+
 /// How far a timestamp may be off.
 const INACCURATE: Duration = Duration::from_secs(2);
 
@@ -163,40 +181,39 @@ async fn heard(bench: &Bench) -> Result<&Contexts, Problem> {
     }
 }
 
-/// Every file that was listed keeps a rule. `Ok(false)`: the rule does not apply to it.
-async fn each_file(bench: &Bench, look: fn(&Value) -> Result<bool, String>) -> Finding {
-    let contexts = heard(bench).await?;
-    if contexts.files().next().is_none() {
-        return unchecked("no file is open: open one in the editor, or give --move-with CMD");
+/// There is no file in any context.
+fn no_file<T>(contexts: &Contexts) -> Result<T, Problem> {
+    if contexts.moved_to.is_some() {
+        return blocked(&["C4.3-listed", "C4.2-change"], "no file is listed");
     }
-    let mut kept = 0;
-    for file in contexts.files() {
-        match look(file) {
-            Ok(applies) => kept += usize::from(applies),
-            Err(why) => {
-                let path = file["path"].as_str().unwrap_or("a file without a path");
-                return broken(format!("{path}: {why}"));
-            }
-        }
-    }
-    match kept {
-        0 => unchecked("no file that was listed has one"),
-        kept => Ok(format!("{kept} entries")),
-    }
+    unchecked("no file is open: open one in the editor, or give --move-with CMD")
 }
 
-async fn each_context(bench: &Bench, look: fn(&[Value]) -> Result<(), String>) -> Finding {
+/// Every file that was listed keeps a rule.
+async fn each_file(bench: &Bench, look: fn(&Value) -> Result<Look, String>, none: &str) -> Finding {
     let contexts = heard(bench).await?;
-    let mut kept = 0;
+    if contexts.files().next().is_none() {
+        return no_file(contexts);
+    }
+    let mut tally = Tally::default();
+    for file in contexts.files() {
+        let path = file["path"].as_str().unwrap_or("a file without a path");
+        tally.add(look(file).or_else(|why| broken(format!("{path}: {why}")))?);
+    }
+    Ok(format!("{} entries", tally.kept(none)?))
+}
+
+/// Every list of files keeps a rule about several.
+async fn each_context(bench: &Bench, look: fn(&[Value]) -> Result<Look, String>) -> Finding {
+    let contexts = heard(bench).await?;
+    if contexts.files().next().is_none() {
+        return no_file(contexts);
+    }
+    let mut tally = Tally::default();
     for context in contexts.all() {
-        let files = files(context);
-        look(files).map_err(Problem::Broken)?;
-        kept += usize::from(!files.is_empty());
+        tally.add(look(files(context)).map_err(Problem::Broken)?);
     }
-    match kept {
-        0 => unchecked("no file is open: open one in the editor, or give --move-with CMD"),
-        kept => Ok(format!("{kept} contexts")),
-    }
+    Ok(format!("{} contexts", tally.kept(SEVERAL)?))
 }
 
 async fn sent(bench: &Bench) -> Finding {
@@ -239,13 +256,16 @@ async fn debounce(bench: &Bench) -> Finding {
     let contexts = heard(bench).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     if moves.contexts.is_empty() {
-        return unchecked("no context came when the cursor moved; see C4.2-change");
+        return blocked(&["C4.2-change"], "no context came when the cursor moved");
     }
-    let mut groups = iter::once(moves).chain(&contexts.of_bursts);
-    let close: Vec<_> = groups.clone().flat_map(Moves::close_gaps).collect();
-    let merged = match groups.clone().find(|group| group.is_debounced()) {
+    // Moves that were done one after the other may have come all at once, and any debounce merges
+    // these.
+    let mut bursts = contexts.of_bursts.iter();
+    let groups = iter::once(moves).chain(bursts.clone());
+    let close: Vec<_> = groups.flat_map(Moves::close_gaps).collect();
+    let merged = match bursts.clone().find(|group| group.is_debounced()) {
         // Once it may be this machine that was busy.
-        None if close.len() < 2 => groups.find(|group| group.is_merged()),
+        None if close.len() < 2 => bursts.find(|group| group.is_merged()),
         other => other,
     };
     if let Some(merged) = merged {
@@ -273,25 +293,48 @@ async fn debounce(bench: &Bench) -> Finding {
     })
 }
 
+/// A context need not name files, but agents learn of them from nowhere else.
+async fn listed(bench: &Bench) -> Finding {
+    let contexts = heard(bench).await?;
+    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
+    let Some((file, _)) = &contexts.moved_to else {
+        return unchecked(UNKNOWN_MOVE);
+    };
+    let Some((_, last)) = moves.contexts.last() else {
+        return unchecked(NOTHING_SENT);
+    };
+    match last.pointer("/workspaceState/openFiles") {
+        Some(Value::Array(files)) if files.is_empty() => {
+            broken(format!("{file} was focused, and `openFiles` is empty"))
+        }
+        Some(Value::Array(files)) => Ok(format!("{} files", files.len())),
+        Some(_) => blocked(&["C4.3-shape"], "`openFiles` is no list"),
+        None if last.get("workspaceState").is_none() => broken(format!(
+            "{file} was focused, and there is no `workspaceState`"
+        )),
+        None => broken(format!("{file} was focused, and there are no `openFiles`")),
+    }
+}
+
 async fn moved(bench: &Bench) -> Finding {
     let contexts = heard(bench).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     let Some((file, line)) = &contexts.moved_to else {
-        return unchecked(
-            "nobody knows where it was moved to: give --move-with CMD, and have a file of some \
-             lines in the workspace",
-        );
+        return unchecked(UNKNOWN_MOVE);
     };
     let Some((_, last)) = moves.contexts.last() else {
-        return unchecked("no context came when the cursor moved; see C4.2-change");
+        return unchecked(NOTHING_SENT);
     };
     let active = story::active(last);
     let real = |path: &str| Path::new(path).canonicalize().ok();
     match active {
-        None if files(last).is_empty() => unchecked("no file is listed; see C4.3-shape"),
+        None if files(last).is_empty() => blocked(&["C4.3-listed"], "no file is listed"),
         None => broken("no file is active afterwards"),
         Some(active) if active["path"].as_str().and_then(real) != real(file) => {
             broken(format!("{file} was focused, {} is active", active["path"]))
+        }
+        Some(active) if !active["cursor"]["line"].is_number() => {
+            blocked(&["C4.3-shape"], format!("`cursor` is {}", active["cursor"]))
         }
         Some(active) if active["cursor"]["line"] != *line => broken(format!(
             "it was moved to line {line}, `cursor.line` is {}",
@@ -310,16 +353,21 @@ async fn focused(bench: &Bench) -> Finding {
              focused before",
         );
     };
-    let last = moves.contexts.last().map(|(_, context)| context);
-    let active = last.and_then(story::active);
+    let Some((_, last)) = moves.contexts.last() else {
+        return unchecked(NOTHING_SENT);
+    };
+    let active = story::active(last);
     let Some(active) = active.filter(|active| active["path"] == file.as_str()) else {
-        return unchecked("it is not active afterwards; see C4.3-moved");
+        return blocked(&["C4.3-moved"], "it is not active afterwards");
     };
     let Some(time) = active["timestamp"]
         .as_f64()
         .filter(|_| timestamp(active).is_ok())
     else {
-        return unchecked("it has no timestamp that could be compared; see C4.5-timestamp");
+        return blocked(
+            &["C4.5-timestamp", "C4.3-shape"],
+            "it has no timestamp that could be compared",
+        );
     };
     let since_epoch = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH);
     let asked = since_epoch(moves.asked).unwrap_or_default();
@@ -339,8 +387,8 @@ async fn proposed(bench: &Bench) -> Finding {
     let mut session = bench.deaf_session().await?;
     let path = bench.open_view(&session, "text\n").await?;
     // The first context on the stream tells what is open now.
-    if let Err(NoAnswer(why)) = session.open_stream().await {
-        return unchecked(format!("there is no event stream: {why}; see C1.1-stream"));
+    if let Err(NoAnswer { why, .. }) = session.open_stream().await {
+        return blocked(&["C1.1-stream"], format!("there is no event stream: {why}"));
     }
     session
         .wait_for(bench.line.patience.answer, is_context)
@@ -349,7 +397,7 @@ async fn proposed(bench: &Bench) -> Finding {
     let messages = session.messages.iter().map(|(_, message)| message);
     let mut contexts = messages.filter(|it| is_context(it)).peekable();
     if contexts.peek().is_none() {
-        return unchecked("no `ide/contextUpdate` came; see C4.1-every");
+        return unchecked("nothing was sent while a view was open");
     }
     let mut listed = contexts.flat_map(|context| files(&context["params"]));
     if listed.any(|file| file["path"] == path.as_str()) {
@@ -360,6 +408,9 @@ async fn proposed(bench: &Bench) -> Finding {
 
 async fn shape(bench: &Bench) -> Finding {
     let contexts = heard(bench).await?;
+    if contexts.is_asked {
+        return broken("it has an `id`: it is a request, and no notification");
+    }
     for context in contexts.all() {
         context_shape(context).map_err(Problem::Broken)?;
     }
@@ -375,6 +426,42 @@ async fn trusted(bench: &Bench) -> Finding {
         None => Ok("it is not sent".to_owned()),
         Some(answer) => unchecked(format!(
             "it is sent: {answer}. Whether the editor really knows cannot be seen from outside"
+        )),
+    }
+}
+
+async fn few_files(bench: &Bench) -> Finding {
+    let contexts = heard(bench).await?;
+    let most = contexts.all().map(|it| files(it).len()).max();
+    let most = most.unwrap_or_default();
+    if most > MAX_FILES {
+        return broken(format!("{most} files are listed"));
+    }
+    let visits = &contexts.of_visits;
+    if visits.count > MAX_FILES && most == MAX_FILES {
+        return Ok(format!("{most} of {} files", visits.count));
+    }
+    let needed = format!("at most {most} were listed; there must be more than {MAX_FILES} open");
+    unchecked(match (&visits.why_not, visits.count) {
+        (Some(why), _) => format!("{needed}: {why}"),
+        (None, 0) => format!("{needed}: give --move-with CMD, and have that many in the workspace"),
+        (None, count) => format!("{needed}, and after {count} were focused the editor has not"),
+    })
+}
+
+async fn short_selections(bench: &Bench) -> Finding {
+    let contexts = heard(bench).await?;
+    let longest = contexts.files().filter_map(selection).max();
+    match longest {
+        Some(units) if units > MAX_SELECTION => {
+            broken(format!("a selection has {units} UTF-16 units"))
+        }
+        // It may have been cut before a character of two.
+        Some(units) if units + 1 >= MAX_SELECTION => Ok(format!("{units} UTF-16 units")),
+        longest => unchecked(format!(
+            "the longest had {} UTF-16 units: select a text of more than 16 KiB in the editor while \
+             this runs, or have the CMD of --move-with do so",
+            longest.unwrap_or_default()
         )),
     }
 }

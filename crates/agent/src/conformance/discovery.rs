@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::process;
 use pillion_protocol::Dialect;
-use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
+use pillion_protocol::discovery::split_roots;
 use serde_json::Value;
 
 use super::bench::Bench;
@@ -14,7 +14,7 @@ use super::check::{Check, check};
 use super::facts;
 use super::rule::Group::Discovery;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, broken, shown, unchecked};
+use super::rule::{Finding, Look, Problem, Tally, blocked, broken, shown, unchecked};
 use super::target::TargetFile;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -119,13 +119,6 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Discovery,
         Must,
-        "C2.5-separator",
-        "`workspacePath` joins the roots by the system's path-list separator",
-        |b| Box::pin(async { each(b, separator) }),
-    ),
-    check(
-        Discovery,
-        Must,
         "C2.5-absolute",
         "Every root in `workspacePath` is absolute",
         |b| Box::pin(async { each(b, absolute_roots) }),
@@ -146,7 +139,8 @@ pub(super) const CHECKS: &[Check] = &[
     ),
     check(
         Discovery,
-        Must,
+        // No text speaks of permissions: C3.1 asks for a secret, not for how it is kept.
+        Should,
         "C3.1-file",
         "Nobody but this user can read the token in a discovery file",
         |b| Box::pin(async { each(b, private_file) }),
@@ -160,23 +154,19 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-/// What a rule says of one file: that it does not apply, or what is wrong.
-type Look = fn(&TargetFile) -> Result<bool, String>;
+/// What a rule says of one file, or what is wrong with that.
+type OfFile = fn(&TargetFile) -> Result<Look, String>;
 
 /// Every file that a rule applies to keeps it.
-fn each(bench: &Bench, look: Look) -> Finding {
-    let mut kept = 0;
+fn each(bench: &Bench, look: OfFile) -> Finding {
+    let mut tally = Tally::default();
     for file in bench.line.target.discovery_files() {
-        match look(file) {
-            Ok(true) => kept += 1,
-            Ok(false) => {}
-            Err(why) => return broken(format!("{}: {why}", file.path.display())),
-        }
+        let look = look(file).or_else(|why| broken(format!("{}: {why}", file.path.display())))?;
+        tally.add(look);
     }
-    match kept {
-        0 => unchecked("this companion has no discovery file to which it applies"),
+    match tally.kept("this companion has no discovery file to which it applies")? {
         1 => Ok("1 file".to_owned()),
-        _ => Ok(format!("{kept} files")),
+        kept => Ok(format!("{kept} files")),
     }
 }
 
@@ -190,7 +180,7 @@ fn of_dialect(bench: &Bench, dialect: Dialect) -> Result<Vec<&TargetFile>, Probl
     Ok(files)
 }
 
-fn regular_file(file: &TargetFile) -> Result<bool, String> {
+fn regular_file(file: &TargetFile) -> Result<Look, String> {
     if file.facts.is_link {
         return Err("it is a symbolic link".to_owned());
     }
@@ -201,13 +191,13 @@ fn regular_file(file: &TargetFile) -> Result<bool, String> {
         (Some(unix), Some(uid)) if unix.uid != uid => {
             Err(format!("it belongs to user id {}", unix.uid))
         }
-        _ => Ok(true),
+        _ => Ok(Look::Kept),
     }
 }
 
-fn known_name(file: &TargetFile) -> Result<bool, String> {
+fn known_name(file: &TargetFile) -> Result<Look, String> {
     match file.dialect {
-        Some(_) => Ok(true),
+        Some(_) => Ok(Look::Kept),
         None => Err("no agent looks for a file of this name".to_owned()),
     }
 }
@@ -241,7 +231,7 @@ fn lock_file(bench: &Bench) -> Finding {
 
 fn lock_ppid(bench: &Bench) -> Finding {
     let Some(file) = lock(bench)? else {
-        return unchecked("there is no lock file; see C2.2-lock");
+        return blocked(&["C2.2-lock"], "there is no lock file");
     };
     let ppid = file.field("ppid").and_then(Value::as_u64);
     match ppid.map(u32::try_from) {
@@ -251,29 +241,36 @@ fn lock_ppid(bench: &Bench) -> Finding {
     }
 }
 
-fn living_pid(file: &TargetFile) -> Result<bool, String> {
+fn living_pid(file: &TargetFile) -> Result<Look, String> {
     match file.pid() {
-        None => Ok(false),
-        Some(pid) if process::is_alive(pid) => Ok(true),
+        None => Ok(Look::NotAbout),
+        // The two numbers stand the wrong way round.
+        Some(pid) if Some(pid) == file.port().map(u32::from) => Ok(Look::Blocked(&["C2.3-port"])),
+        Some(pid) if process::is_alive(pid) => Ok(Look::Kept),
         Some(pid) => Err(format!("there is no process {pid}")),
     }
 }
 
-fn port_in_name(file: &TargetFile) -> Result<bool, String> {
+fn port_in_name(file: &TargetFile) -> Result<Look, String> {
     match (file.port_in_name(), file.port()) {
-        (Some(name), Some(content)) if name == content => Ok(true),
+        (Some(name), Some(content)) if name == u32::from(content) => Ok(Look::Kept),
         (Some(name), Some(content)) => Err(format!("{name} in the name, {content} in the content")),
-        _ => Ok(false),
+        (Some(_), None) => Ok(Look::Blocked(&["C2.4-port", "C2.4-json"])),
+        (None, _) => Ok(Look::NotAbout),
     }
 }
 
-fn json_object(file: &TargetFile) -> Result<bool, String> {
+fn json_object(file: &TargetFile) -> Result<Look, String> {
     // What is no file at all is another rule's matter.
     if !file.facts.is_file && !file.facts.is_link {
-        return Ok(false);
+        return Ok(Look::Blocked(&["C2.1-file"]));
     }
-    file.content.as_ref().map(|_| true).map_err(Clone::clone)
+    let content = file.content.as_ref();
+    content.map(|_| Look::Kept).map_err(Clone::clone)
 }
+
+/// The rule is about what is in a file that is no object at all.
+const NO_OBJECT: Result<Look, String> = Ok(Look::Blocked(&["C2.4-json"]));
 
 /// The value of a field, which must be there; nothing when the file is no object at all.
 fn field<'a>(file: &'a TargetFile, name: &str) -> Result<Option<&'a Value>, String> {
@@ -286,39 +283,39 @@ fn field<'a>(file: &'a TargetFile, name: &str) -> Result<Option<&'a Value>, Stri
     }
 }
 
-fn port(file: &TargetFile) -> Result<bool, String> {
+fn port(file: &TargetFile) -> Result<Look, String> {
     let Some(value) = field(file, "port")? else {
-        return Ok(false);
+        return NO_OBJECT;
     };
     match file.port() {
-        Some(_) => Ok(true),
+        Some(_) => Ok(Look::Kept),
         None => Err(format!("`port` is {}", shown(value))),
     }
 }
 
-fn workspace_path(file: &TargetFile) -> Result<bool, String> {
+fn workspace_path(file: &TargetFile) -> Result<Look, String> {
     match field(file, "workspacePath")? {
-        None => Ok(false),
-        Some(Value::String(_)) => Ok(true),
+        None => NO_OBJECT,
+        Some(Value::String(_)) => Ok(Look::Kept),
         Some(other) => Err(format!("`workspacePath` is {}", shown(other))),
     }
 }
 
-fn auth_token(file: &TargetFile) -> Result<bool, String> {
+fn auth_token(file: &TargetFile) -> Result<Look, String> {
     match field(file, "authToken")? {
-        None => Ok(false),
-        Some(Value::String(token)) if !token.is_empty() => Ok(true),
+        None => NO_OBJECT,
+        Some(Value::String(token)) if !token.is_empty() => Ok(Look::Kept),
         Some(_) => Err("`authToken` is empty or no string".to_owned()),
     }
 }
 
-fn ide_info(file: &TargetFile) -> Result<bool, String> {
+fn ide_info(file: &TargetFile) -> Result<Look, String> {
     // No published text speaks of lock files, and Qwen Code's own have an `ideName` instead.
     if file.is_lock() && file.field("ideInfo").is_none() {
-        return Ok(false);
+        return Ok(Look::NotAbout);
     }
     let Some(info) = field(file, "ideInfo")? else {
-        return Ok(false);
+        return NO_OBJECT;
     };
     for name in ["name", "displayName"] {
         let text = info.get(name).and_then(Value::as_str);
@@ -326,62 +323,57 @@ fn ide_info(file: &TargetFile) -> Result<bool, String> {
             return Err(format!("`ideInfo.{name}` is missing, empty or no string"));
         }
     }
-    Ok(true)
+    Ok(Look::Kept)
 }
 
-fn ide_name(file: &TargetFile) -> Result<bool, String> {
+fn ide_name(file: &TargetFile) -> Result<Look, String> {
     let name = file.field("ideInfo").and_then(|info| info.get("name"));
     let Some(name) = name.and_then(Value::as_str) else {
-        return Ok(false);
+        return Ok(match file.is_lock() {
+            true => Look::NotAbout,
+            false => Look::Blocked(&["C2.4-ideInfo"]),
+        });
     };
     let is_plain = |byte: u8| {
         byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.')
     };
     if name.len() <= 32 && name.bytes().all(is_plain) {
-        Ok(true)
+        Ok(Look::Kept)
     } else {
         Err(format!("it is {name:?}"))
     }
 }
 
-/// The text that lists the roots, if it lists any.
-fn listed(file: &TargetFile) -> Option<&str> {
-    let listed = file.field("workspacePath")?.as_str()?;
-    (!listed.is_empty()).then_some(listed)
+/// The text that lists the roots, or what a rule says of a file without one.
+fn listed(file: &TargetFile) -> Result<&str, Look> {
+    match file.field("workspacePath") {
+        Some(Value::String(listed)) if listed.is_empty() => Err(Look::NotAbout),
+        Some(Value::String(listed)) => Ok(listed),
+        _ => Err(Look::Blocked(&["C2.4-workspacePath"])),
+    }
 }
 
-fn separator(file: &TargetFile) -> Result<bool, String> {
-    let Some(listed) = listed(file) else {
-        return Ok(false);
-    };
-    if listed.trim_start().starts_with('[') {
-        return Err("it is a JSON array".to_owned());
-    }
-    if cfg!(unix) && listed.contains([';', '\n']) && !Path::new(listed).exists() {
-        return Err(format!("it is not joined by {WORKSPACE_SEPARATOR:?}"));
-    }
-    Ok(true)
-}
-
-fn absolute_roots(file: &TargetFile) -> Result<bool, String> {
-    let Some(listed) = listed(file) else {
-        return Ok(false);
+fn absolute_roots(file: &TargetFile) -> Result<Look, String> {
+    let listed = match listed(file) {
+        Ok(listed) => listed,
+        Err(look) => return Ok(look),
     };
     match split_roots(listed).iter().find(|root| !root.is_absolute()) {
-        None => Ok(true),
+        None => Ok(Look::Kept),
         Some(root) => Err(format!("{root:?} is not absolute")),
     }
 }
 
-fn existing_roots(file: &TargetFile) -> Result<bool, String> {
-    let Some(listed) = listed(file) else {
-        return Ok(false);
+fn existing_roots(file: &TargetFile) -> Result<Look, String> {
+    let listed = match listed(file) {
+        Ok(listed) => listed,
+        Err(look) => return Ok(look),
     };
     let roots = split_roots(listed);
     // A relative one, or one that is two, is another rule's matter.
     let mut roots = roots.iter().filter(|root| root.is_absolute());
     match roots.find(|root| !root.is_dir() && !root.to_string_lossy().contains([';', '\n'])) {
-        None => Ok(true),
+        None => Ok(Look::Kept),
         Some(root) => Err(format!("{root:?} is no folder")),
     }
 }
@@ -390,7 +382,7 @@ fn same_roots(bench: &Bench) -> Finding {
     let mut first: Option<(&TargetFile, BTreeSet<PathBuf>)> = None;
     let mut others = 0;
     for file in bench.line.target.discovery_files() {
-        let mut roots = listed(file).map(split_roots).unwrap_or_default();
+        let mut roots = listed(file).map_or_else(|_| Vec::new(), split_roots);
         // Other rules are about the rest.
         roots.retain(|root| root.is_absolute() && root.is_dir());
         let roots = BTreeSet::from_iter(roots);
@@ -410,24 +402,25 @@ fn same_roots(bench: &Bench) -> Finding {
     }
 }
 
-fn private_file(file: &TargetFile) -> Result<bool, String> {
+fn private_file(file: &TargetFile) -> Result<Look, String> {
     match file.facts.unix {
-        _ if file.facts.is_link || file.token().is_none() => Ok(false),
-        None => Ok(false),
-        Some(unix) if unix.mode & 0o077 == 0 => Ok(true),
+        _ if file.facts.is_link => Ok(Look::Blocked(&["C2.1-file"])),
+        _ if file.token().is_none() => Ok(Look::Blocked(&["C2.4-authToken"])),
+        None => Ok(Look::NotAbout),
+        Some(unix) if unix.mode & 0o077 == 0 => Ok(Look::Kept),
         Some(unix) => Err(format!("its mode is {:04o}, not 0600", unix.mode)),
     }
 }
 
-fn private_folder(file: &TargetFile) -> Result<bool, String> {
+fn private_folder(file: &TargetFile) -> Result<Look, String> {
     let folder = file.path.parent().and_then(|it| it.canonicalize().ok());
     let facts = folder.and_then(|folder| facts::of(&folder).ok());
     let Some(unix) = facts.and_then(|facts| facts.unix) else {
-        return Ok(false);
+        return Ok(Look::NotAbout);
     };
     let is_sticky = unix.mode & 0o1000 != 0;
     if unix.mode & 0o022 == 0 || is_sticky {
-        return Ok(true);
+        return Ok(Look::Kept);
     }
     Err(format!(
         "others may write in its folder, mode {:04o}",

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::http::{Method, StatusCode};
+use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
 use tokio::net::TcpStream;
 
 use super::bench::{Bench, Step};
 use super::check::{Check, check};
 use super::rule::Group::Lifecycle;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, broken, unchecked};
+use super::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
 use super::seen::Stopped;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -27,6 +28,13 @@ pub(super) const CHECKS: &[Check] = &[
         "C2.5-atomic",
         "A rewritten discovery file is whole at every moment",
         |b| Box::pin(async { whole_files(b) }),
+    ),
+    check(
+        Lifecycle,
+        Must,
+        "C2.5-separator",
+        "`workspacePath` joins the roots by the system's path-list separator",
+        |b| Box::pin(async { separator(b) }),
     ),
     // The last: nothing can be looked at afterwards.
     check(
@@ -67,6 +75,42 @@ fn whole_files(bench: &Bench) -> Finding {
     }
 }
 
+/// Looked at late: a second folder may have been opened meanwhile.
+fn separator(bench: &Bench) -> Finding {
+    let files = bench.line.target.discovery_files().iter();
+    let first =
+        files.filter_map(|file| Some((file.path.clone(), file.field("workspacePath")?.clone())));
+    let later = bench.watched().contents.into_iter();
+    let later =
+        later.filter_map(|(path, content)| Some((path, content.get("workspacePath")?.clone())));
+    let mut tally = Tally::default();
+    for (path, listed) in first.chain(later) {
+        let Some(listed) = listed.as_str() else {
+            tally.add(Look::Blocked(&["C2.4-workspacePath"]));
+            continue;
+        };
+        let is_joined = is_joined(listed);
+        tally.add(is_joined.or_else(|why| broken(format!("{}: {why}", path.display())))?);
+    }
+    let kept = tally.kept(
+        "there was one folder only: open a second workspace folder in the editor while this runs",
+    )?;
+    Ok(format!("{kept} lists"))
+}
+
+fn is_joined(listed: &str) -> Result<Look, String> {
+    if listed.trim_start().starts_with('[') {
+        return Err("it is a JSON array".to_owned());
+    }
+    if cfg!(unix) && listed.contains([';', '\n']) && !Path::new(listed).exists() {
+        return Err(format!("it is not joined by {WORKSPACE_SEPARATOR:?}"));
+    }
+    match split_roots(listed).len() {
+        0 | 1 => Ok(Look::NotAbout),
+        _ => Ok(Look::Kept),
+    }
+}
+
 /// Has the companion stopped; what is left of it.
 async fn stopped(bench: &Bench) -> Result<&Stopped, Problem> {
     let stopped = bench.seen.stopped.get_or_init(|| Stopped::see(bench));
@@ -77,7 +121,7 @@ impl Stopped {
     /// Has it stopped while an agent listens: some wait for the end of every event stream, and hang.
     async fn see(bench: &Bench) -> Result<Self, Problem> {
         if let Err(why) = bench.answers().await {
-            return unchecked(format!("it does not run: {why}; see C6.1-answers"));
+            return blocked(&["C6.1-answers"], format!("it does not run: {why}"));
         }
         let _agent = bench.session().await.ok();
         let until = bench.help(&Step::Stop).await?;

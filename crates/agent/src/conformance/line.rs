@@ -18,6 +18,8 @@ use super::target::Target;
 pub struct Patience {
     /// For an answer, or for what is to come at once.
     pub answer: Duration,
+    /// For an answer that the contract wants at once.
+    pub prompt: Duration,
     /// For something that must not come.
     pub quiet: Duration,
     /// How long a silent event stream is watched.
@@ -32,6 +34,8 @@ impl Default for Patience {
     fn default() -> Self {
         Self {
             answer: Duration::from_secs(5),
+            // Slower is no editor that opens a view, and nobody who waits for a decision is as quick.
+            prompt: Duration::from_secs(2),
             quiet: Duration::from_millis(500),
             idle: Duration::from_secs(1),
             // Node's fetch gives up on a body that is silent for so long.

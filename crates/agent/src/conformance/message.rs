@@ -1,9 +1,24 @@
-//! What is sent: the bodies of requests and notifications.
+//! The messages: bodies of requests and notifications, and which notification is which.
 
+use pillion_protocol::context::CONTEXT_UPDATE;
 use serde_json::{Value, json};
 
 /// What the agents of today ask for.
 pub(super) const NEWEST_VERSION: &str = "2025-11-25";
+
+pub(super) const ACCEPTED: &str = "ide/diffAccepted";
+pub(super) const REJECTED: &str = "ide/diffRejected";
+
+/// Whether a message tells what became of a diff.
+pub(super) fn is_outcome(message: &Value) -> bool {
+    let method = message["method"].as_str();
+    method.is_some_and(|method| method.starts_with("ide/diff"))
+}
+
+/// Whether a message tells what the editor shows.
+pub(super) fn is_context(message: &Value) -> bool {
+    message["method"] == CONTEXT_UPDATE
+}
 
 /// The body of a request.
 pub(super) fn request(id: impl Into<Value>, method: &str, params: Value) -> String {

@@ -1,5 +1,6 @@
 //! Paths that something between an agent and an editor may mistake for others (C5.5, C5.9).
 
+use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path};
 
 use super::bench::Bench;
@@ -7,7 +8,7 @@ use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Diffs;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, broken, unchecked};
+use super::rule::{Finding, Problem, blocked, broken, cut, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -42,8 +43,22 @@ pub(super) const CHECKS: &[Check] = &[
 
 const SEVERAL: &[&str] = &["NAME-one.txt", "NAME-two.txt"];
 
-/// The last matches the one before it as a pattern, and the second has the first's base name.
-const ALIKE: &[&str] = &["NAME.txt", "NAME/NAME.txt", "NAME-i.tsx", "NAME-[id].tsx"];
+/// The second has the first's base name, the fourth matches the third as a pattern, and the last
+/// starts with the one before it.
+const ALIKE: &[&str] = &[
+    "NAME.txt",
+    "NAME/NAME.txt",
+    "NAME-i.tsx",
+    "NAME-[id].tsx",
+    "NAME-b",
+    "NAME-bc",
+];
+
+/// Two names where case counts.
+const CASES: &[&str] = &["NAME-case.txt", "NAME-Case.txt"];
+
+/// Whether names in different case may be one file, as most file systems there have it.
+const IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
 
 /// What shells and editors' command lines give a meaning to, as far as every system allows it in a
 /// name. It is one word to nobody.
@@ -54,17 +69,21 @@ async fn each_its_own(bench: &Bench, names: &[&str], is_reversed: bool) -> Findi
     let session = bench.deaf_session().await?;
     bench.has_views(&session).await?;
     let paths = paths(bench, names);
+    // Who has no two views at once, whatever their paths.
+    let others: &[&str] = match paths.len() {
+        1 => &[],
+        _ => &["C5.5-several"],
+    };
     for (number, path) in paths.iter().enumerate() {
         let why = match session.open_diff(path, &text(number)).await {
             Ok(reply) if !reply.is_error() => continue,
             Ok(reply) => reply.shown(),
-            Err(NoAnswer(why)) => why,
+            Err(NoAnswer { why, .. }) => why,
         };
         let why = format!("{path:?} opens no view: {why}");
-        return if number == 0 || names == SEVERAL {
-            broken(why)
-        } else {
-            unchecked(format!("{why}; see C5.5-several"))
+        return match number {
+            0 => broken(why),
+            _ => blocked(others, why),
         };
     }
     let mut order: Vec<_> = paths.iter().enumerate().collect();
@@ -72,25 +91,73 @@ async fn each_its_own(bench: &Bench, names: &[&str], is_reversed: bool) -> Findi
         order.reverse();
     }
     for (number, path) in order {
-        let reply = match session.close_diff(path, true).await {
-            Ok(reply) => reply,
-            Err(NoAnswer(why)) => return broken(format!("closeDiff of {path:?}: {why}")),
-        };
-        match reply.closed_content() {
-            Ok(found) if found == text(number) => {}
-            Ok(found) if (0..paths.len()).any(|other| found == text(other)) => {
-                return broken(format!("closeDiff of {path:?} closes another view"));
-            }
-            Ok(_) => return unchecked("closeDiff does not give the text back; see C5.5"),
-            Err(why) => return unchecked(format!("closeDiff of {path:?}: {why}; see C5.5-shape")),
+        let closed = bench.closed_text(&session, path).await;
+        let found = closed.map_err(|problem| problem.or_of(others))?;
+        if found != text(number) {
+            let is_others = (0..paths.len()).any(|other| found == text(other));
+            let why = match is_others {
+                true => format!("closeDiff of {path:?} closes another view"),
+                false => format!("closeDiff of {path:?} gives {:?} back", cut(&found)),
+            };
+            return blocked(others, why);
         }
     }
     Ok(format!("{} views", paths.len()))
 }
 
 async fn alike(bench: &Bench) -> Finding {
-    each_its_own(bench, ALIKE, false).await?;
-    each_its_own(bench, ALIKE, true).await
+    let mut alike = ALIKE.to_vec();
+    if !IGNORES_CASE {
+        alike.extend(CASES);
+    }
+    each_its_own(bench, &alike, false).await?;
+    let seen = each_its_own(bench, &alike, true).await?;
+    not_mistaken(bench).await?;
+    Ok(seen)
+}
+
+/// Who closes a path that only looks like that of a view does not close the view.
+async fn not_mistaken(bench: &Bench) -> Result<(), Problem> {
+    let session = bench.deaf_session().await?;
+    let path = bench.open_view(&session, &text(0)).await?;
+    for other in lookalikes(&path) {
+        // Whether it fails as it should is another rule's matter.
+        let reply = session.close_diff(&other, true).await;
+        let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
+        if reply.closed_content().is_ok_and(|found| found == text(0)) {
+            return broken(format!(
+                "closeDiff of {other:?} closes the view of {path:?}"
+            ));
+        }
+    }
+    let reply = session.close_diff(&path, true).await;
+    let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
+    if reply.is_error() && !bench.accepts_itself().await {
+        return broken(format!(
+            "after closeDiff of paths like {path:?} its own view is gone"
+        ));
+    }
+    Ok(())
+}
+
+/// Paths of other files than this one: what it starts with and what starts with it, the same name
+/// elsewhere, its folder, and its name in capitals.
+fn lookalikes(path: &str) -> Vec<String> {
+    let (folder, name) = path.rsplit_once(MAIN_SEPARATOR).unwrap_or(("", path));
+    let stem = name.trim_end_matches(".txt");
+    let other = |name: &str| format!("{folder}{MAIN_SEPARATOR}{name}");
+    let mut lookalikes = vec![
+        other(stem),
+        other(&name[..name.len() - 1]),
+        other(&format!("{name}.orig")),
+        other(&format!("{stem}{MAIN_SEPARATOR}{name}")),
+        folder.to_owned(),
+    ];
+    if !IGNORES_CASE {
+        lookalikes.push(other(&name.to_uppercase()));
+        lookalikes.push(path.to_uppercase());
+    }
+    lookalikes
 }
 
 fn text(number: usize) -> String {
@@ -99,7 +166,7 @@ fn text(number: usize) -> String {
 
 /// New paths below the first root.
 fn paths(bench: &Bench, names: &[&str]) -> Vec<String> {
-    let unique = bench.new_path();
+    let unique = bench.names.path();
     let (folder, name) = unique.rsplit_once(MAIN_SEPARATOR).unwrap_or(("", &unique));
     let name = name.trim_end_matches(".txt");
     let path = |pattern: &&str| {
@@ -121,7 +188,9 @@ async fn nothing_beside(bench: &Bench) -> Finding {
         return unchecked(format!("{} cannot be read", folder.display()));
     };
     let names = entries.flatten().map(|entry| entry.file_name());
-    let mut ours = names.filter(|name| name.to_string_lossy().contains(stem));
+    // The file itself is another rule's matter.
+    let is_beside = |name: &OsString| Some(name.as_os_str()) != path.file_name();
+    let mut ours = names.filter(|name| is_beside(name) && name.to_string_lossy().contains(stem));
     match ours.next() {
         None => Ok("nothing".to_owned()),
         Some(name) => broken(format!("{name:?} is there")),

@@ -48,7 +48,20 @@ pub(super) struct Answer {
 
 /// Why there is no answer, for a report.
 #[derive(Debug, Clone)]
-pub(super) struct NoAnswer(pub(super) String);
+pub(super) struct NoAnswer {
+    pub(super) why: String,
+    /// Whether the other side closed the connection instead of answering.
+    pub(super) is_hung_up: bool,
+}
+
+impl NoAnswer {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            is_hung_up: false,
+        }
+    }
+}
 
 impl Probe {
     /// A request as a good client makes it, without a token.
@@ -126,7 +139,7 @@ impl Probe {
     pub(super) async fn send(self, patience: Duration) -> Result<Answer, NoAnswer> {
         timeout(patience, self.exchange())
             .await
-            .unwrap_or_else(|_| Err(NoAnswer(format!("no answer within {patience:?}"))))
+            .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {patience:?}"))))
     }
 
     async fn exchange(self) -> Result<Answer, NoAnswer> {
@@ -139,10 +152,10 @@ impl Probe {
         stream.set_nodelay(true).map_err(no_answer)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
-            .map_err(no_answer)?;
+            .map_err(hung_up)?;
         // Ends with the answer's body.
         tokio::spawn(connection);
-        let response = sender.send_request(request).await.map_err(no_answer)?;
+        let response = sender.send_request(request).await.map_err(hung_up)?;
         let (head, body) = response.into_parts();
         Ok(Answer {
             status: head.status,
@@ -178,14 +191,27 @@ impl Answer {
         let body = Limited::new(self.body, MAX_ANSWER).collect();
         match timeout(patience, body).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(NoAnswer(format!(
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(NoAnswer::new(format!(
                 "the answer is longer than {MAX_ANSWER_SHOWN}"
             ))),
-            Ok(Err(error)) => Err(NoAnswer(format!("the answer breaks off: {error}"))),
-            Err(_) => Err(NoAnswer(format!(
+            Ok(Err(error)) => Err(NoAnswer::new(format!("the answer breaks off: {error}"))),
+            Err(_) => Err(NoAnswer::new(format!(
                 "the answer has begun, but no end of it came within {patience:?}"
             ))),
         }
+    }
+
+    /// Whether it holds this text, in its head or in its body.
+    pub(super) async fn holds(self, text: &str, patience: Duration) -> bool {
+        let has = |bytes: &[u8]| {
+            bytes
+                .windows(text.len())
+                .any(|them| them == text.as_bytes())
+        };
+        if text.is_empty() || self.headers.values().any(|it| has(it.as_bytes())) {
+            return !text.is_empty();
+        }
+        self.bytes(patience).await.is_ok_and(|body| has(&body))
     }
 
     /// The status, and what the body says about it to people, if it does so as MCP servers do.
@@ -196,7 +222,7 @@ impl Answer {
         let message = body
             .as_ref()
             .and_then(|body| body.pointer("/error/message"));
-        NoAnswer(match message.and_then(Value::as_str) {
+        NoAnswer::new(match message.and_then(Value::as_str) {
             Some(message) => format!("{status}, \"{}\"", cut(message)),
             None => status,
         })
@@ -212,17 +238,26 @@ impl Answer {
             "application/json" => {
                 let bytes = self.bytes(patience).await?;
                 json::value(&bytes)
-                    .map_err(|error| NoAnswer(format!("the body is not JSON: {error}")))
+                    .map_err(|error| NoAnswer::new(format!("the body is not JSON: {error}")))
             }
             "text/event-stream" => timeout(patience, in_stream(self.body, id))
                 .await
-                .unwrap_or_else(|_| Err(NoAnswer(format!("no answer within {patience:?}")))),
-            "" => Err(NoAnswer(format!("HTTP {status} without a Content-Type"))),
-            other => Err(NoAnswer(format!(
+                .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {patience:?}")))),
+            "" => Err(NoAnswer::new(format!(
+                "HTTP {status} without a Content-Type"
+            ))),
+            other => Err(NoAnswer::new(format!(
                 "HTTP {status} with {other}, neither JSON nor an event stream"
             ))),
         }
     }
+}
+
+/// Whether a message answers request `id`. Its id may be of another type: that is one rule's matter
+/// and not that of all others.
+fn answers(message: &Value, id: &Value) -> bool {
+    let text = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+    message.get("id").is_some_and(|its| text(its) == text(id))
 }
 
 async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
@@ -235,21 +270,30 @@ async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
         };
         size += bytes.len();
         if size > MAX_ANSWER {
-            return Err(NoAnswer(format!(
+            return Err(NoAnswer::new(format!(
                 "no answer within {MAX_ANSWER_SHOWN} of its event stream"
             )));
         }
         for event in events.push(bytes) {
             if let Ok(message) = json::value(event.data.as_bytes())
-                && message.get("id") == Some(id)
+                && answers(&message, id)
             {
                 return Ok(message);
             }
         }
     }
-    Err(NoAnswer(
+    Err(NoAnswer::new(
         "its event stream ends without an answer".to_owned(),
     ))
+}
+
+/// No answer on a connection that there was.
+fn hung_up(error: hyper::Error) -> NoAnswer {
+    let is_hung_up = !error.is_parse() && !error.is_user() && !error.is_timeout();
+    NoAnswer {
+        is_hung_up,
+        ..no_answer(error)
+    }
 }
 
 fn no_answer(error: impl std::error::Error) -> NoAnswer {
@@ -259,5 +303,5 @@ fn no_answer(error: impl std::error::Error) -> NoAnswer {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    NoAnswer(text)
+    NoAnswer::new(text)
 }

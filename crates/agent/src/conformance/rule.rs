@@ -1,5 +1,6 @@
 //! What a row of the report is about, and what became of it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
@@ -111,8 +112,29 @@ impl fmt::Display for Level {
 pub(super) enum Problem {
     /// The rule is broken.
     Broken(String),
-    /// The rule cannot be checked.
+    /// This run could not bring about what the rule is about: nobody was there to do it, there is
+    /// one workspace root only. Never because of an answer that the companion gave.
     Unchecked(String),
+    /// The companion did not let the check get to its rule, which is what these rows are about. If
+    /// one of them fails in the same report, nothing is known of this rule; if none does, the rule
+    /// is broken, however well all others are kept.
+    Blocked { by: Rows, why: String },
+}
+
+/// Ids of rows.
+pub(super) type Rows = Cow<'static, [&'static str]>;
+
+impl Problem {
+    /// The same, which may be due to these rows as well.
+    pub(super) fn or_of(self, rows: &[&'static str]) -> Self {
+        match self {
+            Self::Blocked { by, why } => Self::Blocked {
+                by: by.iter().chain(rows).copied().collect(),
+                why,
+            },
+            other => other,
+        }
+    }
 }
 
 /// What a check finds: what was seen, or why it did not pass.
@@ -128,6 +150,54 @@ pub(super) fn unchecked<T>(why: impl Into<String>) -> Result<T, Problem> {
     Err(Problem::Unchecked(why.into()))
 }
 
+/// The companion did not let the check get to its rule: `why`, and the rows that are about that.
+pub(super) fn blocked<T>(
+    by: &'static [&'static str],
+    why: impl Into<String>,
+) -> Result<T, Problem> {
+    Err(Problem::Blocked {
+        by: by.into(),
+        why: why.into(),
+    })
+}
+
+/// What a look at one of many things says of a rule that it does not break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// It keeps the rule.
+    Kept,
+    /// The rule is not about it.
+    NotAbout,
+    /// What the rule is about is missing or wrong in it, as this row says.
+    Blocked(&'static [&'static str]),
+}
+
+/// Counts looks.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    kept: usize,
+    blocked: Option<&'static [&'static str]>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, look: Look) {
+        match look {
+            Look::Kept => self.kept += 1,
+            Look::NotAbout => {}
+            Look::Blocked(by) => self.blocked = Some(by),
+        }
+    }
+
+    /// How many things keep the rule. When it is about none of them, `none` says what is missing.
+    pub(super) fn kept(&self, none: &str) -> Result<usize, Problem> {
+        match (self.kept, self.blocked) {
+            (0, Some(by)) => blocked(by, "what it is about is missing or wrong"),
+            (0, None) => unchecked(none),
+            (kept, _) => Ok(kept),
+        }
+    }
+}
+
 /// The beginning of a message, for a report.
 pub(super) fn shown(value: &Value) -> String {
     cut(&value.to_string())
@@ -139,16 +209,6 @@ pub(super) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
-    }
-}
-
-impl From<Finding> for Verdict {
-    fn from(finding: Finding) -> Self {
-        match finding {
-            Ok(seen) => Self::Pass(seen),
-            Err(Problem::Broken(seen)) => Self::Fail(seen),
-            Err(Problem::Unchecked(why)) => Self::Skip(why),
-        }
     }
 }
 

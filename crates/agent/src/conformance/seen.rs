@@ -30,7 +30,7 @@ pub(super) struct Seen {
 pub(super) struct Story {
     /// As it was sent: spelt oddly, where the companion takes it.
     pub(super) path: String,
-    pub(super) text: &'static str,
+    pub(super) text: String,
     /// The outcomes that the agent heard, in order.
     pub(super) outcomes: Vec<Value>,
     /// Whether the file was on the disk afterwards.
@@ -44,12 +44,26 @@ pub(super) struct Contexts {
     pub(super) of_sessions: [Vec<Value>; 2],
     /// What was heard when somebody moved about.
     pub(super) of_moves: Result<Moves, Problem>,
-    /// What was heard when commands moved the cursor at the same time.
+    /// What was heard when commands moved the cursor in quick succession.
     pub(super) of_bursts: Vec<Moves>,
     /// The file that was not active before a command moved to it.
     pub(super) focused: Option<String>,
     /// The file and the line where a command, which can be relied on, has moved the cursor.
     pub(super) moved_to: Option<(String, u32)>,
+    /// What was heard when a command focused many files.
+    pub(super) of_visits: Visits,
+    /// Whether a context was not a notification.
+    pub(super) is_asked: bool,
+}
+
+/// Visits of many files, one after the other, and the contexts that came of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Visits {
+    /// How many files were focused.
+    pub(super) count: usize,
+    /// Why they were not, if so.
+    pub(super) why_not: Option<String>,
+    pub(super) contexts: Vec<(Instant, Value)>,
 }
 
 /// Moves of the cursor and the contexts that came of them, each with its time.

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::events::{Event, Events};
 use super::line::{Line, Record};
-use super::message::{NEWEST_VERSION, initialize_params, notification, request};
+use super::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
 use super::probe::{MAX_ANSWER, NoAnswer, Probe, VERSION};
 use super::rule::shown;
 use crate::json;
@@ -84,7 +84,7 @@ impl<'a> Session<'a> {
         });
         let reply = answer.reply(&json!(0), patience).await?;
         if !reply["result"].is_object() {
-            return Err(NoAnswer(format!(
+            return Err(NoAnswer::new(format!(
                 "initialize is answered with {}",
                 shown(&reply)
             )));
@@ -127,7 +127,10 @@ impl<'a> Session<'a> {
         let get = self.probe(Method::GET).accept("text/event-stream");
         let answer = self.line.send(get, self.line.patience.answer).await?;
         if !answer.status.is_success() {
-            return Err(NoAnswer(format!("GET: HTTP {}", answer.status.as_u16())));
+            return Err(NoAnswer::new(format!(
+                "GET: HTTP {}",
+                answer.status.as_u16()
+            )));
         }
         let (sender, heard) = mpsc::channel(AHEAD);
         let reader = tokio::spawn(read(answer.into_stream(), sender)).abort_handle();
@@ -146,12 +149,17 @@ impl<'a> Session<'a> {
         answer.reply(&json!(id), patience).await
     }
 
-    /// Whether the session is there.
-    pub(super) async fn ping(&self) -> Result<(), NoAnswer> {
-        let reply = self.ask("ping", json!({})).await?;
+    /// Whether the session is served, by what every agent asks.
+    pub(super) async fn is_served(&self) -> Result<(), NoAnswer> {
+        let reply = self.ask("tools/list", json!({})).await?;
         match reply.get("result") {
             Some(_) => Ok(()),
-            None => Err(NoAnswer(format!("ping is answered with {reply}"))),
+            None => {
+                let shown = shown(&reply);
+                Err(NoAnswer::new(format!(
+                    "tools/list is answered with {shown}"
+                )))
+            }
         }
     }
 
@@ -174,14 +182,23 @@ impl<'a> Session<'a> {
         path: &str,
         suppress: bool,
     ) -> Result<ToolReply, NoAnswer> {
-        self.line.note(self.id.as_deref(), |record| {
-            record.views.retain(|view| view != path);
-        });
         let mut arguments = json!({"filePath": path});
         if suppress {
             arguments["suppressNotification"] = true.into();
         }
-        self.call(CLOSE_DIFF, arguments).await
+        let reply = self.call(CLOSE_DIFF, arguments).await?;
+        if !reply.is_error() {
+            self.line.note(self.id.as_deref(), |record| {
+                record.views.retain(|view| view != path);
+            });
+        }
+        Ok(reply)
+    }
+
+    /// What was told about diffs so far.
+    pub(super) fn outcomes(&self) -> Vec<Value> {
+        let messages = self.messages.iter().map(|(_, message)| message);
+        messages.filter(|it| is_outcome(it)).cloned().collect()
     }
 
     /// Takes in what comes for so long.

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
-use super::rule::shown;
+use super::rule::{Look, shown};
 
 /// September 2001: no editor focused a file before, and seconds are smaller.
 const EARLIEST: u64 = 1_000_000_000_000;
@@ -57,48 +56,50 @@ pub(super) fn context_shape(context: &Value) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn absolute_path(file: &Value) -> Result<bool, String> {
+/// What the rule is about has another type.
+const NO_SHAPE: Result<Look, String> = Ok(Look::Blocked(&["C4.3-shape"]));
+
+pub(super) fn absolute_path(file: &Value) -> Result<Look, String> {
     let Some(path) = file["path"].as_str() else {
-        return Ok(false);
+        return NO_SHAPE;
     };
     if Path::new(path).is_absolute() {
-        return Ok(true);
+        return Ok(Look::Kept);
     }
     Err("it is not absolute".to_owned())
 }
 
-pub(super) fn cursor(file: &Value) -> Result<bool, String> {
+pub(super) fn cursor(file: &Value) -> Result<Look, String> {
     let Some(cursor) = file.get("cursor") else {
-        return Ok(false);
+        return Ok(Look::NotAbout);
     };
     for name in ["line", "character"] {
         if !cursor[name].is_number() {
-            return Ok(false);
+            return NO_SHAPE;
         }
         if cursor[name].as_u64().is_none_or(|number| number == 0) {
             return Err(format!("`cursor.{name}` is {}", cursor[name]));
         }
     }
-    Ok(true)
+    Ok(Look::Kept)
 }
 
-pub(super) fn existing_file(file: &Value) -> Result<bool, String> {
+pub(super) fn existing_file(file: &Value) -> Result<Look, String> {
     let Some(path) = file["path"].as_str().map(Path::new) else {
-        return Ok(false);
+        return NO_SHAPE;
     };
-    // A relative one is another rule's matter.
     if !path.is_absolute() {
-        return Ok(false);
+        return Ok(Look::Blocked(&["C4.3-path"]));
     }
     if path.is_file() {
-        return Ok(true);
+        return Ok(Look::Kept);
     }
     Err("there is no such file on the disk".to_owned())
 }
 
-pub(super) fn timestamp(file: &Value) -> Result<bool, String> {
+pub(super) fn timestamp(file: &Value) -> Result<Look, String> {
     let Some(time) = file["timestamp"].as_f64() else {
-        return Ok(false);
+        return NO_SHAPE;
     };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let latest = (now.unwrap_or_default() + LATEST).as_millis();
@@ -111,54 +112,51 @@ pub(super) fn timestamp(file: &Value) -> Result<bool, String> {
     if time > latest as f64 {
         return Err(format!("{time} is in the future"));
     }
-    Ok(true)
+    Ok(Look::Kept)
 }
 
 fn is_active(file: &Value) -> bool {
     file["isActive"] == true
 }
 
-pub(super) fn one_active(files: &[Value]) -> Result<(), String> {
+/// Whether there are files that could be told apart.
+fn of_several(files: &[Value]) -> Look {
+    match files.len() {
+        0 | 1 => Look::NotAbout,
+        _ => Look::Kept,
+    }
+}
+
+pub(super) fn one_active(files: &[Value]) -> Result<Look, String> {
     let count = files.iter().filter(|file| is_active(file)).count();
     if count > 1 {
         return Err(format!("{count} files are active at once"));
     }
-    Ok(())
+    Ok(of_several(files))
 }
 
-pub(super) fn details(file: &Value) -> Result<bool, String> {
+pub(super) fn details(file: &Value) -> Result<Look, String> {
+    if is_active(file) {
+        return Ok(Look::NotAbout);
+    }
     let has = |name: &str| file.get(name).is_some_and(|value| !value.is_null());
-    let found = ["cursor", "selectedText"]
-        .into_iter()
-        .find(|name| has(name));
-    match found {
-        Some(name) if !is_active(file) => Err(format!("it has a `{name}`, but is not active")),
-        _ => Ok(true),
+    let mut details = ["cursor", "selectedText"].into_iter();
+    match details.find(|name| has(name)) {
+        Some(name) => Err(format!("it has a `{name}`, but is not active")),
+        None => Ok(Look::Kept),
     }
 }
 
-pub(super) fn few_files(files: &[Value]) -> Result<(), String> {
-    if files.len() > MAX_FILES {
-        return Err(format!("{} files are listed", files.len()));
-    }
-    Ok(())
+/// How long the selection of a file is, in UTF-16 units.
+pub(super) fn selection(file: &Value) -> Option<usize> {
+    let text = file["selectedText"].as_str()?;
+    Some(text.encode_utf16().count())
 }
 
-pub(super) fn short_selection(file: &Value) -> Result<bool, String> {
-    let Some(text) = file["selectedText"].as_str() else {
-        return Ok(false);
-    };
-    let units = text.encode_utf16().count();
-    if units > MAX_SELECTION {
-        return Err(format!("its selection has {units} UTF-16 units"));
-    }
-    Ok(true)
-}
-
-pub(super) fn newest_is_active(files: &[Value]) -> Result<(), String> {
+pub(super) fn newest_is_active(files: &[Value]) -> Result<Look, String> {
     let time = |file: &Value| file["timestamp"].as_f64();
     let Some(active) = files.iter().find(|file| is_active(file)) else {
-        return Ok(());
+        return Ok(Look::NotAbout);
     };
     // Of two that are equal, agents take the first.
     let mut before = files.iter().take_while(|file| !is_active(file));
@@ -172,7 +170,7 @@ pub(super) fn newest_is_active(files: &[Value]) -> Result<(), String> {
         |file: &&Value| matches!((time(file), time(active)), (Some(a), Some(b)) if a > b);
     let newer = files.iter().filter(|file| !is_active(file)).find(is_newer);
     match newer {
-        None => Ok(()),
+        None => Ok(of_several(files)),
         Some(newer) => Err(format!(
             "{} is active, but {} has the newer timestamp",
             active["path"], newer["path"]

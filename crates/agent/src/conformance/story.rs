@@ -1,39 +1,48 @@
 //! How an acceptance, a rejection and the contexts of the first seconds are seen, once each.
 
-use std::collections::VecDeque;
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path};
 use std::time::{Duration, Instant, SystemTime};
 
-use pillion_protocol::context::CONTEXT_UPDATE;
+use pillion_protocol::context::MAX_FILES;
 use serde_json::Value;
 
 use super::bench::{Bench, Step};
+use super::files::{some_file, some_texts};
+use super::message::{is_context, is_outcome};
 use super::probe::NoAnswer;
-use super::rule::{Problem, unchecked};
-use super::seen::{Contexts, Moves, Story};
+use super::rule::{Problem, blocked, unchecked};
+use super::seen::{Contexts, Moves, Story, Visits};
 use super::session::Session;
 
 /// Something of everything that programs spoil, and that a person can still accept.
-const TEXT: &str = "one\r\ntwo\t \n\u{2028}é e\u{301} 👩\u{200d}🚀\rno final newline";
+const TEXT: &str = "\u{feff}one\r\ntwo\t \n\0\u{2028}é e\u{301} 👩\u{200d}🚀\r";
 
-/// How many entries of a workspace are looked at for a file to focus.
-const MAX_ENTRIES: usize = 2_000;
+/// The end of a name that does not survive as a URI that is not escaped, or is twice, nor where
+/// names are composed.
+const ODD_END: &str = " 20%20 #1 e\u{301}.txt";
 
-/// Longer files are not looked into.
-const MAX_TEXT: u64 = 64 * 1024;
+/// How many lines follow: more than fits in 64 KiB, where some programs stop.
+const MORE_LINES: usize = 2_000;
 
 /// How far the cursor is moved.
 const LINES: u32 = 4;
 
-/// How often it is moved by several commands at once, if it comes to that.
+/// How often it is moved in quick succession, if it comes to that: on a busy machine commands may
+/// take effect far apart.
 const BURSTS: usize = 8;
+
+/// How many moves that are, and how far apart: less than a debounce of 50 ms lasts, and more than
+/// one that is hardly any.
+const BURST: u32 = 8;
+const PACE: Duration = Duration::from_millis(15);
 
 /// A move of the cursor, done or asked for.
 #[derive(Debug)]
 pub(super) struct Move {
     /// How long to wait for the effect.
     pub(super) time: Duration,
-    is_done: bool,
+    /// Whether it is done already.
+    pub(super) is_done: bool,
     /// How many moves there are.
     lines: u32,
     /// The file and the line, unless a person is asked.
@@ -63,7 +72,7 @@ pub(super) async fn contexts(bench: &Bench) -> Result<&Contexts, Problem> {
 impl Story {
     async fn of(bench: &Bench, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
         let mut owner = bench.session().await?;
-        let path = propose(bench, &owner).await?;
+        let (path, text) = propose(bench, &owner).await?;
         let (time, is_done) = bench.done_or_asked(&step(path.clone())).await?;
         let outcome = owner.wait_for(time, is_outcome).await;
         if outcome.is_none() && !is_done {
@@ -73,16 +82,11 @@ impl Story {
             }
         }
         owner.listen(bench.line.patience.quiet).await;
-        let was_written = Path::new(&path).exists();
-        if was_written {
-            // The name is ours, and nothing had it before.
-            let _ = std::fs::remove_file(&path);
-        }
         Ok(Self {
+            was_written: Path::new(&path).exists(),
+            outcomes: owner.outcomes(),
             path,
-            text: TEXT,
-            outcomes: outcomes(&owner),
-            was_written,
+            text,
         })
     }
 }
@@ -90,40 +94,37 @@ impl Story {
 /// Nothing was heard of what a person was asked for: nobody is asked again, if that is why.
 fn in_vain<T>(bench: &Bench, session: &Session<'_>, why: String) -> Result<T, Problem> {
     if session.end.is_some() {
-        return unchecked("the event stream ended meanwhile; see C1.1-stream-stays");
+        return blocked(&["C1.1-stream-stays"], "the event stream ended meanwhile");
     }
     bench.nobody_came();
     unchecked(why)
 }
 
-/// Opens a view for a new file, spelt so that a companion that tidies paths is found out.
-async fn propose(bench: &Bench, session: &Session<'_>) -> Result<String, Problem> {
+/// Opens a view for a new file, spelt so that a companion that tidies paths is found out, with a
+/// text that is easily spoilt.
+async fn propose(bench: &Bench, session: &Session<'_>) -> Result<(String, String), Problem> {
     bench.has_views(session).await?;
-    let folder = bench.folder();
-    let name = bench.new_name();
-    let odd = format!("{folder}{MAIN_SEPARATOR}{MAIN_SEPARATOR}.{MAIN_SEPARATOR}{name}");
+    let (folder, name) = (bench.names.folder(), bench.names.name());
+    let odd_name = name.replace(".txt", ODD_END);
+    let more = (0..MORE_LINES).map(|number| format!("{number}: one more line of a long text\n"));
+    let text = format!("{TEXT}{}no final newline", more.collect::<String>());
+    let odd = format!("{folder}{MAIN_SEPARATOR}{MAIN_SEPARATOR}.{MAIN_SEPARATOR}{odd_name}");
     let plain = format!("{folder}{MAIN_SEPARATOR}{name}");
     let mut seen = String::new();
-    for path in [odd, plain] {
-        match session.open_diff(&path, TEXT).await {
-            Ok(reply) if !reply.is_error() => return Ok(path),
+    // Whether NUL and such paths are taken is other rules' matter.
+    for (path, text) in [
+        (odd, text.clone()),
+        (plain.clone(), text.clone()),
+        (plain, text.replace('\0', "")),
+    ] {
+        match session.open_diff(&path, &text).await {
+            Ok(reply) if !reply.is_error() => return Ok((path, text)),
             Ok(reply) => seen = reply.shown(),
-            Err(NoAnswer(why)) => return unchecked(format!("openDiff opens no view: {why}")),
+            Err(NoAnswer { why, .. }) => seen = why,
         }
     }
-    unchecked(format!(
-        "openDiff opens no view for a new file in {folder}: {seen}"
-    ))
-}
-
-pub(super) fn is_outcome(message: &Value) -> bool {
-    let method = message["method"].as_str();
-    method.is_some_and(|method| method.starts_with("ide/diff"))
-}
-
-pub(super) fn outcomes(session: &Session<'_>) -> Vec<Value> {
-    let messages = session.messages.iter().map(|(_, message)| message);
-    messages.filter(|it| is_outcome(it)).cloned().collect()
+    let why = format!("openDiff opens no view for a new file in {folder}: {seen}");
+    blocked(&["C5.2-open"], why)
 }
 
 /// Has the cursor moved to where it does not stand already.
@@ -131,7 +132,8 @@ pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<M
     let mut contexts = session.messages.iter().rev().map(|(_, message)| message);
     let last = contexts.find(|it| is_context(it));
     let focused = last.and_then(|last| active(&last["params"])?["path"].as_str());
-    let Some((file, has_lines)) = some_file(&bench.line.target.roots(), focused) else {
+    let Some((file, has_lines)) = some_file(&bench.line.target.roots(), focused, LINES as usize)
+    else {
         return unchecked("there is no file in the workspace that could be focused");
     };
     let is_there = last.is_some_and(|last| stands_at(&last["params"], &file, LINES));
@@ -163,6 +165,7 @@ impl Contexts {
         let is_sent = first.wait_for(answer, is_context).await;
         first.listen(quiet).await;
         let of_first = params_of(&first);
+        let is_asked = has_requests(&first);
         first.leave().await;
         let mut second = bench.session().await?;
         if is_sent.is_some() {
@@ -178,6 +181,8 @@ impl Contexts {
             of_bursts: Vec::new(),
             moved_to: None,
             focused: None,
+            of_visits: Visits::default(),
+            is_asked,
         };
         match Moves::hear(bench, &mut second).await {
             Err(problem) => contexts.of_moves = Err(problem),
@@ -186,11 +191,13 @@ impl Contexts {
                     contexts.of_bursts = Moves::bursts(bench, &mut second, &moves, file).await;
                     let is_new = before.is_some_and(|it| is_focus_elsewhere(&it, file));
                     contexts.focused = is_new.then(|| file.clone());
+                    contexts.of_visits = Visits::hear(bench, &mut second).await;
                 }
                 contexts.of_moves = Ok(moves);
                 contexts.moved_to = to;
             }
         }
+        contexts.is_asked |= has_requests(&second);
         Ok(contexts)
     }
 
@@ -198,6 +205,7 @@ impl Contexts {
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
         let moves = self.of_moves.iter().chain(&self.of_bursts);
         let moves = moves.flat_map(|moves| &moves.contexts);
+        let moves = moves.chain(&self.of_visits.contexts);
         let moves = moves.map(|(_, context)| context);
         self.of_sessions.iter().flatten().chain(moves)
     }
@@ -246,24 +254,23 @@ impl Moves {
         Ok((moves, to))
     }
 
-    /// Has commands move the cursor at the same time, if they took so long one after the other that
-    /// no debounce could merge anything.
+    /// Has commands move the cursor in quick succession, until the moves were merged once.
     async fn bursts(
         bench: &Bench,
         session: &mut Session<'_>,
         one_by_one: &Self,
         file: &str,
     ) -> Vec<Self> {
-        let mut bursts = Vec::new();
-        let step = Step::Burst {
-            file: file.to_owned(),
-            lines: LINES,
-        };
-        // On a busy machine even commands that are started together may end far apart.
-        let is_unclear = |it: &Self| it.count.is_some() && !it.is_debounced();
+        let mut bursts: Vec<Self> = Vec::new();
         let has_moved = !one_by_one.contexts.is_empty();
-        while has_moved && is_unclear(bursts.last().unwrap_or(one_by_one)) && bursts.len() < BURSTS
-        {
+        while has_moved && bursts.len() < BURSTS && !bursts.last().is_some_and(Self::is_debounced) {
+            // None ends where the one before did: that would be no change.
+            let nth = u32::try_from(bursts.len()).unwrap_or_default();
+            let step = Step::Burst {
+                file: file.to_owned(),
+                lines: (1..=BURST).map(|move_| (nth + move_) % LINES + 1).collect(),
+                pace: PACE,
+            };
             let before = session.messages.len();
             let asked = SystemTime::now();
             if bench.help(&step).await.is_err() {
@@ -274,12 +281,47 @@ impl Moves {
             session.listen(bench.line.patience.quiet).await;
             bursts.push(Self {
                 asked,
-                count: Some(LINES),
+                count: Some(BURST),
                 contexts: contexts_since(session, before),
             });
         }
         bursts
     }
+}
+
+impl Visits {
+    /// Has more files focused than may be listed.
+    async fn hear(bench: &Bench, session: &mut Session<'_>) -> Self {
+        let files = some_texts(&bench.line.target.roots(), MAX_FILES + 1);
+        let (count, last) = (files.len(), files.last().cloned());
+        let before = session.messages.len();
+        let mut visits = Self::default();
+        if count <= MAX_FILES {
+            visits.why_not = Some(format!("there are only {count} texts in the workspace"));
+        } else if let Err(problem) = bench.help(&Step::Visit { files }).await {
+            visits.why_not = Some(match problem {
+                Problem::Broken(why) | Problem::Unchecked(why) => why,
+                Problem::Blocked { why, .. } => why,
+            });
+        } else {
+            visits.count = count;
+            let is_last = |message: &Value| {
+                let active = active(&message["params"]);
+                is_context(message) && active.and_then(|it| it["path"].as_str()) == last.as_deref()
+            };
+            let answer = bench.line.patience.answer;
+            session.wait_for_new(before, answer, is_last).await;
+            session.listen(bench.line.patience.quiet).await;
+        }
+        visits.contexts = contexts_since(session, before);
+        visits
+    }
+}
+
+/// Whether a context came as a request, which nobody answers.
+fn has_requests(session: &Session<'_>) -> bool {
+    let mut messages = session.messages.iter().map(|(_, message)| message);
+    messages.any(|it| is_context(it) && it.get("id").is_some())
 }
 
 fn contexts_since(session: &Session<'_>, before: usize) -> Vec<(Instant, Value)> {
@@ -308,10 +350,6 @@ pub(super) fn files(context: &Value) -> &[Value] {
     files.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-pub(super) fn is_context(message: &Value) -> bool {
-    message["method"] == CONTEXT_UPDATE
-}
-
 fn params((at, message): (Instant, Value)) -> Option<(Instant, Value)> {
     is_context(&message).then(|| (at, message["params"].clone()))
 }
@@ -319,53 +357,4 @@ fn params((at, message): (Instant, Value)) -> Option<(Instant, Value)> {
 fn params_of(session: &Session<'_>) -> Vec<(Instant, Value)> {
     let messages = session.messages.iter().cloned();
     messages.filter_map(params).collect()
-}
-
-/// A regular file below one of the roots, and whether the cursor can be moved in it; another one
-/// than `focused`, if there is one. Hidden folders are left alone.
-fn some_file(roots: &[PathBuf], focused: Option<&str>) -> Option<(String, bool)> {
-    let mut found: Option<(String, bool)> = None;
-    let mut folders = VecDeque::from_iter(roots.iter().cloned());
-    let mut looked_at = 0;
-    while let Some(folder) = folders.pop_front() {
-        let Ok(entries) = folder.read_dir() else {
-            continue;
-        };
-        let mut entries: Vec<_> = entries.flatten().collect();
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
-            looked_at += 1;
-            let name = entry.file_name();
-            let is_hidden = name.to_str().is_none_or(|name| name.starts_with('.'));
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            if kind.is_file()
-                && !is_hidden
-                && let Ok(path) = entry.path().into_os_string().into_string()
-            {
-                let has_lines = has_lines(&path);
-                if has_lines && focused != Some(&path) {
-                    return Some((path, true));
-                }
-                if found.is_none() || has_lines {
-                    found = Some((path, has_lines));
-                }
-            }
-            if kind.is_dir() && !is_hidden && looked_at < MAX_ENTRIES {
-                folders.push_back(entry.path());
-            }
-            if looked_at > MAX_ENTRIES {
-                return found;
-            }
-        }
-    }
-    found
-}
-
-/// Whether it is a text with as many lines as the cursor is moved over.
-fn has_lines(path: &str) -> bool {
-    let is_small = std::fs::metadata(path).is_ok_and(|it| it.len() <= MAX_TEXT);
-    let lines = || std::fs::read_to_string(path).map_or(0, |text| text.lines().count());
-    is_small && lines() >= LINES as usize
 }

@@ -12,6 +12,9 @@ use serde_json::Value;
 
 use super::facts::{self, Facts};
 
+/// How many files are looked into that no agent would look at.
+const MAX_OTHERS: usize = 500;
+
 /// A companion to look at.
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -62,12 +65,16 @@ impl Target {
         };
         let path = std::path::absolute(path).map_err(unreadable)?;
         let first = TargetFile::read(&path, environment).map_err(unreadable)?;
-        let port = first.port().or_else(|| first.port_in_name());
+        let named = || first.port_in_name()?.try_into().ok();
+        let port = first.port().or_else(named);
         let port = port.ok_or_else(|| TargetError::NoPort(path.clone()))?;
         let mut files = vec![first];
         for other in siblings(environment) {
-            let is_new = !files.iter().any(|file| file.is_same_as(&other));
-            if is_new && other.belongs_to(port, &files[0]) {
+            let is_its = match other.place {
+                Some(_) => other.belongs_to(port, &files[0]),
+                None => other.is_copy_of(port, &files[0]),
+            };
+            if is_its && !files.iter().any(|file| file.is_same_as(&other)) {
                 files.push(other);
             }
         }
@@ -171,13 +178,17 @@ impl TargetFile {
     /// The process id in its name.
     pub(super) fn pid(&self) -> Option<u32> {
         let places = self.dialect?.places().iter();
-        let mut pids = places.filter_map(|place| place.name.pid_in(self.name()));
-        // `PREFIX-PORT.json` looks like `PREFIX-PID.json`.
-        pids.find(|pid| Some(*pid) != self.port().map(u32::from))
+        let mut pids = places.filter_map(|place| {
+            let pid = place.name.pid_in(self.name())?;
+            // `PREFIX-PORT.json` looks like `PREFIX-PID.json`.
+            let is_port = || Some(pid) == self.port().map(u32::from);
+            (place.name.holds_port() || !is_port()).then_some(pid)
+        });
+        pids.next()
     }
 
-    /// The port in its name, where the pattern holds one.
-    pub(super) fn port_in_name(&self) -> Option<u16> {
+    /// The number in its name where the pattern holds a port, whether or not it could be one.
+    pub(super) fn port_in_name(&self) -> Option<u32> {
         let name = self.name();
         if let Some(digits) = name.strip_suffix(".lock") {
             return digits.parse().ok();
@@ -185,7 +196,7 @@ impl TargetFile {
         let numbers = name.strip_suffix(".json")?;
         let mut numbers = numbers.rsplit('-').map(str::parse::<u32>);
         match (numbers.next(), numbers.next()) {
-            (Some(Ok(port)), Some(Ok(_))) => port.try_into().ok(),
+            (Some(Ok(port)), Some(Ok(_))) => Some(port),
             _ => None,
         }
     }
@@ -194,9 +205,21 @@ impl TargetFile {
         self.name().ends_with(".lock")
     }
 
+    /// Whether it is the same entry of the same folder. Two links to one file are two.
     fn is_same_as(&self, other: &Self) -> bool {
-        let real = |file: &Self| file.path.canonicalize().ok();
-        self.path == other.path || (real(self).is_some() && real(self) == real(other))
+        let folder = |file: &Self| file.path.parent()?.canonicalize().ok();
+        let is_same_folder = || folder(self).is_some() && folder(self) == folder(other);
+        self.path == other.path || self.name() == other.name() && is_same_folder()
+    }
+
+    /// Whether it was meant to be a discovery file of the companion of `first`, wherever it lies and
+    /// whatever it is called: nobody else has its token.
+    fn is_copy_of(&self, port: u16, first: &Self) -> bool {
+        let tokens = (self.token(), first.token());
+        let (Some(own), Some(its)) = tokens else {
+            return false;
+        };
+        self.port() == Some(port) && own.expose() == its.expose()
     }
 
     /// Whether it is another file of the companion of `first`, and not what a dead one left that
@@ -204,7 +227,8 @@ impl TargetFile {
     fn belongs_to(&self, port: u16, first: &Self) -> bool {
         let publisher = |file: &Self| file.field("pillion").cloned();
         let (own, its) = (publisher(first), publisher(self));
-        if self.port().or_else(|| self.port_in_name()) != Some(port) {
+        let its_port = self.port().map(u32::from).or_else(|| self.port_in_name());
+        if its_port != Some(port.into()) {
             return false;
         }
         match (own, its) {
@@ -240,26 +264,51 @@ fn shelf(path: &Path, environment: &Environment) -> Option<(Dialect, &'static Pl
     None
 }
 
-/// Every file that some agent would look at and that can be read.
+/// Every file that some agent would look at and that can be read; behind these, what else lies in
+/// those folders, and in the ones around them, that could have been meant to be one.
 fn siblings(environment: &Environment) -> Vec<TargetFile> {
-    let mut files: Vec<TargetFile> = Vec::new();
-    for dialect in Dialect::AGENTS {
-        for place in dialect.places() {
-            let directory = environment.directory(place);
-            let Ok(entries) = directory.read_dir() else {
+    let (mut files, mut others) = (Vec::new(), Vec::new());
+    for folder in folders(environment) {
+        let Ok(entries) = folder.read_dir() else {
+            continue;
+        };
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            let is_looked_at = shelf(&path, environment).is_some();
+            let extension = path.extension().and_then(|it| it.to_str());
+            let is_similar = matches!(extension, Some("json" | "lock"));
+            if !is_looked_at && (!is_similar || others.len() >= MAX_OTHERS) {
                 continue;
+            }
+            let list = if is_looked_at {
+                &mut files
+            } else {
+                &mut others
             };
-            let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-            paths.retain(|path| {
-                let name = path.file_name().and_then(|name| name.to_str());
-                name.is_some_and(|name| place.name.fits(name))
-            });
-            paths.sort();
-            let read = |path: &PathBuf| TargetFile::read(path, environment).ok();
-            files.extend(paths.iter().filter_map(read));
+            list.extend(TargetFile::read(&path, environment).ok());
         }
     }
+    files.append(&mut others);
     files
+}
+
+/// The folders where agents look, and those that they are in as far as they are agents' own.
+fn folders(environment: &Environment) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let mut add = |folder: PathBuf| {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    };
+    for place in Dialect::AGENTS.iter().flat_map(|dialect| dialect.places()) {
+        let folder = environment.directory(place);
+        let around = folder.ancestors().skip(1).take(place.folder.len());
+        let around: Vec<_> = around.map(Path::to_owned).collect();
+        add(folder);
+        around.into_iter().for_each(&mut add);
+    }
+    folders
 }
 
 fn object(bytes: &[u8]) -> Result<Value, String> {

@@ -5,10 +5,9 @@ use std::iter;
 
 use super::bench::Bench;
 use super::check::{Check, check};
-use super::probe::NoAnswer;
 use super::rule::Group::Texts;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, broken, unchecked};
+use super::rule::{Finding, broken};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -140,13 +139,7 @@ async fn comes_back(bench: &Bench, text: String) -> Finding {
     let is_long = text.len() > LONG;
     session.patience *= if is_long { 4 } else { 1 };
     let path = bench.open_view(&session, &text).await?;
-    let reply = match session.close_diff(&path, true).await {
-        Ok(reply) => reply,
-        Err(NoAnswer(why)) => return broken(format!("closeDiff: {why}")),
-    };
-    let Ok(content) = reply.closed_content() else {
-        return unchecked("closeDiff does not give the text back; see C5.5-shape");
-    };
+    let content = bench.closed_text(&session, &path).await?;
     match difference(&content, &text) {
         None => Ok(format!("{} bytes", text.len())),
         Some(difference) => broken(difference),

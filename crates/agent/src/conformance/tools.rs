@@ -8,7 +8,7 @@ use super::check::{Check, check};
 use super::probe::NoAnswer;
 use super::rule::Group::Tools;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, broken, shown, unchecked};
+use super::rule::{Finding, Problem, blocked, broken, shown};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -51,7 +51,8 @@ pub(super) const CHECKS: &[Check] = &[
 async fn tools(bench: &Bench) -> Result<Vec<Value>, Problem> {
     let session = bench.deaf_session().await?;
     let reply = session.ask("tools/list", json!({})).await;
-    let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(format!("tools/list: {why}")))?;
+    let reply =
+        reply.map_err(|NoAnswer { why, .. }| Problem::Broken(format!("tools/list: {why}")))?;
     match reply.pointer("/result/tools") {
         Some(Value::Array(tools)) => Ok(tools.clone()),
         _ => broken(format!("tools/list is answered with {}", shown(&reply))),
@@ -74,7 +75,8 @@ async fn input_schema(bench: &Bench, name: &str) -> Result<Value, Problem> {
     let tool = tools.into_iter().find(|tool| tool["name"] == name);
     match tool {
         Some(tool) => Ok(tool["inputSchema"].clone()),
-        None => unchecked("the tool is not listed"),
+        None if name == OPEN_DIFF => blocked(&["C5.1-tool"], "the tool is not listed"),
+        None => blocked(&["C5.4-tool"], "the tool is not listed"),
     }
 }
 

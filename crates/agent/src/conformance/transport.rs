@@ -1,7 +1,6 @@
-//! HTTP and MCP: the handshake, the messages, the event stream (C1).
+//! HTTP and MCP: the handshake, the messages, sessions and where they are (C1).
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
-use std::time::Instant;
 
 use ::http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -14,7 +13,7 @@ use super::message::{NEWEST_VERSION, initialize_params, notification, request};
 use super::probe::{NoAnswer, Probe};
 use super::rule::Group::Transport;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, broken, cut, shown, unchecked};
+use super::rule::{Finding, Problem, blocked, broken, shown, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -55,6 +54,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Transport,
         Must,
+        "C1.1-id",
+        "An answer has the id of its request, of the same type",
+        |b| Box::pin(ids(b)),
+    ),
+    check(
+        Transport,
+        Must,
         "C1.1-ping",
         "`ping` is answered with an empty result",
         |b| Box::pin(ping(b)),
@@ -86,34 +92,6 @@ pub(super) const CHECKS: &[Check] = &[
         "C1.1-media-type",
         "A body that does not say that it is JSON is refused",
         |b| Box::pin(media_type(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-stream",
-        "GET opens an event stream",
-        |b| Box::pin(stream(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-stream-stays",
-        "An event stream stays open",
-        |b| Box::pin(stream_stays(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-stream-alive",
-        "A silent event stream shows signs of life",
-        |b| Box::pin(stream_alive(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-events",
-        "Events are JSON-RPC messages without ids: agents of today stumble over others",
-        |b| Box::pin(events(b)),
     ),
     check(
         Transport,
@@ -167,7 +145,7 @@ async fn shake(bench: &Bench, version: &str) -> Result<(Value, Value), Problem> 
     bench.line.opened_by(&answer);
     let reply = answer.reply(&id, bench.line.patience.answer).await;
     bench.line.clean_up().await;
-    let reply = reply.map_err(|NoAnswer(why)| Problem::Broken(why))?;
+    let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
     Ok((reply, id))
 }
 
@@ -262,12 +240,33 @@ async fn accepts_notification(bench: &Bench) -> Finding {
     }
 }
 
+async fn ids(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let ids = [
+        json!(7_001),
+        json!("7001"),
+        json!("an id"),
+        json!(1_u64 << 40),
+    ];
+    for id in &ids {
+        let probe = session.probe(Method::POST);
+        let probe = probe.body(request(id.clone(), "tools/list", json!({})));
+        let reply = bench.sent(probe).await?;
+        let reply = reply.reply(id, bench.line.patience.answer).await;
+        let reply = reply.or_else(|NoAnswer { why, .. }| broken(format!("{id}: {why}")))?;
+        if reply["id"] != *id {
+            return broken(format!("{id} is answered with the id {}", reply["id"]));
+        }
+    }
+    Ok(format!("{} ids", ids.len()))
+}
+
 async fn ping(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     match session.ask("ping", json!({})).await {
         Ok(reply) if reply["result"] == json!({}) => Ok("an empty result".to_owned()),
         Ok(reply) => broken(format!("it is answered with {}", shown(&reply))),
-        Err(NoAnswer(why)) => broken(why),
+        Err(NoAnswer { why, .. }) => broken(why),
     }
 }
 
@@ -276,7 +275,7 @@ async fn unknown_method(bench: &Bench) -> Finding {
     match session.ask("pillion/none", json!({})).await {
         Ok(reply) if reply["error"]["code"] == -32601 => Ok("error -32601".to_owned()),
         Ok(reply) => broken(format!("it is answered with {}", shown(&reply))),
-        Err(NoAnswer(why)) => broken(why),
+        Err(NoAnswer { why, .. }) => broken(why),
     }
 }
 
@@ -285,7 +284,7 @@ async fn unknown_tool(bench: &Bench) -> Finding {
     match session.call("pillionNone", json!({})).await {
         Ok(reply) if reply.is_error() => Ok(reply.shown()),
         Ok(reply) => broken(format!("it succeeds: {}", reply.shown())),
-        Err(NoAnswer(why)) => broken(why),
+        Err(NoAnswer { why, .. }) => broken(why),
     }
 }
 
@@ -293,24 +292,29 @@ async fn bad_json(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     let mut seen = String::new();
     for body in ["{", "no JSON", "\u{0}"] {
-        let answer = bench.sent(session.probe(Method::POST).body(body)).await?;
-        if !answer.status.is_client_error() {
-            return broken(format!(
-                "{body:?} is answered with HTTP {}",
-                answer.status.as_u16()
-            ));
-        }
-        seen = format!("HTTP {}", answer.status.as_u16());
+        let probe = session.probe(Method::POST).body(body);
+        let sent = bench.line.send(probe, bench.line.patience.answer).await;
+        seen = match sent {
+            Ok(answer) if answer.status.is_client_error() => {
+                format!("HTTP {}", answer.status.as_u16())
+            }
+            Ok(answer) => {
+                let status = answer.status.as_u16();
+                return broken(format!("{body:?} is answered with HTTP {status}"));
+            }
+            Err(closed) if closed.is_hung_up => "the connection is closed".to_owned(),
+            Err(NoAnswer { why, .. }) => return broken(why),
+        };
     }
-    match session.ping().await {
+    match session.is_served().await {
         Ok(()) => Ok(seen),
-        Err(NoAnswer(why)) => broken(format!("the session is gone afterwards: {why}")),
+        Err(NoAnswer { why, .. }) => broken(format!("the session is gone afterwards: {why}")),
     }
 }
 
 async fn media_type(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
-    let body = request(7, "ping", json!({}));
+    let body = request(7, "tools/list", json!({}));
     let probe = session.probe(Method::POST).content_type("text/plain");
     let status = bench.sent(probe.body(body)).await?.status;
     if status.is_client_error() {
@@ -323,71 +327,10 @@ async fn media_type(bench: &Bench) -> Finding {
     }
 }
 
-async fn stream(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    let get = session.probe(Method::GET).accept("text/event-stream");
-    let answer = bench.sent(get).await?;
-    if answer.status != StatusCode::OK {
-        return broken(format!("HTTP {}", answer.status.as_u16()));
-    }
-    match answer.media_type().as_str() {
-        "text/event-stream" => Ok("HTTP 200, text/event-stream".to_owned()),
-        other => broken(format!("its Content-Type is {other:?}")),
-    }
-}
-
-async fn stream_stays(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
-    let started = Instant::now();
-    session.listen(bench.line.patience.idle).await;
-    if let Some(how) = session.end {
-        return broken(format!("{how} after {:.1?}", started.elapsed()));
-    }
-    Ok(format!("open after {:.1?}", started.elapsed()))
-}
-
-async fn stream_alive(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
-    // What comes at the start is no sign of life.
-    session.listen(bench.line.patience.quiet).await;
-    let before = session.signs;
-    session.listen(bench.line.patience.idle).await;
-    if session.end.is_some() {
-        return unchecked("the stream ended; see C1.1-stream-stays");
-    }
-    let (idle, silence) = (bench.line.patience.idle, bench.line.patience.silence);
-    if session.signs > before {
-        return Ok(format!("{} within {idle:.1?}", session.signs - before));
-    }
-    if idle < silence {
-        return unchecked(format!(
-            "it was silent for {idle:.1?}; agents give up after {silence:.0?}: watch it longer \
-             with --idle SECONDS"
-        ));
-    }
-    broken(format!("it was silent for {idle:.1?}"))
-}
-
-async fn events(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
-    session.listen(bench.line.patience.quiet).await;
-    // An answer to a request may be a stream as well.
-    let odd = session.odd_events.first();
-    match odd {
-        Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
-        Some(event) if event.data.is_empty() => broken("an event is empty"),
-        Some(event) => broken(format!(
-            "an event is no JSON-RPC message: {}",
-            cut(&event.data)
-        )),
-        None => Ok(format!("{} messages", session.messages.len())),
-    }
-}
-
 async fn delete(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     if session.id.is_none() {
-        return unchecked("sessions have no id; see C1.1-session");
+        return blocked(&["C1.1-session"], "sessions have no id");
     }
     let status = bench.sent(session.probe(Method::DELETE)).await?.status;
     if status == StatusCode::METHOD_NOT_ALLOWED {
@@ -399,7 +342,7 @@ async fn delete(bench: &Bench) -> Finding {
             status.as_u16()
         ));
     }
-    let body = request(8, "ping", json!({}));
+    let body = request(8, "tools/list", json!({}));
     let probe = session.probe(Method::POST).body(body);
     let later = bench.sent(probe).await?.status;
     match later {
@@ -416,9 +359,9 @@ async fn delete(bench: &Bench) -> Finding {
 async fn unknown_session(bench: &Bench) -> Finding {
     let session = bench.deaf_session().await?;
     if session.id.is_none() {
-        return unchecked("sessions have no id; see C1.1-session");
+        return blocked(&["C1.1-session"], "sessions have no id");
     }
-    let body = request(8, "ping", json!({}));
+    let body = request(8, "tools/list", json!({}));
     let probe = session.probe(Method::POST).session(Some(NOBODYS_SESSION));
     let status = bench.sent(probe.body(body)).await?.status;
     if status.is_client_error() {

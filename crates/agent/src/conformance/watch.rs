@@ -14,6 +14,9 @@ use super::facts;
 /// file that stays the same one.
 const EVERY: Duration = Duration::from_millis(3);
 
+/// How many contents are kept.
+const MAX_CONTENTS: usize = 100;
+
 /// What was seen so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
@@ -21,6 +24,8 @@ pub(super) struct Changes {
     pub(super) rewritten: usize,
     /// The first thing that a reader would have suffered from.
     pub(super) flaw: Option<String>,
+    /// The contents that the files got, each with its file.
+    pub(super) contents: Vec<(PathBuf, Value)>,
 }
 
 /// A watcher; dropping it ends the watch.
@@ -111,7 +116,13 @@ impl Watched {
             return;
         }
         seen.rewritten += 1;
-        let is_whole = serde_json::from_slice::<Value>(&now.bytes).is_ok_and(|it| it.is_object());
+        let content = serde_json::from_slice::<Value>(&now.bytes);
+        let content = content.ok().filter(Value::is_object);
+        let is_whole = content.is_some();
+        if seen.contents.len() < MAX_CONTENTS {
+            let content = content.map(|content| (self.path.clone(), content));
+            seen.contents.extend(content);
+        }
         let flaw = if was_gone {
             Some("was missing for a moment")
         } else if !is_whole {

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::{Instant, SystemTime};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -24,7 +25,7 @@ pub struct Companion {
 }
 
 pub struct Shared {
-    flaw: &'static str,
+    pub flaw: &'static str,
     pub port: u16,
     pub token: String,
     pub workspace: PathBuf,
@@ -45,6 +46,12 @@ pub struct State {
     pub greeted: u32,
     /// Counts moves of the cursor.
     pub moves: u32,
+    /// Counts acceptances.
+    pub accepted: u32,
+    /// When it was moved last.
+    pub moved: Option<SystemTime>,
+    /// The files that are open, the one with the focus first, with the time when each got it.
+    pub open: Vec<(String, u64)>,
 }
 
 #[derive(Default)]
@@ -55,6 +62,7 @@ pub struct Session {
 pub struct View {
     pub session: String,
     pub text: String,
+    pub opened: Instant,
 }
 
 impl Companion {
@@ -92,6 +100,10 @@ impl Companion {
             is_stopped: AtomicBool::new(false),
             streams: AtomicU32::new(0),
         });
+        for number in [1, 0] {
+            let file = shared.workspace.join(format!("file-{number}.txt"));
+            shared.state().focus(file.to_str().unwrap());
+        }
         let files = files::publish(&shared, &home.path().join("tmp"), &home.path().join("home"));
         *shared.files.lock().unwrap() = files.clone();
         if !shared.breaks("C6.1-answers") {
@@ -103,6 +115,25 @@ impl Companion {
             files,
             home,
         }
+    }
+
+    /// The file that leads to it: the first, unless that is one which nobody finds.
+    pub fn entry(&self) -> &Path {
+        let is_lost = ["C2.2-name/", "C2.2-gemini/", "C2.1-file/"];
+        let is_lost = is_lost.iter().any(|it| self.shared.flaw.starts_with(it));
+        &self.files[usize::from(is_lost && self.shared.flaw != "C2.1-file/pipe")]
+    }
+
+    /// What lies in the workspace and was not there at the start.
+    pub fn left(&self) -> Vec<PathBuf> {
+        let entries = self.shared.workspace.read_dir().unwrap();
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        let is_own = |path: &PathBuf| {
+            path.file_name()
+                .is_some_and(|it| it.as_encoded_bytes().starts_with(b"file-"))
+        };
+        paths.retain(|path| !is_own(path));
+        paths
     }
 
     /// The variables of an agent that could find it.
@@ -160,8 +191,10 @@ impl Shared {
 
     /// As when the editor ends.
     pub fn stop(&self) {
-        if !self.breaks("C6.2-files") {
-            for file in &*self.files.lock().unwrap() {
+        for file in &*self.files.lock().unwrap() {
+            let is_lock = file.extension().is_some_and(|it| it == "lock");
+            let stays = self.breaks("C6.2-files") || self.breaks("C6.2-files/lock") && is_lock;
+            if !stays {
                 std::fs::remove_file(file).unwrap();
             }
         }
@@ -177,39 +210,70 @@ impl Shared {
         let name = if accept { "accepted" } else { "rejected" };
         let breaks = |rule: &str| self.breaks(&rule.replace("NAME", name));
         let view = self.state().views.remove(file).expect("the view is open");
-        let mut params = json!({"filePath": file});
-        if breaks("C5.8-NAME") {
-            params["filePath"] = file.replace("//./", "/").into();
-        }
+        let path = match () {
+            () if breaks("C5.8-NAME") => file.replace("//./", "/"),
+            () if breaks("C5.8-NAME/uri") => file.split('#').next().unwrap().to_owned(),
+            () if breaks("C5.8-NAME/escaped") => file.replace("%20", " "),
+            () if breaks("C5.8-NAME/composed") => file.replace("e\u{301}", "é"),
+            () => file.to_owned(),
+        };
+        let mut params = json!({"filePath": path});
         let mut method = if accept {
             "ide/diffAccepted"
         } else {
             "ide/diffRejected"
         };
         if accept && !self.breaks("C5.6-sent") {
-            let more = if self.breaks("C5.6-bytes") { "\n" } else { "" };
-            params["content"] = format!("{}{more}", view.text).into();
+            params["content"] = self.accepted(&view.text).into();
         }
         if !accept && self.breaks("C5.7-sent") {
             method = "ide/diffClosed";
         }
         let twice = if accept { "C5.6-once" } else { "C5.7-once" };
         let everybody = breaks("C1.4-NAME");
-        if accept && self.breaks("C5.6-sent/nothing") {
-            return;
-        }
+        let is_silent = accept && self.breaks("C5.6-sent/nothing")
+            || !accept && self.breaks("C5.7-sent/nothing");
         for _ in 0..=usize::from(self.breaks(twice)) {
-            self.push(method, &params, |id| everybody || id == view.session);
+            if !is_silent {
+                self.push(method, &params, |id| everybody || id == view.session);
+            }
         }
-        if accept && self.breaks("C5.9-writes") {
+        let is_first_accepted = accept && self.state().accepted == 0;
+        self.state().accepted += u32::from(accept);
+        if is_first_accepted && self.breaks("C5.9-writes")
+            || accept && self.breaks("C5.9-writes/always")
+            || !accept && self.breaks("C5.9-writes/rejected")
+        {
             std::fs::write(file, &view.text).unwrap();
         }
         files::rewrite(self);
     }
 
+    /// An accepted text as an editor spoils it.
+    fn accepted(&self, text: &str) -> String {
+        match self.flaw {
+            "C5.6-bytes" => format!("{text}\n"),
+            "C5.6-bytes/bom" => text.trim_start_matches('\u{feff}').to_owned(),
+            "C5.6-bytes/nul" => text.replace('\0', ""),
+            "C5.6-bytes/nul-ends" => text.split('\0').next().unwrap().to_owned(),
+            "C5.6-bytes/crlf" => text.replace("\r\n", "\n"),
+            "C5.6-bytes/cr" => text.replace('\r', "\n"),
+            "C5.6-bytes/spaces" => text.replace(" \n", "\n"),
+            "C5.6-bytes/long" => text.chars().take(65_536).collect(),
+            "C5.6-bytes/lossy" => text.replace('\u{200d}', "\u{fffd}"),
+            _ => text.to_owned(),
+        }
+    }
+
     /// Pushes a notification to the sessions that are meant.
     pub fn push(&self, method: &str, params: &Value, is_meant: impl Fn(&str) -> bool) {
-        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let is_context = method == "ide/contextUpdate";
+        if is_context && self.breaks("C4.3-shape/request")
+            || !is_context && self.breaks("C5.6-sent/request") && params["content"].is_string()
+        {
+            message["id"] = 1.into();
+        }
         for (id, session) in &self.state().sessions {
             if let (true, Some(stream)) = (is_meant(id), &session.stream) {
                 let _ = stream.send(format!("data: {message}\n\n"));

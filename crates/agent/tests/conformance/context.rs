@@ -6,86 +6,114 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::companion::{Session, Shared};
+use crate::companion::{Session, Shared, State};
 
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
+/// No debounce to speak of.
+const HARDLY_ANY: Duration = Duration::from_millis(5);
+
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    u64::try_from(now.unwrap().as_millis()).unwrap()
+}
+
+impl State {
+    /// Focuses a file.
+    pub fn focus(&mut self, file: &str) {
+        self.open.retain(|(open, _)| open != file);
+        let newest = self.open.first().map_or(0, |(_, time)| time + 1);
+        self.open.insert(0, (file.to_owned(), newest.max(now())));
+    }
+}
+
 impl Shared {
-    /// The params of `ide/contextUpdate`.
-    pub fn context(&self) -> Value {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let mut now = u64::try_from(now.unwrap().as_millis()).unwrap();
-        if self.breaks("C4.5-timestamp") {
-            now /= 1000;
+    /// The files that are open, the one with the focus first.
+    fn files(&self) -> Vec<Value> {
+        let state = self.state();
+        let line = state.line + u32::from(!self.breaks("C4.3-moved"));
+        let open = state.open.iter();
+        let mut files: Vec<_> = open
+            .map(|(path, time)| json!({"path": path, "timestamp": time}))
+            .collect();
+        let units = 16_384 + usize::from(self.breaks("C4.7-selection"));
+        files[0]["isActive"] = true.into();
+        files[0]["cursor"] = json!({"line": line.max(1), "character": 1});
+        files[0]["selectedText"] = "x".repeat(units).into();
+        let has_moved = state.moves > 0;
+        for file in &mut files {
+            let time = file["timestamp"].as_u64().unwrap();
+            if self.breaks("C4.5-timestamp") {
+                file["timestamp"] = (time / 1_000).into();
+            }
+            if self.breaks("C4.5-timestamp/microseconds") {
+                file["timestamp"] = (time * 1_000).into();
+            }
+            if has_moved && self.breaks("C4.5-focused") {
+                file["timestamp"] = (time - 60_000).into();
+            }
+            if self.breaks("C4.6-active/stays") {
+                file["isActive"] = true.into();
+            }
         }
-        let path = |number: u64| self.workspace.join(format!("file-{number}.txt"));
-        let line = self.state().line + u32::from(!self.breaks("C4.3-moved"));
-        let line = line.max(1);
-        // The first move is one to another file.
-        let has_moved = self.state().moves > 0;
-        if has_moved && self.breaks("C4.5-focused") {
-            now -= 60_000;
-        }
-        let mut active = json!({
-            "path": path(u64::from(!has_moved)),
-            "timestamp": now,
-            "isActive": true,
-            "cursor": {"line": line, "character": 1},
-            "selectedText": "text",
-        });
-        let mut other = json!({"path": path(u64::from(has_moved)), "timestamp": now - 1});
-        if self.breaks("C4.3-shape") {
-            active["timestamp"] = now.to_string().into();
-        }
-        if self.breaks("C4.3-path") {
-            other["path"] = "file-1.txt".into();
-        }
-        if self.breaks("C4.3-cursor") {
-            active["cursor"]["character"] = 0.into();
-        }
-        if self.breaks("C4.4-exists") {
-            other["path"] = json!(self.workspace.join("Untitled-1"));
-        }
-        if self.breaks("C4.6-active") {
-            other["isActive"] = true.into();
-        }
-        if self.breaks("C4.6-details") {
-            other["selectedText"] = "x".into();
-        }
-        if self.breaks("C4.7-selection") {
-            active["selectedText"] = "x".repeat(16_385).into();
-        }
-        if self.breaks("C4.8-newest") {
-            other["timestamp"] = (now + 1).into();
-        }
-        if self.breaks("C4.3-shape/null") {
-            return json!({"workspaceState": {"openFiles": null}});
-        }
-        if self.breaks("C4.8-newest/equal") {
-            other["timestamp"] = now.into();
-            return json!({"workspaceState": {"openFiles": [other, active]}});
-        }
-        if self.breaks("C4.4-exists/folder") {
-            other["path"] = json!(self.workspace);
-        }
-        let mut files = vec![active, other];
-        if self.breaks("C4.9-trusted") {
-            return json!({"workspaceState": {"openFiles": files, "isTrusted": true}});
+        if !self.breaks("C4.7-files") {
+            files.truncate(10);
         }
         if self.breaks("C4.4-diff") {
-            let views = &self.state().views;
-            files.extend(
-                views
-                    .keys()
-                    .map(|path| json!({"path": path, "timestamp": now - 2})),
-            );
+            let (views, time) = (&state.views, files[0]["timestamp"].as_u64().unwrap() - 2);
+            let views = views.keys();
+            files.extend(views.map(|path| json!({"path": path, "timestamp": time})));
         }
-        if self.breaks("C4.7-files") {
-            let more =
-                (2..11).map(|number| json!({"path": path(number), "timestamp": now - number}));
-            files.extend(more);
+        files
+    }
+
+    /// The files as one of the flaws has them.
+    fn spoilt_files(&self) -> Vec<Value> {
+        let mut files = self.files();
+        let time = files[0]["timestamp"].as_u64().unwrap();
+        let other = |name: &str| json!(self.workspace.join(name));
+        match self.flaw {
+            "C4.3-shape" => files[0]["timestamp"] = time.to_string().into(),
+            "C4.3-shape/active" => files[1]["isActive"] = "false".into(),
+            "C4.3-shape/cursor" => files[0]["cursor"] = json!([1, 1]),
+            "C4.3-path" => files[1]["path"] = "file-1.txt".into(),
+            "C4.3-path/uri" => {
+                let uri = format!("file://{}", files[1]["path"].as_str().unwrap());
+                files[1]["path"] = uri.into();
+            }
+            "C4.3-cursor" => files[0]["cursor"]["character"] = 0.into(),
+            "C4.3-moved/inactive" => {
+                for name in ["isActive", "cursor", "selectedText"] {
+                    files[0].as_object_mut().unwrap().remove(name);
+                }
+            }
+            "C4.4-exists" => files[1]["path"] = other("Untitled-1"),
+            "C4.4-exists/folder" => files[1]["path"] = json!(self.workspace),
+            "C4.6-active" => files[1]["isActive"] = true.into(),
+            "C4.6-details" => files[1]["selectedText"] = "x".into(),
+            "C4.6-details/cursor" => files[1]["cursor"] = files[0]["cursor"].clone(),
+            "C4.8-newest" => files[1]["timestamp"] = (time + 1).into(),
+            "C4.8-newest/equal" => {
+                files[1]["timestamp"] = time.into();
+                files.swap(0, 1);
+            }
+            _ => {}
         }
-        json!({"workspaceState": {"openFiles": files}})
+        files
+    }
+
+    /// The params of `ide/contextUpdate`.
+    pub fn context(&self) -> Value {
+        match self.flaw {
+            "C4.3-listed" => json!({}),
+            "C4.3-listed/no-files" => json!({"workspaceState": {}}),
+            "C4.3-listed/empty" => json!({"workspaceState": {"openFiles": []}}),
+            "C4.3-shape/null" => json!({"workspaceState": {"openFiles": null}}),
+            "C4.9-trusted" => {
+                json!({"workspaceState": {"openFiles": self.spoilt_files(), "isTrusted": true}})
+            }
+            _ => json!({"workspaceState": {"openFiles": self.spoilt_files()}}),
+        }
     }
 
     /// What a session gets when its stream opens.
@@ -108,20 +136,29 @@ impl Shared {
         }
     }
 
-    /// The cursor moves.
-    pub fn move_cursor(self: &Arc<Self>, line: u32) {
+    /// The cursor moves, in this file.
+    pub fn move_cursor(self: &Arc<Self>, file: &str, line: u32) {
         if self.breaks("C4.2-change") || self.breaks("C4.1-sent") {
             return;
         }
         let mut state = self.state();
+        let since = state.moved.replace(SystemTime::now());
         state.moves += 1;
         state.line = line - 1;
+        state.focus(file);
+        let moves = state.moves;
         drop(state);
-        if self.breaks("C4.2-debounce") || self.breaks("C4.2-debounce/slow-command") {
+        let is_alone = || {
+            let since = since.and_then(|since| since.elapsed().ok());
+            since.is_none_or(|since| since > HARDLY_ANY)
+        };
+        if self.breaks("C4.2-debounce/5ms") && is_alone()
+            || self.breaks("C4.2-debounce")
+            || self.breaks("C4.2-debounce/slow-command")
+        {
             self.push("ide/contextUpdate", &self.context(), |_| true);
             return;
         }
-        let moves = self.state().moves;
         let shared = Arc::clone(self);
         thread::spawn(move || {
             thread::sleep(DEBOUNCE);

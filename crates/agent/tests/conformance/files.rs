@@ -25,16 +25,30 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
     let name_port = port ^ u16::from(shared.breaks("C2.3-port"));
     let folder =
         |rule, path: &str, wrong: &str| tmp.join(if shared.breaks(rule) { wrong } else { path });
-    let gemini = folder("C2.2-gemini", "gemini/ide", "gemini");
-    let qwen = folder("C2.2-qwen", "qwen/ide", "gemini/ide");
+    let gemini = match shared.flaw {
+        "C2.2-gemini/tmpdir" => tmp.to_owned(),
+        "C2.2-gemini/folder" => tmp.join("gemini"),
+        _ => folder("C2.2-gemini", "gemini/ide", "gemini"),
+    };
+    let gemini = gemini.join(match shared.flaw {
+        "C2.2-name/short" => format!("gemini-ide-{name_pid}-{name_port}.json"),
+        "C2.2-name/letters" => format!("gemini-ide-server-{name_pid}-x{name_port}.json"),
+        "C2.2-name/lock" => format!("gemini-ide-server-{name_pid}-{name_port}.lock"),
+        "C2.3-port/swapped" => format!("gemini-ide-server-{name_port}-{name_pid}.json"),
+        _ => format!("gemini-ide-server-{name_pid}-{name_port}.json"),
+    });
+    let qwen = match shared.flaw {
+        "C2.2-qwen/folder" => tmp.join("qwen"),
+        _ => folder("C2.2-qwen", "qwen/ide", "gemini/ide"),
+    };
+    let own_pid = std::process::id();
     let mut files = vec![
-        gemini.join(format!("gemini-ide-server-{name_pid}-{name_port}.json")),
-        qwen.join(format!(
-            "qwen-code-ide-server-{}-{port}.json",
-            std::process::id()
-        )),
+        gemini,
+        qwen.join(format!("qwen-code-ide-server-{own_pid}-{port}.json")),
     ];
-    if !shared.breaks("C2.2-lock") {
+    if shared.breaks("C2.2-lock/folder") {
+        files.push(home.join(format!(".qwen/{port}.lock")));
+    } else if !shared.breaks("C2.2-lock") {
         files.push(home.join(format!(".qwen/ide/{port}.lock")));
     }
     for (number, file) in files.iter().enumerate() {
@@ -50,7 +64,16 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
         if number == 0 && shared.breaks("C2.4-json/array") {
             text = format!("[{text}]");
         }
-        if number == 0 && shared.breaks("C2.1-file") {
+        if number == 0 && shared.breaks("C2.4-json/mark") {
+            text.insert(0, '\u{feff}');
+        }
+        if number == 1 && shared.breaks("C2.1-file/other") {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            symlink(&files[0], file).unwrap();
+            continue;
+        }
+        let is_link = number == 0 && shared.breaks("C2.1-file");
+        if is_link || shared.breaks("C2.1-file/all") {
             let real = file.with_extension("real");
             write(&real, &text);
             symlink(real, file).unwrap();
@@ -76,7 +99,17 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
 /// Writes one again, as when a root was opened.
 pub fn rewrite(shared: &Shared) {
     let files = shared.files.lock().unwrap();
-    let text = content(shared, false).to_string() + "\n";
+    let mut content = content(shared, false);
+    // A second folder is open now.
+    let separator = if shared.breaks("C2.5-separator/later") {
+        ';'
+    } else {
+        ':'
+    };
+    let roots = shared.workspace.display();
+    let other = shared.workspace.parent().unwrap().display();
+    content["workspacePath"] = format!("{roots}{separator}{other}").into();
+    let text = content.to_string() + "\n";
     if shared.breaks("C2.5-atomic") {
         fs::write(&files[1], text).unwrap();
     } else if shared.breaks("C2.5-atomic/half") {
@@ -131,7 +164,22 @@ fn content(shared: &Shared, is_gemini: bool) -> Value {
     if shared.breaks("C2.4-ideInfo-name") {
         content["ideInfo"]["name"] = "Small Editor".into();
     }
+    if shared.breaks("C2.4-authToken/number") {
+        content["authToken"] = 12_345_678.into();
+    }
+    if shared.breaks("C2.4-ideInfo/empty") {
+        content["ideInfo"]["displayName"] = "".into();
+    }
+    if shared.breaks("C2.4-port/zero") {
+        content["port"] = 0.into();
+    }
     let root = shared.workspace.display();
+    if shared.breaks("C2.5-absolute/uri") {
+        content["workspacePath"] = format!("file://{root}").into();
+    }
+    if shared.breaks("C2.5-separator/array") {
+        content["workspacePath"] = format!("[\"{root}\"]").into();
+    }
     if shared.breaks("C2.5-separator") {
         content["workspacePath"] = format!("{root};{root}").into();
     }

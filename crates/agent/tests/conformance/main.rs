@@ -8,4 +8,5 @@ mod files;
 mod mcp;
 mod rules;
 mod strangers;
+mod views;
 mod wire;

@@ -1,14 +1,14 @@
 //! MCP as the small companion speaks it.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::companion::{Session, Shared, View};
+use crate::companion::{Session, Shared};
 use crate::wire::Request;
 
 const SIGN_OF_LIFE: Duration = Duration::from_millis(50);
@@ -33,12 +33,12 @@ impl Drop for OpenStream<'_> {
 }
 
 impl Shared {
-    pub fn handle(&self, request: Request) -> io::Result<()> {
+    pub fn handle(self: &Arc<Self>, request: Request) -> io::Result<()> {
         if !self.admits_host(&request) {
-            return request.answer(403, "", "");
+            return self.refuse(request, 403);
         }
         if !self.admits_token(&request) {
-            return request.answer(401, "", "");
+            return self.refuse(request, 401);
         }
         if request.path != "/mcp" && !self.breaks("C1.2-endpoint") {
             return request.answer(404, "", "");
@@ -51,16 +51,41 @@ impl Shared {
         }
     }
 
+    /// The contract names no status.
+    fn refuse(&self, request: Request, status: u16) -> io::Result<()> {
+        let is_plain = request.method == "POST"
+            && request.header("mcp-session-id").is_none()
+            && request.header("authorization").is_none()
+            && request.query.is_empty();
+        match self.flaw {
+            "none/hangs-up" => Ok(()),
+            "none/not-found" => request.answer(404, "", ""),
+            "none/in-words" if request.method == "POST" => {
+                let error = json!({"code": -32001, "message": "no"});
+                let answer = json!({"jsonrpc": "2.0", "id": null, "error": error});
+                request.json("", &answer.to_string())
+            }
+            "C3.3-post-none/tells" if is_plain => request.answer(401, "", &self.token),
+            _ => request.answer(status, "", ""),
+        }
+    }
+
     fn admits_host(&self, request: &Request) -> bool {
         let own = |name: &str| Some(format!("{name}:{}", self.port));
         let host = request.header("host").map(str::to_owned);
         let is_host = host == own("127.0.0.1")
             || host == own("localhost") && !self.breaks("C1.1-host-localhost")
             || host == own("host.docker.internal") && !self.breaks("C1.1-host-docker")
-            || self.breaks("C1.1-host-foreign");
+            || self.breaks("C1.1-host-foreign")
+            || self.breaks("C1.1-host-foreign/prefix")
+                && host.is_some_and(|host| host.starts_with("127.0.0.1"));
         let is_origin = match request.header("origin") {
             None => true,
+            Some("null") => self.breaks("C1.1-origin-null"),
             Some(_) if self.breaks("C1.1-origin-foreign") => true,
+            Some(origin) if self.breaks("C1.1-origin-foreign/prefix") => {
+                origin.starts_with("http://127.0.0.1")
+            }
             Some(origin) => {
                 own("http://127.0.0.1").as_deref() == Some(origin)
                     && !self.breaks("C1.1-origin-own")
@@ -81,12 +106,22 @@ impl Shared {
             let is_in_query = request.query.contains(&self.token);
             return lax("none") && !is_in_query && !is_in_session || lax("query") && is_in_query;
         };
+        let half = self.token.len() / 2;
         match bearer.strip_prefix("Bearer ") {
-            None => lax("scheme") && bearer == self.token,
+            None if bearer == "Bearer" => lax("none/empty"),
+            None => {
+                lax("scheme") && bearer == self.token
+                    || lax("scheme/basic") && bearer.strip_prefix("Basic ") == Some(&self.token)
+            }
             Some(token) if token == self.token => true,
-            Some(token) if token.len() == self.token.len() => lax("wrong"),
+            Some(token) if token.eq_ignore_ascii_case(&self.token) => lax("case"),
+            Some(token) if token.len() == self.token.len() => {
+                lax("wrong") || lax("wrong/half") && token[..half] == self.token[..half]
+            }
             Some(token) => {
                 lax("truncated") && self.token.starts_with(token)
+                    || lax("truncated/end") && self.token.ends_with(token)
+                    || lax("extended/end") && token.ends_with(&self.token)
                     || lax("extended") && token.starts_with(&self.token)
             }
         }
@@ -104,7 +139,7 @@ impl Shared {
             .then(|| id.to_owned())
     }
 
-    fn post(&self, request: Request) -> io::Result<()> {
+    fn post(self: &Arc<Self>, request: Request) -> io::Result<()> {
         let is_json = request.header("content-type") == Some("application/json");
         if !is_json && !self.breaks("C1.1-media-type") {
             return request.answer(415, "", "");
@@ -138,7 +173,13 @@ impl Shared {
         }
         let mut answer = self.answer(&session, &message);
         answer["jsonrpc"] = "2.0".into();
-        answer["id"] = message["id"].clone();
+        answer["id"] = match &message["id"] {
+            Value::Number(id) if self.breaks("C1.1-id") => id.to_string().into(),
+            Value::String(id) if self.breaks("C1.1-id/number") => id
+                .parse::<u64>()
+                .map_or_else(|_| id.clone().into(), Into::into),
+            id => id.clone(),
+        };
         if message["method"] == "tools/call" {
             request.event(&answer.to_string())
         } else {
@@ -188,12 +229,12 @@ impl Shared {
         } else {
             "text/event-stream"
         };
+        let _open = OpenStream::new(&self.streams);
         let mut out = request.begin_stream(media_type)?;
         if self.breaks("C1.1-events") {
             write!(out, "id: 1\ndata:\n\n")?;
         }
         self.greet(&id);
-        let _open = OpenStream::new(&self.streams);
         let started = Instant::now();
         loop {
             match events.recv_timeout(SIGN_OF_LIFE) {
@@ -204,8 +245,14 @@ impl Shared {
                     if is_short && started.elapsed() > SHORT_LIFE {
                         return Ok(());
                     }
-                    if !self.breaks("C1.1-stream-alive") {
-                        write!(out, ": alive\n\n")?;
+                    if !self.breaks("C1.1-stream-alive")
+                        && let Err(error) = write!(out, ": alive\n\n")
+                    {
+                        // Whoever listened is gone without a word.
+                        if self.breaks("C1.4-leaving/silent") {
+                            self.state().views.clear();
+                        }
+                        return Err(error);
                     }
                 }
             }
@@ -223,23 +270,23 @@ impl Shared {
             state
                 .views
                 .retain(|_, view| view.session != id && !everybody);
+            if self.breaks("C1.4-leaving/sessions") {
+                state.sessions.clear();
+            }
         }
         request.answer(200, "", "")
     }
 
-    fn answer(&self, session: &str, message: &Value) -> Value {
+    fn answer(self: &Arc<Self>, session: &str, message: &Value) -> Value {
         let error = |code: i32| json!({"error": {"code": code, "message": "no"}});
         let params = &message["params"];
         match message["method"].as_str().unwrap() {
-            "ping" => {
-                let sessions = &self.state().sessions;
-                let streams = sessions.values().filter(|it| it.stream.is_some()).count();
-                match () {
-                    () if self.breaks("C1.1-ping") => json!({"result": {"pong": true}}),
-                    () if self.breaks("C1.4-two") && streams > 1 => error(-32603),
-                    () => json!({"result": {}}),
-                }
-            }
+            "ping" => match () {
+                () if self.breaks("C1.1-ping/none") => error(-32601),
+                () if self.breaks("C1.1-ping") => json!({"result": {"pong": true}}),
+                () => json!({"result": {}}),
+            },
+            "tools/list" if self.breaks("C1.4-two") && self.streams_open() > 1 => error(-32603),
             "tools/list" => json!({"result": {"tools": self.tools()}}),
             "tools/call" => match params["name"].as_str().unwrap() {
                 "openDiff" => self.open_diff(session, &params["arguments"]),
@@ -250,6 +297,11 @@ impl Shared {
             _ if self.breaks("C1.1-unknown-method") => error(-32603),
             _ => error(-32601),
         }
+    }
+
+    fn streams_open(&self) -> usize {
+        let sessions = &self.state().sessions;
+        sessions.values().filter(|it| it.stream.is_some()).count()
     }
 
     fn tools(&self) -> Value {
@@ -281,138 +333,4 @@ impl Shared {
         }
         json!([open, close])
     }
-
-    fn open_diff(&self, session: &str, arguments: &Value) -> Value {
-        let path = arguments["filePath"].as_str().unwrap_or_default();
-        let text = arguments["newContent"].as_str();
-        let mut state = self.state();
-        let mut views = state.views.iter();
-        let has_others = views.any(|(file, view)| view.session == session && file != path);
-        let is_busy = state.views.values().any(|view| view.session != session);
-        let is_refused = Path::new(path).is_relative() && !self.breaks("C5.1-relative")
-            || Path::new(path).is_dir()
-            || path.is_empty()
-            || text.is_none() && !self.breaks("C5.1-arguments")
-            || self.breaks("C5.2-open")
-            || self.breaks("C5.5-several") && has_others
-            || self.breaks("C5.5-odd-path") && path.contains('$')
-            || self.breaks("C1.4-views") && is_busy;
-        if is_refused && self.breaks("C5.2-failure") {
-            return json!({"error": {"code": -32603, "message": "no"}});
-        }
-        if is_refused && self.breaks("C5.2-failure/no-text") {
-            return json!({"result": {"isError": true, "content": []}});
-        }
-        if is_refused {
-            return failure();
-        }
-        if self.breaks("C5.2-open/hangs") {
-            drop(state);
-            std::thread::sleep(HANGS);
-            return failure();
-        }
-        if self.breaks("C5.9-beside") {
-            let _ = std::fs::write(format!("{path}.proposed"), "");
-        }
-        let view = View {
-            session: session.to_owned(),
-            text: text.unwrap_or_default().to_owned(),
-        };
-        let is_kept = self.breaks("C5.1-replace") && state.views.contains_key(path);
-        if !is_kept {
-            state.views.insert(path.to_owned(), view);
-        }
-        if self.breaks("C5.2-empty") {
-            return json!({"result": {"content": [{"type": "text", "text": "opened"}]}});
-        }
-        json!({"result": {"content": []}})
-    }
-
-    fn close_diff(&self, session: &str, arguments: &Value) -> Value {
-        let path = arguments["filePath"].as_str().unwrap_or_default();
-        let is_suppressed = arguments["suppressNotification"] == true;
-        if is_suppressed && self.breaks("C5.4-suppress") {
-            return failure();
-        }
-        let mut state = self.state();
-        let stays = self.breaks("C5.5-closes");
-        let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let is_alike = |view: &&String| base(view) == base(path);
-        let first = state.views.keys().find(is_alike).cloned();
-        let first = first.filter(|_| self.breaks("C5.5-alike"));
-        let path = first.as_deref().unwrap_or(path);
-        let text = match state.views.get(path) {
-            None if self.breaks("C5.5-unknown/empty") => {
-                return json!({"result": {"content": [{"type": "text", "text": "{}"}]}});
-            }
-            None if self.breaks("C5.5-unknown") => return json!({"result": {"content": []}}),
-            None => return failure(),
-            Some(view) => view.text.clone(),
-        };
-        if self.breaks("C5.9-beside") {
-            let _ = std::fs::remove_file(format!("{path}.proposed"));
-        }
-        if !stays {
-            state.views.remove(path);
-        }
-        drop(state);
-        let flaw = if is_suppressed {
-            "C5.10-suppressed"
-        } else {
-            "C5.10-closed"
-        };
-        if self.breaks(flaw) {
-            let params = json!({"filePath": path});
-            self.push("ide/diffRejected", &params, |id| id == session);
-        }
-        let text = self.closed_text(&text);
-        json!({"result": {"content": [{"type": "text", "text": text}]}})
-    }
-
-    /// The text block of `closeDiff`.
-    fn closed_text(&self, text: &str) -> String {
-        let is_json = text.starts_with("{\"content\"");
-        if self.breaks("C5.5-shape/no-content") {
-            return json!({"text": text}).to_string();
-        }
-        if self.breaks("C5.5-shape") {
-            return format!("text: {text}");
-        }
-        if self.breaks("C5.5-json") && is_json {
-            return text.to_owned();
-        }
-        json!({"content": self.spoilt(text)}).to_string()
-    }
-
-    /// The text as an editor spoils it that breaks one of the rules about texts.
-    fn spoilt(&self, text: &str) -> String {
-        let breaks = |rule: &str| self.breaks(&format!("C5.5-{rule}"));
-        let has_lone_lf = text.replace("\r\n", "").contains('\n');
-        let has_lone_cr = text.replace("\r\n", "").contains('\r');
-        let has_crlf = text.contains("\r\n");
-        let has_long_line = || text.lines().any(|line| line.len() > 100_000);
-        let cut = |at: usize| text.chars().take(at).collect();
-        match () {
-            () if breaks("empty") && text.is_empty() => "\n".to_owned(),
-            () if breaks("no-newline") && text == "one\ntwo" => format!("{text}\n"),
-            () if breaks("newlines") && text.ends_with("\n\n") => format!("{}\n", text.trim_end()),
-            () if breaks("spaces") => text.replace("  \n", "\n"),
-            () if breaks("crlf") && has_crlf && !has_lone_lf => text.replace("\r\n", "\n"),
-            () if breaks("mixed") && has_crlf && has_lone_lf => text.replace("\r\n", "\n"),
-            () if breaks("cr") && has_lone_cr => text.replace('\r', "\n"),
-            () if breaks("bom") => text.trim_start_matches('\u{feff}').to_owned(),
-            () if breaks("separators") => text.replace('\u{2028}', "\n"),
-            () if breaks("unicode") => text.replace("e\u{301}", "é"),
-            () if breaks("nul") => text.split('\0').next().unwrap_or_default().to_owned(),
-            () if breaks("long-line") && has_long_line() => cut(100_000),
-            () if breaks("1mb") && (1_000_000..2_000_000).contains(&text.len()) => cut(65_536),
-            () if breaks("5mb") && text.len() > 4_194_304 => cut(4_194_304),
-            () => text.to_owned(),
-        }
-    }
-}
-
-fn failure() -> Value {
-    let content = json!([{"type": "text", "text": "it cannot be done"}]);
-    json!({"result": {"isError": true, "content": content}})
 }

@@ -57,7 +57,7 @@ pub struct Args {
     reject_with: Option<String>,
 
     /// Run CMD to move the editor's cursor to line $PILLION_CONFORMANCE_LINE of
-    /// $PILLION_CONFORMANCE_FILE
+    /// $PILLION_CONFORMANCE_FILE, often and for up to 11 files of the workspace
     #[arg(long, value_name = "CMD")]
     move_with: Option<String>,
 

@@ -6,6 +6,7 @@ mod choice;
 mod commands;
 mod completions;
 mod conformance;
+mod conformance_page;
 mod context;
 mod decisions;
 mod detect;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::agent;
 use crate::client::{Editor, uri};
 use crate::sandbox::Sandbox;
-use crate::shared_conformance::{commands, run};
+use crate::shared_conformance::{commands, fill, run};
 
 /// An editor that shows what it is asked to show, and edits nothing.
 struct Shower {
@@ -87,8 +87,8 @@ impl Shower {
 #[test]
 fn a_plugin_passes() {
     let sandbox = Sandbox::new();
+    fill(&sandbox.home);
     let file = sandbox.home.file("a.txt", "text\n".repeat(9));
-    sandbox.home.file("b.txt", "text\n".repeat(9));
     let mut editor = Editor::plugin(&sandbox);
     agent::files(&mut editor);
     let active = json!({"uri": uri(&file), "lastFocused": 1_700_000_000_000_u64, "active": true,
@@ -100,7 +100,7 @@ fn a_plugin_passes() {
 #[test]
 fn an_editor_without_a_plugin_passes() {
     let sandbox = Sandbox::new();
-    sandbox.home.file("a.txt", "text\n".repeat(9));
+    fill(&sandbox.home);
     let mut editor = Editor::start::<&str>(&sandbox, []);
     editor.initialize(json!({"processId": std::process::id(), "capabilities": {}}));
     editor.notify("initialized", json!({}));

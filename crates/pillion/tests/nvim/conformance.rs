@@ -5,12 +5,13 @@ use std::thread;
 
 use pillion_testkit::Home;
 
-use crate::shared_conformance::{commands, run};
+use crate::shared_conformance::{commands, fill, run};
 use crate::world::{PILLION, World};
 
 each_neovim! {
     fn neovim_passes(version) {
         let home = Home::new();
+        fill(&home);
         let other = home.other_workspace("other");
         let text = "text\n\n\n\ntext\n";
         let files = [("a.txt", text), ("b.txt", text)];

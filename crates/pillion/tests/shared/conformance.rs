@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use pillion_testkit::Home;
 use serde_json::Value;
 
 /// What settles diffs, moves the cursor and stops the companion in a person's place.
@@ -11,16 +12,25 @@ pub fn commands(stop: &str) -> [String; 8] {
     // The only one that is pending.
     let newest = format!("\"$({pillion} diffs {port} | awk 'END {{print $1}}')\"");
     let place = "\"$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE\"";
+    // Longer than may be sent.
+    let selection = "\"$(printf %020000d 0)\"";
     [
         "--accept-with".to_owned(),
         format!("{pillion} accept {port} {newest}"),
         "--reject-with".to_owned(),
         format!("{pillion} reject {port} {newest}"),
         "--move-with".to_owned(),
-        format!("{pillion} focus {port} --selection text {place}"),
+        format!("{pillion} focus {port} --selection {selection} {place}"),
         "--stop-with".to_owned(),
         stop.to_owned(),
     ]
+}
+
+/// Fills a workspace with more files than may be listed, each with some lines.
+pub fn fill(home: &Home) {
+    for number in 0..11 {
+        home.file(&format!("file-{number:02}.txt"), "text\n".repeat(9));
+    }
 }
 
 /// What became of each rule.

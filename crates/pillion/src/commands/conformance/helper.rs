@@ -51,10 +51,21 @@ impl Reviewer {
                 }
                 Help::Done
             }
-            Step::Burst { file, lines } => {
-                let moves: Vec<_> = (1..=*lines)
-                    .map(|number| self.start(line, file, number))
-                    .collect();
+            Step::Visit { files } => {
+                for file in files {
+                    let help = self.run(line, file, 1).await;
+                    if help != Help::Done {
+                        return help;
+                    }
+                }
+                Help::Done
+            }
+            Step::Burst { file, lines, pace } => {
+                let mut moves = Vec::new();
+                for number in lines {
+                    moves.push(self.start(line, file, *number));
+                    tokio::time::sleep(*pace).await;
+                }
                 for running in moves {
                     let help = self.end(line, running).await;
                     if help != Help::Done {
@@ -70,7 +81,7 @@ impl Reviewer {
         let command = match step {
             Step::Accept { .. } => &self.commands.accept,
             Step::Reject { .. } => &self.commands.reject,
-            Step::Move { .. } | Step::Burst { .. } => &self.commands.r#move,
+            Step::Move { .. } | Step::Burst { .. } | Step::Visit { .. } => &self.commands.r#move,
             Step::Stop => &self.commands.stop,
         };
         command.as_deref()
@@ -83,7 +94,10 @@ impl Reviewer {
             Step::Reject { file } => (format!("Reject the diff of {file}"), "reject"),
             Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
             Step::Burst { .. } => {
-                return Help::Nobody("nobody moves a cursor several times at once".to_owned());
+                return Help::Nobody("nobody moves a cursor so quickly".to_owned());
+            }
+            Step::Visit { .. } => {
+                return Help::Nobody("nobody focuses so many files".to_owned());
             }
             Step::Stop => {
                 return Help::Nobody("give --stop-with CMD, which stops the companion".to_owned());

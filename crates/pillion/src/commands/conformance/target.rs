@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use pillion_agent::conformance::Target;
 use pillion_discovery::survey::{Companion, Survey};
-use pillion_discovery::{Environment, survey};
+use pillion_discovery::{Environment, FileError, survey};
 use pillion_protocol::Dialect;
 
 use crate::failure::{Failure, Kind};
@@ -80,7 +80,12 @@ fn file_of(
         let mut places = Dialect::AGENTS.iter().flat_map(|dialect| dialect.places());
         places.any(|place| place.name.fits(name)) && is_its_name(name)
     };
-    survey.malformed.into_iter().find(|path| {
+    // Links are not followed by who looks for companions, but they are to be found out.
+    let unread = survey.unread.iter().filter_map(|error| match error {
+        FileError::Link(path) | FileError::NotAFile(path) => Some(path.clone()),
+        _ => None,
+    });
+    survey.malformed.into_iter().chain(unread).find(|path| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(fits)
     })

@@ -1,0 +1,103 @@
+//! The event stream: how companions push (C1.1).
+
+use std::time::Instant;
+
+use ::http::{Method, StatusCode};
+
+use super::bench::Bench;
+use super::check::{Check, check};
+use super::rule::Group::Transport;
+use super::rule::Level::{Must, Should};
+use super::rule::{Finding, blocked, broken, cut, unchecked};
+
+pub(super) const CHECKS: &[Check] = &[
+    check(
+        Transport,
+        Must,
+        "C1.1-stream",
+        "GET opens an event stream",
+        |b| Box::pin(stream(b)),
+    ),
+    check(
+        Transport,
+        Must,
+        "C1.1-stream-stays",
+        "An event stream stays open",
+        |b| Box::pin(stream_stays(b)),
+    ),
+    check(
+        Transport,
+        Should,
+        "C1.1-stream-alive",
+        "A silent event stream shows signs of life",
+        |b| Box::pin(stream_alive(b)),
+    ),
+    check(
+        Transport,
+        Should,
+        "C1.1-events",
+        "Events are JSON-RPC messages without ids: agents of today stumble over others",
+        |b| Box::pin(events(b)),
+    ),
+];
+
+async fn stream(bench: &Bench) -> Finding {
+    let session = bench.deaf_session().await?;
+    let get = session.probe(Method::GET).accept("text/event-stream");
+    let answer = bench.sent(get).await?;
+    if answer.status != StatusCode::OK {
+        return broken(format!("HTTP {}", answer.status.as_u16()));
+    }
+    match answer.media_type().as_str() {
+        "text/event-stream" => Ok("HTTP 200, text/event-stream".to_owned()),
+        other => broken(format!("its Content-Type is {other:?}")),
+    }
+}
+
+async fn stream_stays(bench: &Bench) -> Finding {
+    let mut session = bench.session().await?;
+    let started = Instant::now();
+    session.listen(bench.line.patience.idle).await;
+    if let Some(how) = session.end {
+        return broken(format!("{how} after {:.1?}", started.elapsed()));
+    }
+    Ok(format!("open after {:.1?}", started.elapsed()))
+}
+
+async fn stream_alive(bench: &Bench) -> Finding {
+    let mut session = bench.session().await?;
+    // What comes at the start is no sign of life.
+    session.listen(bench.line.patience.quiet).await;
+    let before = session.signs;
+    session.listen(bench.line.patience.idle).await;
+    if session.end.is_some() {
+        return blocked(&["C1.1-stream-stays"], "the stream ended");
+    }
+    let (idle, silence) = (bench.line.patience.idle, bench.line.patience.silence);
+    if session.signs > before {
+        return Ok(format!("{} within {idle:.1?}", session.signs - before));
+    }
+    if idle < silence {
+        return unchecked(format!(
+            "it was silent for {idle:.1?}; agents give up after {silence:.0?}: watch it longer \
+             with --idle SECONDS"
+        ));
+    }
+    broken(format!("it was silent for {idle:.1?}"))
+}
+
+async fn events(bench: &Bench) -> Finding {
+    let mut session = bench.session().await?;
+    session.listen(bench.line.patience.quiet).await;
+    // An answer to a request may be a stream as well.
+    let odd = session.odd_events.first();
+    match odd {
+        Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
+        Some(event) if event.data.is_empty() => broken("an event is empty"),
+        Some(event) => broken(format!(
+            "an event is no JSON-RPC message: {}",
+            cut(&event.data)
+        )),
+        None => Ok(format!("{} messages", session.messages.len())),
+    }
+}
