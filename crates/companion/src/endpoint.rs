@@ -6,8 +6,10 @@ mod control;
 mod guard;
 mod message;
 mod refusal;
+mod server;
+mod socket;
+mod strangers;
 
-use std::future::IntoFuture;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -19,7 +21,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use axum::routing::{any, get, post};
-use axum::serve::ListenerExt;
 use http_body_util::Full;
 use pillion_protocol::MCP_PATH;
 use tokio::net::TcpListener;
@@ -29,6 +30,7 @@ use self::message::Message;
 use self::refusal::Refusal;
 use crate::event::Events;
 use crate::mcp::{Mcp, Origin, SESSION_HEADER};
+use crate::wire::Wire;
 
 /// What the handlers of one endpoint share.
 #[derive(Clone)]
@@ -54,9 +56,10 @@ pub(crate) fn serve(
     guard: Guard,
     mcp: Mcp,
     events: Events,
-) -> impl Future<Output = io::Result<()>> + Send + 'static {
+) -> impl Future<Output = ()> + Send + 'static {
+    let guard = Arc::new(guard);
     let shared = Shared {
-        guard: Arc::new(guard),
+        guard: Arc::clone(&guard),
         mcp,
         events,
     };
@@ -74,9 +77,7 @@ pub(crate) fn serve(
             )
         })
         .with_state(shared);
-    // An answer is one small packet: waiting for more of it costs 40 ms.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    axum::serve(listener, router).into_future()
+    server::serve(listener, guard, router)
 }
 
 async fn serve_agent(State(shared): State<Shared>, request: Request) -> Result<Response, Refusal> {
@@ -110,8 +111,9 @@ async fn serve_agent(State(shared): State<Shared>, request: Request) -> Result<R
         }
     }
     parts.extensions.insert(origin);
+    let wire = parts.extensions.get::<Arc<Wire>>().cloned();
     let request = Request::from_parts(parts, Full::new(bytes));
-    Ok(shared.mcp.handle(request).await.map(Body::new))
+    Ok(shared.mcp.handle(request, wire).await.map(Body::new))
 }
 
 /// Any other type is refused by MCP itself.

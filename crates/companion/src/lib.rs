@@ -23,6 +23,7 @@ mod presence;
 mod sessions;
 mod signals;
 mod target;
+mod wire;
 
 pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};

@@ -188,6 +188,9 @@ impl MainLoop {
             if self.presence.restore() {
                 self.tell_status();
             }
+            for outbox in self.outboxes.values() {
+                outbox.forget_outlived(now);
+            }
             if let Some(context) = self.context.recheck(is_file) {
                 self.send_context(&context);
             }

@@ -28,6 +28,7 @@ use self::handler::Handler;
 use self::push_sessions::PushSessions;
 use crate::event::Events;
 use crate::sessions::SessionId;
+use crate::wire::Wire;
 
 /// The header that names a session.
 pub(crate) const SESSION_HEADER: &str = "mcp-session-id";
@@ -86,12 +87,13 @@ impl Mcp {
         Ok(call.answer(self.events.clone()))
     }
 
-    /// Answers one request.
+    /// Answers one request, on this wire.
     pub(crate) async fn handle(
         &self,
         request: Request<Full<Bytes>>,
+        wire: Option<Arc<Wire>>,
     ) -> Response<BoxBody<Bytes, Infallible>> {
-        self.service.handle(request).await
+        push_sessions::on_wire(wire, self.service.handle(request)).await
     }
 
     /// Frees a session that is gone for good.

@@ -1,11 +1,23 @@
 //! What waits to be pushed to one session: the newest context, of which only the last matters, and
-//! outcomes, each of which is delivered exactly once, also when the event stream was away.
+//! outcomes, each of which is delivered exactly once, also when the event stream was away or broke.
+//!
+//! An outcome stays in flight until the stream that took it has outlived it. If the connection ends
+//! before, what is known of it decides: whether the agent had read the outcome, or the next stream
+//! gets it. Where that cannot be known, an agent that sent a request since has read it, and to any
+//! other it is delivered again: agents ignore an outcome of a diff that they have settled, and a diff
+//! that they open anew withdraws it first.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pillion_protocol::{IdeContext, Outcome};
 use tokio::sync::watch;
+
+use crate::wire::{Fate, Mark, Wire};
+
+/// How long a connection has to outlive what it sent: by then a living agent has read it.
+const OUTLIVED: Duration = Duration::from_secs(10);
 
 /// Something to push.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,12 +38,21 @@ pub(crate) struct Outbox {
 struct Queue {
     context: Option<Arc<IdeContext>>,
     outcomes: VecDeque<(String, Outcome)>,
-    /// The stream that took an outcome and has not asked for more since: it is not written yet.
-    writing: Option<u64>,
+    /// What a stream took and may yet be lost.
+    in_flight: Vec<InFlight>,
     /// Open streams, oldest first. Only the newest takes.
     streams: Vec<u64>,
     last_stream: u64,
     is_closed: bool,
+}
+
+#[derive(Debug)]
+struct InFlight {
+    file_path: String,
+    outcome: Outcome,
+    mark: Mark,
+    /// Whether the agent sent a request after the system had it.
+    is_answered: bool,
 }
 
 /// An open event stream's end of the outbox. Dropping it closes the stream.
@@ -39,6 +60,8 @@ struct Queue {
 pub(crate) struct Stream {
     outbox: Arc<Outbox>,
     number: u64,
+    /// What it writes to, if that is known.
+    wire: Option<Arc<Wire>>,
     changed: watch::Receiver<()>,
 }
 
@@ -54,9 +77,11 @@ impl Outbox {
     }
 
     /// Takes back the outcomes for a path that were not delivered yet, and returns the last one.
-    /// Delivered later, they would settle a newer diff of the same path.
+    /// Delivered later, they would settle a newer diff of the same path. One in flight is not
+    /// returned: it may be there already.
     pub(crate) fn withdraw(&self, file_path: &str) -> Option<Outcome> {
         let mut queue = self.lock();
+        queue.in_flight.retain(|sent| sent.file_path != file_path);
         let mut last = None;
         for (path, outcome) in std::mem::take(&mut queue.outcomes) {
             if path == file_path {
@@ -68,10 +93,43 @@ impl Outbox {
         last
     }
 
-    /// Whether every outcome was written to a stream.
+    /// Whether every outcome is with the system.
     pub(crate) fn is_delivered(&self) -> bool {
         let queue = self.lock();
-        queue.outcomes.is_empty() && queue.writing.is_none()
+        let is_sent = |sent: &InFlight| sent.mark.sent_at().is_some();
+        queue.outcomes.is_empty() && queue.in_flight.iter().all(is_sent)
+    }
+
+    /// The agent sent a request.
+    pub(crate) fn heard(&self) {
+        for sent in &mut self.lock().in_flight {
+            sent.is_answered |= sent.mark.sent_at().is_some();
+        }
+    }
+
+    /// Forgets what has surely arrived by now.
+    pub(crate) fn forget_outlived(&self, now: Instant) {
+        self.lock().in_flight.retain(|sent| {
+            let sent_at = sent.mark.sent_at();
+            sent_at.is_none_or(|at| now < at + OUTLIVED)
+        });
+    }
+
+    /// A connection is over: what did not arrive on it waits again, before all that came later.
+    fn resolve(&self) {
+        let mut queue = self.lock();
+        for sent in std::mem::take(&mut queue.in_flight).into_iter().rev() {
+            match sent.mark.fate() {
+                None => queue.in_flight.insert(0, sent),
+                Some(Fate::Arrived) => {}
+                Some(Fate::Unknown) if sent.is_answered => {}
+                Some(Fate::Unknown | Fate::Lost) => {
+                    queue.outcomes.push_front((sent.file_path, sent.outcome))
+                }
+            }
+        }
+        drop(queue);
+        self.changed.send_replace(());
     }
 
     /// Ends every stream: the session is over.
@@ -80,8 +138,17 @@ impl Outbox {
         self.changed.send_replace(());
     }
 
-    /// Opens a stream, which takes over from the ones that are open.
-    pub(crate) fn stream(self: &Arc<Self>) -> Stream {
+    /// Opens a stream, which takes over from the ones that are open. Without a wire what it takes
+    /// counts as delivered.
+    pub(crate) fn stream(self: &Arc<Self>, wire: Option<Arc<Wire>>) -> Stream {
+        if let Some(wire) = &wire {
+            let outbox = Arc::downgrade(self);
+            wire.on_end(move || {
+                if let Some(outbox) = outbox.upgrade() {
+                    outbox.resolve();
+                }
+            });
+        }
         let mut queue = self.lock();
         queue.last_stream += 1;
         let number = queue.last_stream;
@@ -89,6 +156,7 @@ impl Outbox {
         Stream {
             outbox: Arc::clone(self),
             number,
+            wire,
             changed: self.changed.subscribe(),
         }
     }
@@ -117,7 +185,6 @@ impl Stream {
 
     fn take(&self) -> Option<Push> {
         let mut queue = self.outbox.lock();
-        queue.writing.take_if(|stream| *stream == self.number);
         if queue.streams.last() != Some(&self.number) {
             return None;
         }
@@ -125,7 +192,14 @@ impl Stream {
             return Some(Push::Context(context));
         }
         let (file_path, outcome) = queue.outcomes.pop_front()?;
-        queue.writing = Some(self.number);
+        if let Some(wire) = &self.wire {
+            queue.in_flight.push(InFlight {
+                file_path: file_path.clone(),
+                outcome: outcome.clone(),
+                mark: wire.mark(),
+                is_answered: false,
+            });
+        }
         Some(Push::Outcome { file_path, outcome })
     }
 }
@@ -134,7 +208,6 @@ impl Drop for Stream {
     fn drop(&mut self) {
         let mut queue = self.outbox.lock();
         queue.streams.retain(|open| *open != self.number);
-        queue.writing.take_if(|stream| *stream == self.number);
         drop(queue);
         self.outbox.changed.send_replace(());
     }
@@ -159,33 +232,115 @@ mod tests {
         });
         outbox.push_context(Arc::default());
         outbox.push_context(Arc::clone(&newest));
-        let mut stream = outbox.stream();
+        let mut stream = outbox.stream(None);
         assert_eq!(stream.next().await, Some(Push::Context(newest)));
         assert_eq!(stream.take(), None);
     }
 
-    #[tokio::test]
-    async fn outcomes_wait_for_a_stream_and_are_delivered_once() {
+    /// A stream, and what it writes to.
+    fn wired(outbox: &Arc<Outbox>) -> (Stream, Arc<Wire>) {
+        let wire = Arc::new(Wire::default());
+        (outbox.stream(Some(Arc::clone(&wire))), wire)
+    }
+
+    #[test]
+    fn outcomes_wait_for_a_stream_and_are_delivered_once() {
         let outbox = Arc::new(Outbox::default());
         outbox.push_outcome("/a".into(), Outcome::Rejected);
         outbox.push_outcome("/b".into(), Outcome::Rejected);
-        let mut first = outbox.stream();
-        assert_eq!(first.next().await, rejected("/a"));
-        assert!(!outbox.is_delivered());
+        let (first, wire) = wired(&outbox);
+        assert_eq!(first.take(), rejected("/a"));
+        wire.sent(10);
+        wire.flushed();
         drop(first);
-        let mut second = outbox.stream();
-        assert_eq!(second.next().await, rejected("/b"));
-        assert!(!outbox.is_delivered(), "it may still be written");
-        assert_eq!(second.take(), None);
+        wire.end(0, false);
+        let (second, wire) = wired(&outbox);
+        assert_eq!(second.take(), rejected("/b"));
+        assert!(!outbox.is_delivered(), "it is not sent");
+        wire.sent(10);
+        wire.flushed();
         assert!(outbox.is_delivered());
-        assert_eq!(outbox.stream().take(), None);
+        assert_eq!(second.take(), None);
+    }
+
+    #[test]
+    fn an_outcome_that_its_connection_lost_goes_to_the_next_stream_first() {
+        let outbox = Arc::new(Outbox::default());
+        for path in ["/a", "/b", "/c"] {
+            outbox.push_outcome(path.into(), Outcome::Rejected);
+        }
+        let (first, wire) = wired(&outbox);
+        for path in ["/a", "/b"] {
+            assert_eq!(first.take(), rejected(path));
+            wire.sent(10);
+            wire.flushed();
+        }
+        drop(first);
+        let (second, _wire) = wired(&outbox);
+        wire.end(10, false);
+        for path in ["/b", "/c"] {
+            assert_eq!(second.take(), rejected(path));
+        }
+        assert_eq!(second.take(), None);
+    }
+
+    #[test]
+    fn what_an_agent_may_not_have_read_comes_again_unless_it_spoke_since() {
+        let outbox = Arc::new(Outbox::default());
+        for path in ["/a", "/b"] {
+            outbox.push_outcome(path.into(), Outcome::Rejected);
+        }
+        let (stream, wire) = wired(&outbox);
+        assert_eq!(stream.take(), rejected("/a"));
+        outbox.heard();
+        wire.sent(10);
+        wire.flushed();
+        assert!(!outbox.lock().in_flight[0].is_answered, "it was not sent");
+        outbox.heard();
+        assert_eq!(stream.take(), rejected("/b"));
+        wire.sent(10);
+        wire.flushed();
+        drop(stream);
+        wire.end(0, true);
+        let next = outbox.stream(None);
+        assert_eq!(next.take(), rejected("/b"));
+        assert_eq!(next.take(), None);
+    }
+
+    #[test]
+    fn what_was_withdrawn_in_flight_does_not_come_back() {
+        let outbox = Arc::new(Outbox::default());
+        outbox.push_outcome("/a".into(), Outcome::Rejected);
+        let (stream, wire) = wired(&outbox);
+        assert_eq!(stream.take(), rejected("/a"));
+        assert_eq!(outbox.withdraw("/a"), None);
+        drop(stream);
+        wire.end(0, true);
+        assert_eq!(outbox.stream(None).take(), None);
+    }
+
+    #[test]
+    fn what_a_stream_has_outlived_is_not_sent_again() {
+        let outbox = Arc::new(Outbox::default());
+        outbox.push_outcome("/a".into(), Outcome::Rejected);
+        let (stream, wire) = wired(&outbox);
+        assert_eq!(stream.take(), rejected("/a"));
+        let now = Instant::now();
+        outbox.forget_outlived(now + OUTLIVED * 2);
+        wire.sent(10);
+        wire.flushed();
+        assert_eq!(outbox.lock().in_flight.len(), 1, "it was not sent");
+        outbox.forget_outlived(Instant::now() + OUTLIVED);
+        drop(stream);
+        wire.end(0, true);
+        assert_eq!(outbox.stream(None).take(), None);
     }
 
     #[tokio::test]
     async fn the_newest_stream_takes_and_the_older_one_takes_over_when_it_closes() {
         let outbox = Arc::new(Outbox::default());
-        let mut older = outbox.stream();
-        let newer = outbox.stream();
+        let mut older = outbox.stream(None);
+        let newer = outbox.stream(None);
         outbox.push_outcome("/a".into(), Outcome::Rejected);
         assert_eq!(older.take(), None);
         let waiting = tokio::spawn(async move { older.next().await });
@@ -206,13 +361,13 @@ mod tests {
             Some(Outcome::Accepted { .. })
         ));
         assert_eq!(outbox.withdraw("/a"), None);
-        assert_eq!(outbox.stream().take(), rejected("/b"));
+        assert_eq!(outbox.stream(None).take(), rejected("/b"));
     }
 
     #[tokio::test]
     async fn streams_end_with_their_session_after_what_waited() {
         let outbox = Arc::new(Outbox::default());
-        let mut stream = outbox.stream();
+        let mut stream = outbox.stream(None);
         outbox.push_outcome("/a".into(), Outcome::Rejected);
         outbox.close();
         assert_eq!(stream.next().await, rejected("/a"));

@@ -56,6 +56,11 @@ impl Guard {
         }
     }
 
+    /// Whether a request comes from somebody with a token, whatever it may be for.
+    pub(super) fn knows(&self, headers: &HeaderMap) -> bool {
+        self.admit_agent(headers).is_ok() || self.admit_command(headers).is_ok()
+    }
+
     fn check_host_and_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         if !is_one_of(&self.hosts, headers, &HOST).unwrap_or(false) {
             return Err(forbidden("the Host header does not name this companion"));

@@ -23,6 +23,17 @@ use super::Origin;
 use crate::event::{Event, Events};
 use crate::outbox::{self, Outbox, Push};
 use crate::sessions::SessionId;
+use crate::wire::Wire;
+
+tokio::task_local! {
+    /// Where the answer to the request goes that is being handled. The SDK does not hand it on.
+    static WIRE: Option<Arc<Wire>>;
+}
+
+/// Handles a request that came on this wire.
+pub(super) async fn on_wire<T>(wire: Option<Arc<Wire>>, handling: impl Future<Output = T>) -> T {
+    WIRE.scope(wire, handling).await
+}
 
 #[derive(Debug)]
 pub(super) struct PushSessions {
@@ -54,6 +65,9 @@ impl PushSessions {
 
     /// The session sent a request.
     pub(super) fn heard(&self, session: &SessionId) {
+        if let Some(known) = self.known().get(session) {
+            known.outbox.heard();
+        }
         let session = Arc::clone(session);
         self.tell(Event::RequestArrived { session });
     }
@@ -82,7 +96,7 @@ impl PushSessions {
             .ok_or_else(|| LocalSessionManagerError::SessionNotFound(Arc::clone(id)))?;
         let session = Arc::clone(id);
         let open = OpenStream {
-            stream: outbox.stream(),
+            stream: outbox.stream(WIRE.try_with(Option::clone).ok().flatten()),
             session,
             events: self.events.clone(),
         };

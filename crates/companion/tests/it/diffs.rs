@@ -1,6 +1,6 @@
 //! Diffs (C5), over the wire.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pillion_agent::{ClientError, Update};
 use pillion_companion::CloseReason;
@@ -10,7 +10,7 @@ use pillion_companion::control::{
 use pillion_protocol::{Dialect, Outcome};
 use tokio::time::timeout;
 
-use crate::support::{Asked, TestCompanion, next_outcome};
+use crate::support::{Asked, SOON, TestCompanion, next_outcome};
 
 const GEMINI: Dialect = Dialect::GeminiCli;
 const QWEN: Dialect = Dialect::QwenCode;
@@ -290,6 +290,88 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
     }
 }
 
+/// An event stream read by hand, so that it can be closed at any moment.
+struct RawStream {
+    connection: tokio::net::TcpStream,
+    text: String,
+}
+
+impl RawStream {
+    /// Opens it, and reads the context that it starts with.
+    async fn open(companion: &TestCompanion, session: &str) -> Self {
+        let request = companion.request("GET", "");
+        let request = request.header("Mcp-Session-Id", session);
+        let mut stream = Self {
+            connection: request.header("Content-Length", "0").open().await,
+            text: String::new(),
+        };
+        stream.read_until("ide/contextUpdate").await;
+        stream
+    }
+
+    async fn read_until(&mut self, wanted: &str) {
+        let reading = async {
+            while !self.text.contains(wanted) {
+                self.connection.readable().await.unwrap();
+                assert!(self.read_what_is_there(), "{wanted}: {}", self.text);
+            }
+        };
+        let read = timeout(SOON, reading).await;
+        assert!(read.is_ok(), "no {wanted} came");
+    }
+
+    /// Whether the stream is still open.
+    fn read_what_is_there(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        loop {
+            match self.connection.try_read(&mut bytes) {
+                Ok(0) => return false,
+                Ok(read) => self.text += &String::from_utf8_lossy(&bytes[..read]),
+                Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_is_heard_once_whenever_its_stream_closes() {
+    use crate::support::initialize;
+    const ROUNDS: u32 = 1000;
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let path = |round| format!("/{round}/new");
+    let mut heard = String::new();
+    let mut stream = RawStream::open(&companion, &session).await;
+    for round in 0..ROUNDS {
+        let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+            {"name": "openDiff", "arguments": {"filePath": path(round), "newContent": "x"}}});
+        let open = companion.request("POST", &call.to_string());
+        let open = open.header("Mcp-Session-Id", &session).send();
+        let (opened, diff) = tokio::join!(open, companion.editor.show());
+        assert_eq!(opened.status, 200, "{opened:?}");
+        companion
+            .handle
+            .resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+        // The stream closes before, while and after the outcome is on its way.
+        let closes = Instant::now() + Duration::from_micros(u64::from(round % 100) * 20);
+        while Instant::now() < closes {
+            std::hint::spin_loop();
+        }
+        stream.read_what_is_there();
+        heard += &std::mem::take(&mut stream.text);
+        drop(stream);
+        stream = RawStream::open(&companion, &session).await;
+        if !heard.contains(&path(round)) {
+            stream.read_until(&path(round)).await;
+        }
+    }
+    stream.read_what_is_there();
+    heard += &stream.text;
+    for round in 0..ROUNDS {
+        assert_eq!(heard.matches(&path(round)).count(), 1, "round {round}");
+    }
+}
+
 #[tokio::test]
 async fn a_reader_that_stalls_holds_up_nobody() {
     use crate::support::initialize;
@@ -316,7 +398,7 @@ async fn a_reader_that_stalls_holds_up_nobody() {
     let (client, _updates) = companion.connect(QWEN).await;
     let (opened, _) = tokio::join!(client.open_diff(&path, "q"), companion.editor.show());
     opened.unwrap();
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     let running = companion.companion;
     let stop = tokio::task::spawn_blocking(move || drop(running));
     stop.await.unwrap();

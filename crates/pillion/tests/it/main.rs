@@ -30,6 +30,8 @@ mod serve;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod shells;
+#[cfg(target_os = "linux")]
+mod strangers;
 mod terminal;
 #[path = "../shared/texts.rs"]
 mod texts;

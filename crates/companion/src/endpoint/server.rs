@@ -1,0 +1,109 @@
+//! Accepts connections, and lets nobody without a token keep anything from those who have one:
+//! neither descriptors nor memory nor time.
+
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+
+use super::guard::Guard;
+use super::socket::Socket;
+use super::strangers::{Stranger, Strangers};
+use crate::wire::Wire;
+
+/// How long a connection may take to present a token: for its first request's headers, and idle
+/// before it.
+const STRANGER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The most that is held of a request's headers, and at once of a body.
+const MAX_BUFFER: usize = 64 * 1024;
+
+/// How long nobody is accepted when the system has no descriptor left.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
+
+/// Serves until it is dropped.
+pub(super) async fn serve(listener: TcpListener, guard: Arc<Guard>, router: Router) {
+    let strangers = Strangers::new();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let stranger = Stranger::new(&strangers);
+                let number = stranger.number();
+                let connection = serve_one(stream, stranger, Arc::clone(&guard), router.clone());
+                let task = tokio::spawn(connection);
+                strangers.add(number, task.abort_handle());
+                // Whoever came before is heard before the next one is let in.
+                tokio::task::yield_now().await;
+            }
+            Err(error) if is_of_one_connection(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept");
+                strangers.evict_oldest();
+                tokio::time::sleep(EXHAUSTED_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn serve_one(stream: TcpStream, stranger: Stranger, guard: Arc<Guard>, router: Router) {
+    let stranger = Arc::new(stranger);
+    let wire = Arc::new(Wire::default());
+    let socket = TokioIo::new(Socket::new(stream, Arc::clone(&wire)));
+    let connected = Connected {
+        router: TowerToHyperService::new(router),
+        guard,
+        stranger: Arc::clone(&stranger),
+        wire,
+    };
+    let mut http = http1::Builder::new();
+    http.max_buf_size(MAX_BUFFER);
+    let mut connection = pin!(http.serve_connection(socket, connected));
+    tokio::select! {
+        // Clients come and go as they like.
+        _ = &mut connection => return,
+        () = tokio::time::sleep(STRANGER_TIMEOUT) => {}
+    }
+    if stranger.is_admitted() {
+        let _ = connection.await;
+    }
+}
+
+/// An error about a connection that went away before it was accepted.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
+}
+
+/// The service of one connection: the router, told on which wire it answers.
+struct Connected {
+    router: TowerToHyperService<Router>,
+    guard: Arc<Guard>,
+    stranger: Arc<Stranger>,
+    wire: Arc<Wire>,
+}
+
+impl Service<Request<Incoming>> for Connected {
+    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        if !self.stranger.is_admitted() && self.guard.knows(request.headers()) {
+            self.stranger.admit();
+        }
+        request.extensions_mut().insert(Arc::clone(&self.wire));
+        self.router.call(request)
+    }
+}

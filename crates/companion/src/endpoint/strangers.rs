@@ -1,0 +1,163 @@
+//! Connections that have not presented a token: few at a time, and the newest have precedence, so
+//! that no number of silent ones keeps out somebody who has one.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::task::AbortHandle;
+
+/// How many there may be, if that leaves enough descriptors for the others.
+const MAX_STRANGERS: usize = 256;
+
+/// The part of all descriptors that they may take.
+const SHARE: u64 = 4;
+
+#[derive(Debug)]
+pub(super) struct Strangers {
+    limit: usize,
+    /// Oldest first.
+    connections: Mutex<BTreeMap<u64, AbortHandle>>,
+    last: AtomicU64,
+}
+
+/// One connection's entry, for as long as it lives.
+#[derive(Debug)]
+pub(super) struct Stranger {
+    number: u64,
+    is_admitted: AtomicBool,
+    strangers: Arc<Strangers>,
+}
+
+impl Strangers {
+    pub(super) fn new() -> Arc<Self> {
+        Self::with_limit(limit_for(descriptors()))
+    }
+
+    fn with_limit(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            connections: Mutex::default(),
+            last: AtomicU64::new(0),
+        })
+    }
+
+    /// The task that serves a stranger. If there are too many now, the oldest has to go.
+    pub(super) fn add(&self, number: u64, task: AbortHandle) {
+        let mut connections = self.lock();
+        connections.insert(number, task);
+        if connections.len() > self.limit {
+            evict_oldest(&mut connections);
+        }
+    }
+
+    /// Ends the connection that has been silent for longest.
+    pub(super) fn evict_oldest(&self) {
+        evict_oldest(&mut self.lock());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, AbortHandle>> {
+        // Every operation on the map is a single one.
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stranger {
+    pub(super) fn new(strangers: &Arc<Strangers>) -> Self {
+        Self {
+            number: strangers.last.fetch_add(1, Ordering::Relaxed),
+            is_admitted: AtomicBool::new(false),
+            strangers: Arc::clone(strangers),
+        }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(super) fn is_admitted(&self) -> bool {
+        self.is_admitted.load(Ordering::Relaxed)
+    }
+
+    /// It presented a token: it may stay for as long as it likes.
+    pub(super) fn admit(&self) {
+        self.is_admitted.store(true, Ordering::Relaxed);
+        self.strangers.lock().remove(&self.number);
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.strangers.lock().remove(&self.number);
+    }
+}
+
+fn evict_oldest(connections: &mut BTreeMap<u64, AbortHandle>) {
+    if let Some((_, task)) = connections.pop_first() {
+        task.abort();
+    }
+}
+
+fn limit_for(descriptors: Option<u64>) -> usize {
+    let share = descriptors.map(|all| usize::try_from(all / SHARE).unwrap_or(usize::MAX));
+    share.map_or(MAX_STRANGERS, |share| share.clamp(1, MAX_STRANGERS))
+}
+
+/// How many files this process may have open.
+#[cfg(unix)]
+fn descriptors() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    getrlimit(Resource::Nofile).current
+}
+
+#[cfg(not(unix))]
+fn descriptors() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_oldest_goes_when_there_are_too_many() {
+        let strangers = Strangers::with_limit(2);
+        let mut tasks = Vec::new();
+        for is_known in [true, false, false, false] {
+            let stranger = Stranger::new(&strangers);
+            let task = tokio::spawn(std::future::pending::<()>());
+            strangers.add(stranger.number(), task.abort_handle());
+            if is_known {
+                stranger.admit();
+            }
+            tasks.push((stranger, task));
+        }
+        let (_, oldest) = tasks.remove(1);
+        assert!(oldest.await.unwrap_err().is_cancelled());
+        assert!(tasks.iter().all(|(_, task)| !task.is_finished()));
+    }
+
+    #[tokio::test]
+    async fn whoever_left_is_not_counted() {
+        let strangers = Strangers::with_limit(1);
+        let staying = tokio::spawn(std::future::pending::<()>());
+        let kept = Stranger::new(&strangers);
+        for _ in 0..3 {
+            let leaving = Stranger::new(&strangers);
+            drop(leaving);
+        }
+        strangers.add(kept.number(), staying.abort_handle());
+        tokio::task::yield_now().await;
+        assert!(!staying.is_finished());
+    }
+
+    #[test]
+    fn a_process_with_few_descriptors_keeps_most_for_those_with_a_token() {
+        assert_eq!(limit_for(Some(256)), 64);
+        assert_eq!(limit_for(Some(1 << 20)), MAX_STRANGERS);
+        assert_eq!(limit_for(Some(3)), 1);
+        assert_eq!(limit_for(None), MAX_STRANGERS);
+    }
+}

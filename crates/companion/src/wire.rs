@@ -1,0 +1,197 @@
+//! How far the bytes of a connection have got. What the system took from us may still be lost: the
+//! other end may have closed before it came, or before it read it.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// What is known of one connection. Shared by its socket, which reports what happens to it, and by
+/// whoever wants to know what became of what it sent.
+#[derive(Default)]
+pub(crate) struct Wire {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    sent: u64,
+    /// The marks on what is not sent yet.
+    unsent: Vec<Arc<OnceLock<Sent>>>,
+    end: Option<End>,
+    watchers: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+/// Where a mark is in what was sent, and since when that was with the system.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    position: u64,
+    at: Instant,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct End {
+    /// How much the other system has acknowledged.
+    received: u64,
+    /// The other end threw away what it had not read.
+    is_reset: bool,
+}
+
+/// A place in what is sent on a connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    wire: Arc<Wire>,
+    sent: Arc<OnceLock<Sent>>,
+}
+
+/// What became of everything before a mark when the connection ended, as far as can be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// The other end had read it when it closed.
+    Arrived,
+    /// The other end had it when it closed, and some of what it had was unread.
+    Unknown,
+    /// The other end never had all of it.
+    Lost,
+}
+
+impl Wire {
+    /// Marks the end of what is about to be sent: whatever is handed to the connection before it
+    /// is flushed next.
+    pub(crate) fn mark(self: &Arc<Self>) -> Mark {
+        let sent = Arc::new(OnceLock::new());
+        self.lock().unsent.push(Arc::clone(&sent));
+        let wire = Arc::clone(self);
+        Mark { wire, sent }
+    }
+
+    /// The system took so many bytes.
+    pub(crate) fn sent(&self, bytes: usize) {
+        self.lock().sent += bytes as u64;
+    }
+
+    /// The system took all that there was.
+    pub(crate) fn flushed(&self) {
+        let mut state = self.lock();
+        if state.unsent.is_empty() {
+            return;
+        }
+        let (position, at) = (state.sent, Instant::now());
+        for mark in state.unsent.drain(..) {
+            let _ = mark.set(Sent { position, at });
+        }
+    }
+
+    /// The connection is over. `unacknowledged` bytes were sent that the other system never said
+    /// it has.
+    pub(crate) fn end(&self, unacknowledged: u64, is_reset: bool) {
+        let mut state = self.lock();
+        state.end = Some(End {
+            received: state.sent.saturating_sub(unacknowledged),
+            is_reset,
+        });
+        let watchers = std::mem::take(&mut state.watchers);
+        drop(state);
+        for watcher in watchers {
+            watcher();
+        }
+    }
+
+    /// Calls `watcher` when the connection is over.
+    pub(crate) fn on_end(&self, watcher: impl FnOnce() + Send + 'static) {
+        let mut state = self.lock();
+        if state.end.is_none() {
+            state.watchers.push(Box::new(watcher));
+        } else {
+            drop(state);
+            watcher();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Consistent after every single operation on it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Mark {
+    /// Since when all before it is with the system.
+    pub(crate) fn sent_at(&self) -> Option<Instant> {
+        self.sent.get().map(|sent| sent.at)
+    }
+
+    /// What became of it, once the connection is over.
+    pub(crate) fn fate(&self) -> Option<Fate> {
+        let end = self.wire.lock().end?;
+        let sent = self.sent.get();
+        let has_come = sent.is_some_and(|sent| sent.position <= end.received);
+        Some(match (has_come, end.is_reset) {
+            (true, false) => Fate::Arrived,
+            (true, true) => Fate::Unknown,
+            (false, _) => Fate::Lost,
+        })
+    }
+}
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wire")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wire on which two things of ten bytes each were sent.
+    fn two_sent() -> (Arc<Wire>, [Mark; 2]) {
+        let wire = Arc::new(Wire::default());
+        let marks = [(); 2].map(|()| {
+            let mark = wire.mark();
+            wire.sent(10);
+            wire.flushed();
+            mark
+        });
+        (wire, marks)
+    }
+
+    fn fates(marks: &[Mark; 2]) -> [Option<Fate>; 2] {
+        marks.each_ref().map(Mark::fate)
+    }
+
+    #[test]
+    fn what_was_acknowledged_before_a_clean_end_has_arrived() {
+        let (wire, marks) = two_sent();
+        assert_eq!(fates(&marks), [None, None]);
+        wire.end(10, false);
+        assert_eq!(fates(&marks), [Some(Fate::Arrived), Some(Fate::Lost)]);
+    }
+
+    #[test]
+    fn an_end_that_threw_away_what_was_unread_may_have_thrown_away_all() {
+        let (wire, marks) = two_sent();
+        wire.end(10, true);
+        assert_eq!(fates(&marks), [Some(Fate::Unknown), Some(Fate::Lost)]);
+    }
+
+    #[test]
+    fn what_never_left_is_lost() {
+        let wire = Arc::new(Wire::default());
+        let mark = wire.mark();
+        wire.sent(5);
+        assert_eq!(mark.sent_at(), None, "half of it");
+        wire.end(0, false);
+        assert_eq!(mark.fate(), Some(Fate::Lost));
+    }
+
+    #[test]
+    fn whoever_watches_is_called_once_also_after_the_end() {
+        let wire = Wire::default();
+        let (sender, calls) = std::sync::mpsc::channel();
+        for _ in 0..2 {
+            let sender = sender.clone();
+            wire.on_end(move || sender.send(()).expect("the test listens"));
+            wire.end(0, false);
+        }
+        assert_eq!(calls.try_iter().count(), 2);
+    }
+}

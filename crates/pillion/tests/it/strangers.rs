@@ -1,0 +1,100 @@
+//! Other users of the machine, who have no token: what they can do to a companion.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::time::Duration;
+
+use pillion_agent::Update;
+
+use crate::sandbox::{Sandbox, Serve};
+
+/// A companion that may have few files open, so that a test need not open thousands.
+fn serve_with_descriptors(sandbox: &Sandbox, limit: u32) -> Serve {
+    let script = format!("ulimit -n {limit} && exec \"$0\" serve");
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_pillion")])
+        .env_clear()
+        .envs(sandbox.home.env().iter())
+        .current_dir(sandbox.home.workspace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let ready = serde_json::from_str(&line).unwrap();
+    Serve { child, ready }
+}
+
+fn dial(serve: &Serve) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", serve.port())).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream
+}
+
+fn is_closed(stream: &mut TcpStream) -> bool {
+    // Whatever was not read yet is thrown away, which is an error on this side.
+    matches!(stream.read(&mut [0]), Ok(0) | Err(_))
+}
+
+#[test]
+fn silent_connections_take_no_descriptor_from_those_with_a_token() {
+    let sandbox = Sandbox::new();
+    let serve = serve_with_descriptors(&sandbox, 128);
+    let mut early = serve.connect();
+    early.propose("/tmp/early", "x");
+    let mut silent: Vec<_> = (0..300).map(|_| dial(&serve)).collect();
+    let late = serve.connect();
+    late.propose("/tmp/late", "x");
+    sandbox.run(["reject", "1"]).expect(0);
+    assert!(matches!(early.outcome(), Update::DiffRejected { .. }));
+    assert!(is_closed(&mut silent[0]), "the oldest has to go");
+}
+
+#[test]
+fn a_silent_connection_is_closed_and_an_idle_stream_stays() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let mut agent = serve.connect();
+    agent.propose("/tmp/new", "x");
+    let mut silent = dial(&serve);
+    let mut unfinished = dial(&serve);
+    unfinished
+        .write_all(b"GET /mcp HTTP/1.1\r\nHost: 1")
+        .unwrap();
+    assert!(is_closed(&mut silent) && is_closed(&mut unfinished));
+    sandbox.run(["reject", "1"]).expect(0);
+    assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
+}
+
+#[test]
+fn headers_without_an_end_take_little_memory() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let before = peak_memory(&serve);
+    let header = format!("GET /mcp HTTP/1.1\r\nX: {}", "x".repeat(300 * 1024));
+    let connections: Vec<_> = (0..300)
+        .map(|_| {
+            let mut stream = dial(&serve);
+            // It may be refused before all of it is read.
+            let _ = stream.write_all(header.as_bytes());
+            stream
+        })
+        .collect();
+    serve.connect().propose("/tmp/new", "x");
+    let grown = peak_memory(&serve) - before;
+    assert!(grown < 40 * 1024, "{grown} KiB for {}", connections.len());
+}
+
+/// In KiB.
+fn peak_memory(serve: &Serve) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", serve.child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
+        .unwrap()
+}
