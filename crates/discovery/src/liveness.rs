@@ -5,18 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 use std::{io, thread};
 
-use crate::process;
-
 /// How long a connect on loopback may take before nothing is concluded from it.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// A system answers its own dials in far less, be it with a refusal: who takes longer is silent.
 const AT_ONCE: Duration = Duration::from_millis(20);
-
-/// Whether a companion is surely gone: its process is, or nobody listens on its port (C6.2).
-pub(crate) fn is_dead(pid: u32, port: u16) -> bool {
-    !process::is_alive(pid) || is_refused(port)
-}
 
 /// Whether somebody listens on the loopback port.
 pub fn listens(port: u16) -> bool {

@@ -83,7 +83,12 @@ impl FileError {
         }
     }
 
-    /// What a person can do about it.
+    /// The same, where another variable than `TMPDIR` says which directory it is.
+    pub fn hint_naming(&self, variable: &str) -> String {
+        self.hint().replace("TMPDIR", variable)
+    }
+
+    /// What a person can do about it, in the temporary directory.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Link(_) | Self::NotAFolder(_) | Self::NotAFile(_) | Self::TooLong { .. } => {

@@ -1,6 +1,6 @@
 //! The discovery files of one companion: published, kept as they should be, and taken away.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use pillion_protocol::dialect::Place;
@@ -49,6 +49,8 @@ struct Shelf {
     base: PathBuf,
     folder: &'static [&'static str],
     directory: PathBuf,
+    /// What says where that is.
+    variable: &'static str,
     files: Vec<Entry>,
 }
 
@@ -129,6 +131,13 @@ impl Publication {
         self.warnings.clear();
         let contents = Dialect::ALL.map(|dialect| (dialect, self.content(dialect)));
         let mut written = Vec::new();
+        // One dial for each port: a companion that does not answer may have all of our names.
+        let mut listening = HashMap::new();
+        let mut listens = |port| {
+            *listening
+                .entry(port)
+                .or_insert_with(|| liveness::listens(port))
+        };
         for shelf in &mut self.shelves {
             let folder = match Folder::create(&shelf.base, shelf.folder) {
                 Ok(folder) => folder,
@@ -143,7 +152,7 @@ impl Publication {
                     .iter()
                     .find(|(dialect, _)| *dialect == entry.dialect);
                 let Some((_, content)) = own else { continue };
-                let settled = entry.settle(&folder, content, &self.announcement);
+                let settled = entry.settle(&folder, content, &self.announcement, &mut listens);
                 entry.is_published = matches!(settled, Ok(Settled::AsItWas | Settled::Written));
                 match settled {
                     Ok(Settled::Written) => written.push(folder.path().join(&entry.name)),
@@ -227,6 +236,7 @@ impl Shelf {
             |dialect: &Dialect| self.files.iter().any(|entry| entry.dialect == *dialect);
         Warning {
             directory: self.directory.clone(),
+            variable: self.variable,
             agents: Dialect::ALL.into_iter().filter(looks_here).collect(),
             error,
         }
@@ -247,6 +257,7 @@ impl Entry {
         folder: &Folder,
         content: &[u8],
         announcement: &Announcement,
+        mut listens: impl FnMut(u16) -> bool,
     ) -> Result<Settled, FileError> {
         let found = match folder.read(&self.name, MAX_FILE) {
             // No discovery file: replaced below.
@@ -258,7 +269,7 @@ impl Entry {
                 return Ok(Settled::AsItWas);
             }
             let other = parse(&found).filter(|file| file.port != announcement.port);
-            if other.is_some_and(|file| liveness::listens(file.port)) {
+            if other.is_some_and(|file| listens(file.port)) {
                 return Ok(Settled::LeftAlone);
             }
         }
@@ -299,6 +310,7 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
                         base: environment.base(place.base),
                         folder: place.folder,
                         directory: directory.clone(),
+                        variable: environment.variable_of(&directory),
                         files: vec![entry],
                     }),
                 }

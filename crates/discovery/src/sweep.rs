@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::FileName;
@@ -18,25 +19,23 @@ use crate::{liveness, process, state};
 /// other users, without Pillion's mark, longer than 64 KiB, behind a link, or with a name that no
 /// agent looks for stay. What cannot be read or removed is passed over: the next sweep tries again.
 pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
-    let mut removed = Vec::new();
+    let mut swept = Swept::default();
     for ((base, parts), patterns) in places(environment) {
-        sweep_folder(&base, parts, &mut removed, |name, content| {
+        swept.look(&base, parts, |name, content| {
             let fits = patterns.iter().any(|pattern| pattern.fits(name));
-            fits && parse(content).is_some_and(|file| {
-                file.pillion
-                    .is_some_and(|publisher| liveness::is_dead(publisher.pid, file.port))
-            })
+            let file = fits.then(|| parse(content)).flatten()?;
+            Some((file.pillion?.pid, file.port))
         });
     }
     for directory in environment.state_dirs() {
         if let Some((base, part)) = state::split(&directory) {
-            sweep_folder(base, &[part], &mut removed, |name, content| {
-                state::parse(name, content)
-                    .is_some_and(|state| liveness::is_dead(state.pid, state.port))
+            swept.look(base, &[part], |name, content| {
+                let state = state::parse(name, content)?;
+                Some((state.pid, state.port))
             });
         }
     }
-    removed
+    swept.finish()
 }
 
 type Shelf = (PathBuf, &'static [&'static str]);
@@ -51,31 +50,72 @@ fn places(environment: &Environment) -> BTreeMap<Shelf, Vec<FileName>> {
     places
 }
 
-/// Removes the files that are left over, and those that a dead companion did not finish.
-fn sweep_folder(
-    base: &Path,
-    parts: &[&str],
-    removed: &mut Vec<PathBuf>,
-    is_left_over: impl Fn(&str, &[u8]) -> bool,
-) {
-    let Ok(Some(folder)) = Folder::open(base, parts) else {
-        return;
-    };
-    for name in folder.names().unwrap_or_default() {
-        let may_go = match unfinished_writer(&name) {
-            Some(writer) => !process::is_alive(writer),
-            None => name.ends_with(".json") || name.ends_with(".lock"),
+#[derive(Default)]
+struct Swept {
+    removed: Vec<PathBuf>,
+    /// Files whose companion's process lives: its port says whether the companion does.
+    in_doubt: Vec<InDoubt>,
+}
+
+struct InDoubt {
+    folder: Rc<Folder>,
+    name: String,
+    port: u16,
+}
+
+impl Swept {
+    /// Removes what is surely left over, and what a dead companion did not finish. `owner` is the
+    /// process and the port of the companion whose file it is, if it is one of Pillion's.
+    fn look(
+        &mut self,
+        base: &Path,
+        parts: &[&str],
+        owner: impl Fn(&str, &[u8]) -> Option<(u32, u16)>,
+    ) {
+        let Ok(Some(folder)) = Folder::open(base, parts) else {
+            return;
         };
-        // Reading is what tells that it is a regular file of ours.
-        let Some(content) = may_go
-            .then(|| folder.read(&name, MAX_FILE).ok().flatten())
-            .flatten()
-        else {
-            continue;
-        };
-        let is_unfinished = unfinished_writer(&name).is_some();
-        if (is_unfinished || is_left_over(&name, &content)) && folder.remove(&name).is_ok() {
-            removed.push(folder.path().join(&name));
+        let folder = Rc::new(folder);
+        for name in folder.names().unwrap_or_default() {
+            let writer = unfinished_writer(&name);
+            let may_go = match writer {
+                Some(writer) => !process::is_alive(writer),
+                None => name.ends_with(".json") || name.ends_with(".lock"),
+            };
+            // Reading is what tells that it is a regular file of ours.
+            let Some(content) = may_go
+                .then(|| folder.read(&name, MAX_FILE).ok().flatten())
+                .flatten()
+            else {
+                continue;
+            };
+            match owner(&name, &content) {
+                _ if writer.is_some() => self.remove(&folder, &name),
+                Some((pid, _)) if !process::is_alive(pid) => self.remove(&folder, &name),
+                Some((_, port)) => self.in_doubt.push(InDoubt {
+                    folder: Rc::clone(&folder),
+                    name,
+                    port,
+                }),
+                None => {}
+            }
+        }
+    }
+
+    /// Dials once for all files of a port: one that does not answer costs the same for a hundred.
+    fn finish(mut self) -> Vec<PathBuf> {
+        let refusing = liveness::refusing(self.in_doubt.iter().map(|file| file.port));
+        for file in std::mem::take(&mut self.in_doubt) {
+            if refusing.contains(&file.port) {
+                self.remove(&file.folder, &file.name);
+            }
+        }
+        self.removed
+    }
+
+    fn remove(&mut self, folder: &Folder, name: &str) {
+        if folder.remove(name).is_ok() {
+            self.removed.push(folder.path().join(name));
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::private_file::FileError;
 #[derive(Debug)]
 pub struct Warning {
     pub(crate) directory: PathBuf,
+    /// What says where that is.
+    pub(crate) variable: &'static str,
     pub(crate) agents: Vec<Dialect>,
     pub(crate) error: FileError,
 }
@@ -44,7 +46,7 @@ impl fmt::Display for Warning {
         if let Some(cause) = self.error.source() {
             write!(f, ": {cause}")?;
         }
-        write!(f, "; {}", self.error.hint())
+        write!(f, "; {}", self.error.hint_naming(self.variable))
     }
 }
 
@@ -57,6 +59,7 @@ mod tests {
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
         let warning = Warning {
             directory: "/t".into(),
+            variable: "TMPDIR",
             agents: Dialect::AGENTS.to_vec(),
             error: FileError::io("write", Path::new("/t/f.json"), full),
         };

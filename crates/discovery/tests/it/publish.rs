@@ -213,3 +213,12 @@ fn debug_shows_no_token() {
         assert!(!shown.contains(token.expose()));
     }
 }
+
+#[test]
+fn a_companion_that_has_names_of_ours_is_dialled_once() {
+    let (world, first, second) = (World::new(), Listener::new(), Listener::new());
+    let _first = publish(&world, first.port());
+    let _second = publish(&world, second.port());
+    // Once to know that its files stay, and once because it has names that both would have.
+    assert!(first.dials() <= 2);
+}

@@ -8,7 +8,7 @@ use pillion_discovery::{CompanionState, StateFile, sweep};
 use pillion_protocol::discovery::Publisher;
 use pillion_protocol::{DiscoveryFile, IdeInfo, Token};
 
-use crate::world::{Listener, World, dead_pid, dead_port, is_root, publish};
+use crate::world::{Deaf, Listener, World, dead_pid, dead_port, is_root, publish};
 
 const FOLDER: &str = "tmp/gemini/ide";
 
@@ -184,4 +184,21 @@ fn dead_state_files_go() {
     let other = plant(&world, "run/pillion/notes.json", "{}");
     assert_eq!(sweep(&world.environment()), [dead.path()]);
     assert!(living.path().exists() && other.exists());
+}
+
+#[test]
+fn a_companion_with_many_files_is_dialled_once() {
+    let (world, listener, deaf) = (World::new(), Listener::new(), Deaf::new());
+    let own = std::process::id();
+    let mut planted = 0;
+    for port in [listener.port(), deaf.port()] {
+        for number in 1..=20 {
+            let name = format!("{FOLDER}/gemini-ide-server-{number}-{port}.json");
+            plant(&world, &name, &file(port, Some(own)));
+            planted += 1;
+        }
+    }
+    assert_eq!(sweep(&world.environment()), [""; 0].map(PathBuf::from));
+    assert_eq!(listener.dials(), 1);
+    assert_eq!(world.files().len(), planted, "who does not answer may live");
 }
