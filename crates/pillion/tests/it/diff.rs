@@ -3,7 +3,7 @@
 mod unasked;
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
@@ -314,6 +314,33 @@ fn an_accepted_text_is_written_only_over_what_was_reviewed() {
     sandbox.run(["reject", &id]).expect(0);
     asking.answer().expect(1);
     assert_eq!(fs::read_to_string(&file).unwrap(), "somebody's\n");
+}
+
+#[test]
+fn a_text_that_is_written_in_place_is_on_disk_before_the_first_byte_goes() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let file = sandbox.home.file("a.txt", "old\n".repeat(1_000_000));
+    fs::hard_link(&file, sandbox.home.workspace().join("other name")).unwrap();
+    let text = "new\n".repeat(1_000_000);
+    let mut asking = Asking::start(&sandbox, &["--write", "a.txt"], text.as_bytes());
+    let id = asking.shown(&sandbox);
+    sandbox.run(["accept", &id]).expect(0);
+    let mut line = String::new();
+    let stderr = asking.0.stderr.take().unwrap();
+    BufReader::new(stderr).read_line(&mut line).unwrap();
+    signal(&asking.0, "KILL");
+    let place = line.split_once("the accepted text is in ");
+    let place = place.and_then(|(_, place)| place.trim_end().strip_suffix('.'));
+    let copy = PathBuf::from(place.unwrap_or_else(|| panic!("{line:?}")));
+    asking.0.wait().unwrap();
+    // Killed in the middle, or a moment too late.
+    let is_kept = fs::read_to_string(&copy).is_ok_and(|kept| kept == text);
+    assert!(is_kept || fs::read_to_string(&file).unwrap() == text);
+    if is_kept {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! not at all, with the file's permissions; and never over something that nobody has seen.
 
 mod attributes;
+mod leftovers;
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Seek, Write};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 
 /// A file as it is before it is proposed.
 #[derive(Debug)]
@@ -70,6 +71,7 @@ impl Original {
         if now != self.before {
             return Err(SaveError::Changed(self.target.clone()));
         }
+        leftovers::sweep(self.folder());
         let written = match fs::metadata(&self.target) {
             Ok(metadata) => self.overwrite(text, &metadata),
             Err(_) => self.create(text),
@@ -83,7 +85,7 @@ impl Original {
     fn create(&self, text: &str) -> io::Result<()> {
         let folder = self.folder();
         fs::create_dir_all(folder)?;
-        let mut file = builder(plain()).tempfile_in(folder)?;
+        let mut file = leftovers::unfinished(folder, plain())?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist_noclobber(&self.target)?;
@@ -98,6 +100,13 @@ impl Original {
         if self.successor(text, metadata)?.is_some_and(is_replaced) {
             return Ok(());
         }
+        // Gone again when the file is whole; whoever kills us in between finds it there.
+        let copy = self.copy(text)?;
+        failure::tell(format_args!(
+            "Note: {} is written in place. Until that is done, the accepted text is in {}.",
+            self.target.display(),
+            copy.path().display()
+        ));
         let written = write_whole(&mut existing, text.as_bytes());
         if written.is_err()
             && let Some(before) = &self.before
@@ -112,7 +121,7 @@ impl Original {
     /// it cannot have the owner or the attributes of the old one, where that has other names, or
     /// where nothing can be created beside it.
     fn successor(&self, text: &str, metadata: &Metadata) -> io::Result<Option<NamedTempFile>> {
-        let Ok(mut file) = builder(None).tempfile_in(self.folder()) else {
+        let Ok(mut file) = leftovers::unfinished(self.folder(), None) else {
             return Ok(None);
         };
         if !takes_over(file.as_file(), metadata) {
@@ -127,6 +136,21 @@ impl Original {
         }
         file.as_file().sync_all()?;
         Ok(Some(file))
+    }
+
+    /// A private copy of the text, beside the file if that is possible.
+    fn copy(&self, text: &str) -> io::Result<NamedTempFile> {
+        let write = |file: io::Result<NamedTempFile>| {
+            let mut file = file?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            Ok(file)
+        };
+        let mut builder = tempfile::Builder::new();
+        let beside = builder
+            .prefix(".pillion-accepted-")
+            .tempfile_in(self.folder());
+        write(beside).or_else(|_: io::Error| write(accepted().tempfile()))
     }
 
     fn folder(&self) -> &Path {
@@ -147,9 +171,7 @@ fn write_whole(file: &mut File, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// When the system refuses.
 pub fn keep(text: &str) -> io::Result<PathBuf> {
-    let mut file = tempfile::Builder::new()
-        .prefix("pillion-accepted-")
-        .tempfile()?;
+    let mut file = accepted().tempfile()?;
     file.write_all(text.as_bytes())?;
     let (_, path) = file.keep()?;
     Ok(path)
@@ -215,12 +237,9 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-fn builder(permissions: Option<Permissions>) -> tempfile::Builder<'static, 'static> {
+fn accepted() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".pillion-");
-    if let Some(permissions) = permissions {
-        builder.permissions(permissions);
-    }
+    builder.prefix("pillion-accepted-");
     builder
 }
 
@@ -294,6 +313,7 @@ mod tests {
         fs::hard_link(&file, &other).unwrap();
         Original::look(&file).unwrap().replace("new").unwrap();
         assert_eq!(fs::read(&other).unwrap(), b"new");
+        assert_eq!(names(&folder), ["file", "other"]);
     }
 
     #[test]

@@ -1,0 +1,126 @@
+//! Files that are still being written, beside the file that they are to replace. What a kill left of
+//! them goes with the next writing.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
+use std::path::Path;
+
+use pillion_discovery::process;
+use tempfile::NamedTempFile;
+
+/// How their names start; the writer's pid and something that nobody can guess follow.
+const PREFIX: &str = ".pillion-";
+
+/// How many random letters end the name.
+const RANDOM: usize = 16;
+
+/// A new one, locked for as long as it is written.
+pub fn unfinished(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).rand_bytes(RANDOM);
+    if let Some(permissions) = permissions {
+        builder.permissions(permissions);
+    }
+    let file = builder.tempfile_in(folder)?;
+    // Not every file system has locks.
+    let _ = file.as_file().try_lock();
+    Ok(file)
+}
+
+/// Removes what writers left that are gone.
+pub fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let writer = entry.file_name().to_str().and_then(writer);
+        if writer.is_some_and(|pid| !process::is_alive(pid)) && is_given_up(&entry.path()) {
+            // The next writing tries again.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process that wrote a file of this name.
+fn writer(name: &str) -> Option<u32> {
+    let (pid, random) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    let fits = random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    fits.then(|| pid.parse().ok()).flatten()
+}
+
+/// Whether it is a regular file of this user's that nobody writes: the writer may live in another
+/// container, where processes have other numbers.
+fn is_given_up(path: &Path) -> bool {
+    let is_ours = |metadata: &Metadata| metadata.is_file() && has_our_owner(metadata);
+    path.symlink_metadata().is_ok_and(|it| is_ours(&it))
+        && File::open(path)
+            .is_ok_and(|file| !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+}
+
+#[cfg(unix)]
+fn has_our_owner(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn has_our_owner(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn dead_pid() -> u32 {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    }
+
+    #[test]
+    fn only_what_a_dead_writer_of_ours_left_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dead, own) = (dead_pid(), std::process::id());
+        let letters = "abcdefABCDEF0123";
+        let path = |name: String| folder.path().join(name);
+        let left = path(format!(".pillion-{dead}-{letters}"));
+        let link = path(format!(".pillion-{dead}-{}", letters.replace('a', "z")));
+        let locked = path(format!(".pillion-{dead}-{}", letters.replace('a', "y")));
+        let others = [
+            format!(".pillion-{own}-{letters}"),
+            format!(".pillion-{dead}-short"),
+            format!(".pillion-accepted-{letters}"),
+            format!("pillion-{dead}-{letters}"),
+            "file".to_owned(),
+        ];
+        for path in others
+            .iter()
+            .cloned()
+            .map(path)
+            .chain([left.clone(), locked.clone()])
+        {
+            fs::write(path, "x").unwrap();
+        }
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        let holder = File::open(&locked).unwrap();
+        holder.lock().unwrap();
+        sweep(folder.path());
+        assert!(!left.exists());
+        assert!(link.symlink_metadata().is_ok() && locked.exists());
+        assert!(others.iter().cloned().map(path).all(|path| path.exists()));
+        drop(holder);
+        sweep(folder.path());
+        assert!(!locked.exists(), "its writer was killed");
+    }
+
+    #[test]
+    fn the_name_of_an_unfinished_file_tells_its_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = unfinished(folder.path(), None).unwrap();
+        let name = file.path().file_name().unwrap().to_str().unwrap();
+        assert_eq!(writer(name), Some(std::process::id()));
+        assert!(!is_given_up(file.path()), "it is being written");
+    }
+}
