@@ -6,6 +6,7 @@ mod system;
 #[cfg(not(unix))]
 #[path = "run/windows.rs"]
 mod system;
+mod wrapper;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -33,6 +34,9 @@ use crate::wiring::{Surroundings, Wiring};
 ///
 /// What stands behind AGENT goes to the agent as it is: `pillion run qwen --approval-mode default`.
 /// For an agent that is started in another way, as by `npx`, see `pillion env`.
+///
+/// A script of your own on PATH that is named as the agent may run this: it starts the one behind the
+/// script.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pillion run [OPTIONS] <AGENT> [ARGS]...")]
 pub struct Args {
@@ -71,6 +75,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let start = Start::read(&args.command)?;
     let agent = start.agent;
     let environment = Environment::current();
+    let chosen = wrapper::look_behind(start.command, agent, &environment)?;
+    let start = Start {
+        command: &chosen.program,
+        ..start
+    };
     let here = Surroundings::here(&environment);
     let companion = match find(agent, &args.target, &environment) {
         Ok(companion) => Some(companion),
@@ -113,6 +122,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             None => command.env_remove(change.name),
         };
     }
+    match &chosen.guard {
+        Some(guard) => command.env(wrapper::GUARD, guard),
+        None => command.env_remove(wrapper::GUARD),
+    };
     let error = system::become_process(command);
     Err(start.failed(error))
 }

@@ -87,7 +87,14 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
 
 /// The first program of this name on PATH.
 fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
-    let path = environment.filled("PATH")?;
+    all_on_path(name, environment).into_iter().next()
+}
+
+/// Every program of this name on PATH, in its order.
+pub fn all_on_path(name: &str, environment: &Environment) -> Vec<PathBuf> {
+    let Some(path) = environment.filled("PATH") else {
+        return Vec::new();
+    };
     let endings: &[&str] = if cfg!(windows) {
         &[".exe", ".cmd", ".bat"]
     } else {
@@ -99,7 +106,13 @@ fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
             let named = |ending: &&str| folder.join(format!("{name}{ending}"));
             endings.iter().map(named).collect::<Vec<_>>()
         })
-        .find(|path| is_program(path))
+        .filter(|path| is_program(path))
+        .collect()
+}
+
+/// Whether the command belongs to the package that the agent's maker publishes.
+pub fn is_packaged(command: &Path, agent: Dialect) -> bool {
+    packaged_version(command, agent).is_some()
 }
 
 #[cfg(unix)]
@@ -160,7 +173,7 @@ fn package_in(script: &str, package: &str, folder: &Path) -> Option<PathBuf> {
 }
 
 /// The text of a program that is a short script.
-fn script(program: &Path) -> Option<String> {
+pub fn script(program: &Path) -> Option<String> {
     String::from_utf8(regular::read(program, MAX_SCRIPT).ok()?).ok()
 }
 

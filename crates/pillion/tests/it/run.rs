@@ -2,6 +2,7 @@
 //! that say what they were started with.
 
 mod start;
+mod wrappers;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,0 +1,136 @@
+//! Scripts that people put before an agent on PATH, under its name, and that run `pillion run` in
+//! turn: the agent is the one behind them. Without this they would call themselves for ever.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::{Environment, canonicalize};
+use pillion_protocol::Dialect;
+
+use super::is_bare;
+use crate::failure::{Failure, Kind};
+use crate::setup::program;
+
+/// Names the programs that `pillion run` has become on the way to the agent. One that comes back here
+/// was none.
+pub const GUARD: &str = "PILLION_RUN_THROUGH";
+
+/// The program to become.
+#[derive(Debug)]
+pub struct Chosen {
+    pub program: OsString,
+    /// The value of [`GUARD`] for it; none for what surely is the agent.
+    pub guard: Option<OsString>,
+}
+
+/// The agent's program behind every wrapper. A command that is a path is taken as it is, once.
+///
+/// # Errors
+/// When there is none: nothing but wrappers is on PATH, or the path that is named leads back here.
+pub fn look_behind(
+    command: &OsStr,
+    agent: Dialect,
+    environment: &Environment,
+) -> Result<Chosen, Failure> {
+    let through = environment.filled(GUARD).unwrap_or_default();
+    let through: Vec<PathBuf> = std::env::split_paths(through).collect();
+    let has_led_here = |path: &Path| real(path).is_some_and(|real| through.contains(&real));
+    let candidates = if is_bare(Path::new(command)) {
+        program::all_on_path(&command.to_string_lossy(), environment)
+    } else {
+        vec![environment.current_dir().join(command)]
+    };
+    let Some(first) = candidates.first() else {
+        // Starting it says what is wrong.
+        let program = command.to_owned();
+        return Ok(Chosen {
+            program,
+            guard: None,
+        });
+    };
+    let is_agent = |path: &&PathBuf| {
+        let is_named = !is_bare(Path::new(command));
+        !has_led_here(path) && (is_named || !runs_pillion(path))
+    };
+    let found = candidates.iter().find(is_agent);
+    let found = found.ok_or_else(|| only_wrappers(command, agent, first))?;
+    let program = if found == first {
+        command.to_owned()
+    } else {
+        found.clone().into_os_string()
+    };
+    let guard = (!program::is_packaged(found, agent)).then(|| {
+        let entered = through.iter().cloned().chain(real(found));
+        // A path that the list cannot hold is not on PATH either.
+        std::env::join_paths(entered).unwrap_or_default()
+    });
+    Ok(Chosen { program, guard })
+}
+
+fn only_wrappers(command: &OsStr, agent: Dialect, wrapper: &Path) -> Failure {
+    let (name, wrapper) = (agent.name(), wrapper.display());
+    let message = format!("{wrapper} runs `pillion run`, which would run it again");
+    let failure = Failure::new(Kind::Refused, message);
+    let install = agent
+        .package()
+        .map(|package| format!(" (`npm install -g {package}`)"))
+        .unwrap_or_default();
+    if is_bare(Path::new(command)) {
+        failure.hint(format!(
+            "There is no other `{name}` on PATH: install {agent}{install}, or have the script run it by its path."
+        ))
+    } else {
+        failure.hint(format!(
+            "Name {agent}'s own program, or only `{name}`: it is looked for on PATH."
+        ))
+    }
+}
+
+/// Whether a script says that it runs `pillion run`. One that hides it is noticed when it has.
+fn runs_pillion(path: &Path) -> bool {
+    let script = program::script(path);
+    script.is_some_and(|script| script.lines().any(calls_run))
+}
+
+fn calls_run(line: &str) -> bool {
+    let line = line.trim_start();
+    let is_comment = ["#", "::"].iter().any(|mark| line.starts_with(mark));
+    let is_between = |letter: char| letter.is_whitespace() || "\"'`;&|()$={}@".contains(letter);
+    let mut words = line.split(is_between).filter(|word| !word.is_empty());
+    let is_pillion =
+        |word: &str| Path::new(&word.replace('\\', "/")).file_stem() == Some("pillion".as_ref());
+    !is_comment && words.any(is_pillion) && words.any(|word| word == "run")
+}
+
+fn real(path: &Path) -> Option<PathBuf> {
+    canonicalize(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_runs_pillion_run_is_known() {
+        for line in [
+            "exec pillion run gemini \"$@\"",
+            "  /opt/bin/pillion run --require gemini",
+            "exec \"$HOME/bin/pillion\" run \"$(basename \"$0\")\"",
+            "FOO=1 pillion --log x run gemini",
+            "\"C:\\tools\\pillion.exe\" run gemini %*",
+            "subprocess.call(['pillion', 'run', 'gemini'])",
+        ] {
+            assert!(calls_run(line), "{line}");
+        }
+        for line in [
+            "# pillion run gemini",
+            "eval \"$(pillion env)\"",
+            "run pillion",
+            "exec node /opt/gemini.js",
+            "exec /opt/pillion-like/run gemini",
+            "",
+        ] {
+            assert!(!calls_run(line), "{line}");
+        }
+    }
+}
