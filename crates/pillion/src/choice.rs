@@ -18,6 +18,9 @@ use crate::failure::{Failure, Kind};
 const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, or name one with \
                     --workspace or --port.";
 
+const PORT_HINT: &str = "`pillion list` shows the companions that run, with their ports; without \
+                         --port the one of this folder is taken.";
+
 /// The living companion that `target` means, Pillion's or another's.
 ///
 /// # Errors
@@ -155,8 +158,12 @@ impl Running {
             selector: &selector,
             running,
         };
+        let hint = match selector {
+            Selector::Port(_) => PORT_HINT,
+            Selector::Folder(_) | Selector::File { .. } => HINT,
+        };
         Err(Failure::new(Kind::NoCompanion, missing.to_string())
-            .hint(HINT)
+            .hint(hint)
             .into())
     }
 

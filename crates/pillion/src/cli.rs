@@ -83,13 +83,18 @@ pub struct Target {
     pub workspace: Option<PathBuf>,
 
     /// The companion on this port
-    #[arg(long, value_name = "N", conflicts_with = "workspace")]
+    #[arg(long, value_name = "N", value_parser = port, conflicts_with = "workspace")]
     pub port: Option<u16>,
 
     /// The file that the command is about, absolute: if neither of the others is given, it counts
     /// before the current folder.
     #[arg(skip)]
     pub file: Option<PathBuf>,
+}
+
+fn port(text: &str) -> Result<u16, &'static str> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or("a port is a number from 1 to 65535")
 }
 
 impl Target {

@@ -1,6 +1,7 @@
 //! What says which companion is meant, and what is told where none is.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
@@ -32,7 +33,8 @@ impl Selector {
     /// What `target` says here.
     ///
     /// # Errors
-    /// When the current folder would have to say it, and is gone.
+    /// When the current folder would have to say it, and is gone; or a folder is named that is not
+    /// there.
     pub fn new(target: &Target, environment: &Environment) -> Result<Self, Failure> {
         let current = environment.current_dir();
         let is_gone = current.as_os_str().is_empty();
@@ -40,7 +42,16 @@ impl Selector {
             return Ok(Self::Port(port));
         }
         if let Some(folder) = &target.workspace {
-            return Ok(Self::Folder(current.join(folder)));
+            let folder = current.join(folder);
+            if folder
+                .symlink_metadata()
+                .is_err_and(|it| it.kind() == ErrorKind::NotFound)
+            {
+                let message = format!("there is no folder {}", folder.display());
+                let failure = Failure::new(Kind::Refused, message);
+                return Err(failure.hint("--workspace takes a folder that exists."));
+            }
+            return Ok(Self::Folder(folder));
         }
         if let Some(file) = &target.file {
             return Ok(Self::File {
@@ -168,11 +179,17 @@ mod tests {
         assert_eq!(selector(file(), "/c").places(), places);
         // Also where the current folder is gone.
         assert_eq!(selector(file(), "").places(), places[..2]);
-        let workspace = Target {
-            workspace: Some("w".into()),
+        let workspace = |named: &str| Target {
+            workspace: Some(named.into()),
             ..file()
         };
-        assert_eq!(selector(workspace, "/c").places(), [Path::new("/c/w")]);
+        assert_eq!(
+            selector(workspace("tmp"), "/").places(),
+            [Path::new("/tmp")]
+        );
+        let environment = Environment::default().with_current_dir("/");
+        let missing = Selector::new(&workspace("no/such"), &environment).unwrap_err();
+        assert_eq!(missing.to_string(), "there is no folder /no/such");
         let port = Target {
             port: Some(7),
             ..file()

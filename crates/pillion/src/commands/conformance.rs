@@ -42,7 +42,7 @@ pub struct Args {
     file: Option<PathBuf>,
 
     /// The companion whose discovery files name this process
-    #[arg(long, value_name = "N", conflicts_with_all = ["workspace", "port"])]
+    #[arg(long, value_name = "N", value_parser = pid, conflicts_with_all = ["workspace", "port"])]
     pid: Option<u32>,
 
     #[command(flatten)]
@@ -66,11 +66,11 @@ pub struct Args {
     stop_with: Option<String>,
 
     /// How long a person, or a command in a person's place, may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
     patience: u64,
 
     /// How long to watch a silent event stream; agents give up after 300
-    #[arg(long, value_name = "SECONDS", default_value_t = 1)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = seconds)]
     idle: u64,
 
     /// Only these rules, by id (C3.3-post-none), number (C3.3) or chapter (C3)
@@ -93,6 +93,15 @@ pub struct Args {
     /// Print the rules and check nothing
     #[arg(long, conflicts_with_all = ["file", "pid", "workspace", "port", "junit"])]
     list: bool,
+}
+
+fn pid(text: &str) -> Result<u32, &'static str> {
+    text.parse().map_err(|_| "a process id is a whole number")
+}
+
+fn seconds(text: &str) -> Result<u64, &'static str> {
+    text.parse()
+        .map_err(|_| "expected a whole number of seconds, such as 60")
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {

@@ -64,6 +64,11 @@ fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Cursor>)> {
         .find(|(path, _)| path.is_file());
     let (path, cursor) = found.ok_or_else(|| {
         let shown = argument.display();
+        if let Some(path) = argument.to_str().and_then(file_of_wrong_position) {
+            let message = format!("{shown} is not a position in {path}");
+            return Failure::new(Kind::Refused, message)
+                .hint("Lines and columns count from 1, as in `main.rs:12:5`.");
+        }
         let message = if whole.is_dir() {
             format!("{shown} is a folder, not a file")
         } else {
@@ -75,6 +80,22 @@ fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Cursor>)> {
     let path =
         absolute(&path).with_context(|| format!("cannot make {} absolute", path.display()))?;
     Ok((path, cursor))
+}
+
+/// The file before what looks like a position, and is none.
+fn file_of_wrong_position(argument: &str) -> Option<&str> {
+    let before = |text: &'_ str| {
+        let (path, number) = text.rsplit_once(':')?;
+        let digits = number.strip_prefix(['-', '+']).unwrap_or(number);
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then_some(path.len())
+    };
+    let last = &argument[..before(argument)?];
+    let first = before(last).map(|end| &argument[..end]);
+    [Some(last), first]
+        .into_iter()
+        .flatten()
+        .find(|path| Path::new(path).is_file())
 }
 
 /// The ways to read `a:1:2` as a path and a position.

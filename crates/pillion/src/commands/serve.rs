@@ -11,7 +11,8 @@ use pillion_protocol::IdeInfo;
 use serde_json::json;
 
 use crate::cli::Roots;
-use crate::{failure, workspace};
+use crate::failure::{self, Failure, Kind};
+use crate::workspace;
 
 /// Run a companion without a face, for scripts and containers
 ///
@@ -32,6 +33,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let companion =
         Companion::start(options, Headless::default()).context("cannot start the companion")?;
+    if companion.files().is_empty() {
+        // Its warnings say why: they come before it has stopped.
+        drop(companion);
+        let message = "no agent can find this companion: no discovery file could be written";
+        let hint = "Make one of the directories above writable, or set TMPDIR to one that is, for agents, too.";
+        return Err(Failure::new(Kind::Refused, message).hint(hint).into());
+    }
     let ready = json!({
         "port": companion.port(),
         "pid": std::process::id(),

@@ -94,7 +94,7 @@ impl Installer for Code {
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let program = self.required(machine)?;
+        let program = self.required(machine, "install")?;
         let chosen = EXTENSIONS.iter().filter(|it| is_wanted(it, options));
         let steps = chosen.map(|extension| Step::Run {
             program: program.clone(),
@@ -117,7 +117,7 @@ impl Installer for Code {
     }
 
     fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let program = self.required(machine)?;
+        let program = self.required(machine, "remove")?;
         let there = ids(&program);
         let mut plan = Plan::default();
         for extension in EXTENSIONS.iter().filter(|it| is_wanted(it, options)) {
@@ -155,7 +155,8 @@ impl Installer for Code {
 
 impl Code {
     /// Its program, or why there is none.
-    fn required(&self, machine: &Machine) -> anyhow::Result<PathBuf> {
+    /// Its program; `verb` is what a person does without one.
+    fn required(&self, machine: &Machine, verb: &str) -> anyhow::Result<PathBuf> {
         self.program(machine).map_err(|another| {
             let ids = EXTENSIONS.map(|extension| extension.id).join(" and ");
             let reason = another.map_or_else(String::new, |(program, name)| {
@@ -163,7 +164,7 @@ impl Code {
             });
             let message = format!("{} was not found{reason}", self.display_name);
             let hint = format!(
-                "Put its command `{}` on PATH, or install these extensions in the editor: {ids}.",
+                "Put its command `{}` on PATH, or {verb} these extensions in the editor: {ids}.",
                 self.programs[0]
             );
             Failure::new(Kind::Refused, message).hint(hint).into()

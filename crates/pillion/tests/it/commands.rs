@@ -116,12 +116,31 @@ fn errors_say_what_and_what_to_do() {
         .expect_error(3, no_companion, "pillion serve");
     sandbox
         .run(["diffs", "--port", "9"])
-        .expect_error(3, no_companion, "--port");
+        .expect_error(3, no_companion, "`pillion list`");
+    sandbox.run(["diffs", "--workspace", "none"]).expect_error(
+        1,
+        "there is no folder",
+        "a folder that exists",
+    );
+    for (port, arguments) in [
+        ("nine", ["diffs", "--port"]),
+        ("70000", ["focus", "--port"]),
+    ] {
+        let ran = sandbox.run(arguments.into_iter().chain([port])).expect(2);
+        let said = "a port is a number from 1 to 65535";
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
 
     let _serve = sandbox.serve::<&str>([]);
     sandbox
         .run(["focus", "none.rs"])
         .expect_error(1, "no file none.rs", "save it first");
+    sandbox.home.file("there.rs", "");
+    for position in ["there.rs:0", "there.rs:3:0", "there.rs:0:4", "there.rs:-1"] {
+        sandbox
+            .run(["focus", position])
+            .expect_error(1, "is not a position in there.rs", "from 1");
+    }
     sandbox
         .run(["focus", "."])
         .expect_error(1, ". is a folder", "exist on disk");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, ran};
 
 #[test]
 fn it_says_when_it_is_ready_and_cleans_up_on_every_signal() {
@@ -107,6 +107,21 @@ fn a_place_that_cannot_be_served_is_a_warning_and_the_others_are_served() {
     let warning = text.lines().find(|line| line.starts_with("Warning: "));
     let named = warning.is_some_and(|line| line.contains(planted.to_str().unwrap()));
     assert!(named, "{text}");
+}
+
+#[test]
+fn where_no_place_can_be_served_it_fails_and_says_which() {
+    let sandbox = Sandbox::new();
+    let nowhere = sandbox.home.file("nowhere", "");
+    let mut command = sandbox.command(["serve"]);
+    command.env("TMPDIR", &nowhere).env("QWEN_HOME", &nowhere);
+    let ran = ran(&mut command, b"").expect_error(1, "no agent can find", "TMPDIR");
+    assert_eq!(ran.stdout, "");
+    let warnings = ran
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("Warning: "));
+    assert!(warnings.count() >= 2, "{}", ran.stderr);
 }
 
 #[test]
