@@ -34,7 +34,7 @@ local short = {
   DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
   NextHunk = { "next-hunk", "go to the next hunk" },
   PreviousHunk = { "previous-hunk", "go to the previous hunk" },
-  Send = { "send", "put the file or the selection into the agent's prompt" },
+  Send = { "send", "put files, lines or the selection into the agent's prompt" },
 }
 
 for name, row in pairs(short) do
@@ -46,8 +46,8 @@ for name, row in pairs(short) do
     range = true,
     bar = true,
     desc = "Pillion: " .. description,
-    complete = function(lead)
-      return require("pillion.command").complete_argument(subcommand, lead)
+    complete = function(...)
+      return require("pillion.command").complete_short(subcommand, ...)
     end,
   })
   vim.keymap.set(

@@ -77,10 +77,13 @@ compare("function", functions, "^pillion%..*%(%)$")
 
 --- Options that have no default are in no table.
 local options = named("\n  ([%a_]+) = nil,", "pillion-")
+options = vim.tbl_extend("error", options, named("\n    ([%a_]+) = nil,", "pillion-terminal."))
+--- Options whose keys are people's own.
+local by_name = { agents = true, prompts = true }
 local defaults = {}
 local function collect(values, prefix)
   for name, value in pairs(values) do
-    if type(value) == "table" and value[1] == nil and prefix .. name ~= "agents" then
+    if type(value) == "table" and value[1] == nil and not by_name[prefix .. name] then
       collect(value, prefix .. name .. ".")
     else
       options["pillion-" .. prefix .. name] = true

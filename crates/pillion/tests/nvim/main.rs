@@ -80,12 +80,16 @@ mod install;
 mod lifecycle;
 mod messages;
 mod plain;
+mod prompt;
 mod reload;
 mod roots;
 mod run;
 mod selection;
 mod selection_kept;
 mod send;
+mod send_paths;
+mod send_tmux;
+mod send_trees;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 #[path = "../shared/texts.rs"]

@@ -8,7 +8,7 @@ use crate::terminal;
 use crate::world::World;
 
 /// A file open, and Gemini's stand-in in a terminal beside it. The focus is on the file.
-fn with_gemini(version: NvimVersion) -> (World, StandIns, StandIn) {
+pub fn with_gemini(version: NvimVersion) -> (World, StandIns, StandIn) {
     let (world, agents) = terminal::world(version, |setup| setup);
     world.nvim.command("Pillion run gemini");
     let gemini = agents.one("gemini");
@@ -16,7 +16,7 @@ fn with_gemini(version: NvimVersion) -> (World, StandIns, StandIn) {
     (world, agents, gemini)
 }
 
-fn back_to_the_file(world: &World) {
+pub fn back_to_the_file(world: &World) {
     world.nvim.input("<C-\\><C-n>1<C-w>w");
     world.nvim.wait_until(
         "the file in focus",
@@ -24,7 +24,7 @@ fn back_to_the_file(world: &World) {
     );
 }
 
-fn pasted(text: &str) -> String {
+pub fn pasted(text: &str) -> String {
     format!("\x1b[200~{text}\x1b[201~")
 }
 
@@ -109,7 +109,8 @@ each_neovim! {
         world.nvim.input("ggVG:PillionSend<CR>");
         let end = "line 49999 of many, ä\n\x1b[201~";
         let typed = gemini.typed(end);
-        assert!(typed == pasted(&text), "{} of {} bytes", typed.len(), text.len());
+        let whole = format!("@large.txt lines 1-50000 {}", pasted(&text));
+        assert!(typed == whole, "{} of {} bytes", typed.len(), text.len());
     }
 }
 

@@ -125,6 +125,21 @@ impl StandIn {
         }
     }
 
+    /// Waits until more than `before` bytes were typed, and these are the last; those behind `before`.
+    #[track_caller]
+    pub fn typed_after(&self, before: usize, end: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let typed = self.typed("");
+            if typed.len() > before && typed[before..].ends_with(end) {
+                return typed[before..].to_owned();
+            }
+            let shown: String = typed.chars().skip(before).take(2000).collect();
+            assert!(begun.elapsed() < SOON, "expected …{end:?} but {shown:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Whether its process is there.
     pub fn is_running(&self) -> bool {
         let pid = self.record.extension().unwrap().to_str().unwrap();

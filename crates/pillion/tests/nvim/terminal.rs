@@ -327,3 +327,73 @@ each_neovim! {
         assert_eq!(set, json!(["none", "1"]));
     }
 }
+
+each_neovim! {
+    fn focus_goes_to_the_agent_and_back_and_knows_the_mode(version) {
+        let (world, agents) = world(version, |setup| setup);
+        is_refused(&world, "Pillion focus", "no agent runs in a terminal. Hint: :Pillion run gemini");
+        world.nvim.command("noremap <F2> <Cmd>Pillion focus<CR>");
+        world.nvim.command("tnoremap <F2> <Cmd>Pillion focus<CR>");
+        world.nvim.command("split | Pillion run gemini");
+        wait_terminal(&world, "gemini");
+        let in_file = "vim.bo.buftype == '' and vim.api.nvim_get_mode().mode == 'n'";
+        world.nvim.input("<F2>");
+        world.nvim.wait_until("the file", &format!("{in_file} and vim.fn.winnr() == 1"));
+        let windows: u16 = world.nvim.lua("return vim.fn.winnr('$')", json!([]));
+        assert_eq!(windows, 3, "the terminal stays");
+        world.nvim.input("<C-w>j<F2>");
+        wait_terminal(&world, "gemini");
+        world.nvim.input("<F2>");
+        world.nvim.wait_until("where the person came from", &format!("{in_file} and vim.fn.winnr() == 2"));
+        // Who reads what the agent said goes on reading.
+        world.nvim.input("<F2>");
+        wait_terminal(&world, "gemini");
+        world.nvim.input("<C-\\><C-n><F2>");
+        world.nvim.wait_until("the file", in_file);
+        world.nvim.input("<F2>");
+        world.nvim.wait_until("reading", "vim.b.pillion_agent ~= nil and vim.api.nvim_get_mode().mode == 'nt'");
+        // Hidden, and from Insert and Visual mode.
+        world.nvim.input(":Pillion run gemini<CR>");
+        world.nvim.wait_until("it hidden", "vim.fn.winnr('$') == 2");
+        world.nvim.command("imap <F2> <Cmd>Pillion focus<CR>");
+        world.nvim.command("let b:x = 1 | Pillion run gemini");
+        wait_terminal(&world, "gemini");
+        for keys in ["vj", "i"] {
+            world.nvim.input("<F2>");
+            world.nvim.wait_until("the file", "vim.bo.buftype == ''");
+            world.nvim.input(&format!("{keys}<F2>typed"));
+            agents.one("gemini").typed("typed");
+            wait_terminal(&world, "gemini");
+        }
+        let unchanged: bool = world.nvim.lua("return vim.fn.getbufvar('first.txt', '&modified') == 0", json!([]));
+        assert!(unchanged);
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    fn focus_takes_the_agent_that_is_named_also_in_another_tab_page(version) {
+        let (world, agents) = world(version, |setup| setup);
+        world.nvim.command("Pillion run gemini");
+        agents.one("gemini");
+        world.nvim.input("<C-\\><C-n>:Pillion run qwen<CR>");
+        agents.one("qwen");
+        wait_terminal(&world, "qwen");
+        world.nvim.input("<C-\\><C-n>:Pillion focus gemini<CR>");
+        wait_terminal(&world, "gemini");
+        world.nvim.input("<C-\\><C-n>:tabedit first.txt<CR>:Pillion focus<CR>");
+        wait_terminal(&world, "gemini");
+        is_refused_here(&world);
+        world.nvim.assert_no_errors();
+    }
+}
+
+/// The only window of a tab page leads nowhere.
+fn is_refused_here(world: &World) {
+    world.nvim.input("<C-\\><C-n>:tabnew | tabonly | only<CR>");
+    let fill = "local terminal = require('pillion.terminal').list()[1]
+         vim.api.nvim_win_set_buf(0, terminal.buf)
+         terminal.back = nil";
+    world.nvim.lua::<()>(fill, json!([]));
+    is_refused(world, "Pillion focus", "there is no other window to go to");
+}

@@ -1,6 +1,6 @@
 --- `:Pillion {subcommand}`: the table of subcommands, and their completion.
 ---
---- A row is `{ run = function(arguments, call), complete = function(lead) or nil, help = text }`;
+--- A row is `{ run = function(arguments, call), complete = function(lead, is_first) or nil, help = text }`;
 --- `arguments` is a list of words, `call` what Neovim knows about the call (`range`, `line1`, …).
 
 local M = {}
@@ -115,11 +115,39 @@ M.subcommands = {
       require("pillion.terminal").run(arguments)
     end,
   },
-  send = {
-    help = "put the file or the selection into the agent's prompt",
+  focus = {
+    help = "go to the agent's terminal, or back",
     complete = agent_names,
     run = function(arguments, call)
+      require("pillion.context").hold(call)
+      require("pillion.terminal").focus(arguments[1])
+    end,
+  },
+  send = {
+    help = "put files, lines or the selection into the agent's prompt",
+    complete = function(lead, is_first)
+      return require("pillion.send").complete(lead, is_first)
+    end,
+    run = function(arguments, call)
+      require("pillion.context").hold(call)
       require("pillion.send").send(arguments, call)
+    end,
+  },
+  prompt = {
+    help = "put a prompt of yours into the agent's prompt",
+    complete = function(lead, is_first)
+      return is_first and starting_with(lead, require("pillion.prompt").names()) or agent_names(lead)
+    end,
+    run = function(arguments, call)
+      require("pillion.context").hold(call)
+      require("pillion.prompt").prompt(arguments, call)
+    end,
+  },
+  ask = {
+    help = "put a text into the agent's prompt",
+    run = function(_, call)
+      require("pillion.context").hold(call)
+      require("pillion.prompt").ask(call)
     end,
   },
 }
@@ -144,19 +172,33 @@ function M.run(call)
   M.dispatch(call.fargs[1] or "status", arguments, call)
 end
 
---- Completion for what follows a subcommand.
-function M.complete_argument(name, lead)
+--- The words of a command line before the one that is completed. A backslash makes a blank part of one.
+local function words_before(line, lead)
+  local words = {}
+  for word in line:sub(1, #line - #lead):gsub("\\.", "__"):gmatch("%S+") do
+    table.insert(words, word)
+  end
+  return words
+end
+
+--- Completion for what follows a subcommand: `count` words stand there already.
+function M.complete_argument(name, lead, count)
   local row = M.subcommands[name]
-  return row and row.complete and row.complete(lead) or {}
+  return row and row.complete and row.complete(lead, count == 0) or {}
+end
+
+--- Completion for a command of its own, such as `:PillionSend`.
+function M.complete_short(name, lead, line, position)
+  return M.complete_argument(name, lead, #words_before(line:sub(1, position), lead) - 1)
 end
 
 --- Completion for `:Pillion`.
-function M.complete(lead, line)
-  local words = vim.split(line:match("Pillion%s*(.*)$") or "", "%s+")
+function M.complete(lead, line, position)
+  local words = words_before(line:sub(1, position), lead)
   if #words <= 1 then
     return starting_with(lead, vim.tbl_keys(M.subcommands))
   end
-  return #words == 2 and M.complete_argument(words[1], lead) or {}
+  return M.complete_argument(words[2], lead, #words - 2)
 end
 
 return M

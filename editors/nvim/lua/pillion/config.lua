@@ -14,6 +14,7 @@ local defaults = {
     split_side = "right",
     split_width_percentage = 0.30,
     auto_close = true,
+    tmux_pane = nil,
   },
   diff = {
     layout = "vertical",
@@ -21,6 +22,14 @@ local defaults = {
     keep_terminal_focus = true,
   },
   agents = { gemini = { "gemini" }, qwen = { "qwen" } },
+  prompts = {
+    document = "Write documentation comments for {this}",
+    explain = "Explain {this}",
+    fix = "Fix these problems in {file}:\n{diagnostics}\n",
+    review = "Review {file}: look for mistakes, and say how to do better",
+    tests = "Write tests for {this}",
+  },
+  submit = false,
 }
 
 local function one_of(...)
@@ -57,6 +66,27 @@ local function is_agents(value)
   return true
 end
 
+local function is_prompt(value)
+  if type(value) == "string" then
+    return true
+  end
+  local is_table = type(value) == "table" and type(value[1]) == "string"
+  return is_table and (value.submit == nil or type(value.submit) == "boolean")
+end
+
+local function is_prompts(value)
+  local expected = 'a table of texts, such as { explain = "Explain {this}" }, or of { text, submit = true }'
+  if type(value) ~= "table" then
+    return false, expected
+  end
+  for name, prompt in pairs(value) do
+    if type(name) ~= "string" or not name:find("^%S+$") or not is_prompt(prompt) then
+      return false, expected
+    end
+  end
+  return true
+end
+
 local function is_provider(value)
   local listed, expected = one_of("native", "none")(value)
   return listed or type(value) == "function", expected .. " or a function"
@@ -78,6 +108,7 @@ local rules = {
     split_side = one_of("right", "left", "top", "bottom"),
     split_width_percentage = is_share,
     auto_close = of_type("boolean"),
+    tmux_pane = of_type("string"),
   },
   diff = {
     layout = one_of("vertical", "horizontal", "unified"),
@@ -85,7 +116,12 @@ local rules = {
     keep_terminal_focus = of_type("boolean"),
   },
   agents = is_agents,
+  prompts = is_prompts,
+  submit = of_type("boolean"),
 }
+
+--- Options that are tables of names: what is given stands beside the defaults.
+local by_name = { agents = true, prompts = true }
 
 local options = vim.deepcopy(defaults)
 local last_problems = {}
@@ -108,7 +144,7 @@ local function merge(target, given, rule_table, prefix, problems)
       local valid, expected = rule(value)
       if not valid then
         table.insert(problems, ("%s must be %s"):format(name, expected))
-      elseif key == "agents" then
+      elseif by_name[key] then
         target[key] = vim.tbl_extend("force", target[key], value)
       else
         target[key] = value

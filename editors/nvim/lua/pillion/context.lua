@@ -235,6 +235,25 @@ function M.hold(call)
   schedule()
 end
 
+--- The file in focus, or the one before something else got the focus: `{ buf, path, line, is_in_focus }`
+--- and what is selected in it as agents are shown it, `text`, `first`, `last`. Nil if there is none.
+function M.current()
+  local buf = focus.file()
+  local entry = not buf and recent.shown()[1] or nil
+  if not buf and not entry then
+    return nil
+  end
+  local found = { buf = buf or entry.buf, is_in_focus = buf ~= nil }
+  found.path = vim.api.nvim_buf_get_name(found.buf)
+  local position = buf and cursor.current() or entry.position or cursor.last(entry.buf) or { line = 0 }
+  found.line = position.line + 1
+  if buf then
+    -- The person may have gone on since the last look.
+    kept.in_file(buf, vim.api.nvim_get_mode().mode:sub(1, 1))
+  end
+  return vim.tbl_extend("force", found, kept.of(found.buf) or {})
+end
+
 --- From now on changes are sent.
 function M.attach()
   group = vim.api.nvim_create_augroup("PillionContext", {})

@@ -1,70 +1,12 @@
---- `:PillionSend`: the file in focus, or the selection, into the prompt of an agent.
+--- `:PillionSend`: files, lines or a selection into the prompt of an agent.
 ---
 --- It arrives as if it were pasted or typed. Whatever is in it, it never presses Enter.
 
+local region = require("pillion.send.region")
+local target = require("pillion.send.target")
+local text = require("pillion.send.text")
+
 local M = {}
-
-local PASTE_BEGINS, PASTE_ENDS = "\27[200~", "\27[201~"
-
---- What ends an `@path` for the agents, or means something to them, gets a backslash.
-local SPECIAL = "[ %(%)%[%]{};|*?$`'\"#&<>!~,\\]"
-
---- Unicode has a picture for each control character.
-local function picture(char)
-  local byte = char:byte()
-  return byte == 127 and "␡" or "\226\144" .. string.char(128 + byte)
-end
-
---- Nothing in a pasted text may end the paste or be taken for a key: control characters are shown
---- as pictures, but for tabs and line breaks.
-local function harmless(text)
-  text = text:gsub("\r\n", "\n"):gsub("[%z\1-\8\11-\31\127]", picture)
-  return (text:gsub("\194[\128-\159]", "\239\191\189"))
-end
-
---- Ends Visual mode, in which `<Cmd>` maps leave it. Whether it was on.
-local function end_selecting()
-  local was_selecting = vim.fn.mode():find("^[vV\22]") ~= nil
-  if was_selecting then
-    vim.cmd("normal! \27")
-  end
-  return was_selecting
-end
-
---- Whether the range is that of the selection.
-local function is_selected(call)
-  local first, last = vim.fn.getpos("'<"), vim.fn.getpos("'>")
-  return call.line1 == first[2] and call.line2 == last[2]
-end
-
---- The last selection as Neovim itself yanks it, with every register and mark as before.
-local function selection()
-  local view = vim.fn.winsaveview()
-  local register, unnamed = vim.fn.getreginfo("z"), vim.fn.getreginfo('"')
-  local from, to = vim.fn.getpos("'["), vim.fn.getpos("']")
-  vim.cmd([[silent noautocmd normal! gv"zy]])
-  local lines, kind = vim.fn.getreg("z", 1, true), vim.fn.getregtype("z")
-  vim.fn.setreg("z", register)
-  vim.fn.setreg('"', unnamed)
-  vim.fn.setpos("'[", from)
-  vim.fn.setpos("']", to)
-  vim.fn.winrestview(view)
-  return lines, kind == "V"
-end
-
-local function range(call)
-  return vim.api.nvim_buf_get_lines(0, call.line1 - 1, call.line2, false), true
-end
-
---- The lines as the text that they are in the file, without the last line's ending unless all of
---- the line is meant.
-local function text_of(lines, is_linewise)
-  for index, line in ipairs(lines) do
-    -- Neovim shows a NUL of the file as a line break inside a line.
-    lines[index] = line:gsub("\n", "\0")
-  end
-  return table.concat(lines, "\n") .. (is_linewise and "\n" or "")
-end
 
 --- The file in focus, or the one that had it before a terminal or a diff got it.
 local function current_file()
@@ -79,44 +21,64 @@ local function current_file()
   if not vim.loop.fs_stat(path) then
     error({ message = "the file is not on disk yet. Hint: :w first" })
   end
-  if path:find("[%c]") then
-    error({ message = "a file with control characters in its name cannot be sent" })
-  end
-  return path
+  return text.check(path)
 end
 
---- `@path`, as Gemini CLI and Qwen Code read it: relative to their folder if it is below.
-local function mention(path, folder)
-  folder = folder:gsub("/+$", "") .. "/"
-  if vim.startswith(path, folder) then
-    path = path:sub(#folder + 1)
+--- Where the lines are from. An agent that is to read the file would read what is not written yet as
+--- it was: there the path has no `@`.
+local function source_of(lines, to)
+  local path = require("pillion.context.file").path(0)
+  if not path or not require("pillion.context.file").is_on_disk(path) or path:find("%c") then
+    return nil
   end
-  return "@" .. path:gsub(SPECIAL, "\\%0") .. " "
+  local name = vim.bo.modified and text.relative(path, to.cwd) or text.mention(path, to.cwd)
+  return ("%s %s "):format(name, text.lines(lines.first, lines.last))
 end
 
-local function terminal_for(agent)
-  for _, terminal in ipairs(require("pillion.terminal").list()) do
-    if agent == nil or terminal.agent == agent then
-      return terminal
-    end
+local function mentions(items, to)
+  local words = {}
+  for _, item in ipairs(items) do
+    table.insert(words, text.mention(item.path, to.cwd))
+    table.insert(words, item.first and text.lines(item.first, item.last) or nil)
   end
-  local who = agent and agent .. " runs in no" or "no agent runs in a"
-  error({ message = ("%s terminal. Hint: :Pillion run %s"):format(who, agent or "gemini") })
+  return table.concat(words, " ") .. " "
 end
 
---- `:PillionSend [agent]`; with a range its text.
+--- An agent's name if the first word is one; and the rest.
+local function split(arguments)
+  if require("pillion.config").get().agents[arguments[1] or ""] then
+    return arguments[1], vim.list_slice(arguments, 2)
+  end
+  return nil, arguments
+end
+
+--- `:PillionSend [agent] [path…]`; with a range its text; in a file tree its files.
 function M.send(arguments, call)
-  local terminal = terminal_for(arguments[1])
-  local text
-  if end_selecting() or (call.range > 0 and is_selected(call)) then
-    text = text_of(selection())
-  elseif call.range > 0 then
-    text = text_of(range(call))
+  local agent, words = split(arguments)
+  if #words > 0 and call.range > 0 then
+    error({ message = "a range is one of this buffer. Hint: :PillionSend PATH:3-7" })
   end
-  local bytes = text and PASTE_BEGINS .. harmless(text) .. PASTE_ENDS
-    or mention(current_file(), terminal.cwd)
-  require("pillion.terminal").show(terminal)
-  vim.fn.chansend(terminal.job, bytes)
+  local trees = require("pillion.send.trees")
+  local items = #words > 0 and vim.tbl_map(require("pillion.send.paths").read, words) or nil
+  local lines = not items and region.of(call) or nil
+  if not items and trees.is_tree() then
+    items, lines = trees.items(lines), nil
+  end
+  local to = target.find(agent)
+  if lines then
+    target.put(to, source_of(lines, to), lines.read())
+  else
+    target.put(to, mentions(items or { { path = current_file() } }, to))
+  end
+end
+
+--- Completion: agents, then files.
+function M.complete(lead, is_first)
+  local agents = vim.tbl_filter(function(name)
+    return is_first and vim.startswith(name, lead)
+  end, vim.tbl_keys(require("pillion.config").get().agents))
+  table.sort(agents)
+  return vim.list_extend(agents, require("pillion.send.paths").complete(lead))
 end
 
 return M

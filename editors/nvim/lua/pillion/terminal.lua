@@ -209,8 +209,8 @@ local function start(session, command)
   table.insert(sessions, session)
 end
 
---- Makes the terminal visible and goes on typing there.
-function M.show(terminal)
+--- Makes the terminal visible and goes on typing there, unless the person is to read.
+function M.show(terminal, is_to_read)
   end_selecting()
   local win = window.find(terminal.buf)
   if win then
@@ -220,7 +220,9 @@ function M.show(terminal)
     window.open(terminal.buf, terminal.size)
   end
   terminal.used = tick()
-  type_here()
+  if not is_to_read then
+    type_here()
+  end
 end
 
 local function open(agent, number, arguments)
@@ -276,6 +278,62 @@ end
 function M.run(arguments)
   local number = (arguments[2] or ""):match("^[1-9]%d*$")
   M.toggle(arguments[1], vim.list_slice(arguments, number and 3 or 2), tonumber(number or 1))
+end
+
+--- The agent's terminal that has the focus, if one has it.
+local function focused()
+  local buf = vim.api.nvim_get_current_buf()
+  for _, terminal in ipairs(vim.bo[buf].buftype == "terminal" and M.list() or {}) do
+    if terminal.buf == buf then
+      return terminal
+    end
+  end
+end
+
+--- The window to go back to from a terminal: where the person came from, or any in this tab page that
+--- shows no terminal.
+local function window_of_person(terminal)
+  local back = terminal.back
+  if back and vim.api.nvim_win_is_valid(back) and back ~= vim.api.nvim_get_current_win() then
+    return back
+  end
+  for _, win in ipairs({ vim.fn.win_getid(vim.fn.winnr("#")), unpack(vim.api.nvim_tabpage_list_wins(0)) }) do
+    if win ~= 0 and vim.bo[vim.api.nvim_win_get_buf(win)].buftype ~= "terminal" then
+      return win
+    end
+  end
+end
+
+local function go_back(terminal)
+  local win = window_of_person(terminal)
+  if not win then
+    error({ message = "there is no other window to go to" })
+  end
+  -- Who scrolls in Normal mode there goes on so.
+  vim.b[terminal.buf].pillion_typing = vim.api.nvim_get_mode().mode == "t"
+  vim.cmd("stopinsert")
+  vim.api.nvim_set_current_win(win)
+end
+
+--- Goes to the agent's terminal, in the mode that was left; from it back to where the person was. Of
+--- several agents the one used last, or the one of this name.
+function M.focus(agent)
+  local here = focused()
+  if here and (agent == nil or here.agent == agent) then
+    go_back(here)
+    return
+  end
+  local target = require("pillion.send.target")
+  local to = target.find(agent)
+  local was_typing = not to.terminal or vim.b[to.terminal.buf].pillion_typing ~= false
+  if to.terminal then
+    to.terminal.back = where_from()
+  end
+  if was_typing then
+    target.show(to)
+  else
+    M.show(to.terminal, true)
+  end
 end
 
 --- Whether an agent runs in a terminal that was opened here.

@@ -158,6 +158,13 @@ function M.away(buf)
   return one.text, one.cursor
 end
 
+--- The kept selection of `buf`, `{ text, first, last }`, lines counted from 1; nil if there is none.
+function M.of(buf)
+  if kept and kept.buf == buf and kept.tick == vim.api.nvim_buf_get_changedtick(buf) then
+    return { text = kept.text, first = kept.place.from.line + 1, last = kept.place.to.line + 1 }
+  end
+end
+
 --- `changed` is called when the file of the kept selection changes.
 function M.attach(changed)
   on_change = changed

@@ -1,0 +1,53 @@
+--- `:Pillion prompt` and `:Pillion ask`: a text with placeholders into the prompt of an agent.
+
+local placeholders = require("pillion.prompt.placeholders")
+local target = require("pillion.send.target")
+
+local M = {}
+
+local function prompts()
+  return require("pillion.config").get().prompts
+end
+
+--- The names of those that can be given, in order.
+function M.names()
+  local names = vim.tbl_keys(prompts())
+  table.sort(names)
+  return names
+end
+
+local function named(name)
+  local found = prompts()[name or ""]
+  if not found then
+    local problem = name and ("there is no prompt %s"):format(name) or "a prompt is missing"
+    error({ message = ("%s. Hint: it is one of %s"):format(problem, table.concat(M.names(), ", ")) })
+  end
+  return type(found) == "table" and found or { found }
+end
+
+local function put(words, agent, call, is_strict, is_submitted)
+  local subject = placeholders.subject(call)
+  local to = target.find(agent)
+  local text = placeholders.fill(words, subject, to.cwd, is_strict)
+  if is_submitted == nil then
+    is_submitted = require("pillion.config").get().submit
+  end
+  target.put(to, nil, text, is_submitted)
+end
+
+--- `:Pillion prompt {name} [agent]`.
+function M.prompt(arguments, call)
+  local prompt = named(arguments[1])
+  put(prompt[1], arguments[2], call, true, prompt.submit)
+end
+
+--- `:Pillion ask {text}`: to the agent used last. Braces that hold no placeholder are part of the text.
+function M.ask(call)
+  local words = call.args:match("^%s*%S+%s+(.*)$")
+  if not words then
+    error({ message = "a text is missing. Hint: :Pillion ask What does {this} do?" })
+  end
+  put(words, nil, call, false, nil)
+end
+
+return M
