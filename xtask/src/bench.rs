@@ -12,6 +12,7 @@ mod process;
 mod report;
 mod servers;
 mod text;
+mod watching;
 
 use std::fs;
 use std::io::{self, Write};
@@ -50,6 +51,8 @@ enum Part {
     Commands,
     /// What it costs in editors
     Editors,
+    /// What the review spends on watching a large repository
+    Watching,
 }
 
 /// How much is measured.
@@ -63,6 +66,8 @@ struct Effort {
     idle: Duration,
     commands: usize,
     editors: editors::Effort,
+    /// How often git goes to another branch and back.
+    checkouts: usize,
 }
 
 const FULL: Effort = Effort {
@@ -77,6 +82,7 @@ const FULL: Effort = Effort {
         moves: 200,
         diffs: [100, 30],
     },
+    checkouts: 5,
 };
 
 const QUICK: Effort = Effort {
@@ -91,6 +97,7 @@ const QUICK: Effort = Effort {
         moves: 10,
         diffs: [5, 2],
     },
+    checkouts: 1,
 };
 
 pub fn run(args: &Args) -> Result<ExitCode> {
@@ -113,6 +120,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         let figures = editors(effort)?;
         tables.push(report::editors(&figures));
         json.extend(report::editors_json(&figures));
+    }
+    if args.measures(Part::Watching) {
+        let pillion = std::path::absolute(built("pillion"))?;
+        let figures = watching::measure(&pillion, effort.checkouts)?;
+        tables.push(report::watching(&figures));
+        json.extend(report::watching_json(&figures));
     }
     let mut out = io::stdout().lock();
     write!(out, "{}", tables.join("\n")).context("cannot print the table")?;

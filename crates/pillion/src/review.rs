@@ -76,6 +76,8 @@ enum Input {
     Compared(app::Compared),
     Notice(String),
     Coloured(highlight::Texts, view::Side, syntax::Coloured),
+    /// What keeps saved files from being noticed, as of now.
+    Troubles(Vec<String>),
     Interrupt,
     Stop,
 }

@@ -23,3 +23,14 @@ pub fn processor_time(pid: u32) -> Option<Duration> {
     }
     Some(Duration::from_nanos(total))
 }
+
+/// The time that the processes which this one has waited for spent on a processor, with all of
+/// theirs, in the ticks of a hundredth second that the system counts.
+pub fn processor_time_of_children() -> Option<Duration> {
+    let status = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name before the parenthesis may hold anything.
+    let (_, fields) = status.rsplit_once(')')?;
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    let ticks: u64 = ticks.map(|ticks| ticks.parse().unwrap_or(0)).sum();
+    Some(Duration::from_millis(ticks * 10))
+}

@@ -9,6 +9,7 @@ use super::commands::Figure as CommandFigure;
 use super::editors::Figure as EditorFigure;
 use super::figures::{self, DEBOUNCE_MS, Figure};
 use super::text::SIZES;
+use super::watching::{self, Figure as WatchFigure};
 
 /// Something to reach: at most `limit`.
 struct Target {
@@ -143,6 +144,37 @@ pub fn editors_json(figures: &[EditorFigure]) -> Map<String, Value> {
     });
     let editors = ("editors".to_owned(), figures.collect());
     [editors].into_iter().collect()
+}
+
+/// The report of watching for people.
+pub fn watching(figures: &[WatchFigure]) -> String {
+    let mut out = String::from(
+        "| processor time | git alone, ms | git beside it, ms | pillion, ms | to reach | |\n\
+         | --- | ---: | ---: | ---: | ---: | --- |\n",
+    );
+    for figure in figures {
+        let [alone, beside] = [0, 1].map(|at| cell(figure.git.map(|git| git[at])));
+        let (pillion, limit) = (cell(Some(figure.pillion)), cell(Some(figure.limit)));
+        let (name, verdict) = (figure.name, verdict(Some(figure.is_reached())));
+        out +=
+            &format!("| {name} | {alone} | {beside} | {pillion} | at most {limit} | {verdict} |\n");
+    }
+    let (folders, files) = (watching::FOLDERS, watching::FOLDERS * watching::FILES);
+    out + &format!(
+        "\n{files} files in {folders} folders are checked out at a time; the middle of all rounds. git goes \
+         from branch to branch in the repository that the review watches, and in its twin that \
+         nobody watches.\n"
+    )
+}
+
+/// The report of watching for programs.
+pub fn watching_json(figures: &[WatchFigure]) -> Map<String, Value> {
+    let figures = figures.iter().map(|figure| {
+        json!({"name": figure.name, "unit": "ms", "git": figure.git, "pillion": figure.pillion,
+            "limit": figure.limit, "isReached": figure.is_reached()})
+    });
+    let watching = ("watching".to_owned(), figures.collect());
+    [watching].into_iter().collect()
 }
 
 impl Target {

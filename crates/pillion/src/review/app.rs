@@ -75,6 +75,8 @@ pub enum Event {
     Edited(DiffId, Edit),
     /// Something to tell.
     Notice(String),
+    /// What keeps saved files from being noticed, until this says something else.
+    Troubles(Vec<String>),
     /// Where a text is that would have been lost.
     Kept(String),
     /// Syntax colours were worked out.
@@ -181,6 +183,7 @@ pub struct App {
     pub settings: Settings,
     /// What the companion last said.
     pub status: Status,
+    troubles: Vec<String>,
     /// The pending diffs, oldest first.
     pub views: Vec<View>,
     /// The one that is shown.
@@ -206,6 +209,7 @@ impl App {
         Self {
             settings,
             status: Status::default(),
+            troubles: Vec::new(),
             views: Vec::new(),
             current: 0,
             overlay: None,
@@ -258,6 +262,10 @@ impl App {
                 self.say(Tone::Warning, text, now);
                 Vec::new()
             }
+            Event::Troubles(texts) => {
+                self.troubles = texts;
+                Vec::new()
+            }
             Event::Kept(text) => {
                 self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
                 Vec::new()
@@ -306,6 +314,12 @@ impl App {
     /// The view that is shown.
     pub fn view(&self) -> Option<&View> {
         self.views.get(self.current)
+    }
+
+    /// What does not work, as long as it does not.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        let warnings = self.status.warnings.iter().chain(&self.troubles);
+        warnings.map(String::as_str)
     }
 
     /// The last message, while it lasts.

@@ -38,11 +38,11 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let theme = theme(options.theme);
     if options.watch {
-        let (focus, notice) = (companion.clone(), sender.clone());
+        let (focus, troubles) = (companion.clone(), sender.clone());
         watch::start(
             options.roots.clone(),
             move |file| focus.focus(file),
-            move |text| drop(notice.send(Input::Notice(text))),
+            move |texts| drop(troubles.send(Input::Troubles(texts))),
         );
     }
     let screen = Screen::new()?;
@@ -193,6 +193,7 @@ impl<C: Companion> Driver<C> {
                 self.update(Event::Coloured(texts, side, coloured))
             }
             Input::Notice(text) => self.update(Event::Notice(text)),
+            Input::Troubles(texts) => self.update(Event::Troubles(texts)),
             Input::Interrupt if self.editor.is_some() => Ok(()),
             Input::Interrupt | Input::Stop | Input::TerminalLost => self.stop(),
         }

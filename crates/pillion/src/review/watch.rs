@@ -1,101 +1,120 @@
-//! Which files are saved in the workspace: without an editor, that is the context. Looks at names
-//! only, never into files.
+//! Which files are saved in the workspace: without an editor, that is the context. Of files it knows
+//! names and times, except for those that say what is ignored.
+//!
+//! What the system reports ([`source`]) is gathered until it is quiet ([`batch`]). Then folders that
+//! came up or have other rules are looked through ([`tree`]), and what was saved is shared.
 
 mod batch;
 mod rules;
+mod source;
+mod tree;
+mod trouble;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
+use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use ignore::WalkBuilder;
-use notify::event::{AccessKind, AccessMode, ModifyKind};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use pillion_companion::now_ms;
 use pillion_protocol::File;
 
-use batch::Batch;
-use pillion_companion::now_ms;
-use rules::{Rules, is_made_by_an_editor};
+use batch::{Batch, MAX_BURST};
+use rules::{is_made_by_an_editor, is_rule_file};
+use source::{Change, Source, System};
+use tree::{Found, Tree, Wanted};
+use trouble::Trouble;
 
 /// Folders that are watched at most: systems allow only so many.
 const MAX_FOLDERS: usize = 4_096;
 
+/// Of so many folders each is looked through by itself; of more, all.
+const MAX_OUTDATED: usize = 1_024;
+
 /// A file in a folder that has just come up was saved if it is not older than this.
 const JUST_NOW: Duration = Duration::from_secs(2);
 
-/// Watches `roots` on a thread of its own, and tells `focus` about files that are saved. What goes
-/// wrong is told to `notice`, as one sentence each.
+/// So much earlier than the last report a file may seem to be saved that was saved after it: clocks of
+/// file systems are coarse.
+const LOST_MARGIN: Duration = Duration::from_millis(50);
+
+/// How often it is tried again to watch what could not be watched.
+const RETRY_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Watches `roots` on a thread of its own, and tells `focus` about files that are saved. `troubles`
+/// gets what keeps them from being noticed whenever that changes, as one sentence each.
 pub fn start(
     roots: Vec<PathBuf>,
     focus: impl Fn(File) + Send + 'static,
-    notice: impl Fn(String) + Send + Clone + 'static,
+    troubles: impl Fn(Vec<String>) + Send + Clone + 'static,
 ) {
-    let tell = notice.clone();
+    let report = troubles.clone();
     let thread = thread::Builder::new()
         .name("watch".to_owned())
         .spawn(move || {
-            if let Err(error) = watch(&roots, &focus, &tell) {
-                tell(format!("saved files are not noticed: {error}"));
+            loop {
+                let watch = System::new(&roots);
+                let watch = watch.map(|source| Watch::new(&roots, source, MAX_FOLDERS));
+                let error = watch.map_or_else(|error| error, |watch| watch.run(&focus, &report));
+                report(vec![Trouble::Nothing(error.to_string()).to_string()]);
+                thread::sleep(RETRY_INTERVAL);
             }
         });
     if let Err(error) = thread {
-        notice(format!("saved files are not noticed: {error}"));
+        troubles(vec![Trouble::Nothing(error.to_string()).to_string()]);
     }
 }
 
-fn watch(
-    roots: &[PathBuf],
-    focus: &impl Fn(File),
-    notice: &impl Fn(String),
-) -> Result<(), notify::Error> {
-    let (send, events) = mpsc::channel();
-    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        // An event that was lost is a file that is not noticed, no more.
-        if let Some(event) = event.ok().filter(|event| is_of_interest(event.kind)) {
-            // The thread is gone only when the review is.
-            let _ = send.send(event);
-        }
-    })?;
-    let mut folders = Folders {
-        watcher,
-        watched: HashSet::new(),
-        rules: roots.iter().map(|root| Rules::new(root)).collect(),
-        is_full: false,
-    };
-    for root in roots {
-        folders.add(root)?;
-    }
-    if folders.is_full {
-        notice(format!(
-            "only {MAX_FOLDERS} folders are watched for saved files"
-        ));
-    }
-    collect(&events, &mut folders, focus);
-    Ok(())
+struct Watch<S> {
+    source: S,
+    tree: Tree,
+    batch: Batch,
+    /// Folders that came up, to look through when the batch is due.
+    new: BTreeSet<PathBuf>,
+    /// Folders with other rules than before, likewise.
+    outdated: BTreeSet<PathBuf>,
+    /// Until when nothing was lost, if something was.
+    lost: Option<SystemTime>,
 }
 
-/// Takes in events until nobody sends them any more.
-fn collect(events: &Receiver<Event>, folders: &mut Folders, focus: &impl Fn(File)) {
-    let mut batch = Batch::default();
-    loop {
-        let event = match batch.due() {
-            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
+impl<S: Source> Watch<S> {
+    fn new(roots: &[PathBuf], source: S, max_folders: usize) -> Self {
+        let mut watch = Self {
+            source,
+            tree: Tree::new(roots, max_folders),
+            batch: Batch::default(),
+            new: BTreeSet::new(),
+            outdated: BTreeSet::new(),
+            lost: None,
         };
-        match event {
-            Ok(event) => {
-                for path in saved_in(event, folders) {
-                    batch.insert(path, Instant::now());
+        watch.start_over();
+        watch
+    }
+
+    /// Until the system reports no more, and why.
+    fn run(mut self, focus: &impl Fn(File), report: &impl Fn(Vec<String>)) -> io::Error {
+        let mut reported = None;
+        let mut retry = Instant::now() + RETRY_INTERVAL;
+        loop {
+            let troubles = self.tree.troubles();
+            if reported.as_ref() != Some(troubles) {
+                report(troubles.iter().map(Trouble::to_string).collect());
+                reported = Some(troubles.clone());
+            }
+            let retried = (!troubles.is_empty()).then_some(retry);
+            let until = [self.batch.due(), retried].into_iter().flatten().min();
+            match self.source.read(until) {
+                Ok(changes) => self.take_in(changes, Instant::now()),
+                Err(error) => return error,
+            }
+            if retry <= Instant::now() {
+                retry = Instant::now() + RETRY_INTERVAL;
+                if self.tree.may_grow(&mut self.source) {
+                    self.start_over();
                 }
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
-        }
-        if batch.due().is_some_and(|due| due <= Instant::now()) {
-            let files = batch.take().into_iter().filter(|path| path.is_file());
-            for path in files {
+            for path in self.settle(Instant::now()) {
                 if let Some(path) = path.to_str() {
                     focus(File::focused(path, now_ms()));
                 }
@@ -104,173 +123,126 @@ fn collect(events: &Receiver<Event>, folders: &mut Folders, focus: &impl Fn(File
     }
 }
 
-/// Whether something was written or removed. Most events are that somebody read a file.
-fn is_of_interest(kind: EventKind) -> bool {
-    is_write(kind) || matches!(kind, EventKind::Remove(_))
-}
-
-fn is_write(kind: EventKind) -> bool {
-    matches!(
-        kind,
-        EventKind::Create(_)
-            | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Name(_) | ModifyKind::Any)
-            | EventKind::Access(AccessKind::Close(AccessMode::Write))
-    )
-}
-
-/// The files that were written, and new folders to watch.
-fn saved_in(event: Event, folders: &mut Folders) -> Vec<PathBuf> {
-    if let EventKind::Remove(_) = event.kind {
-        event.paths.iter().for_each(|path| folders.forget(path));
-    }
-    if !is_write(event.kind) {
-        return Vec::new();
-    }
-    let mut saved = Vec::new();
-    for path in event.paths {
-        if is_made_by_an_editor(&path) || folders.ignore(&path) {
-            continue;
+impl<S: Source> Watch<S> {
+    /// Notes what happened. Little is done here: much may happen at once.
+    fn take_in(&mut self, changes: Vec<Change>, now: Instant) {
+        if !changes.is_empty() && self.tree.is_outdated() {
+            self.start_over();
         }
-        if path.is_dir() {
-            // A folder that cannot be watched is one whose files are not noticed, no more.
-            let _ = folders.add(&path);
-            // What was written into it before it was watched.
-            let early = recent_files(&path);
-            saved.extend(early.filter(|file| !is_made_by_an_editor(file) && !folders.ignore(file)));
-        } else {
-            saved.push(path);
-        }
-    }
-    saved
-}
-
-struct Folders {
-    watcher: RecommendedWatcher,
-    watched: HashSet<PathBuf>,
-    rules: Vec<Rules>,
-    is_full: bool,
-}
-
-impl Folders {
-    /// Watches `folder` and what is below it, except for what is ignored.
-    fn add(&mut self, folder: &Path) -> notify::Result<()> {
-        let below = WalkBuilder::new(folder)
-            .require_git(false)
-            .follow_links(false)
-            .filter_entry(|entry| entry.file_type().is_some_and(|kind| kind.is_dir()))
-            .build();
-        for entry in below.flatten() {
-            let path = entry.path();
-            if self.watched.len() >= MAX_FOLDERS {
-                self.is_full = true;
-                return Ok(());
-            }
-            if self.watched.contains(path) {
-                continue;
-            }
-            match self.watcher.watch(path, RecursiveMode::NonRecursive) {
-                Ok(()) => {
-                    self.watched.insert(path.to_owned());
+        for change in changes {
+            match change {
+                Change::Saved(path) | Change::Folder(path) | Change::Gone(path)
+                    if path.file_name().is_some_and(is_rule_file) =>
+                {
+                    self.batch.touch(now);
+                    insert(&mut self.outdated, path.parent(), self.tree.roots());
                 }
-                Err(error) if path == folder => return Err(error),
-                Err(_) => {}
+                Change::Saved(path) => self.save(path, now),
+                Change::Folder(path) => self.come_up(&path, now),
+                Change::Gone(path) => {
+                    self.tree.forget(&path, &mut self.source);
+                    if self.tree.roots().contains(&path) {
+                        self.come_up(&path, now);
+                    }
+                }
+                Change::Lost(since) => {
+                    self.lost = Some(self.lost.map_or(since, |lost| lost.min(since)));
+                    self.batch.touch(now);
+                }
             }
         }
-        Ok(())
     }
 
-    /// A folder that is gone is watched no more, also when it comes again.
-    fn forget(&mut self, path: &Path) {
-        self.watched.retain(|watched| !watched.starts_with(path));
-    }
-
-    fn ignore(&mut self, path: &Path) -> bool {
-        if !path.exists() {
-            self.forget(path);
+    fn save(&mut self, path: PathBuf, now: Instant) {
+        // In folders with other rules than are known it is said later what is ignored.
+        if self.batch.is_burst()
+            || is_made_by_an_editor(&path)
+            || (self.tree.ignores(&path, false) && !self.is_outdated(&path))
+        {
+            return;
         }
-        let rules = self
-            .rules
-            .iter()
-            .find(|rules| path.starts_with(&rules.root));
-        rules.is_none_or(|rules| rules.ignore(path))
+        self.batch.insert(path, now);
+    }
+
+    fn come_up(&mut self, folder: &Path, now: Instant) {
+        let is_root = self.tree.roots().iter().any(|root| root == folder);
+        if is_root || !self.tree.ignores(folder, true) || self.is_outdated(folder) {
+            self.batch.touch(now);
+            insert(&mut self.new, Some(folder), self.tree.roots());
+        }
+    }
+
+    /// Whether the rules for `path` are not known yet.
+    fn is_outdated(&self, path: &Path) -> bool {
+        let is_known = self.outdated.is_empty() && self.new.is_empty();
+        let is_outdated = |folder| self.outdated.contains(folder) || self.new.contains(folder);
+        !is_known && path.ancestors().skip(1).any(is_outdated)
+    }
+
+    /// The files to share, the latest last, if it is time.
+    fn settle(&mut self, now: Instant) -> Vec<PathBuf> {
+        if self.batch.due().is_none_or(|due| due > now) {
+            return Vec::new();
+        }
+        for path in self.look() {
+            self.batch.insert(path, now);
+        }
+        let mut saved = self.batch.take();
+        saved.retain(|path| path.is_file() && !self.tree.ignores(path, false));
+        saved
+    }
+
+    /// Looks through the folders that are to be looked through. Files that were saved there meanwhile.
+    fn look(&mut self) -> impl Iterator<Item = PathBuf> + use<S> {
+        let (new, outdated) = (mem::take(&mut self.new), mem::take(&mut self.outdated));
+        let (tree, source) = (&mut self.tree, &mut self.source);
+        if let Some(since) = self.lost.take() {
+            let wanted = Wanted::Everywhere(since - LOST_MARGIN);
+            let mut found = Found::new(wanted, MAX_BURST + 1);
+            tree.sync_all(source, &mut found);
+            return found.into_files();
+        }
+        let recently = SystemTime::now() - JUST_NOW;
+        let mut found = Found::new(Wanted::InNewFolders(recently), MAX_BURST + 1);
+        for folder in outermost(new) {
+            tree.sync(&folder, source, &mut found);
+        }
+        // What comes up with other rules was not saved just now.
+        let nothing = &mut Found::new(Wanted::Nothing, 0);
+        for folder in outermost(outdated) {
+            tree.sync(&folder, source, nothing);
+        }
+        found.into_files()
+    }
+
+    /// Watches what can be watched, by the rules as they are now.
+    fn start_over(&mut self) {
+        let mut found = Found::new(Wanted::Nothing, 0);
+        self.tree.sync_all(&mut self.source, &mut found);
     }
 }
 
-/// The files below `folder` that were written just now.
-fn recent_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let is_recent = |metadata: std::fs::Metadata| {
-        let age = metadata.modified().ok()?.elapsed().ok()?;
-        Some(age < JUST_NOW)
-    };
-    WalkBuilder::new(folder)
-        .require_git(false)
-        .follow_links(false)
-        .build()
-        .flatten()
-        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
-        .filter(move |entry| entry.metadata().ok().and_then(is_recent).unwrap_or(false))
-        .map(ignore::DirEntry::into_path)
+/// Adds a folder to those that are looked through; of too many, all are.
+fn insert(folders: &mut BTreeSet<PathBuf>, folder: Option<&Path>, roots: &[PathBuf]) {
+    folders.extend(folder.map(Path::to_owned));
+    if folders.len() > MAX_OUTDATED {
+        *folders = roots.iter().cloned().collect();
+    }
+}
+
+/// Without those that lie in others.
+fn outermost(folders: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut outermost: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        if outermost
+            .last()
+            .is_none_or(|last| !folder.starts_with(last))
+        {
+            outermost.push(folder);
+        }
+    }
+    outermost
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn saved_files_become_the_context() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join("target")).unwrap();
-        fs::write(root.join(".gitignore"), "target\n").unwrap();
-        let (send, saved) = mpsc::channel();
-        let focus = move |file: File| send.send(file).unwrap();
-        start(vec![root.clone()], focus, |notice| panic!("{notice}"));
-        let mut found = None;
-        // The watch begins at some time after the start.
-        for attempt in 0..100 {
-            fs::write(root.join("target/out.txt"), "x").unwrap();
-            fs::write(root.join("main.rs"), attempt.to_string()).unwrap();
-            if let Ok(file) = saved.recv_timeout(Duration::from_millis(500)) {
-                found = Some(file);
-                break;
-            }
-        }
-        assert_eq!(found.unwrap().path, root.join("main.rs").to_str().unwrap());
-        fs::create_dir(root.join("new")).unwrap();
-        for attempt in 0..100 {
-            fs::write(root.join("new/b.rs"), attempt.to_string()).unwrap();
-            if let Ok(file) = saved.recv_timeout(Duration::from_millis(500))
-                && file.path.ends_with("b.rs")
-            {
-                assert!(file.is_focused());
-                return;
-            }
-        }
-        panic!("a file in a new folder was not noticed");
-    }
-
-    #[test]
-    fn a_folder_that_is_never_quiet_still_shares_what_is_saved() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let (send, saved) = mpsc::channel();
-        let focus = move |file: File| drop(send.send(file));
-        start(vec![root.clone()], focus, |notice| panic!("{notice}"));
-        let (log, main) = (root.join("noise.txt"), root.join("main.rs"));
-        for attempt in 0..300 {
-            fs::write(&log, attempt.to_string()).unwrap();
-            let _ = fs::read(&log).unwrap();
-            if attempt % 20 == 0 {
-                fs::write(&main, attempt.to_string()).unwrap();
-            }
-            if let Ok(file) = saved.recv_timeout(Duration::from_millis(50))
-                && file.path.ends_with("main.rs")
-            {
-                return;
-            }
-        }
-        panic!("a saved file was not noticed beside a busy one");
-    }
-}
+mod tests;

@@ -61,7 +61,7 @@ fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
             };
             (message.text.as_str(), style)
         }
-        None => (app.status.warnings.first()?.as_str(), theme.warning),
+        None => (app.warnings().next()?, theme.warning),
     };
     Some((visible::one_line(text), style))
 }

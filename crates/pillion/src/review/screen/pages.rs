@@ -87,7 +87,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             Span::styled(" shows it all.", theme.muted),
         ]));
     }
-    for warning in &app.status.warnings {
+    for warning in app.warnings() {
         lines.push(Line::raw(""));
         let warning = visible::one_line(warning);
         lines.push(Line::styled(format!("! {warning}"), theme.warning));

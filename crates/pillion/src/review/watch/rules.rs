@@ -1,63 +1,121 @@
-//! Which saved files are nobody's business: ignored, hidden, or an editor's own.
+//! What is nobody's business: the one place that says whether a path is ignored, for the walk through
+//! the folders and for what happens in them, and which files an editor writes for itself.
 
-use std::path::{Path, PathBuf};
+mod files;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
 
-/// What is ignored below one root.
+use ignore::gitignore::Gitignore;
+
+pub use files::{Outside, user_excludes};
+use files::{compile, exclude_file};
+
+/// What a folder may hold that changes what is ignored in it; the later has the last word.
+const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// What makes a folder the top of a repository: a folder, or a file in worktrees and submodules.
+const REPOSITORY: &str = ".git";
+
+/// What is ignored of the things in one folder. Folders without rules of their own share those of
+/// the folder above.
+#[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The folder.
-    pub root: PathBuf,
-    /// The repository that holds it, or the root itself: rules above it are none of ours.
-    top: PathBuf,
+    last: Option<Arc<Level>>,
+    /// What the user ignores everywhere.
+    excludes: Option<Arc<Path>>,
+}
+
+/// The rules of one file.
+#[derive(Debug)]
+struct Level {
+    rules: Gitignore,
+    /// What holds where these say nothing.
+    next: Option<Arc<Level>>,
 }
 
 impl Rules {
-    /// The rules for what is below `root`.
-    pub fn new(root: &Path) -> Self {
-        let is_repository = |folder: &&Path| folder.join(".git").exists();
-        let top = root.ancestors().find(is_repository).unwrap_or(root);
-        Self {
-            root: root.to_owned(),
-            top: top.to_owned(),
+    /// The rules that hold around a workspace folder: those of its repository. A folder that was asked
+    /// for is not ignored itself.
+    pub fn above(root: &Path, excludes: Option<&Path>, outside: &mut Outside) -> Self {
+        let mut rules = Self {
+            last: None,
+            excludes: excludes.map(Arc::from),
+        };
+        if let Some(excludes) = excludes {
+            outside.stamp(excludes.to_owned());
+            rules.put(excludes, root);
+        }
+        let is_repository = |folder: &&Path| folder.join(REPOSITORY).exists();
+        let Some(top) = root.ancestors().find(is_repository) else {
+            return rules;
+        };
+        let mut around: Vec<_> = root.ancestors().skip(1).collect();
+        around.retain(|folder| folder.starts_with(top));
+        for folder in around.into_iter().rev() {
+            for name in RULE_FILES {
+                outside.stamp(folder.join(name));
+            }
+            rules = rules.within(folder, |name| folder.join(name).exists(), outside);
+        }
+        rules
+    }
+
+    /// The rules in `folder`, which lies in the folder of these. `has` says what it holds.
+    pub fn within(&self, folder: &Path, has: impl Fn(&str) -> bool, outside: &mut Outside) -> Self {
+        let mut rules = self.clone();
+        if has(REPOSITORY) {
+            // What is said around a repository holds up to its door.
+            rules.last = None;
+            if let Some(excludes) = self.excludes.clone() {
+                rules.put(&excludes, folder);
+            }
+            if let Some(exclude) = exclude_file(folder) {
+                rules.put(&exclude, folder);
+                outside.stamp(exclude);
+            }
+        }
+        for name in RULE_FILES.into_iter().filter(|name| has(name)) {
+            let file = folder.join(name);
+            // git follows no link here.
+            if file.symlink_metadata().is_ok_and(|file| file.is_file()) {
+                rules.put(&file, folder);
+            }
+        }
+        rules
+    }
+
+    /// Adds the rules in `file`, which speak about `folder`. They come first.
+    fn put(&mut self, file: &Path, folder: &Path) {
+        let rules = compile(file, folder).filter(|rules| !rules.is_empty());
+        if let Some(rules) = rules {
+            let next = self.last.take();
+            self.last = Some(Arc::new(Level { rules, next }));
         }
     }
 
-    /// Whether `path` is hidden, or ignored by a `.gitignore` between it and the top of the
-    /// repository. The files are read again each time: saves are rare, and the rules change too.
-    pub fn ignore(&self, path: &Path) -> bool {
-        let Ok(within) = path.strip_prefix(&self.root) else {
-            return true;
-        };
-        let is_hidden =
-            |part: std::path::Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
-        if within.components().any(is_hidden) {
+    /// Whether `path`, something in the folder of these rules, is hidden or ignored.
+    pub fn ignore(&self, path: &Path, is_folder: bool) -> bool {
+        let name = path.file_name().unwrap_or_default();
+        if name.as_encoded_bytes().starts_with(b".") {
             return true;
         }
-        let is_dir = path.is_dir();
-        let is_inside = |folder: &&Path| folder.starts_with(&self.top);
-        for folder in path.ancestors().skip(1).take_while(is_inside) {
-            let rules = gitignore(folder);
-            let matched = rules.matched_path_or_any_parents(path, is_dir);
-            if !matched.is_none() {
-                return matched.is_ignore();
+        let mut last = &self.last;
+        while let Some(Level { rules, next }) = last.as_deref() {
+            let found = rules.matched(path, is_folder);
+            if !found.is_none() {
+                return found.is_ignore();
             }
+            last = next;
         }
         false
     }
 }
 
-fn gitignore(folder: &Path) -> Gitignore {
-    let mut builder = GitignoreBuilder::new(folder);
-    // The last one has the last word.
-    for name in [".git/info/exclude", ".gitignore", ".ignore"] {
-        let file = folder.join(name);
-        if file.is_file() {
-            // What cannot be read ignores nothing.
-            let _ = builder.add(file);
-        }
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
+/// Whether something of this name changes what is ignored in its folder when it comes or goes.
+pub fn is_rule_file(name: &OsStr) -> bool {
+    name == REPOSITORY || RULE_FILES.iter().any(|file| name == *file)
 }
 
 /// Files that editors write beside the one that a person saves.
@@ -80,62 +138,4 @@ pub fn is_made_by_an_editor(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn what_editors_write_for_themselves_is_no_save() {
-        for name in ["a.rs~", ".a.rs.swp", "4913", "#a.rs#", "a.rs.tmp"] {
-            assert!(is_made_by_an_editor(Path::new(name)), "{name}");
-        }
-        for name in ["a.rs", "#a.rs", "v2"] {
-            assert!(!is_made_by_an_editor(Path::new(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn ignored_and_hidden_files_are_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        fs::create_dir_all(root.join("src/deep")).unwrap();
-        fs::write(root.join(".gitignore"), "target/\n*.log\n").unwrap();
-        fs::write(root.join("src/.gitignore"), "!keep.log\ndeep/\n").unwrap();
-        let rules = Rules::new(root);
-        for (path, is_ignored) in [
-            ("src/a.rs", false),
-            ("a.log", true),
-            ("src/keep.log", false),
-            ("src/deep/a.rs", true),
-            ("target/debug/x", true),
-            (".git/HEAD", true),
-            ("src/.env", true),
-        ] {
-            assert_eq!(rules.ignore(&root.join(path)), is_ignored, "{path}");
-        }
-        assert!(rules.ignore(Path::new("/elsewhere/a.rs")));
-    }
-
-    #[test]
-    fn rules_above_the_root_hold_up_to_the_top_of_the_repository() {
-        let folder = tempfile::tempdir().unwrap();
-        let outer = folder.path();
-        let repository = outer.join("repo");
-        let root = repository.join("sub");
-        fs::create_dir_all(repository.join(".git/info")).unwrap();
-        fs::create_dir_all(&root).unwrap();
-        fs::write(outer.join(".gitignore"), "*.rs\n").unwrap();
-        fs::write(repository.join(".gitignore"), "*.env.json\n/sub/out/\n").unwrap();
-        fs::write(repository.join(".git/info/exclude"), "mine.txt\n").unwrap();
-        let rules = Rules::new(&root);
-        for (path, is_ignored) in [
-            ("secret.env.json", true),
-            ("out/a.txt", true),
-            ("mine.txt", true),
-            ("a.rs", false),
-        ] {
-            assert_eq!(rules.ignore(&root.join(path)), is_ignored, "{path}");
-        }
-    }
-}
+mod tests;

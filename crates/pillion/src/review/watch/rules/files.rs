@@ -1,0 +1,113 @@
+//! Where git keeps rules, and what they say. Whatever cannot be read ignores nothing.
+
+use std::collections::HashMap;
+use std::env;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+
+/// Nobody writes so many rules: what is larger is something else.
+const MAX_RULES_BYTES: u64 = 1 << 20;
+
+/// What a file looked like: when it was written, and its size.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// The rule files that lie where nobody watches: above the workspace, inside of `.git`, in the home.
+#[derive(Debug, Default)]
+pub struct Outside {
+    stamps: HashMap<PathBuf, Stamp>,
+}
+
+impl Outside {
+    /// What `file` looks like now is known.
+    pub fn stamp(&mut self, file: PathBuf) {
+        let stamp = stamp(&file);
+        self.stamps.insert(file, stamp);
+    }
+
+    /// Whether one of the files is not what it was.
+    pub fn has_changed(&self) -> bool {
+        let mut stamps = self.stamps.iter();
+        stamps.any(|(file, known)| stamp(file) != *known)
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+fn stamp(file: &Path) -> Stamp {
+    let metadata = file.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// The file of what the user ignores in every repository. git is asked, which alone knows all places
+/// of its settings; without it, the usual ones are looked at.
+pub fn user_excludes(root: &Path) -> Option<PathBuf> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root);
+    git.args(["config", "--path", "--get", "core.excludesFile"]);
+    let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            let path = String::from_utf8(output.stdout).ok()?;
+            Some(root.join(path.trim_end_matches(['\n', '\r'])))
+        }
+        // It is not set.
+        Ok(output) if output.status.code() == Some(1) => default_excludes(),
+        _ => gitconfig_excludes_path(),
+    }
+}
+
+fn default_excludes() -> Option<PathBuf> {
+    let settings = env::var_os("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty());
+    let settings = settings
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".config")))?;
+    Some(settings.join("git/ignore"))
+}
+
+/// The rules of a repository that are not shared with others. A worktree or submodule has a file for
+/// `.git`, which leads to the folder; that of a worktree leads on to the one that all share.
+pub fn exclude_file(top: &Path) -> Option<PathBuf> {
+    let git = top.join(super::REPOSITORY);
+    let folder = if git.is_dir() {
+        git
+    } else {
+        let text = read(&git)?;
+        top.join(text.strip_prefix("gitdir:")?.trim())
+    };
+    let shared = read(&folder.join("commondir"));
+    let shared = shared.map_or(folder.clone(), |path| folder.join(path.trim()));
+    Some(shared.join("info/exclude"))
+}
+
+/// What `file` says about what is in `folder`.
+pub fn compile(file: &Path, folder: &Path) -> Option<Gitignore> {
+    let text = read(file)?;
+    let mut builder = GitignoreBuilder::new(folder);
+    // As git does where the file systems do so.
+    let _ = builder.case_insensitive(cfg!(any(windows, target_os = "macos")));
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        // One rule that is wrong takes no other with it.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok()
+}
+
+/// The text of a regular file: to open anything else may wait for ever.
+fn read(path: &Path) -> Option<String> {
+    let metadata = path.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > MAX_RULES_BYTES {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(MAX_RULES_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
