@@ -253,6 +253,22 @@ fn no_byte_of_a_proposal_reaches_the_terminal_raw() {
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
+fn what_the_user_ignores_in_every_repository_is_not_shared() {
+    let review = Review::usual();
+    let excludes = review.sandbox.home.home().join(".config/git/ignore");
+    fs::create_dir_all(excludes.parent().unwrap()).unwrap();
+    fs::write(excludes, "*.secret\n").unwrap();
+    // Rules count from the next event on; the watch begins at some time after the start.
+    review.pane.wait_until("a saved file", SOON, |screen| {
+        review.sandbox.home.file("keys.secret", "hidden");
+        review.sandbox.home.file("src/saved.rs", "fn main() {}\n");
+        assert!(!screen.contains("keys.secret"), "{screen}");
+        screen.contains("src/saved.rs")
+    });
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
 fn a_saved_file_is_shared_and_a_neighbour_is_named() {
     let review = Review::usual();
     let mut agent = review.connect();

@@ -249,7 +249,9 @@ fn what_the_system_could_not_keep_is_looked_for() {
         let changes = watch.source.read(Some(until)).unwrap();
         *was_lost |= changes.iter().any(|it| matches!(it, Change::Lost(_)));
         watch.take_in(changes, Instant::now());
-        let files = watch.settle(Instant::now());
+        let mut files = watch.settle(Instant::now());
+        // On a busy machine these are due before it is known that something was lost.
+        files.retain(|file| file.extension() != Some("log".as_ref()));
         if !files.is_empty() {
             return files;
         }

@@ -25,8 +25,8 @@ const GATHER_DELAY: Duration = Duration::from_millis(20);
 /// Room for the events of one read: some thousand.
 const BUFFER: usize = 128 << 10;
 
-/// More are not taken at once, for what comes of them takes memory. The kernel keeps as many, usually.
-const MAX_EVENTS: usize = 16_384;
+/// More are not taken at once, for what comes of them takes memory. The kernel keeps half as many, usually.
+const MAX_EVENTS: usize = 32_768;
 
 /// Files: written and closed, moved here, or gone, because of the rules in some. Folders: made, moved,
 /// gone.
