@@ -146,15 +146,6 @@ impl Environment {
         }
     }
 
-    /// The variable that says where a path is which agents look at.
-    pub fn variable_of(&self, path: &Path) -> &'static str {
-        if path.starts_with(self.base(Base::QwenHome)) {
-            "QWEN_HOME"
-        } else {
-            "TMPDIR"
-        }
-    }
-
     /// The directory of a place's files.
     pub fn directory(&self, place: &Place) -> PathBuf {
         let mut path = self.base(place.base);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use pillion_protocol::dialect::Place;
+use pillion_protocol::dialect::{Base, Place};
 use pillion_protocol::discovery::{Publisher, RootError, join_roots};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo};
 
@@ -282,6 +282,14 @@ pub(crate) fn parse(content: &[u8]) -> Option<DiscoveryFile> {
     serde_json::from_slice(content).ok()
 }
 
+/// What a person sets to move a place elsewhere.
+fn variable(base: Base) -> &'static str {
+    match base {
+        Base::TmpDir => "TMPDIR",
+        Base::QwenHome => "QWEN_HOME",
+    }
+}
+
 /// Every file that some release of some agent may look for, by directory.
 fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf> {
     let mut pids = vec![announcement.editor_pid];
@@ -310,7 +318,7 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
                         base: environment.base(place.base),
                         folder: place.folder,
                         directory: directory.clone(),
-                        variable: environment.variable_of(&directory),
+                        variable: variable(place.base),
                         files: vec![entry],
                     }),
                 }

@@ -115,10 +115,10 @@ function closedText(answer) {
   return JSON.parse(result.content[0].text).content;
 }
 
-/** Tells a target of a cursor line that it has not heard of. */
+/** Tells a target of a cursor line that it has not heard of, and does not wait until agents are told. */
 async function focus(target, line) {
   const { url, token } = target.focus;
-  const headers = { ...JSON_TYPE, authorization: `Bearer ${token}` };
+  const headers = { ...JSON_TYPE, authorization: `Bearer ${token}`, prefer: 'respond-async' };
   const cursor = { line, character: 1 };
   const body = JSON.stringify({ path: file, timestamp: Date.now(), isActive: true, cursor });
   const response = await fetch(url, { method: 'POST', headers, body });

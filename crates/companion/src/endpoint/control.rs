@@ -19,6 +19,8 @@ use crate::control::{
 use crate::diffs::{Answer, Decision, PendingDiff};
 use crate::event::Event;
 
+const PREFER: &str = "prefer";
+
 pub(super) async fn diffs(
     State(shared): State<Shared>,
     headers: HeaderMap,
@@ -119,8 +121,13 @@ pub(super) async fn focus(
     body: Body,
 ) -> Result<StatusCode, Refusal> {
     let file: File = shared.read(&headers, body).await?;
-    let focus = |sent| Command::Focus { file, sent };
-    shared.ask(&headers, focus).await?;
+    let (sent, told) = oneshot::channel();
+    shared.command(Command::Focus { file, sent })?;
+    // RFC 7240: who moves a cursor ten thousand times does not wait for each.
+    if headers.get(PREFER).is_some_and(|it| it == "respond-async") {
+        return Ok(StatusCode::ACCEPTED);
+    }
+    told.await.map_err(|_| Refusal::stopping())?;
     Ok(StatusCode::NO_CONTENT)
 }
 

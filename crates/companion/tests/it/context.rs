@@ -176,3 +176,18 @@ async fn a_command_that_focuses_what_agents_know_already_or_cannot_be_told_of_is
         focused = commands.focus(&file) => focused.unwrap(),
     }
 }
+
+#[tokio::test]
+async fn a_command_that_does_not_wait_is_answered_at_once_and_counts() {
+    let companion = TestCompanion::start();
+    let path = companion.file("f", "");
+    let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
+    next_context(&mut updates).await;
+    let body = serde_json::to_string(&File::focused(&path, 1)).unwrap();
+    let request = companion.request("POST", &body).line("POST /control/focus");
+    let request = request.bearer(&companion.control_token());
+    let response = request.header("Prefer", "respond-async").send().await;
+    assert_eq!(response.status, 202, "{response:?}");
+    let context = next_context(&mut updates).await;
+    assert_eq!(context.active_file().unwrap().path, path);
+}
