@@ -56,6 +56,12 @@ for name, row in pairs(short) do
     (":Pillion%s<CR>"):format(name),
     { silent = true, desc = "Pillion: " .. description }
   )
+  vim.keymap.set(
+    "t",
+    ("<Plug>(pillion-%s)"):format(subcommand),
+    ("<Cmd>Pillion%s<CR>"):format(name),
+    { desc = "Pillion: " .. description }
+  )
 end
 
 local group = vim.api.nvim_create_augroup("PillionAutoStart", {})

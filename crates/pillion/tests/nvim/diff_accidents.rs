@@ -148,7 +148,7 @@ each_neovim! {
              return { vim.b.pillion_diff, vim.fn.winnr('$'), #marks }",
             json!([]),
         );
-        assert_eq!(shown, json!([1, 1, 2]));
+        assert_eq!(shown, json!([1, 1, 3]));
         review.world.nvim.input(":w<CR>");
         review.is_accepted(PROPOSED);
         assert_eq!(review.everything(), before);

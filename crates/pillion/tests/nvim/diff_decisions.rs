@@ -206,3 +206,48 @@ each_neovim! {
         assert_eq!(std::fs::read(path).unwrap(), b"caf\xe9\n");
     }
 }
+
+each_neovim! {
+    fn a_new_file_that_was_accepted_opens_once_the_agent_wrote_it(version) {
+        for is_wanted in [true, false] {
+            let mut review = Review::with(version, &format!("require('pillion').setup({{ diff = {{ open_new_file = {is_wanted} }} }})"));
+            let path = review.world.home.workspace().join("n|ew (1).txt");
+            let accept = |review: &mut Review| {
+                review.gemini.propose(&path, "new\n");
+                review.world.look();
+                review.world.nvim.input(":w<CR>");
+                let expected = pillion_agent::Update::DiffAccepted { path: path.display().to_string(), content: "new\n".to_owned() };
+                assert_eq!(review.gemini.outcome(), expected);
+                review.wait_gone();
+                std::fs::write(&path, "new\n").unwrap();
+            };
+            accept(&mut review);
+            if is_wanted {
+                review.world.nvim.wait_until("the file", "vim.fn.expand('%:t') == 'n|ew (1).txt' and vim.fn.getline(1) == 'new'");
+            } else {
+                std::thread::sleep(Duration::from_millis(500));
+                assert_eq!(review.lines().join("\n") + "\n", ORIGINAL);
+                continue;
+            }
+            // Whoever types in a terminal stays there, and sees it beside.
+            std::fs::remove_file(&path).unwrap();
+            review.world.nvim.command("bwipeout! | set columns=120 lines=40 | edit a.txt");
+            review.world.nvim.lua::<Value>(
+                "vim.cmd('botright vertical 40split | enew') vim.fn.termopen({ 'sh', '-c', 'sleep 1000' })",
+                json!([]),
+            );
+            review.type_until("i", "vim.api.nvim_get_mode().mode == 't'");
+            review.gemini.propose(&path, "new\n");
+            review.world.look();
+            review.world.nvim.input("<C-\\><C-n>:PillionAccept<CR>");
+            review.gemini.outcome();
+            review.wait_gone();
+            std::fs::write(&path, "new\n").unwrap();
+            review.world.nvim.wait_until(
+                "the file beside the terminal",
+                "vim.fn.bufname(vim.fn.winbufnr(1)):find('n|ew (1).txt', 1, true) ~= nil and vim.bo.buftype == 'terminal'",
+            );
+            review.world.nvim.assert_no_errors();
+        }
+    }
+}

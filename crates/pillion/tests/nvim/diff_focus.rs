@@ -241,3 +241,30 @@ each_neovim! {
         assert_eq!(review.everything(), before);
     }
 }
+
+each_neovim! {
+    fn windows_near_the_end_of_a_file_do_not_shift(version) {
+        let views = "vim.cmd('redraw!') return vim.tbl_map(function(win)
+            return vim.api.nvim_win_call(win, vim.fn.winsaveview)
+          end, vim.api.nvim_tabpage_list_wins(0))";
+        for (layout, new_tab) in [("vertical", true), ("unified", true), ("vertical", false), ("unified", false)] {
+            let mut review = Review::with(
+                version,
+                &format!("vim.o.scrolloff = 5 require('pillion').setup({{ diff = {{ layout = '{layout}', open_in_new_tab = {new_tab} }} }})"),
+            );
+            let lines: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+            let path = review.world.home.file("long.txt", lines);
+            review.world.nvim.lua::<Value>("vim.cmd('edit ' .. ...)", json!([path]));
+            review.type_until(":split<CR>Gkkzb", "vim.fn.line('.') == 98");
+            let before: Value = review.world.nvim.lua(views, json!([]));
+            for keys in [":q<CR>", ":tabfirst<CR>:redraw<CR>:PillionReject<CR>"] {
+                review.gemini.propose(&path, "short\n");
+                review.world.nvim.command("redraw!");
+                review.world.nvim.input(keys);
+                review.gemini.outcome();
+                review.wait_gone();
+                assert_eq!(review.world.nvim.lua::<Value>(views, json!([])), before, "{layout} {new_tab} {keys}");
+            }
+        }
+    }
+}

@@ -86,11 +86,107 @@ each_neovim! {
         review.propose("one\ntwo\nnew\nfour\nfive\nsix\n");
         let marks = "vim.fn.json_encode(vim.tbl_map(function(mark)
             return { mark[2], mark[4].hl_group or '', vim.tbl_map(function(line) return vim.trim(line[1][1]) end, mark[4].virt_lines or {}) }
-        end, vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('pillion_diff'), 0, -1, { details = true })))";
-        let shown: Value = review.world.nvim.lua(&format!("return vim.fn.json_decode({marks})"), json!([]));
-        assert_eq!(shown, json!([[2, "PillionAdd", []], [2, "", ["three"]], [5, "", ["seven"]]]));
+        end, vim.tbl_filter(function(mark)
+            return mark[4].hl_group == 'PillionAdd' or #(mark[4].virt_lines or {}) > 0
+        end, vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('pillion_diff'), 0, -1, { details = true }))))";
+        let mut shown: Vec<Value> = review.world.nvim.lua(&format!("return vim.fn.json_decode({marks})"), json!([]));
+        shown.sort_by_key(ToString::to_string);
+        assert_eq!(json!(shown), json!([[2, "", ["three"]], [2, "PillionAdd", []], [5, "", ["seven"]]]));
         review.type_until("3Gdd", &format!("({marks}):find('new') == nil and ({marks}):find('Add') == nil"));
         review.world.nvim.input(":w<CR>");
         review.is_accepted("one\ntwo\nfour\nfive\nsix\n");
+    }
+}
+
+/// A hundred lines, and the same with the fiftieth changed.
+fn long() -> (String, String) {
+    let lines: Vec<String> = (1..=100)
+        .map(|number| format!("the line {number}\n"))
+        .collect();
+    let text = lines.concat();
+    let proposed = text.replace("the line 50\n", "the row 50!\n");
+    (text, proposed)
+}
+
+/// The first and the last line of each closed fold of the proposal.
+const FOLDS: &str = "(function()
+    return vim.api.nvim_win_call(vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1], function()
+      local folds, line = {}, 1
+      while line <= vim.fn.line('$') do
+        local last = vim.fn.foldclosedend(line)
+        if last > 0 then table.insert(folds, { line, last }) line = last end
+        line = line + 1
+      end
+      return folds
+    end)
+  end)()";
+
+each_neovim! {
+    fn one_window_marks_words_signs_lines_and_folds_what_is_the_same(version) {
+        let review = Review::with(version, "require('pillion').setup({ diff = { layout = 'unified' } })");
+        let (text, proposed) = long();
+        let path = review.world.home.file("long.txt", &text);
+        review.gemini.propose(&path, &proposed);
+        review.world.look();
+        let folds: Value = review.world.nvim.lua(&format!("return {FOLDS}"), json!([]));
+        assert_eq!(folds, json!([[1, 43], [57, 100]]));
+        let marks: Value = review.world.nvim.lua(
+            "local found = {}
+             for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('pillion_diff'), 0, -1, { details = true })) do
+               local details = mark[4]
+               if details.hl_group == 'PillionText' then table.insert(found, { 'word', mark[2], mark[3], details.end_col }) end
+               for _, chunk in ipairs((details.virt_lines or {})[1] or {}) do
+                 if chunk[2] == 'PillionText' then table.insert(found, { 'removed', chunk[1] }) end
+               end
+             end
+             table.sort(found, function(a, b) return vim.inspect(a) < vim.inspect(b) end)
+             return found",
+            json!([]),
+        );
+        assert_eq!(marks, json!([["removed", "line"], ["word", 49, 10, 11], ["word", 49, 4, 7]]));
+        review.world.nvim.wait_until(
+            "the sign on the screen",
+            "(function()
+               vim.cmd('redraw!')
+               for row = 1, vim.o.lines do
+                 local line = {}
+                 for column = 1, 20 do line[column] = vim.fn.screenstring(row, column) end
+                 if table.concat(line):find('~ *the row 50!') then return true end
+               end
+             end)()",
+        );
+        // An edit is folded around as soon as it is drawn.
+        review.type_until("zRggx", &format!("vim.deep_equal(({FOLDS})[1], {{ 8, 43 }}) or #({FOLDS}) == 0"));
+        review.world.nvim.assert_no_errors();
+        let options = review.world.nvim.lua::<Value>(
+            "vim.cmd('silent! q!') vim.wait(2000, function() return #require('pillion.diff').list() == 0 end)
+             return { vim.wo.foldmethod, vim.wo.signcolumn }",
+            json!([]),
+        );
+        assert_eq!(options, json!(["manual", "auto"]));
+    }
+}
+
+each_neovim! {
+    fn a_view_that_opens_in_insert_mode_is_folded_as_any_other(version) {
+        for layout in ["vertical", "horizontal", "unified"] {
+            let review = Review::with(version, &format!("require('pillion').setup({{ diff = {{ layout = '{layout}' }} }})"));
+            let (text, proposed) = long();
+            let path = review.world.home.file("long.txt", &text);
+            review.gemini.propose(&path, &proposed);
+            review.world.nvim.command("redraw!");
+            let expected: Value = review.world.nvim.lua(&format!("return {FOLDS}"), json!([]));
+            assert_eq!(expected, json!([[1, 43], [57, 100]]), "{layout}");
+            review.gemini.close(&path).unwrap();
+            review.wait_gone();
+            review.type_until("i", "vim.api.nvim_get_mode().mode == 'i'");
+            review.gemini.propose(&path, &proposed.replace("line 20\n", "line 20?\n"));
+            // A newer one, too.
+            review.gemini.propose(&path, &proposed);
+            review.type_until("<Esc>:PillionDiffs<CR>", "vim.b.pillion_diff ~= nil");
+            review.world.nvim.command("redraw!");
+            let folds: Value = review.world.nvim.lua(&format!("return {FOLDS}"), json!([]));
+            assert_eq!(folds, expected, "{layout}");
+        }
     }
 }

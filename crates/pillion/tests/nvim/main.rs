@@ -69,6 +69,7 @@ mod diff_autosave;
 mod diff_decisions;
 mod diff_focus;
 mod diff_hunks;
+mod diff_label;
 mod diff_names;
 mod diff_quit;
 mod diff_seen;

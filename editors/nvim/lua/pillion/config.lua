@@ -20,6 +20,7 @@ local defaults = {
     layout = "vertical",
     open_in_new_tab = true,
     keep_terminal_focus = true,
+    open_new_file = false,
   },
   agents = { gemini = { "gemini" }, qwen = { "qwen" } },
   prompts = {
@@ -114,6 +115,7 @@ local rules = {
     layout = one_of("vertical", "horizontal", "unified"),
     open_in_new_tab = of_type("boolean"),
     keep_terminal_focus = of_type("boolean"),
+    open_new_file = of_type("boolean"),
   },
   agents = is_agents,
   prompts = is_prompts,

@@ -5,6 +5,7 @@ local client = require("pillion.client")
 local label = require("pillion.diff.label")
 local list = require("pillion.diff.list")
 local navigation = require("pillion.diff.navigation")
+local new_file = require("pillion.diff.new_file")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local pending = require("pillion.diff.pending")
@@ -55,6 +56,9 @@ local function accept(diff, begun)
   end
   vim.bo[diff.right].modified = false
   require("pillion.reload").expect(diff.path)
+  if diff.is_new then
+    new_file.expect(diff.path)
+  end
   pending.settle(diff, "accepted")
   return true
 end
@@ -93,6 +97,9 @@ local function attach()
     vim.api.nvim_create_autocmd(event, { group = group, callback = callback })
   end
   on({ "WinEnter", "BufEnter", "TabEnter" }, pending.guard)
+  on({ "InsertLeave", "WinEnter", "TabEnter" }, function()
+    vim.tbl_map(view.refresh_folds, pending.sorted())
+  end)
   on("WinClosed", function(event)
     local win = tonumber(event.match)
     local diff = vim.api.nvim_win_is_valid(win) and pending.of_buffer(vim.api.nvim_win_get_buf(win))
@@ -111,6 +118,7 @@ local function attach()
     quit.prepare(kind, buf, pending)
   end)
   quit.attach(group, pending)
+  label.attach(group, pending.sorted)
   write.attach(group, pending.of_buffer, function(diff)
     accept(diff, typed.revision(diff))
   end, function(diff)

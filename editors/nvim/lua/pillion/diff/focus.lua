@@ -83,9 +83,22 @@ function M.go_back(focus)
   return true
 end
 
+--- How far Neovim scrolls a window by itself when it gets a line less and more again, for the tab line.
+local SHIFT = 3
+
+--- Whether a window still stands where it stood, but for what Neovim did by itself.
+local function is_unmoved(win, view, was_split)
+  if not valid_win(win) or vim.bo[vim.api.nvim_win_get_buf(win)].buftype == "terminal" then
+    return false
+  end
+  local now = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  local is_near = was_split or math.abs(now.topline - view.topline) <= SHIFT
+  return is_near and now.lnum == view.lnum and now.col == view.col
+end
+
 --- Gives the windows of the tab page the sizes and views that they had, where the layout is the same
---- again and the person did not move the cursor.
-function M.restore_layout(focus)
+--- again and the person did not move the cursor. `was_split`: the view was among these windows.
+function M.restore_layout(focus, was_split)
   if not vim.api.nvim_tabpage_is_valid(focus.tab) then
     return
   end
@@ -97,8 +110,7 @@ function M.restore_layout(focus)
       end
     end)
     for win, view in pairs(focus.views) do
-      local there = valid_win(win) and vim.api.nvim_win_get_cursor(win)
-      if there and there[1] == view.lnum and there[2] == view.col and vim.bo[vim.api.nvim_win_get_buf(win)].buftype ~= "terminal" then
+      if is_unmoved(win, view, was_split) then
         vim.api.nvim_win_call(win, function()
           vim.fn.winrestview(view)
         end)

@@ -4,6 +4,8 @@ local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
 local text = require("pillion.diff.text")
 
+local layout = require("pillion.diff.layout")
+
 local M = {}
 
 --- The path as people say it: below the current folder without it.
@@ -17,7 +19,7 @@ function M.path(diff)
 end
 
 --- What no line shows: line endings, BOM, an unreadable original.
-function M.remarks(diff)
+local function remarks_of(diff)
   local remarks = diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine)
   if diff.is_lossy then
     table.insert(remarks, "the file on disk is not UTF-8: it is shown with � where it cannot be read")
@@ -35,15 +37,88 @@ local function literal(line)
   return (line:gsub("%%", "%%%%"))
 end
 
-function M.right(diff)
-  local remarks = M.remarks(diff)
-  local tail = #remarks > 0 and (" [%s]"):format(table.concat(remarks, "; ")) or ""
-  return literal((" %s proposes: %s%s — :w accepts, :q rejects"):format(notify.visible(diff.agent), M.path(diff), tail))
+--- The key of a person's map for a subcommand in Terminal mode, or nil.
+local function terminal_key(subcommand)
+  for _, map in ipairs(vim.api.nvim_get_keymap("t")) do
+    local rhs = (map.rhs or ""):lower()
+    local decides = rhs == ("<plug>(pillion-%s)"):format(subcommand) or rhs:find("pillion ?" .. subcommand)
+    if decides and not vim.startswith(map.lhs, "<Plug>") then
+      return map.lhs
+    end
+  end
 end
 
-function M.left(diff)
+local function is_in_terminal()
+  return vim.api.nvim_get_mode().mode == "t"
+end
+
+--- How to decide from where the person is.
+local function keys()
+  if not is_in_terminal() then
+    return ":w accepts, :q rejects"
+  end
+  local accept, reject = terminal_key("accept"), terminal_key("reject")
+  if accept then
+    return accept .. " accepts" .. (reject and (", %s rejects"):format(reject) or "")
+  end
+  return "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject"
+end
+
+local function right(diff)
+  local tail = #diff.remarks > 0 and (" [%s]"):format(table.concat(diff.remarks, "; ")) or ""
+  -- Where there is no room for all, the keys stay.
+  return literal((" %s proposes: %s%s"):format(notify.visible(diff.agent), M.path(diff), tail)) .. "%< — " .. literal(keys())
+end
+
+local function left(diff)
   local kind = diff.is_new and "new file" or diff.left_is_users and "your buffer" or "on disk"
   return literal((" %s (%s)"):format(M.path(diff), kind))
+end
+
+--- Puts the labels of a view where they belong, if something else stands there.
+local function keep(diff)
+  local option = M.option()
+  for name, line in pairs(diff.labels) do
+    local win = diff.windows[name]
+    local is_ours = win and vim.api.nvim_win_is_valid(win) and vim.w[win].pillion_diff == diff.id
+    if is_ours and vim.api.nvim_win_get_option(win, option) ~= line then
+      layout.set(diff.saved_options, win, option, line)
+    end
+  end
+end
+
+local function label(diff)
+  diff.labels = { right = right(diff), left = left(diff) }
+  keep(diff)
+end
+
+--- Labels the windows of a view.
+function M.show(diff)
+  diff.remarks = remarks_of(diff)
+  label(diff)
+end
+
+--- When other plugins put theirs into the same lines. Ours comes after theirs, since they were there
+--- before, and nobody sees theirs.
+local TAKEN_OVER = {
+  "BufEnter", "BufWinEnter", "BufWritePost", "CursorHold", "CursorMoved", "CursorMovedI", "DiagnosticChanged",
+  "FileType", "InsertEnter", "InsertLeave", "ModeChanged", "TabEnter", "TextChanged", "TextChangedI", "VimResized",
+}
+
+--- Keeps the labels of the pending diffs.
+function M.attach(group, sorted)
+  local function each(act)
+    return function()
+      vim.tbl_map(act, sorted())
+    end
+  end
+  local function on(events, act, pattern)
+    vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = each(act) })
+  end
+  on({ "TermEnter", "TermLeave", "WinEnter" }, label)
+  on(TAKEN_OVER, keep)
+  -- From a timer: in autocommands this is not heard.
+  on("OptionSet", keep, M.option())
 end
 
 --- Says that what the person looks at is another proposal now.
@@ -53,7 +128,8 @@ end
 
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.
 function M.announce(diff)
-  local hint = ". :PillionDiffs shows it"
+  local key = is_in_terminal() and (terminal_key("diffs") or "CTRL-\\ CTRL-N :PillionDiffs") or ":PillionDiffs"
+  local hint = (". %s shows it"):format(key)
   local room = vim.o.columns - vim.fn.strdisplaywidth("Pillion: " .. diff.agent .. " proposes " .. hint) - 14
   local path = M.path(diff)
   if vim.fn.strdisplaywidth(path) > room then

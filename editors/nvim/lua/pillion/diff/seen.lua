@@ -72,7 +72,7 @@ end
 --- began to type it.
 function M.problem(diff, begun)
   if M.is_unseen(diff) then
-    return "not drawn yet"
+    return diff.revision > 1 and "proposed anew just now" or "not seen before"
   elseif begun ~= diff.revision then
     return "proposed anew meanwhile"
   elseif now() - math.max(diff.seen.since, diff.refused_at or 0) < M.REVIEW_DELAY_MS then

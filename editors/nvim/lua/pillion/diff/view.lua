@@ -59,6 +59,23 @@ local function plan(diff, here, how)
   return spec
 end
 
+local function is_inserting()
+  return vim.api.nvim_get_mode().mode:find("^[iR]") ~= nil
+end
+
+--- In Insert mode Neovim finds no folds. Once the person is out of it, they are found anew.
+function M.refresh_folds(diff)
+  if not diff.has_stale_folds or is_inserting() then
+    return
+  end
+  diff.has_stale_folds = false
+  for _, win in ipairs({ diff.windows.left or -1, diff.windows.right }) do
+    if is_valid(win) then
+      layout.set_local(win, "foldmethod", vim.api.nvim_win_get_option(win, "foldmethod"))
+    end
+  end
+end
+
 local function go_to_first_hunk(diff)
   local first = hunks.between(original.lines(diff), text.lines(diff.right))[1]
   if first then
@@ -76,10 +93,7 @@ local function dress(diff, windows)
       vim.w[windows[name]].pillion_diff = diff.id
     end
   end
-  layout.set(saved, windows.right, label.option(), label.right(diff))
-  if windows.left then
-    layout.set(saved, windows.left, label.option(), label.left(diff))
-  end
+  label.show(diff)
   if windows.terminal then
     layout.set(saved, windows.terminal, "winfixwidth", true)
     layout.set(saved, windows.terminal, "winfixheight", true)
@@ -95,6 +109,7 @@ local function dress(diff, windows)
   else
     unified.attach(diff)
   end
+  diff.has_stale_folds = is_inserting()
   go_to_first_hunk(diff)
 end
 
@@ -121,7 +136,7 @@ local function build(diff, spec, here)
   end
   M.close_windows(diff, windows)
   focus.go_back(here)
-  focus.restore_layout(here)
+  focus.restore_layout(here, true)
   return nil, problem
 end
 
@@ -150,6 +165,7 @@ function M.show(diff, how)
     -- Without going back first: with the tab line that came with the new tab page, the terminal
     -- would get a line less there, and the agent in it a signal to draw itself anew.
     enter(windows.terminal)
+    label.show(diff)
     return true
   end
   focus.go_back(here)
@@ -187,14 +203,15 @@ end
 function M.replace(diff)
   proposal.replace(diff.right, diff.pristine)
   local windows = diff.windows
-  if is_valid(windows.right) then
-    layout.set(diff.saved_options, windows.right, label.option(), label.right(diff))
-  end
+  label.show(diff)
   if is_valid(windows.left) then
     vim.api.nvim_win_call(windows.left, function()
       vim.cmd("diffupdate")
     end)
+  else
+    unified.refresh(diff)
   end
+  diff.has_stale_folds = is_inserting()
 end
 
 --- Takes the windows away that still show what the view put there; the others only lose diff mode.
@@ -239,7 +256,7 @@ function M.finish(diff, inside)
   local origin = diff.origin
   local came_back = false
   if inside and is_valid(origin.win) then
-    if vim.api.nvim_get_mode().mode:find("^[iR]") then
+    if is_inserting() then
       vim.cmd("stopinsert")
     end
     enter(origin.win)
@@ -253,9 +270,7 @@ function M.finish(diff, inside)
       vim.cmd("startinsert")
     end
   end
-  if diff.is_split then
-    focus.restore_layout(diff.before)
-  end
+  focus.restore_layout(diff.before, diff.is_split)
 end
 
 --- Brings the person to the proposal. `from`: the diff whose view they are in, if they are in one.

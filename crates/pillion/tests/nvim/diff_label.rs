@@ -1,0 +1,93 @@
+//! What a view says about itself stays readable: who proposes what, and which keys decide.
+
+use serde_json::{Value, json};
+
+use crate::diff::Review;
+
+const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
+
+/// What stands above the proposal; below it in Neovim 0.7. All windows with it are asked.
+const LABEL: &str = "(function()
+    local option = require('pillion.diff.label').option()
+    return vim.api.nvim_win_get_option(vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1], option)
+  end)()";
+
+/// A plugin that puts its own into the line: by autocommands, by a timer, for each window.
+const PLUGIN: &str = "
+    local option = vim.fn.has('nvim-0.8') == 1 and 'winbar' or 'statusline'
+    function take_over()
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        vim.api.nvim_win_set_option(win, option, 'THEIRS')
+      end
+      vim.g.taken = (vim.g.taken or 0) + 1
+    end
+    vim.api.nvim_create_autocmd({ 'WinEnter', 'BufWinEnter', 'CursorMoved', 'InsertLeave' }, { callback = take_over })";
+
+each_neovim! {
+    fn the_label_of_the_proposal_survives_what_plugins_put_there(version) {
+        let mut review = Review::with(version, PLUGIN);
+        let before = "(function() return vim.wo.statusline .. (vim.fn.has('nvim-0.8') == 1 and vim.wo.winbar or '') end)()";
+        let own: Value = review.world.nvim.lua(&format!("return {before}"), json!([]));
+        review.propose(PROPOSED);
+        for take_over in ["j", "<C-w>h<C-w>l", "ix<Esc>u", ":lua take_over()<CR>", ":lua vim.defer_fn(take_over, 1)<CR>"] {
+            review.world.nvim.command("let g:taken = 0");
+            review.type_until(take_over, "vim.g.taken > 0");
+            review.world.nvim.wait_until("the label", &format!("{LABEL}:find(':w accepts, :q rejects', 1, true) ~= nil"));
+        }
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
+        let now: Value = review.world.nvim.lua(&format!("return {before}"), json!([]));
+        assert!(now == own || now == json!("THEIRS"), "{now}");
+    }
+}
+
+fn type_in_terminal(review: &Review) {
+    review.world.nvim.command("set columns=160 lines=40");
+    review.world.nvim.lua::<Value>(
+        "vim.cmd('botright vertical 40split | enew') vim.fn.termopen({ 'sh', '-c', 'sleep 1000' })",
+        json!([]),
+    );
+    review.type_until("i", "vim.api.nvim_get_mode().mode == 't'");
+}
+
+each_neovim! {
+    fn in_a_terminal_the_label_names_what_works_there(version) {
+        let mut review = Review::new(version);
+        type_in_terminal(&review);
+        review.propose(PROPOSED);
+        let label_has = |text: &str| {
+            let condition = format!("{LABEL}:find('{text}', 1, true) ~= nil");
+            review.world.nvim.wait_until("the label", &condition);
+        };
+        label_has("CTRL-\\\\ CTRL-N, then :PillionAccept or :PillionReject");
+        review.world.nvim.input("<C-\\><C-n>");
+        label_has(":w accepts, :q rejects");
+        review.world.nvim.input("i");
+        label_has("CTRL-\\\\ CTRL-N, then :PillionAccept or :PillionReject");
+        review.type_until("<C-\\><C-n>:PillionAccept<CR>", "#require('pillion.diff').list() == 0");
+        review.is_accepted(PROPOSED);
+    }
+}
+
+each_neovim! {
+    fn maps_of_terminal_mode_decide_and_the_label_names_them(version) {
+        let mut review = Review::with(
+            version,
+            "vim.keymap.set({ 'n', 't' }, '<M-a>', '<Plug>(pillion-accept)')
+             vim.keymap.set('t', '<M-r>', '<Cmd>PillionReject<CR>')
+             vim.keymap.set('t', '<M-d>', '<Plug>(pillion-diffs)')",
+        );
+        type_in_terminal(&review);
+        review.propose(PROPOSED);
+        review.world.nvim.wait_until("the label", &format!("{LABEL}:find('<M-a> accepts, <M-r> rejects', 1, true) ~= nil"));
+        review.world.nvim.input("<M-a>");
+        review.is_accepted(PROPOSED);
+        review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
+        review.propose(PROPOSED);
+        review.world.nvim.input("<M-r>");
+        review.is_rejected();
+        review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
+        review.propose(PROPOSED);
+        review.type_until("<M-d>", "vim.b.pillion_diff ~= nil");
+    }
+}
