@@ -18,6 +18,7 @@ use crate::review::highlight::Texts;
 use crate::review::rows::Layout;
 use crate::review::syntax::Coloured;
 use crate::review::view::{Disk, Port, Side, View};
+use crate::visible;
 
 use comparing::Step;
 pub use comparing::{Compared, Comparing, Job};
@@ -96,6 +97,8 @@ pub enum Edit {
     Unchanged,
     /// It cannot be used, and why.
     Failed(String),
+    /// It cannot be used, and a sentence says why and where it is.
+    Kept(String),
     /// A newer proposal took the place of the one that was edited. If it was changed, a sentence
     /// says where the text is.
     Outdated(Option<String>),
@@ -122,6 +125,8 @@ pub enum Effect {
         path: PathBuf,
         /// What to edit.
         text: String,
+        /// The line of the current hunk, from 1.
+        line: usize,
     },
     /// Put a text that would be lost into a private file, and say where.
     Keep(PathBuf, String),
@@ -369,7 +374,11 @@ impl App {
     /// Where things stand on the screen.
     pub fn geometry(&self) -> Geometry {
         let area = Rect::new(0, 0, self.size.width, self.size.height);
-        Geometry::new(area, self.views.len() > 1, self.note().is_some())
+        let message = self
+            .message
+            .as_ref()
+            .map_or(0, |message| visible::width(&message.text));
+        Geometry::new(area, self.views.len() > 1, self.note().is_some(), message)
     }
 
     /// The window through which the current diff is seen.

@@ -22,6 +22,7 @@ use crate::review::screen::{self, Depth, Rest, Theme};
 use crate::review::source::Stamps;
 use crate::review::terminal::Screen;
 use crate::review::{Companion, Input, Options, ThemeChoice, background, watch};
+use crate::visible;
 
 /// How often the files of pending diffs are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -66,14 +67,14 @@ pub fn run(
         looked: Instant::now(),
         highlighting,
         is_over: false,
-        farewell: None,
+        farewell: Vec::new(),
     };
     let result = driver.run(&inputs);
     driver.await_editor(&inputs);
-    let farewell = driver.farewell.take();
+    let farewell = std::mem::take(&mut driver.farewell);
     drop(driver);
-    if let Some(farewell) = farewell {
-        failure::tell(farewell);
+    for place in farewell {
+        failure::tell(place);
     }
     result
 }
@@ -102,7 +103,8 @@ struct Driver<C> {
     looked: Instant,
     highlighting: Highlighting,
     is_over: bool,
-    farewell: Option<String>,
+    /// Where texts are that would have been lost: said again once the screen is gone.
+    farewell: Vec<String>,
 }
 
 impl<C: Companion> Driver<C> {
@@ -244,10 +246,15 @@ impl<C: Companion> Driver<C> {
                 revision,
                 path,
                 text,
-            } => return self.edit((id, revision), &path, text),
+                line,
+            } => return self.edit((id, revision), &path, text, line),
             Effect::Keep(path, text) => {
                 let notice = match edit::keep(&path, &text) {
-                    Ok(file) => format!("your edited text is kept in {}", file.display()),
+                    Ok(file) => {
+                        let place = format!("your edited text is kept in {}", file.display());
+                        self.farewell.push(place.clone());
+                        place
+                    }
                     Err(error) => format!("your edited text is lost: {error}"),
                 };
                 return self.update(Event::Kept(notice));
@@ -266,8 +273,19 @@ impl<C: Companion> Driver<C> {
     }
 
     /// Starts the reviewer's editor. The loop goes on meanwhile, and answers agents.
-    fn edit(&mut self, which: (DiffId, u32), path: &Path, text: String) -> io::Result<()> {
+    fn edit(
+        &mut self,
+        which: (DiffId, u32),
+        path: &Path,
+        text: String,
+        line: usize,
+    ) -> io::Result<()> {
         let (id, revision) = which;
+        let variable = std::env::var_os;
+        let editor = match edit::EditorCommand::new(variable("VISUAL"), variable("EDITOR")) {
+            Ok(editor) => editor,
+            Err(reason) => return self.update(Event::Edited(id, Edit::Failed(reason))),
+        };
         let session = match edit::Session::new(path, text) {
             Ok(session) => session,
             Err(error) => {
@@ -275,9 +293,10 @@ impl<C: Companion> Driver<C> {
                 return self.update(Event::Edited(id, Edit::Failed(reason)));
             }
         };
-        self.screen.release();
-        let variable = std::env::var_os;
-        match session.start(variable("VISUAL"), variable("EDITOR")) {
+        let name = visible::one_line(&path.file_name().unwrap_or_default().to_string_lossy());
+        self.screen
+            .lend(&format!("Editing {name} in {}…", editor.name()))?;
+        match session.start(&editor, line) {
             Err(reason) => {
                 self.screen.take()?;
                 self.update(Event::Edited(id, Edit::Failed(reason)))
@@ -315,6 +334,9 @@ impl<C: Companion> Driver<C> {
         Keyboard::discard();
         self.resize()?;
         let edit = session.finish_for(status, revision, self.revision(id));
+        if let Edit::Kept(place) | Edit::Outdated(Some(place)) = &edit {
+            self.farewell.push(place.clone());
+        }
         self.update(Event::Edited(id, edit))?;
         self.keyboard.go_on();
         Ok(())
@@ -353,7 +375,8 @@ impl<C: Companion> Driver<C> {
             }
         }
         if session.saved().is_some() {
-            self.farewell = Some(session.keep("the review ended while you edited"));
+            let place = session.keep("the review ended while you edited");
+            self.farewell.push(place);
         }
     }
 

@@ -1,6 +1,8 @@
 //! The reviewer's own editor on a proposal: a private copy of the text, the command, and what comes
 //! back. Never writes the user's file.
 
+mod command;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -10,6 +12,8 @@ use std::process::{Child, Command, ExitStatus};
 use tempfile::TempDir;
 
 use crate::review::app::Edit;
+
+pub use command::EditorCommand;
 
 /// A text that is being edited.
 #[derive(Debug)]
@@ -31,20 +35,14 @@ impl Session {
         Ok(Self { folder, file, text })
     }
 
-    /// Starts the editor on it.
+    /// Starts the editor on it, at a line from 1.
     ///
     /// # Errors
     /// One sentence that says which command did not start.
-    pub fn start(
-        &self,
-        visual: Option<OsString>,
-        editor: Option<OsString>,
-    ) -> Result<Child, String> {
-        let words = command(visual, editor)?;
-        let (program, arguments) = words.split_first().ok_or("no editor is set")?;
+    pub fn start(&self, editor: &EditorCommand, line: usize) -> Result<Child, String> {
+        let program = editor.program();
         Command::new(program)
-            .args(arguments)
-            .arg(&self.file)
+            .args(editor.arguments(&self.file, line))
             .spawn()
             .map_err(|error| format!("cannot start {program}: {error}"))
     }
@@ -53,7 +51,7 @@ impl Session {
     pub fn saved(&self) -> Option<String> {
         match self.outcome() {
             Edit::Text(text) => Some(text),
-            Edit::Unchanged | Edit::Failed(_) | Edit::Outdated(_) => None,
+            Edit::Unchanged | Edit::Failed(_) | Edit::Kept(_) | Edit::Outdated(_) => None,
         }
     }
 
@@ -66,12 +64,12 @@ impl Session {
             Err(error) => Some(format!("the editor was lost: {error}")),
         };
         match (problem, outcome) {
-            (None, Edit::Failed(reason)) => Edit::Failed(self.keep(&reason)),
+            (None, Edit::Failed(reason)) => Edit::Kept(self.keep(&reason)),
             (None, outcome) => outcome,
             (Some(problem), Edit::Unchanged) => {
                 Edit::Failed(format!("{problem}: the proposal is as it was"))
             }
-            (Some(problem), _) => Edit::Failed(self.keep(&problem)),
+            (Some(problem), _) => Edit::Kept(self.keep(&problem)),
         }
     }
 
@@ -90,7 +88,7 @@ impl Session {
                 let keep = || self.keep("a newer proposal came while you edited");
                 Edit::Outdated(is_changed.then(keep))
             }
-            None if is_changed => Edit::Failed(self.keep("the diff was closed meanwhile")),
+            None if is_changed => Edit::Kept(self.keep("the diff was closed meanwhile")),
             None => Edit::Failed("the diff was closed meanwhile".to_owned()),
         }
     }
@@ -146,23 +144,6 @@ fn without_added_newline(before: &str, mut after: String) -> String {
         after.clear();
     }
     after
-}
-
-/// The command line of the reviewer's editor.
-fn command(visual: Option<OsString>, editor: Option<OsString>) -> Result<Vec<String>, String> {
-    for (name, value) in [("VISUAL", visual), ("EDITOR", editor)] {
-        let Some(value) = value else { continue };
-        let value = value
-            .into_string()
-            .map_err(|_| format!("${name} is not UTF-8"))?;
-        let words = shell_words::split(&value).map_err(|error| format!("${name}: {error}"))?;
-        if words.first().is_some_and(|word| !word.is_empty()) {
-            return Ok(words);
-        }
-    }
-    Ok(vec![
-        if cfg!(windows) { "notepad" } else { "vi" }.to_owned(),
-    ])
 }
 
 /// The name of the copy: that of the file, so that editors know its language. Names that tools read

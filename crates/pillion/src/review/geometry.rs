@@ -10,6 +10,9 @@ pub const SIDE_BY_SIDE: u16 = 100;
 /// The smallest terminal that shows a diff.
 pub const SMALLEST: (u16, u16) = (40, 10);
 
+/// Columns of the status line that are not for the message.
+pub const MESSAGE_MARGIN: u16 = 5;
+
 /// Columns for the mark of the current hunk.
 pub const MARK: usize = 2;
 
@@ -40,7 +43,9 @@ pub struct Geometry {
 
 impl Geometry {
     /// Divides `area`.
-    pub fn new(area: Rect, tabs: bool, note: bool) -> Self {
+    ///
+    /// A message of so many columns is shown as a whole: it may say where a text is kept.
+    pub fn new(area: Rect, tabs: bool, note: bool, message: usize) -> Self {
         let mut next = area.y;
         let mut row = || {
             let rect = Rect::new(area.x, next, area.width, 1).intersection(area);
@@ -52,9 +57,12 @@ impl Geometry {
         let title = row();
         let note = note.then(&mut row);
         let bottom = area.bottom();
+        let room = usize::from(area.width.saturating_sub(MESSAGE_MARGIN)).max(1);
+        let rows = u16::try_from(message.div_ceil(room)).unwrap_or(u16::MAX);
+        let rows = rows.clamp(1, (area.height / 3).max(1));
         let body = Rect {
             y: next.min(bottom),
-            height: bottom.saturating_sub(2).saturating_sub(next),
+            height: bottom.saturating_sub(1 + rows).saturating_sub(next),
             ..area
         };
         let line = |y: u16| Rect::new(area.x, y, area.width, 1).intersection(area);
@@ -64,7 +72,11 @@ impl Geometry {
             title,
             note,
             body,
-            status: line(bottom.saturating_sub(2)),
+            status: Rect {
+                height: rows,
+                ..line(bottom.saturating_sub(1 + rows))
+            }
+            .intersection(area),
             footer: line(bottom.saturating_sub(1)),
         }
     }

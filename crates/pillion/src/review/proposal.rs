@@ -212,6 +212,21 @@ impl Proposal {
             .find(|state| state.edited)
     }
 
+    /// The line of a hunk in what would be accepted, from 1.
+    pub fn line_of(&self, hunk: usize) -> usize {
+        let Some(current) = self.hunks().get(hunk) else {
+            return 1;
+        };
+        let lines = |hunk: &Hunk| match hunk.out {
+            true => hunk.before.len(),
+            false => hunk.after.len(),
+        };
+        let above = &self.hunks()[..hunk];
+        let proposed: usize = above.iter().map(|hunk| hunk.after.len()).sum();
+        let kept: usize = above.iter().map(lines).sum();
+        current.after.start - proposed + kept + 1
+    }
+
     /// What it changes.
     pub fn count(&self) -> Count {
         let mut count = Count {

@@ -4,11 +4,11 @@ use std::io::{self, IsTerminal, Stdout, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossterm::cursor::Show;
+use crossterm::cursor::{MoveTo, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -61,6 +61,9 @@ pub fn check() -> Result<(), NoTerminal> {
 /// Whether the terminal is ours at the moment.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// Whether another program has it, on the screen that we left.
+static LENT: AtomicBool = AtomicBool::new(false);
+
 /// The terminal, ours from `new` to drop.
 pub struct Screen {
     /// What to draw on.
@@ -90,6 +93,7 @@ impl Screen {
     /// When the terminal refuses.
     pub fn take(&mut self) -> io::Result<()> {
         self.modes.restore();
+        LENT.store(false, Ordering::SeqCst);
         TAKEN.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
@@ -102,6 +106,26 @@ impl Screen {
     /// Gives the terminal back.
     pub fn release(&mut self) {
         restore();
+    }
+
+    /// Gives the terminal to another program until [`Screen::take`]. Where that has a window of its
+    /// own, `text` stays to be read.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn lend(&mut self, text: &str) -> io::Result<()> {
+        self.release();
+        LENT.store(true, Ordering::SeqCst);
+        let top = MoveTo(0, 0);
+        execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            Clear(ClearType::All),
+            top
+        )?;
+        let mut out = io::stdout();
+        writeln!(out, "{text}\n")?;
+        out.flush()
     }
 
     /// Gives the terminal back to the shell and sleeps until the shell brings us back.
@@ -155,6 +179,9 @@ impl Modes {
 }
 
 fn restore() {
+    if LENT.swap(false, Ordering::SeqCst) {
+        let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    }
     if TAKEN.swap(false, Ordering::SeqCst) {
         // Nothing can be done about a terminal that is gone.
         let mut out = io::stdout();

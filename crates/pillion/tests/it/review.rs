@@ -12,7 +12,10 @@ use crate::sandbox::Sandbox;
 const SOON: Duration = Duration::from_secs(20);
 
 /// Longer than a diff that has just come up ignores decisions.
-const LOOK: Duration = Duration::from_millis(600);
+const LOOK: Duration = Duration::from_millis(750);
+
+/// What the review answers to a key that came too early all the same.
+const TOO_EARLY: &str = "have a look first";
 
 const WELCOME: &str = "Waiting for an agent.";
 
@@ -65,8 +68,16 @@ impl Review {
 
     /// Presses a key once the diff that is shown takes decisions.
     fn decide(&self, key: &str) {
-        std::thread::sleep(LOOK);
-        self.pane.send_keys([key]);
+        loop {
+            std::thread::sleep(LOOK);
+            let before = self.pane.wait_gone(TOO_EARLY, SOON);
+            self.pane.send_keys([key]);
+            let changed = |screen: &str| *screen != before;
+            let after = self.pane.wait_until("an answer to a key", SOON, changed);
+            if !after.contains(TOO_EARLY) {
+                return;
+            }
+        }
     }
 
     /// The terminal is as it was before.
@@ -293,4 +304,72 @@ fn a_saved_file_is_shared_and_a_neighbour_is_named() {
         &[env!("CARGO_BIN_EXE_pillion")],
     );
     other.wait_for("serves this folder too", SOON);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_held_key_and_a_paste_decide_about_one_diff_at_most() {
+    let review = Review::usual();
+    let agent = review.connect();
+    for name in 0..12 {
+        agent.propose(format!("/tmp/{name}.txt"), "new\n");
+    }
+    review.pane.wait_for("0.txt", SOON);
+    std::thread::sleep(LOOK);
+    review.pane.type_text("aaaarrrr");
+    review.pane.wait_for("pasted text decides nothing", SOON);
+    let pending = || {
+        let list = review.sandbox.run(["diffs", "--json"]).expect(0).stdout;
+        list.matches("\"path\"").count()
+    };
+    assert_eq!(pending(), 12);
+    review.decide("a");
+    review.pane.wait_for("accepted", SOON);
+    // As terminals do it: silent at first, then 30 times a second.
+    std::thread::sleep(Duration::from_millis(500));
+    for _ in 0..75 {
+        review.pane.send_keys(["a"]);
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    review.pane.wait_for("a held key decides once", SOON);
+    assert_eq!(pending(), 11);
+}
+
+/// Text that takes long to compare.
+fn slow_text(mut seed: u64) -> String {
+    let mut number = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        format!("{}\n", (seed >> 33) % 50)
+    };
+    (0..20_000).map(|_| number()).collect()
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_key_typed_at_the_former_proposal_does_not_accept_the_one_that_comes() {
+    let review = Review::usual();
+    let mut agent = review.connect();
+    let before = slow_text(1);
+    let file = review.sandbox.home.file("a.txt", &before);
+    let path = file.to_str().unwrap().to_owned();
+    let harmless = format!("harmless\n{before}");
+    let mut evil = String::new();
+    for (round, ms) in [0, 20, 60, 120, 250, 400].into_iter().enumerate() {
+        agent.propose(&path, &harmless);
+        review.pane.wait_for("harmless", SOON);
+        std::thread::sleep(LOOK);
+        evil = format!("evil {round}\n{}", slow_text(99));
+        let call = agent.proposing(&path, &evil);
+        std::thread::sleep(Duration::from_millis(ms));
+        review.pane.send_keys(["a"]);
+        call.end().unwrap();
+    }
+    review.pane.wait_for("evil 5", SOON);
+    review.decide("a");
+    let is_evil = |update: &Update| matches!(update, Update::DiffAccepted { content, .. } if content.starts_with("evil"));
+    let content = evil;
+    assert!(
+        agent.next(is_evil) == Update::DiffAccepted { path, content },
+        "unseen"
+    );
 }

@@ -266,6 +266,7 @@ impl App {
             revision: view.revision,
             path: view.target.path.clone(),
             text: view.proposal.text(),
+            line: view.proposal.line_of(view.hunk),
         }]
     }
 

@@ -187,7 +187,7 @@ impl App {
         match edit {
             Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),
             // Most of these name the place where the text is.
-            Edit::Failed(reason) | Edit::Outdated(Some(reason)) => {
+            Edit::Failed(reason) | Edit::Kept(reason) | Edit::Outdated(Some(reason)) => {
                 self.say_for(LONG_MESSAGE, Tone::Warning, reason, now);
             }
             Edit::Outdated(None) => self.say_newer(id, now),

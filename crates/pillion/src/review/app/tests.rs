@@ -362,6 +362,22 @@ fn closing_answers_with_the_edited_text_and_only_once() {
 }
 
 #[test]
+fn the_editor_opens_at_the_line_of_the_hunk_as_the_text_stands() {
+    let mut person = Person::new(80, 24);
+    let [before, after] = FOUR;
+    person.open("a.txt", Some(before), &format!("plus\nplus\n{after}"));
+    let line = |person: &mut Person| match &person.press("e")[..] {
+        [Effect::Edit { line, .. }] => *line,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(line(&mut person), 1);
+    person.press("nn");
+    assert_eq!(line(&mut person), 11);
+    person.press("pp nn");
+    assert_eq!(line(&mut person), 9, "what is out takes no lines");
+}
+
+#[test]
 fn an_edit_is_accepted_and_can_be_taken_back() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\n"), "b\n");

@@ -5,7 +5,8 @@ use super::*;
 fn outcome(before: &str, script: &str) -> Edit {
     let session = Session::new(Path::new("/w/src/app.ts"), before.to_owned()).unwrap();
     let editor = format!("sh -c '{script}' editor");
-    let mut child = session.start(None, Some(editor.into())).unwrap();
+    let command = EditorCommand::new(None, Some(editor.into())).unwrap();
+    let mut child = session.start(&command, 1).unwrap();
     let status = child.wait();
     session.finish(status)
 }
@@ -19,7 +20,7 @@ fn text(edit: Edit) -> String {
 
 fn failed(edit: Edit) -> String {
     match edit {
-        Edit::Failed(reason) => reason,
+        Edit::Failed(reason) | Edit::Kept(reason) => reason,
         other => panic!("{other:?}"),
     }
 }
@@ -56,7 +57,8 @@ fn a_text_whose_proposal_was_replaced_is_kept_aside() {
     let finish = |script: &str| {
         let session = Session::new(Path::new("/w/a.txt"), "first\n".to_owned()).unwrap();
         let editor = format!("sh -c '{script}' editor");
-        let mut child = session.start(None, Some(editor.into())).unwrap();
+        let command = EditorCommand::new(None, Some(editor.into())).unwrap();
+        let mut child = session.start(&command, 1).unwrap();
         session.finish_for(child.wait(), 1, Some(2))
     };
     assert!(matches!(finish("true"), Edit::Outdated(None)));
@@ -78,17 +80,25 @@ fn a_text_that_is_not_utf8_is_kept_aside() {
 
 #[test]
 fn the_command_is_visual_then_editor_then_vi() {
-    let words =
-        |visual: &str, editor: &str| command(Some(visual.into()), Some(editor.into())).unwrap();
-    assert_eq!(words("code --wait", "nano"), ["code", "--wait"]);
-    assert_eq!(words(" ", "'my editor' -n"), ["my editor", "-n"]);
-    assert_eq!(command(None, None).unwrap().len(), 1);
-    let error = command(Some("'".into()), None).unwrap_err();
+    let words = |visual: &str, editor: &str| {
+        let command = EditorCommand::new(Some(visual.into()), Some(editor.into())).unwrap();
+        let arguments = command.arguments(Path::new("a"), 1);
+        let arguments = arguments
+            .iter()
+            .map(|word| word.to_str().unwrap().to_owned());
+        [command.program().to_owned()]
+            .into_iter()
+            .chain(arguments)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(words("nano -x", "code"), ["nano", "-x", "+1", "a"]);
+    assert_eq!(words(" ", "'my editor' -n"), ["my editor", "-n", "a"]);
+    assert!(EditorCommand::new(None, None).is_ok());
+    let error = EditorCommand::new(Some("'".into()), None).unwrap_err();
     assert!(error.starts_with("$VISUAL"), "{error}");
     let session = Session::new(Path::new("/w/a"), String::new()).unwrap();
-    let error = session
-        .start(Some("no-such-editor-here".into()), None)
-        .unwrap_err();
+    let missing = EditorCommand::new(Some("no-such-editor-here".into()), None).unwrap();
+    let error = session.start(&missing, 1).unwrap_err();
     assert!(
         error.starts_with("cannot start no-such-editor-here: "),
         "{error}"

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::review::app::{App, Tone, mark_name};
-use crate::review::geometry::{Geometry, SIDE_BY_SIDE};
+use crate::review::geometry::{Geometry, MESSAGE_MARGIN, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, narrow, put};
 use crate::visible::{self, width};
@@ -18,9 +18,10 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
 }
 
 fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    fill(buffer, area, "─", theme.missing);
+    let first = Rect { height: 1, ..area };
+    fill(buffer, first, "─", theme.missing);
     let message = message(app, theme);
-    let room = usize::from(area.width).saturating_sub(5);
+    let room = usize::from(area.width.saturating_sub(MESSAGE_MARGIN));
     let position = position(app);
     let needed = message.as_ref().map_or(0, |(text, _)| width(text) + 3);
     // A message may say where a text is kept: it is worth more than the position.
@@ -30,23 +31,37 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         let right = Rect {
             x,
             width: area.right() - x,
-            ..area
+            ..first
         };
         let position = Line::styled(format!(" {position} "), theme.muted);
         put(buffer, right, &position);
     }
     if let Some((text, style)) = message {
-        let spans = [
-            Span::raw(" "),
-            Span::styled(visible::head(&text, room), style),
-            Span::raw(" "),
-        ];
-        let left = Rect {
-            x: area.x + 2,
-            width: area.width.saturating_sub(2),
-            ..area
+        rows(buffer, area, &text, room, style);
+    }
+}
+
+/// Puts a text into as many rows as there are.
+fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) {
+    let mut rest = text;
+    for y in area.top()..area.bottom() {
+        let is_last = y + 1 == area.bottom();
+        let end = visible::breaks(rest, room)
+            .get(1)
+            .map_or(rest.len(), |next| next.byte);
+        let shown = match is_last {
+            true => visible::head(rest, room),
+            false => rest[..end].to_owned(),
         };
-        put(buffer, left, &Line::from_iter(spans));
+        let spans = [Span::raw(" "), Span::styled(shown, style), Span::raw(" ")];
+        let row = Rect {
+            x: area.x + 2,
+            y,
+            width: area.width.saturating_sub(2),
+            height: 1,
+        };
+        put(buffer, row, &Line::from_iter(spans));
+        rest = &rest[end..];
     }
 }
 

@@ -624,3 +624,17 @@ fn a_message_can_be_read_and_its_style_ends_with_it() {
         }
     }
 }
+
+#[test]
+fn a_message_is_shown_as_a_whole_however_long_the_path_in_it() {
+    let mut person = with_diff(60, 20);
+    let place = format!("/tmp/{}/proposal.txt", "folder".repeat(18));
+    person.happens(Event::Kept(format!("your text is kept in {place}")));
+    let screen = see(&mut person);
+    let rows: String = screen
+        .lines()
+        .map(|row| row.trim_matches(['─', ' ']))
+        .collect();
+    assert!(rows.contains(&place), "{screen}");
+    assert!(screen.contains("accept"), "{screen}");
+}
