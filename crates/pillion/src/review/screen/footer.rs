@@ -9,7 +9,7 @@ use crate::review::app::{App, Tone, mark_name};
 use crate::review::geometry::{Geometry, MESSAGE_MARGIN, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, narrow, put};
-use crate::visible::{self, width};
+use crate::visible::{self, Breaks, width};
 
 /// Draws the lines below the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
@@ -43,25 +43,23 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Puts a text into as many rows as there are.
 fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) {
-    let mut rest = text;
-    for y in area.top()..area.bottom() {
+    let mut breaks = Breaks::new(room);
+    breaks.extend(text, &mut usize::MAX.clone(), |_| false);
+    let starts = breaks.rows().iter().map(|row| row.byte);
+    for (y, start) in (area.top()..area.bottom()).zip(starts) {
         let is_last = y + 1 == area.bottom();
-        let end = visible::breaks(rest, room)
-            .get(1)
-            .map_or(rest.len(), |next| next.byte);
-        let shown = match is_last {
-            true => visible::head(rest, room),
-            false => rest[..end].to_owned(),
+        let row: String = match breaks.rows().iter().find(|row| row.byte > start) {
+            Some(next) if !is_last => text[start..next.byte].to_owned(),
+            _ => visible::head(&text[start..], room),
         };
-        let spans = [Span::raw(" "), Span::styled(shown, style), Span::raw(" ")];
-        let row = Rect {
+        let spans = [Span::raw(" "), Span::styled(row, style), Span::raw(" ")];
+        let place = Rect {
             x: area.x + 2,
             y,
             width: area.width.saturating_sub(2),
             height: 1,
         };
-        put(buffer, row, &Line::from_iter(spans));
-        rest = &rest[end..];
+        put(buffer, place, &Line::from_iter(spans));
     }
 }
 
