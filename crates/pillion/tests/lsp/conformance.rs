@@ -47,11 +47,14 @@ impl Shower {
                 let uri = params["uri"].as_str().unwrap();
                 let path = uri.strip_prefix("file://").unwrap();
                 let path = percent_decode_str(path).decode_utf8().unwrap();
-                let text = std::fs::read_to_string(&*path).unwrap();
-                let document = json!({"uri": uri, "languageId": "x", "version": 0, "text": text});
-                let params = json!({"textDocument": document});
                 self.editor.answer(message, json!({"success": true}));
-                self.editor.notify("textDocument/didOpen", params);
+                // The diff may have been closed meanwhile.
+                if let Ok(text) = std::fs::read_to_string(&*path) {
+                    let document =
+                        json!({"uri": uri, "languageId": "x", "version": 0, "text": text});
+                    let params = json!({"textDocument": document});
+                    self.editor.notify("textDocument/didOpen", params);
+                }
                 self.has_shown = true;
             }
             _ => {}
