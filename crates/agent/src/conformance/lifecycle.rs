@@ -11,7 +11,7 @@ use super::bench::{Bench, Step};
 use super::check::{Check, check};
 use super::rule::Group::Lifecycle;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
+use super::rule::{Finding, Look, Problem, Tally, blocked, broken, cut, unchecked};
 use super::seen::Stopped;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -35,6 +35,13 @@ pub(super) const CHECKS: &[Check] = &[
         "C2.5-separator",
         "`workspacePath` joins the roots by the system's path-list separator",
         |b| Box::pin(async { separator(b) }),
+    ),
+    check(
+        Lifecycle,
+        Should,
+        "C1.1-events",
+        "Events are JSON-RPC messages without ids: agents of today stumble over others",
+        |b| Box::pin(events(b)),
     ),
     // The last: nothing can be looked at afterwards.
     check(
@@ -72,6 +79,25 @@ fn whole_files(bench: &Bench) -> Finding {
              while this runs",
         ),
         count => Ok(format!("rewritten {count} times")),
+    }
+}
+
+/// Looked at late: of every stream that there was.
+async fn events(bench: &Bench) -> Finding {
+    let mut session = bench.session().await?;
+    session.listen(bench.line.patience.quiet).await;
+    let heard = bench.line.events();
+    match heard.odd {
+        Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
+        Some(event) if event.data.is_empty() => broken("an event is empty"),
+        Some(event) => broken(format!(
+            "an event is no JSON-RPC message: {}",
+            cut(&event.data)
+        )),
+        None if heard.count == 0 => {
+            unchecked("no event came: nothing was sent, and nobody decided")
+        }
+        None => Ok(format!("{} events", heard.count)),
     }
 }
 

@@ -9,6 +9,7 @@ use ::http::Method;
 use pillion_protocol::diff::CLOSE_DIFF;
 use serde_json::json;
 
+use super::events::Event;
 use super::message::{NEWEST_VERSION, request};
 use super::probe::{Answer, NoAnswer, Probe, VERSION};
 use super::target::Target;
@@ -54,6 +55,15 @@ pub(super) struct Line {
     unanswered: AtomicU32,
     /// Sessions and views that are to be closed whatever happens.
     left: Mutex<Vec<Record>>,
+    events: Mutex<HeardEvents>,
+}
+
+/// What came on all event streams.
+#[derive(Debug, Clone, Default)]
+pub(super) struct HeardEvents {
+    pub(super) count: usize,
+    /// The first that is no JSON-RPC message, or that has an id.
+    pub(super) odd: Option<Event>,
 }
 
 /// Who has left so many requests without an answer is not waited for as long as before.
@@ -77,6 +87,7 @@ impl Line {
             patience,
             unanswered: AtomicU32::new(0),
             left: Mutex::default(),
+            events: Mutex::default(),
         }
     }
 
@@ -151,6 +162,21 @@ impl Line {
             is_clean &= record.end(self).await;
         }
         is_clean
+    }
+
+    /// Notes an event, which may be no message.
+    pub(super) fn heard(&self, event: Event, is_odd: bool) {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.count += 1;
+        if is_odd && events.odd.is_none() {
+            events.odd = Some(event);
+        }
+    }
+
+    /// What came so far.
+    pub(super) fn events(&self) -> HeardEvents {
+        let events = self.events.lock();
+        events.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Record>> {

@@ -50,8 +50,8 @@ pub(super) struct Session<'a> {
     stream: Option<Stream>,
     /// The messages that came so far, with the time.
     pub(super) messages: Vec<(Instant, Value)>,
-    /// The events that are no JSON-RPC messages, or that have an id.
-    pub(super) odd_events: Vec<Event>,
+    /// How many events are no JSON-RPC messages, or have an id.
+    odd_events: usize,
     /// How often anything came.
     pub(super) signs: usize,
     /// Why nothing is heard any more, if so.
@@ -100,7 +100,7 @@ impl<'a> Session<'a> {
             patience,
             stream: None,
             messages: Vec::new(),
-            odd_events: Vec::new(),
+            odd_events: 0,
             signs: 0,
             end: None,
         };
@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
 
     /// Takes in one thing; false when the time is up or nothing can come any more.
     async fn hear(&mut self, until: Instant) -> bool {
-        if self.messages.len() + self.odd_events.len() >= MAX_MESSAGES {
+        if self.messages.len() + self.odd_events >= MAX_MESSAGES {
             self.end = Some("it was left, because so many messages came,");
         }
         let Some(stream) = self.stream.as_mut().filter(|_| self.end.is_none()) else {
@@ -255,9 +255,9 @@ impl<'a> Session<'a> {
             Ok(Some(Heard::Event { at, event })) => {
                 let message = json::value(event.data.as_bytes()).ok();
                 let message = message.filter(|message| message["jsonrpc"] == "2.0");
-                if message.is_none() || event.has_id {
-                    self.odd_events.push(event);
-                }
+                let is_odd = message.is_none() || event.has_id;
+                self.odd_events += usize::from(is_odd);
+                self.line.heard(event, is_odd);
                 self.messages.extend(message.map(|message| (at, message)));
             }
         }

@@ -8,7 +8,7 @@ use super::bench::Bench;
 use super::check::{Check, check};
 use super::rule::Group::Transport;
 use super::rule::Level::{Must, Should};
-use super::rule::{Finding, blocked, broken, cut, unchecked};
+use super::rule::{Finding, blocked, broken, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -31,13 +31,6 @@ pub(super) const CHECKS: &[Check] = &[
         "C1.1-stream-alive",
         "A silent event stream shows signs of life",
         |b| Box::pin(stream_alive(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-events",
-        "Events are JSON-RPC messages without ids: agents of today stumble over others",
-        |b| Box::pin(events(b)),
     ),
 ];
 
@@ -84,20 +77,4 @@ async fn stream_alive(bench: &Bench) -> Finding {
         ));
     }
     broken(format!("it was silent for {idle:.1?}"))
-}
-
-async fn events(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
-    session.listen(bench.line.patience.quiet).await;
-    // An answer to a request may be a stream as well.
-    let odd = session.odd_events.first();
-    match odd {
-        Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
-        Some(event) if event.data.is_empty() => broken("an event is empty"),
-        Some(event) => broken(format!(
-            "an event is no JSON-RPC message: {}",
-            cut(&event.data)
-        )),
-        None => Ok(format!("{} messages", session.messages.len())),
-    }
 }

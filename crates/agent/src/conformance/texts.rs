@@ -102,6 +102,13 @@ pub(super) const CHECKS: &[Check] = &[
     check(
         Texts,
         Must,
+        "C5.5-markup",
+        "`closeDiff` gives back markup, escapes and placeholders",
+        |b| Box::pin(comes_back(b, MARKUP.into())),
+    ),
+    check(
+        Texts,
+        Must,
         "C5.5-long-line",
         "`closeDiff` gives back a line of 200 kB",
         |b| {
@@ -131,6 +138,7 @@ pub(super) const CHECKS: &[Check] = &[
 const LONG: usize = 100_000;
 
 const UNICODE: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 🇧🇷 é e\u{301} ñ n\u{303} 한 ᄒ\u{1161}ᆫ \u{1d11e} \u{fffd} \u{e000}\n";
+const MARKUP: &str = "<b title='&quot;'>&amp;&lt;</b> <!-- --> $& $$ $1 ${x} {{y}} #{z} %s %% %20 \\n \\u0041 \\\\ `a`\n";
 const JSON: &str = r#"{"content": "not this", "data: x": "\n\n\u0041"}"#;
 
 async fn comes_back(bench: &Bench, text: String) -> Finding {

@@ -276,7 +276,9 @@ impl Shared {
         }
         for (id, session) in &self.state().sessions {
             if let (true, Some(stream)) = (is_meant(id), &session.stream) {
-                let _ = stream.send(format!("data: {message}\n\n"));
+                let is_odd = !is_context && self.breaks("C1.1-events/outcome");
+                let id = if is_odd { "id: 7\n" } else { "" };
+                let _ = stream.send(format!("{id}data: {message}\n\n"));
             }
         }
     }

@@ -28,6 +28,7 @@ const UNBREAKABLE: [(&str, &str); 3] = [
 
 /// Other ways to break some rules: the rule, and the way.
 const VARIANTS: &[&str] = &[
+    "C1.1-events/outcome",
     "C1.1-host-foreign/prefix",
     "C1.1-id/number",
     "C1.1-origin-foreign/prefix",
@@ -93,6 +94,9 @@ const VARIANTS: &[&str] = &[
     "C5.5-alike/pattern",
     "C5.5-alike/prefix",
     "C5.5-alike/prefix-last",
+    "C5.5-markup/entities",
+    "C5.5-markup/escapes",
+    "C5.5-markup/percent",
     "C5.5-odd-path/close",
     "C5.5-several/close",
     "C5.5-several/last",

@@ -196,6 +196,7 @@ impl Shared {
     /// The text as an editor spoils it that breaks one of the rules about texts.
     fn spoilt(&self, text: &str) -> String {
         let breaks = |rule: &str| self.breaks(&format!("C5.5-{rule}"));
+        let is_json = text.starts_with("{\"content\"");
         let has_lone_lf = text.replace("\r\n", "").contains('\n');
         let has_lone_cr = text.replace("\r\n", "").contains('\r');
         let has_crlf = text.contains("\r\n");
@@ -213,6 +214,10 @@ impl Shared {
             () if breaks("separators") => text.replace('\u{2028}', "\n"),
             () if breaks("unicode") => text.replace("e\u{301}", "é"),
             () if breaks("nul") => text.split('\0').next().unwrap_or_default().to_owned(),
+            () if breaks("markup") => text.replace("$$", "$"),
+            () if breaks("markup/entities") => text.replace("&lt;", "<"),
+            () if breaks("markup/escapes") && !is_json => text.replace("\\n", "\n"),
+            () if breaks("markup/percent") => text.replace("%%", "%"),
             () if breaks("long-line") && has_long_line() => cut(100_000),
             () if breaks("1mb") && (1_000_000..2_000_000).contains(&text.len()) => cut(65_536),
             () if breaks("5mb") && text.len() > 4_194_304 => cut(4_194_304),
