@@ -145,7 +145,7 @@ async fn comes_back(bench: &Bench, text: String) -> Finding {
     let mut session = bench.deaf_session().await?;
     // A slow machine is no flaw of the companion's.
     let is_long = text.len() > LONG;
-    session.patience *= if is_long { 4 } else { 1 };
+    session.patience *= if is_long { 8 } else { 1 };
     let path = bench.open_view(&session, &text).await?;
     let content = bench.closed_text(&session, &path).await?;
     match difference(&content, &text) {
