@@ -37,6 +37,7 @@ pub(crate) struct Diffs<C> {
 struct Entry<C> {
     session: SessionId,
     agent: Dialect,
+    agent_number: u32,
     /// As the agent spelt it: the outcome carries it unchanged (C5.8).
     file_path: String,
     proposed: Arc<str>,
@@ -77,6 +78,8 @@ struct Waiting<C> {
 pub(crate) struct Proposal {
     pub(crate) session: SessionId,
     pub(crate) agent: Dialect,
+    /// Which of the agents of this kind, from 1.
+    pub(crate) agent_number: u32,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<str>,
 }

@@ -29,6 +29,8 @@ pub struct Diff {
     pub revision: u32,
     /// Whose proposal it is.
     pub agent: Dialect,
+    /// Which of the agents of this kind, from 1. It keeps its number as long as it is here.
+    pub agent_number: u32,
     /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
     pub path: PathBuf,
     /// That file as it was when the proposal came.

@@ -259,6 +259,7 @@ impl MainLoop {
                 Ok(ToolCall::Open(Proposal {
                     session: Arc::clone(session),
                     agent,
+                    agent_number: self.sessions.number(session),
                     file_path: open.file_path,
                     proposed: open.new_content.into(),
                 }))

@@ -2,7 +2,7 @@
 //! stream is open, however idle, and are gone for good a while after it closed, because agents
 //! leave without a word. A state machine: time comes in, no I/O.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,9 @@ pub(crate) struct Sessions {
 struct Session {
     agent: Dialect,
     /// Counts up, so that agents can be listed in the order in which they came.
-    number: u64,
+    order: u64,
+    /// Tells the agents of one kind that are here from each other, from 1.
+    number: u32,
     streams: usize,
     last_heard: Instant,
 }
@@ -34,7 +36,8 @@ impl Sessions {
         self.opened += 1;
         let session = Session {
             agent,
-            number: self.opened,
+            order: self.opened,
+            number: self.free_number(agent),
             streams: 0,
             last_heard: now,
         };
@@ -70,6 +73,21 @@ impl Sessions {
         self.sessions.get(id).map(|session| session.agent)
     }
 
+    /// Which of the agents of its kind a session is, from 1.
+    pub(crate) fn number(&self, id: &SessionId) -> u32 {
+        self.sessions.get(id).map_or(1, |session| session.number)
+    }
+
+    /// The smallest number that no agent of this kind has.
+    fn free_number(&self, agent: Dialect) -> u32 {
+        let sessions = self.sessions.values();
+        let taken: HashSet<_> = sessions
+            .filter(|session| session.agent == agent)
+            .map(|session| session.number)
+            .collect();
+        (1..).find(|number| !taken.contains(number)).unwrap_or(1)
+    }
+
     /// The agents that listen, in the order in which they came.
     pub(crate) fn connected(&self) -> Vec<Dialect> {
         let mut connected: Vec<_> = self
@@ -77,7 +95,7 @@ impl Sessions {
             .values()
             .filter(|session| session.streams > 0)
             .collect();
-        connected.sort_by_key(|session| session.number);
+        connected.sort_by_key(|session| session.order);
         connected.iter().map(|session| session.agent).collect()
     }
 
@@ -131,6 +149,26 @@ mod tests {
         sessions.stream_closed(&id("a"), start + AWAY * 3);
         assert!(sessions.expired(start + AWAY * 4 - MILLISECOND).is_empty());
         assert_eq!(sessions.expired(start + AWAY * 4), [id("a")]);
+    }
+
+    #[test]
+    fn agents_of_one_kind_have_numbers_that_stay() {
+        let (mut sessions, now) = (Sessions::default(), Instant::now());
+        for (name, agent) in [
+            ("a", Dialect::GeminiCli),
+            ("b", Dialect::GeminiCli),
+            ("c", Dialect::QwenCode),
+        ] {
+            sessions.open(id(name), agent, now);
+        }
+        let numbers = |sessions: &Sessions| ["a", "b", "c"].map(|name| sessions.number(&id(name)));
+        assert_eq!(numbers(&sessions), [1, 2, 1]);
+        sessions.close(&id("a"));
+        assert_eq!(sessions.number(&id("b")), 2);
+        sessions.open(id("d"), Dialect::GeminiCli, now);
+        assert_eq!(sessions.number(&id("d")), 1);
+        sessions.open(id("e"), Dialect::GeminiCli, now);
+        assert_eq!(sessions.number(&id("e")), 3);
     }
 
     #[test]

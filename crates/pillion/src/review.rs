@@ -11,6 +11,7 @@ mod edit;
 mod geometry;
 mod highlight;
 mod keyboard;
+mod notify;
 mod proposal;
 mod rows;
 mod screen;
@@ -29,6 +30,7 @@ use std::sync::mpsc;
 use pillion_companion::{CloseReason, Diff, DiffId, Editor, Reply, Status};
 use pillion_protocol::{File, Outcome};
 
+pub use notify::Notify;
 pub use terminal::check;
 
 /// What the review asks of its companion.
@@ -58,6 +60,8 @@ pub struct Options {
     pub roots: Vec<PathBuf>,
     /// The colours.
     pub theme: ThemeChoice,
+    /// How to say that a proposal came.
+    pub notify: Vec<Notify>,
     /// Whether files that are saved in the workspace become the context.
     pub watch: bool,
 }

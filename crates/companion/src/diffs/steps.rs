@@ -46,6 +46,7 @@ impl<C> Diffs<C> {
         let entry = Entry {
             session: proposal.session,
             agent: proposal.agent,
+            agent_number: proposal.agent_number,
             file_path: proposal.file_path,
             proposed: proposal.proposed,
             revision,
@@ -95,6 +96,7 @@ impl<C> Diffs<C> {
             id,
             revision,
             agent: entry.agent,
+            agent_number: entry.agent_number,
             path,
             original,
             proposed: Arc::clone(&entry.proposed),

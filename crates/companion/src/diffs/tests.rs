@@ -17,6 +17,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
     Proposal {
         session: session.into(),
         agent: Dialect::GeminiCli,
+        agent_number: 1,
         file_path: path.into(),
         proposed: text.into(),
     }

@@ -8,7 +8,7 @@ use pillion_protocol::{File, IdeInfo, Outcome};
 use crate::cli::Roots;
 use crate::demo::Demo;
 use crate::failure::{Failure, Kind};
-use crate::review::{self, ThemeChoice};
+use crate::review::{self, Notify, ThemeChoice};
 use crate::workspace;
 
 /// Review what agents propose, in this terminal (the default command)
@@ -23,6 +23,16 @@ pub struct Args {
     /// The colours
     #[arg(long, value_enum, default_value_t)]
     theme: ThemeChoice,
+
+    /// How to say that a proposal came, where you look at something else; several with commas
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        value_delimiter = ',',
+        default_value = "none"
+    )]
+    notify: Vec<Notify>,
 
     /// Do not show agents the files that you save
     #[arg(long)]
@@ -63,6 +73,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let options = review::Options {
         roots,
         theme: args.theme,
+        notify: args.notify,
         watch: !args.no_watch,
     };
     review.run(companion.handle(), options)

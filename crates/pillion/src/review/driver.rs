@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
+use crossterm::style::Print;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use pillion_companion::{Diff, DiffId, Reply};
 use ratatui::layout::Size;
@@ -18,6 +19,7 @@ use crate::review::app::{App, Edit, Effect, Event, Job, Settings};
 use crate::review::edit;
 use crate::review::highlight::Highlighting;
 use crate::review::keyboard::{self, Keyboard};
+use crate::review::notify::Notifier;
 use crate::review::screen::{self, Depth, Rest, Theme};
 use crate::review::source::Stamps;
 use crate::review::terminal::Screen;
@@ -46,7 +48,9 @@ pub fn run(
             move |texts| drop(troubles.send(Input::Troubles(texts))),
         );
     }
-    let screen = Screen::new()?;
+    let in_tmux = std::env::var_os("TMUX").is_some();
+    let notifier = Notifier::new(options.notify, in_tmux);
+    let screen = Screen::new(notifier.has_title())?;
     let size = screen.terminal.size().unwrap_or(Size::new(80, 24));
     let settings = Settings {
         roots: options.roots,
@@ -66,6 +70,8 @@ pub fn run(
         unanswered: Vec::new(),
         looked: Instant::now(),
         highlighting,
+        notifier,
+        arrived: Vec::new(),
         is_over: false,
         farewell: Vec::new(),
     };
@@ -102,6 +108,9 @@ struct Driver<C> {
     unanswered: Vec<Reply<()>>,
     looked: Instant,
     highlighting: Highlighting,
+    notifier: Notifier,
+    /// The proposals that came since the last frame, each in a sentence.
+    arrived: Vec<String>,
     is_over: bool,
     /// Where texts are that would have been lost: said again once the screen is gone.
     farewell: Vec<String>,
@@ -159,12 +168,25 @@ impl<C: Companion> Driver<C> {
                 .terminal
                 .draw(|frame| rest = screen::draw(frame, app, theme))?;
             execute!(io::stdout(), EndSynchronizedUpdate)?;
+            self.notify()?;
             self.app.drawn(Instant::now());
         }
         for shown in self.unanswered.drain(..) {
             shown.done(());
         }
         Ok(rest)
+    }
+
+    /// Says what came since the last frame, in the ways that the person at the terminal chose.
+    fn notify(&mut self) -> io::Result<()> {
+        let mut written = self.notifier.arrived(&self.arrived);
+        self.arrived.clear();
+        let title = self.notifier.title(|| screen::title(&self.app));
+        written.extend(title);
+        if !written.is_empty() {
+            execute!(io::stdout(), Print(written))?;
+        }
+        Ok(())
     }
 
     fn take_in(&mut self, input: Input) -> io::Result<()> {
@@ -202,13 +224,20 @@ impl<C: Companion> Driver<C> {
     }
 
     fn open(&mut self, mut diff: Diff, shown: Reply<()>) -> io::Result<()> {
+        let id = diff.id;
         let original = std::mem::take(&mut diff.original);
         let original = self.stamps.watch(diff.id, &diff.path, original);
         self.update(Event::Opened {
             diff,
             original,
             shown,
-        })
+        })?;
+        let view = self.app.views.iter().find(|view| view.id == id);
+        self.arrived.extend(view.map(|view| {
+            let name = &view.target.shown;
+            format!("{} proposes {name}", view.agent)
+        }));
+        Ok(())
     }
 
     fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {
@@ -265,6 +294,7 @@ impl<C: Companion> Driver<C> {
             }
             Effect::Suspend => {
                 self.screen.suspend()?;
+                self.notifier.forget();
                 return self.resize();
             }
             Effect::Quit => self.is_over = true,
@@ -299,6 +329,7 @@ impl<C: Companion> Driver<C> {
         match session.start(&editor, line) {
             Err(reason) => {
                 self.screen.take()?;
+                self.notifier.forget();
                 self.update(Event::Edited(id, Edit::Failed(reason)))
             }
             Ok(mut child) => {
@@ -331,6 +362,7 @@ impl<C: Companion> Driver<C> {
             ..
         } = running;
         self.screen.take()?;
+        self.notifier.forget();
         Keyboard::discard();
         self.resize()?;
         let edit = session.finish_for(status, revision, self.revision(id));

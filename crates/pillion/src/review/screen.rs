@@ -1,10 +1,12 @@
 //! Draws the review. Reads the state and never changes what it means.
 
+mod agents;
 mod body;
 mod footer;
 mod header;
 mod line;
 mod pages;
+mod tabs;
 mod theme;
 
 use ratatui::Frame;
@@ -51,6 +53,18 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
         None => {}
     }
     rest
+}
+
+/// What the window's title says, if it is to.
+pub fn title(app: &App) -> String {
+    match app.view() {
+        None => "pillion".to_owned(),
+        Some(view) => format!(
+            "pillion: {} pending, {}",
+            app.views.len(),
+            view.target.shown
+        ),
+    }
 }
 
 /// Puts a line at a place, cut at the edge, in place of what stands there. Its style ends where its

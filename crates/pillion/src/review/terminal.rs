@@ -7,12 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossterm::cursor::{MoveTo, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
+use crossterm::style::Print;
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Position, Rect};
+
+use crate::review::notify::{POP_TITLE, PUSH_TITLE};
 
 /// Why the review cannot run here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +67,9 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether another program has it, on the screen that we left.
 static LENT: AtomicBool = AtomicBool::new(false);
 
+/// Whether the terminal's title is ours as long as the terminal is.
+static KEEPS_TITLE: AtomicBool = AtomicBool::new(false);
+
 /// The terminal, ours from `new` to drop.
 pub struct Screen {
     /// What to draw on.
@@ -72,12 +78,13 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over.
+    /// Takes the terminal over. Its title comes back in the end, if it is to be changed.
     ///
     /// # Errors
     /// When the terminal refuses.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(keeps_title: bool) -> io::Result<Self> {
         restore_after_panic();
+        KEEPS_TITLE.store(keeps_title, Ordering::SeqCst);
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut screen = Self {
             terminal,
@@ -97,6 +104,9 @@ impl Screen {
         TAKEN.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        if KEEPS_TITLE.load(Ordering::SeqCst) {
+            execute!(io::stdout(), Print(PUSH_TITLE))?;
+        }
         // This clears, as `clear` would. But `clear` asks the terminal where its cursor is, and some
         // never answer.
         let size = self.terminal.size()?;
@@ -185,6 +195,9 @@ fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // Nothing can be done about a terminal that is gone.
         let mut out = io::stdout();
+        if KEEPS_TITLE.load(Ordering::SeqCst) {
+            let _ = execute!(out, Print(POP_TITLE));
+        }
         let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
         let _ = out.flush();

@@ -73,6 +73,8 @@ pub struct View {
     pub revision: u32,
     /// Who proposes it.
     pub agent: Dialect,
+    /// Which of the agents of this kind.
+    pub agent_number: u32,
     /// The file.
     pub target: Target,
     /// The change.
@@ -108,6 +110,7 @@ impl View {
             id: diff.id,
             revision: diff.revision,
             agent: diff.agent,
+            agent_number: diff.agent_number,
             target,
             proposal,
             comparing: Comparing::default(),

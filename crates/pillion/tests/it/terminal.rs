@@ -83,6 +83,20 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
+    /// Leaves although a proposal is pending, and gives all that was written.
+    #[track_caller]
+    fn expect_quit(mut self) -> String {
+        thread::sleep(LOOK);
+        self.send("q");
+        self.wait_for("Quit?");
+        thread::sleep(LOOK);
+        self.send("y");
+        let status = self.child.wait().unwrap();
+        let screen = self.wait_for("\u{1b}[?1049l");
+        assert_eq!(status.code(), Some(0), "{screen:?}");
+        screen
+    }
+
     /// Leaves, and expects the terminal to be given back.
     #[track_caller]
     fn expect_end(mut self) {
@@ -119,4 +133,23 @@ fn an_answer_that_comes_late_decides_nothing() {
     let screen = terminal.wait_for("the demo agent wrote the text");
     assert!(!screen.contains("rejected"), "{screen:?}");
     terminal.expect_end();
+}
+
+#[test]
+#[ignore = "needs script: cargo xtask test"]
+fn a_proposal_is_announced_as_chosen_and_the_title_comes_back() {
+    let terminal = Terminal::start("--theme dark --demo --notify bell,title,osc9");
+    let screen = terminal.wait_for("]2;pillion: 1 pending, reading_list.py\u{7}");
+    assert!(screen.contains("\u{7}\u{1b}]9;Gemini CLI proposes reading_list.py\u{7}"));
+    assert_eq!(screen.matches("\u{1b}[22;2t").count(), 1, "{screen:?}");
+    assert!(!screen.contains("\u{1b}[23;2t"), "{screen:?}");
+    let written = terminal.expect_quit();
+    assert_eq!(written.matches("\u{1b}[23;2t").count(), 1, "{written:?}");
+
+    let terminal = Terminal::start("--theme dark --demo");
+    terminal.wait_for("reading_list.py");
+    let written = terminal.expect_quit();
+    for sequence in ["\u{7}", "\u{1b}]", "\u{1b}[22;2t", "\u{1b}[23;2t"] {
+        assert!(!written.contains(sequence), "{sequence:?} {written:?}");
+    }
 }

@@ -13,6 +13,8 @@ pub struct Person {
     pub now: Instant,
     next: u64,
     revision: u32,
+    /// Which of the agents of its kind proposes.
+    pub agent_number: u32,
 }
 
 impl Person {
@@ -25,6 +27,7 @@ impl Person {
             now: Instant::now(),
             next: 1,
             revision: 0,
+            agent_number: 1,
         }
     }
 
@@ -56,6 +59,7 @@ impl Person {
             id,
             revision: self.revision,
             agent,
+            agent_number: self.agent_number,
             path,
             original: Default::default(),
             proposed: proposed.into(),
@@ -533,6 +537,7 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         id,
         revision: 9,
         agent: Dialect::GeminiCli,
+        agent_number: 1,
         path: PathBuf::from("/work/shop/a.txt"),
         original: Default::default(),
         proposed: "newer\n".into(),
@@ -571,6 +576,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         id: DiffId(1),
         revision: 1,
         agent: Dialect::GeminiCli,
+        agent_number: 1,
         path: PathBuf::from("/work/shop/a.txt"),
         original: Default::default(),
         proposed: "new\n".into(),

@@ -9,7 +9,7 @@ use crate::review::app::App;
 use crate::review::geometry::Geometry;
 use crate::review::proposal::Proposal;
 use crate::review::screen::theme::Theme;
-use crate::review::screen::{fill, put};
+use crate::review::screen::{agents, fill, put, tabs};
 use crate::review::view::View;
 use crate::visible::{self, width};
 
@@ -17,10 +17,10 @@ use crate::visible::{self, width};
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
     workspace(buffer, geometry.header, app, theme);
     if let Some(area) = geometry.tabs {
-        tabs(buffer, area, app, theme);
+        tabs::draw(buffer, area, app, theme);
     }
     if let Some(view) = app.view() {
-        title(buffer, geometry.title, view, theme);
+        title(buffer, geometry.title, app, view, theme);
     } else {
         fill(buffer, geometry.title, "─", theme.missing);
     }
@@ -31,7 +31,7 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
 }
 
 fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let agents = agents(app, theme);
+    let agents = agents::presence(app, theme);
     let agents_width: usize = agents.iter().map(|span| width(&span.content)).sum();
     let room = usize::from(area.width).saturating_sub(agents_width + 2);
     let name = visible::tail(&workspace_name(app), room.saturating_sub(10).max(8));
@@ -68,36 +68,6 @@ fn workspace_name(app: &App) -> String {
     names.collect::<Vec<_>>().join(" + ")
 }
 
-fn agents(app: &App, theme: &Theme) -> Vec<Span<'static>> {
-    let agents = &app.status.agents;
-    if agents.is_empty() {
-        return vec![Span::styled("○ no agent connected", theme.muted)];
-    }
-    let mut spans = Vec::new();
-    let mut names: Vec<(String, usize)> = Vec::new();
-    for agent in agents {
-        match names
-            .iter_mut()
-            .find(|(name, _)| name == agent.display_name())
-        {
-            Some((_, count)) => *count += 1,
-            None => names.push((agent.display_name().to_owned(), 1)),
-        }
-    }
-    for (name, count) in names {
-        if !spans.is_empty() {
-            spans.push(Span::raw("  "));
-        }
-        spans.push(Span::styled("● ", theme.good));
-        spans.push(Span::raw(if count > 1 {
-            format!("{name} ×{count}")
-        } else {
-            name
-        }));
-    }
-    spans
-}
-
 /// What agents are told, in a few words.
 fn context(app: &App) -> String {
     let context = &app.status.context;
@@ -122,63 +92,17 @@ fn context(app: &App) -> String {
     format!("shares {name}{line}{others}")
 }
 
-fn tabs(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let names: Vec<_> = app
-        .views
-        .iter()
-        .enumerate()
-        .map(|(at, view)| tab(app, at, view))
-        .collect();
-    let room = usize::from(area.width).saturating_sub(2);
-    // As many tabs before the current one as leave room for it.
-    let mut first = app.current;
-    let mut taken = width(&names[app.current]) + 1;
-    while first > 0 && taken + width(&names[first - 1]) + 1 < room {
-        first -= 1;
-        taken += width(&names[first]) + 1;
-    }
-    let mut spans = vec![Span::styled(if first > 0 { "‹" } else { " " }, theme.muted)];
-    for (at, name) in names.into_iter().enumerate().skip(first) {
-        let style = if at == app.current {
-            theme
-                .current
-                .add_modifier(ratatui::style::Modifier::REVERSED)
-        } else {
-            theme.muted
-        };
-        spans.push(Span::styled(name, style));
-        spans.push(Span::raw(" "));
-    }
-    let line = Line::from(spans);
-    let is_cut = line.width() > usize::from(area.width);
-    put(buffer, area, &line);
-    if is_cut {
-        buffer.set_string(area.right() - 1, area.y, "›", theme.muted);
-    }
-}
-
-fn tab(app: &App, at: usize, view: &View) -> String {
-    let base = view.target.shown.rsplit('/').next().unwrap_or_default();
-    let same_name = |other: &View| other.id != view.id && other.target.shown == view.target.shown;
-    let base = visible::tail(base, 24);
-    let agent = if app.views.iter().any(same_name) {
-        format!(" ({})", view.agent.name())
-    } else {
-        String::new()
-    };
-    format!(" {} {base}{agent} ", at + 1)
-}
-
-fn title(buffer: &mut Buffer, area: Rect, view: &View, theme: &Theme) {
+fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme) {
+    let agent = agents::name(app, view);
     let room = usize::from(area.width).saturating_sub(2);
     let path_width = width(&view.target.shown);
     let mut facts = facts(view, theme);
     let width_of =
         |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
-    let mut said = format!("{} proposes ", view.agent);
+    let mut said = format!("{agent} proposes ");
     let wanted = path_width.min(24);
     if width(&said) + wanted + width_of(&facts) > room {
-        said = format!("{}: ", view.agent);
+        said = format!("{agent}: ");
     }
     while facts.len() > 1 && width(&said) + wanted + width_of(&facts) > room {
         facts.remove(0);

@@ -178,6 +178,98 @@ fn several_diffs_one_on_the_same_path_by_another_agent() {
 }
 
 #[test]
+fn tabs_have_the_shortest_names_that_tell_them_apart_and_the_total() {
+    let mut person = reviewer(100, 12);
+    for name in [
+        "src/a/mod.rs",
+        "src/b/mod.rs",
+        "lib/b/mod.rs",
+        "mod.rs",
+        "docs/new.md",
+    ] {
+        person.open(name, None, "text\n");
+    }
+    let row = |person: &mut Person| see(person).lines().nth(1).unwrap().to_owned();
+    assert_eq!(
+        row(&mut person),
+        " 1/5   1 a/mod.rs   2 src/b/mod.rs   3 lib/b/mod.rs   4 mod.rs   5 new.md"
+    );
+    person.app.size.width = 40;
+    person.key(KeyCode::BackTab);
+    assert_eq!(row(&mut person), " 5/5 ‹ 4 mod.rs   5 new.md");
+    person.press("1");
+    assert_eq!(row(&mut person), " 1/5   1 a/mod.rs   2 src/b/mod.rs   3 ›");
+}
+
+#[test]
+fn many_pending_diffs_show_which_of_how_many() {
+    let mut person = reviewer(80, 12);
+    for number in 0..30 {
+        person.open(&format!("src/{number}/mod.rs"), None, "text\n");
+    }
+    for _ in 0..11 {
+        person.key(KeyCode::Tab);
+    }
+    let row = see(&mut person).lines().nth(1).unwrap().to_owned();
+    assert!(row.starts_with(" 12/30 ‹"), "{row}");
+    assert!(
+        row.contains(" 12 11/mod.rs ") && row.ends_with('›'),
+        "{row}"
+    );
+}
+
+#[test]
+fn two_agents_of_one_kind_have_numbers() {
+    let mut person = reviewer(100, 12);
+    person.open("a.txt", None, "one\n");
+    let screen = see(&mut person);
+    assert!(screen.contains(" Gemini CLI proposes a.txt"), "{screen}");
+    person.agent_number = 2;
+    person.open("b.txt", None, "two\n");
+    person.propose(DiffId(9), Dialect::QwenCode, "c.txt", None, "three\n");
+    let screen = see(&mut person);
+    assert!(screen.contains(" Gemini CLI 1 proposes a.txt"), "{screen}");
+    assert!(screen.contains(" 1 a.txt (gemini 1) "), "{screen}");
+    assert!(screen.contains(" 2 b.txt (gemini 2) "), "{screen}");
+    assert!(screen.contains(" 3 c.txt (qwen 2)"), "{screen}");
+    person.key(KeyCode::Tab);
+    let screen = see(&mut person);
+    assert!(screen.contains(" Gemini CLI 2 proposes b.txt"), "{screen}");
+}
+
+#[test]
+fn an_agent_that_is_away_is_not_said_to_be_none() {
+    let mut person = with_diff(80, 24);
+    let agents_are = |person: &mut Person, agents: &[Dialect]| {
+        let status = Status {
+            agents: agents.to_vec(),
+            ..status()
+        };
+        person.happens(Event::Status(status));
+        see(person).lines().next().unwrap().to_owned()
+    };
+    let header = agents_are(&mut person, &[]);
+    assert!(header.ends_with("○ Gemini CLI away, 1 pending"), "{header}");
+    let header = agents_are(&mut person, &[Dialect::QwenCode]);
+    assert!(
+        header.ends_with("● Qwen Code  ○ Gemini CLI away"),
+        "{header}"
+    );
+    let header = agents_are(&mut person, &[Dialect::GeminiCli]);
+    assert!(header.ends_with("● Gemini CLI"), "{header}");
+    person.agent_number = 2;
+    person.open("b.txt", None, "two\n");
+    let header = agents_are(&mut person, &[Dialect::GeminiCli]);
+    assert!(
+        header.ends_with("● Gemini CLI  ○ Gemini CLI away"),
+        "{header}"
+    );
+    let mut idle = Person::new(80, 24);
+    let header = agents_are(&mut idle, &[]);
+    assert!(header.ends_with("○ no agent connected"), "{header}");
+}
+
+#[test]
 fn text_that_would_hide_something() {
     let mut person = reviewer(80, 24);
     let proposed = "a\u{1b}[2Jb\0\u{9b}m\n\u{202e}evil\u{202c}\n\ttab \t\n漢字 e\u{301} 👩\u{200d}🚀|\r\n\
