@@ -3,18 +3,19 @@
 //!
 //! `C` stands for whoever waits for an answer; the machine only hands it back.
 
+mod entries;
 mod seen;
 mod steps;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, Outcome};
 
+use self::entries::Entries;
 use self::seen::{Seen, Shown};
 use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, HandedOut, SettleRequest, Verdict};
@@ -30,7 +31,7 @@ pub(crate) const EDITOR_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Diffs<C> {
     last_id: u64,
-    entries: BTreeMap<DiffId, Entry<C>>,
+    entries: Entries<C>,
 }
 
 #[derive(Debug)]
@@ -138,7 +139,7 @@ impl<C> Default for Diffs<C> {
     fn default() -> Self {
         Self {
             last_id: 0,
-            entries: BTreeMap::new(),
+            entries: Entries::default(),
         }
     }
 }
@@ -149,7 +150,7 @@ impl<C> Diffs<C> {
         self.entries
             .iter()
             .filter(|(_, entry)| entry.state.is_pending())
-            .map(|(id, entry)| entry.pending(*id))
+            .map(|(id, entry)| entry.pending(id))
     }
 
     /// One diff that waits for the reviewer.
@@ -170,7 +171,7 @@ impl<C> Diffs<C> {
             is_text,
             on_disk,
         } = handed;
-        if let Some(entry) = self.entries.get_mut(&id) {
+        if let Some(entry) = self.entries.get_mut(id) {
             entry
                 .seen
                 .note(viewer, is_text, Shown { revision, on_disk });
@@ -192,7 +193,7 @@ impl<C> Diffs<C> {
 
     fn named(&self, named: DiffRef) -> Result<(DiffId, &Entry<C>), DiffError> {
         let DiffRef { id, .. } = named;
-        let entry = self.entries.get(&DiffId(id));
+        let entry = self.entries.get(DiffId(id));
         let entry = entry.ok_or(DiffError::NotPending { id })?;
         // Said also of one that is just being opened: that is what took its place.
         seen::is_current(named, entry.revision)?;
@@ -204,10 +205,7 @@ impl<C> Diffs<C> {
 
     /// When [`Diffs::expire`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.entries
-            .values()
-            .filter_map(|entry| entry.state.deadline())
-            .min()
+        self.entries.due()
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) use self::guard::Guard;
 use self::message::Message;
 use self::refusal::Refusal;
 use crate::event::Events;
-use crate::mcp::{Mcp, Origin, SESSION_HEADER};
+use crate::mcp::{MAX_SESSIONS, Mcp, Origin, SESSION_HEADER};
 use crate::wire::Wire;
 
 /// What the handlers of one endpoint share.
@@ -98,9 +98,17 @@ async fn serve_agent(State(shared): State<Shared>, request: Request) -> Result<R
     let mut bytes = axum::body::Bytes::new();
     if parts.method == Method::POST {
         bytes = body::read(&parts.headers, body).await?;
-        if is_json(&parts.headers)
-            && let Some(call) = Message::parse(&bytes)?.into_call()
-        {
+        let message = is_json(&parts.headers)
+            .then(|| Message::parse(&bytes))
+            .transpose()?;
+        if message.as_ref().is_some_and(Message::is_initialize) && !shared.mcp.has_room_for(agent) {
+            let text = format!(
+                "too many sessions: {MAX_SESSIONS} of {} are open; end some, or wait until they are given up",
+                agent.name()
+            );
+            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, text));
+        }
+        if let Some(call) = message.and_then(Message::into_call) {
             match shared.mcp.call(&parts.headers, call) {
                 Ok(response) => return Ok(response),
                 Err(call) => {

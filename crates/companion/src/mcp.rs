@@ -33,6 +33,9 @@ use crate::wire::Wire;
 /// The header that names a session.
 pub(crate) const SESSION_HEADER: &str = "mcp-session-id";
 
+/// How many sessions of one agent may be open.
+pub(crate) const MAX_SESSIONS: usize = 256;
+
 /// The MCP service behind the endpoint.
 #[derive(Clone)]
 pub(crate) struct Mcp {
@@ -75,6 +78,11 @@ impl Mcp {
     /// Whose session this is.
     pub(crate) fn agent_of(&self, session: &str) -> Option<Dialect> {
         self.sessions.agent_of(session)
+    }
+
+    /// Whether one more session of this agent may be opened.
+    pub(crate) fn has_room_for(&self, agent: Dialect) -> bool {
+        self.sessions.count_of(agent) < MAX_SESSIONS
     }
 
     /// Answers a tool call of a known session, unless only the SDK can.

@@ -6,7 +6,7 @@
 //! the sticky bit. Below it nothing is trusted: a folder that is a link or another user's is
 //! refused, one that we create is 0700, one of ours that others could write to is tightened. Within
 //! a folder, a file is written under a name that nobody can guess and then renamed; a target that
-//! is a link, another user's, or no regular file is refused and left as it is.
+//! is a link, another user's, a folder or a device is refused and left as it is.
 //!
 //! On Windows what lies in the user's profile inherits its access list, which lets in the user, the
 //! system and administrators; that is relied on, and owners are not compared.

@@ -114,7 +114,7 @@ impl Publication {
         Ok(())
     }
 
-    /// Puts back what an agent or a cleaner deleted or changed, tries again what failed before, and
+    /// Puts back what an agent or a cleaner deleted, changed or made readable for others, tries again what failed before, and
     /// takes names that another companion has given up. Returns the files that it wrote.
     pub fn restore(&mut self) -> Vec<PathBuf> {
         self.settle()
@@ -260,12 +260,12 @@ impl Entry {
         mut listens: impl FnMut(u16) -> bool,
     ) -> Result<Settled, FileError> {
         let found = match folder.read(&self.name, MAX_FILE) {
-            // No discovery file: replaced below.
-            Err(FileError::TooLong { .. }) => None,
+            // No discovery file: replaced below, if it may be.
+            Err(FileError::TooLong { .. } | FileError::NotAFile(_)) => None,
             found => found?,
         };
         if let Some(found) = found {
-            if found == content {
+            if found == content && folder.is_private(&self.name) {
                 return Ok(Settled::AsItWas);
             }
             let other = parse(&found).filter(|file| file.port != announcement.port);

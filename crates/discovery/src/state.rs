@@ -121,13 +121,15 @@ impl StateFile {
         Ok(())
     }
 
-    /// Puts the file back if a cleaner deleted it. Returns whether it had to.
+    /// Puts the file back if a cleaner deleted it, or somebody made it readable for others. Returns
+    /// whether it had to.
     ///
     /// # Errors
     /// As for [`publish`](Self::publish).
     pub fn restore(&mut self) -> Result<bool, StateError> {
         let wanted = content(&self.state)?;
-        if self.read().is_some_and(|found| found == wanted) {
+        let is_private = || open(&self.directory).is_some_and(|it| it.is_private(&self.name));
+        if self.read().is_some_and(|found| found == wanted) && is_private() {
             return Ok(false);
         }
         write(&self.directory, &self.name, &wanted).map_err(StateError::File)?;

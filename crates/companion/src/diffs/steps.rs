@@ -22,15 +22,22 @@ impl<C> Diffs<C> {
     /// An agent proposes a change. A proposal of the same session for the same path takes the
     /// place of the one before, in the same view.
     pub(crate) fn open(&mut self, proposal: Proposal, caller: C, now: Instant) -> Vec<Action<C>> {
+        let found = self.entries.find(&proposal.session, &proposal.file_path);
+        let bytes = proposal.proposed.len();
+        if let Some(why) = self.entries.refuse(proposal.agent, bytes, found) {
+            // As with any proposal that is not shown, nothing stays behind.
+            let abandoned = found.map(|id| self.abandon(id, CloseReason::NotShown, &why));
+            let answer = Err(why);
+            let refused = Action::Answer { caller, answer };
+            return abandoned.into_iter().flatten().chain([refused]).collect();
+        }
         let mut actions = Vec::new();
-        let id = self
-            .find(&proposal.session, &proposal.file_path)
-            .unwrap_or_else(|| {
-                self.last_id += 1;
-                DiffId(self.last_id)
-            });
+        let id = found.unwrap_or_else(|| {
+            self.last_id += 1;
+            DiffId(self.last_id)
+        });
         let (mut revision, mut is_in_editor, mut seen) = (1, false, Seen::default());
-        if let Some(former) = self.entries.remove(&id) {
+        if let Some(former) = self.entries.remove(id) {
             revision = former.revision + 1;
             is_in_editor = former.is_in_editor;
             seen = former.seen;
@@ -135,7 +142,7 @@ impl<C> Diffs<C> {
             // Both decided at once. The agent gets what the reviewer accepted in its answer, for no
             // outcome may follow (C5.10).
             (State::AgentCloses { caller, .. }, Outcome::Accepted { content }) => {
-                self.entries.remove(&id);
+                self.entries.remove(id);
                 let answer = Ok(Answer::Closed(content));
                 vec![Action::Answer { caller, answer }]
             }
@@ -165,8 +172,8 @@ impl<C> Diffs<C> {
         caller: C,
         now: Instant,
     ) -> Vec<Action<C>> {
-        let found = self.find(session, file_path);
-        let Some((id, entry)) = found.and_then(|id| Some((id, self.entries.get_mut(&id)?))) else {
+        let found = self.entries.find(session, file_path);
+        let Some((id, entry)) = found.and_then(|id| Some((id, self.entries.get_mut(id)?))) else {
             let answer = closed_answer(file_path, undelivered);
             return vec![Action::Answer { caller, answer }];
         };
@@ -204,7 +211,7 @@ impl<C> Diffs<C> {
         };
         match (mem::replace(&mut entry.state, State::Pending), text) {
             (State::AgentCloses { caller, .. }, text) => {
-                self.entries.remove(&id);
+                self.entries.remove(id);
                 let answer = text.map(Answer::Closed);
                 vec![Action::Answer { caller, answer }]
             }
@@ -245,7 +252,7 @@ impl<C> Diffs<C> {
         caller: C,
         now: Instant,
     ) -> Vec<Action<C>> {
-        let pending = self.entries.get_mut(&id);
+        let pending = self.entries.get_mut(id);
         let Some(entry) = pending.filter(|entry| entry.state.is_pending()) else {
             let answer = Err(format!("no diff {id} is pending"));
             return vec![Action::Answer { caller, answer }];
@@ -287,7 +294,7 @@ impl<C> Diffs<C> {
 
     /// The editor took too long.
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<Action<C>> {
-        let late = self.ids(|entry| entry.state.deadline().is_some_and(|at| at <= now));
+        let late = self.entries.late(now);
         late.into_iter()
             .flat_map(|id| self.expire_one(id))
             .collect()
@@ -299,34 +306,22 @@ impl<C> Diffs<C> {
         ids.into_iter().flat_map(|id| self.stop_one(id)).collect()
     }
 
-    /// The open diff of a session for a path. One that the agent is closing is open no more.
-    fn find(&self, session: &SessionId, file_path: &str) -> Option<DiffId> {
-        self.entries
-            .iter()
-            .find(|(_, entry)| {
-                entry.session == *session
-                    && entry.file_path == file_path
-                    && !matches!(entry.state, State::AgentCloses { .. })
-            })
-            .map(|(id, _)| *id)
-    }
-
     fn ids(&self, wanted: impl Fn(&Entry<C>) -> bool) -> Vec<DiffId> {
         self.entries
             .iter()
             .filter(|(_, entry)| wanted(entry))
-            .map(|(id, _)| *id)
+            .map(|(id, _)| id)
             .collect()
     }
 
     /// The entry, if this revision is its newest.
     fn current(&mut self, id: DiffId, revision: u32) -> Option<&mut Entry<C>> {
-        let entry = self.entries.get_mut(&id);
+        let entry = self.entries.get_mut(id);
         entry.filter(|entry| entry.revision == revision)
     }
 
     fn expire_one(&mut self, id: DiffId) -> Vec<Action<C>> {
-        let Some(entry) = self.entries.get_mut(&id) else {
+        let Some(entry) = self.entries.get_mut(id) else {
             return Vec::new();
         };
         let revision = entry.revision;
@@ -356,7 +351,7 @@ impl<C> Diffs<C> {
 
     fn stop_one(&mut self, id: DiffId) -> Vec<Action<C>> {
         let why = "the companion stops";
-        match self.entries.get_mut(&id) {
+        match self.entries.get_mut(id) {
             Some(entry) if matches!(entry.state, State::Pending | State::CommandAccepts { .. }) => {
                 let given_up = mem::replace(&mut entry.state, State::Pending).give_up(why);
                 let told = self.notify(id, Outcome::Rejected);
@@ -368,7 +363,7 @@ impl<C> Diffs<C> {
 
     /// Drops a diff without an outcome.
     fn abandon(&mut self, id: DiffId, reason: CloseReason, why: &str) -> Vec<Action<C>> {
-        let Some(entry) = self.entries.remove(&id) else {
+        let Some(entry) = self.entries.remove(id) else {
             return Vec::new();
         };
         let close = Action::Close {
@@ -381,7 +376,7 @@ impl<C> Diffs<C> {
     }
 
     fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
-        let entry = self.entries.remove(&id)?;
+        let entry = self.entries.remove(id)?;
         Some(Action::Notify {
             session: entry.session,
             file_path: entry.file_path,

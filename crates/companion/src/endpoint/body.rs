@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::BoxError;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
@@ -27,9 +28,8 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
     if announced.is_some_and(|length| length > MAX_BODY as u64) {
         return Err(too_long());
     }
-    let collected = Limited::new(body, MAX_BODY).collect();
-    match tokio::time::timeout(PATIENCE, collected).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+    match tokio::time::timeout(PATIENCE, collect(body)).await {
+        Ok(Ok(body)) => Ok(body.into()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
             let text = format!("the body broke off: {error}");
@@ -40,6 +40,19 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
             Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text))
         }
     }
+}
+
+/// Copies what arrives into one piece. Each chunk, however small, would keep a buffer of the
+/// connection alive.
+async fn collect(body: Body) -> Result<Vec<u8>, BoxError> {
+    let mut body = Limited::new(body, MAX_BODY);
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes)
 }
 
 fn too_long() -> Refusal {

@@ -1,6 +1,7 @@
 //! A JSON-RPC message as the endpoint needs to know it: whether it is one, and whether it is a tool
 //! call.
 
+use pillion_protocol::surrogates::replace_lone_surrogates;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -31,13 +32,10 @@ impl Message {
                 "batches are not supported: send one message",
             ));
         }
-        let message: Self = serde_json::from_slice(body).map_err(|error| {
-            let code = match error.classify() {
-                Category::Syntax | Category::Eof | Category::Io => PARSE_ERROR,
-                Category::Data => INVALID_REQUEST,
-            };
-            Refusal::json_rpc(code, error.to_string())
-        })?;
+        let message = match serde_json::from_slice(body) {
+            Ok(message) => message,
+            Err(error) => parse_without_halves(body).ok_or_else(|| not_json(&error))?,
+        };
         if message.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
             return Err(Refusal::json_rpc(INVALID_REQUEST, "jsonrpc is not \"2.0\""));
         }
@@ -48,6 +46,11 @@ impl Message {
             ));
         }
         Ok(message)
+    }
+
+    /// Whether it asks for a new session.
+    pub(super) fn is_initialize(&self) -> bool {
+        self.method.as_deref() == Some("initialize")
     }
 
     /// The tool call that it is.
@@ -69,6 +72,20 @@ impl Message {
             arguments,
         })
     }
+}
+
+/// A message that only half a character keeps from being read.
+fn parse_without_halves(body: &[u8]) -> Option<Message> {
+    let text = str::from_utf8(body).ok()?;
+    serde_json::from_str(&replace_lone_surrogates(text)).ok()
+}
+
+fn not_json(error: &serde_json::Error) -> Refusal {
+    let code = match error.classify() {
+        Category::Syntax | Category::Eof | Category::Io => PARSE_ERROR,
+        Category::Data => INVALID_REQUEST,
+    };
+    Refusal::json_rpc(code, error.to_string())
 }
 
 #[cfg(test)]

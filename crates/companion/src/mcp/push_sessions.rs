@@ -63,6 +63,12 @@ impl PushSessions {
         self.known().get(session).map(|known| known.agent)
     }
 
+    /// How many sessions an agent has.
+    pub(super) fn count_of(&self, agent: Dialect) -> usize {
+        let known = self.known();
+        known.values().filter(|known| known.agent == agent).count()
+    }
+
     /// The session sent a request.
     pub(super) fn heard(&self, session: &SessionId) {
         if let Some(known) = self.known().get(session) {

@@ -197,3 +197,35 @@ async fn a_body_that_never_ends_is_given_up() {
     let response = tokio::time::timeout(Duration::from_secs(40), stalled).await;
     assert_eq!(response.unwrap().status, 408);
 }
+
+#[tokio::test]
+async fn half_a_character_becomes_the_replacement_character() {
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let path = companion.path("a");
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params":
+        {"name": "openDiff", "arguments": {"filePath": path, "newContent": "HALF"}}});
+    let body = call.to_string().replace("HALF", r"a\ud800b\ud83d\ude00");
+    let open = companion.request("POST", &body);
+    let open = open.header("Mcp-Session-Id", &session).send();
+    let (opened, diff) = tokio::join!(open, companion.editor.show());
+    assert_eq!(json_of(&opened)["result"]["isError"], false, "{opened:?}");
+    assert_eq!(&*diff.proposed, "a\u{fffd}b😀");
+}
+
+#[tokio::test]
+async fn an_agent_may_have_so_many_sessions_and_no_more() {
+    let companion = TestCompanion::start();
+    let mut sessions = Vec::new();
+    for _ in 0..256 {
+        sessions.push(initialize(&companion).await);
+    }
+    let refused = companion.request("POST", INITIALIZE).send().await;
+    assert_eq!(refused.status, 429, "{refused:?}");
+    assert!(refused.text.contains("256 of gemini"), "{refused:?}");
+    let (_qwen, _updates) = companion.connect(Dialect::QwenCode).await;
+    let end = companion.request("DELETE", "");
+    let ended = end.header("Mcp-Session-Id", &sessions[0]).send().await;
+    assert!(ended.status < 300, "{ended:?}");
+    initialize(&companion).await;
+}

@@ -9,8 +9,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    self as sys, AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat, fchmod, fstat, mkdirat,
-    openat, renameat, statat, unlinkat,
+    self as sys, AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat, chmodat, fchmod, fstat,
+    mkdirat, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -51,7 +51,11 @@ impl Folder {
         for part in parts {
             let path = folder.path.join(part);
             match mkdirat(&folder.fd, *part, PRIVATE_FOLDER) {
-                Ok(()) | Err(Errno::EXIST) => {}
+                // A umask may have taken rights that we need. Nobody else can have put another
+                // folder here: of a shared one the sticky bit keeps them.
+                Ok(()) => chmodat(&folder.fd, *part, PRIVATE_FOLDER, AtFlags::empty())
+                    .map_err(|errno| FileError::io("create", &path, errno))?,
+                Err(Errno::EXIST) => {}
                 Err(errno) => return Err(FileError::io("create", &path, errno)),
             }
             folder = folder.child(part)?;
@@ -96,6 +100,7 @@ impl Folder {
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
         let path = self.path.join(name);
         match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if is_our_pipe(&stat) => {}
             Ok(stat) => check_file(&stat, &path)?,
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(FileError::io("look at", &path, errno)),
@@ -111,6 +116,12 @@ impl Folder {
             .map_err(|errno| FileError::io("write", &path, errno))?;
         unfinished.is_finished = true;
         Ok(())
+    }
+
+    /// Whether nobody else may read the file `name`, which is there.
+    pub fn is_private(&self, name: &str) -> bool {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| !mode(&stat).intersects(Mode::RWXG | Mode::RWXO))
     }
 
     /// The content of the file `name`, if it is there.
@@ -262,6 +273,11 @@ fn check_file(stat: &Stat, path: &Path) -> Result<(), FileError> {
         FileType::RegularFile => Err(foreign(stat, path)),
         _ => Err(FileError::NotAFile(path.to_owned())),
     }
+}
+
+/// A pipe or socket of this user, which holds nothing and may be replaced.
+fn is_our_pipe(stat: &Stat) -> bool {
+    matches!(file_type(stat), FileType::Fifo | FileType::Socket) && is_ours(stat)
 }
 
 fn foreign(stat: &Stat, path: &Path) -> FileError {

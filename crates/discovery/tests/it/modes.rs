@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -64,6 +65,32 @@ fn watched_while_written() {
         // Otherwise nothing was tested.
         assert!(unfinished > 0 && finished > 0, "{unfinished} {finished}");
     });
+}
+
+#[test]
+fn folders_and_files_have_the_rights_that_we_need_whatever_the_umask() {
+    let test = "modes::published_where_nothing_is";
+    for umask in ["000", "022", "277", "777"] {
+        // The prelude sets it when the test has made its own directories.
+        again(test, "true", &[("WANTED_UMASK", Path::new(umask))]);
+    }
+}
+
+#[test]
+#[ignore = "run by folders_and_files_have_the_rights_that_we_need_whatever_the_umask"]
+fn published_where_nothing_is() {
+    let (world, listener) = (World::new(), Listener::new());
+    let wanted = std::env::var("WANTED_UMASK").unwrap();
+    let wanted = u32::from_str_radix(&wanted, 8).unwrap();
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(wanted));
+    let publication = publish(&world, listener.port());
+    assert!(publication.warnings().is_empty());
+    for file in publication.files() {
+        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+        assert_eq!(mode(&file), 0o600, "{file:?}");
+    }
+    let folder = world.path("tmp/gemini");
+    assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Files that an agent or a cleaner deleted come back.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use pillion_protocol::DiscoveryFile;
 
@@ -33,6 +33,33 @@ fn files_that_were_overwritten_come_back() {
         assert_eq!(publication.restore(), std::slice::from_ref(&lock));
     }
     assert_eq!(read(&lock).port, listener.port());
+}
+
+#[test]
+fn files_that_others_may_read_or_that_became_pipes_are_put_right() {
+    let (world, listener) = (World::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    let lock = world.path(&format!("home/.qwen/ide/{}.lock", listener.port()));
+    for widened in [0o644, 0o604, 0o660] {
+        fs::set_permissions(&lock, fs::Permissions::from_mode(widened)).unwrap();
+        assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+        assert_eq!(mode(&lock), 0o600);
+    }
+    fs::remove_file(&lock).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&lock).status();
+    assert!(made.unwrap().success());
+    assert_eq!(publication.restore(), std::slice::from_ref(&lock));
+    assert_eq!((read(&lock).port, mode(&lock)), (listener.port(), 0o600));
+    assert!(warnings(&publication).is_empty());
+
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    assert!(publication.restore().is_empty());
+    assert_eq!(
+        warnings(&publication).len(),
+        1,
+        "a folder may hold something"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{chown, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use pillion_discovery::state::list;
@@ -103,6 +103,16 @@ fn new_roots_and_deleted_files_are_written_again() {
     assert!(!file.restore().unwrap());
     fs::remove_dir_all(world.path("run/pillion")).unwrap();
     assert!(file.restore().unwrap());
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(file.restore().unwrap(), "others may read it");
+    assert_eq!(mode(file.path()), 0o600);
+    fs::remove_file(file.path()).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(file.path())
+        .status();
+    assert!(made.unwrap().success());
+    assert!(file.restore().unwrap(), "it is a pipe");
+    assert!(!file.restore().unwrap());
     assert_eq!(list(&environment)[0].roots, [Path::new("/new")]);
 }
 

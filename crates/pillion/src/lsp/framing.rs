@@ -4,6 +4,7 @@
 use std::io::{self, BufRead, Read};
 
 use lsp_server::Message;
+use pillion_protocol::surrogates::replace_lone_surrogates;
 use serde_json::Value;
 
 /// More than any text that can be reviewed, escaped.
@@ -114,7 +115,7 @@ fn may_be_an_error(message: &Message) -> bool {
 fn parse_leniently(text: &str) -> Result<Frame, Malformed> {
     let value = serde_json::from_str(text);
     let mut value: Value = value
-        .or_else(|error| serde_json::from_str(&mend_surrogates(text)).map_err(|_| error))
+        .or_else(|error| serde_json::from_str(&replace_lone_surrogates(text)).map_err(|_| error))
         .map_err(|error| Malformed::not_json(&error))?;
     // Some clients say `null` for the error, or the result, that they do not have.
     if let Some(fields) = value.as_object_mut() {
@@ -126,36 +127,6 @@ fn parse_leniently(text: &str) -> Result<Frame, Malformed> {
         Ok(message) => Frame::Message(message, text.len()),
         Err(_) => Frame::Other,
     })
-}
-
-/// Half a character, which JSON allows as an escape, becomes U+FFFD. Editors that count in UTF-16
-/// cut characters in two.
-fn mend_surrogates(json: &str) -> String {
-    let unit = |rest: &str| {
-        let digits = rest.strip_prefix("\\u")?.get(..4)?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut mended = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(at) = rest.find('\\') {
-        mended.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let is_low = |unit: u16| (0xDC00..0xE000).contains(&unit);
-        let (length, is_whole) = match unit(rest) {
-            Some(0xD800..0xDC00) if unit(&rest[6..]).is_some_and(is_low) => (12, true),
-            Some(0xD800..0xE000) => (6, false),
-            // The character after it is no beginning of an escape.
-            _ => (1 + rest[1..].chars().next().map_or(0, char::len_utf8), true),
-        };
-        mended.push_str(if is_whole {
-            &rest[..length]
-        } else {
-            "\u{fffd}"
-        });
-        rest = &rest[length..];
-    }
-    mended.push_str(rest);
-    mended
 }
 
 impl Malformed {
@@ -311,8 +282,8 @@ mod tests {
         #[test]
         fn nothing_but_halves_of_characters_is_mended(text: String, json in r#"[\\u"0-9d-fD-F{}é]{0,40}"#) {
             let whole = Value::String(text).to_string();
-            prop_assert_eq!(mend_surrogates(&whole), whole);
-            mend_surrogates(&json);
+            prop_assert_eq!(replace_lone_surrogates(&whole), whole);
+            replace_lone_surrogates(&json);
         }
     }
 }

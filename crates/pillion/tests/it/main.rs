@@ -18,6 +18,8 @@ mod foreign;
 #[cfg(target_os = "linux")]
 mod held_files;
 mod install;
+#[cfg(target_os = "linux")]
+mod limits;
 mod list;
 mod pipes;
 mod program;
@@ -30,8 +32,6 @@ mod serve;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod shells;
-#[cfg(target_os = "linux")]
-mod strangers;
 mod terminal;
 #[path = "../shared/texts.rs"]
 mod texts;

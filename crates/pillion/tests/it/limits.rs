@@ -1,4 +1,4 @@
-//! Other users of the machine, who have no token: what they can do to a companion.
+//! What somebody can take of a companion: other users of the machine, who have no token, above all.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

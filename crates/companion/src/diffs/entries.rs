@@ -1,0 +1,138 @@
+//! The open diffs, found without looking at all of them: by number, by path, by deadline.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Instant;
+
+use pillion_protocol::Dialect;
+
+use super::{Entry, State};
+use crate::editor::DiffId;
+use crate::sessions::SessionId;
+
+/// How many diffs of one agent may be open.
+pub(super) const MAX_OPEN: usize = 2000;
+
+/// How many bytes their proposed texts may have together.
+pub(super) const MAX_OPEN_BYTES: usize = 512 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Entries<C> {
+    entries: BTreeMap<DiffId, Entry<C>>,
+    /// The newest diff of each path.
+    by_path: HashMap<SessionId, HashMap<String, DiffId>>,
+    /// Whatever may have a deadline.
+    waiting: BTreeSet<DiffId>,
+    loads: HashMap<Dialect, Load>,
+}
+
+/// What the open diffs of one agent come to.
+#[derive(Debug, Default, Clone, Copy)]
+struct Load {
+    count: usize,
+    bytes: usize,
+}
+
+impl<C> Default for Entries<C> {
+    fn default() -> Self {
+        Self {
+            entries: BTreeMap::new(),
+            by_path: HashMap::new(),
+            waiting: BTreeSet::new(),
+            loads: HashMap::new(),
+        }
+    }
+}
+
+impl<C> Entries<C> {
+    pub(super) fn insert(&mut self, id: DiffId, entry: Entry<C>) {
+        let paths = self.by_path.entry(entry.session.clone()).or_default();
+        paths.insert(entry.file_path.clone(), id);
+        let load = self.loads.entry(entry.agent).or_default();
+        load.count += 1;
+        load.bytes += entry.proposed.len();
+        self.waiting.insert(id);
+        self.entries.insert(id, entry);
+    }
+
+    pub(super) fn remove(&mut self, id: DiffId) -> Option<Entry<C>> {
+        let entry = self.entries.remove(&id)?;
+        self.waiting.remove(&id);
+        if let Some(load) = self.loads.get_mut(&entry.agent) {
+            load.count -= 1;
+            load.bytes -= entry.proposed.len();
+        }
+        if let Some(paths) = self.by_path.get_mut(&entry.session) {
+            // While one closes, its path may have another already.
+            if paths.get(&entry.file_path) == Some(&id) {
+                paths.remove(&entry.file_path);
+            }
+            if paths.is_empty() {
+                self.by_path.remove(&entry.session);
+            }
+        }
+        Some(entry)
+    }
+
+    pub(super) fn get(&self, id: DiffId) -> Option<&Entry<C>> {
+        self.entries.get(&id)
+    }
+
+    /// An entry to change: it may have a deadline afterwards.
+    pub(super) fn get_mut(&mut self, id: DiffId) -> Option<&mut Entry<C>> {
+        let entry = self.entries.get_mut(&id)?;
+        self.waiting.insert(id);
+        Some(entry)
+    }
+
+    /// Oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (DiffId, &Entry<C>)> {
+        self.entries.iter().map(|(id, entry)| (*id, entry))
+    }
+
+    /// The open diff of a session for a path. One that the agent is closing is open no more.
+    pub(super) fn find(&self, session: &SessionId, file_path: &str) -> Option<DiffId> {
+        let id = *self.by_path.get(session)?.get(file_path)?;
+        let is_open = !matches!(self.get(id)?.state, State::AgentCloses { .. });
+        is_open.then_some(id)
+    }
+
+    /// The earliest deadline.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let waiting = self.waiting.iter();
+        waiting
+            .filter_map(|id| self.get(*id)?.state.deadline())
+            .min()
+    }
+
+    /// Those whose deadline is over.
+    pub(super) fn late(&mut self, now: Instant) -> Vec<DiffId> {
+        let entries = &self.entries;
+        let deadline = |id: &DiffId| entries.get(id)?.state.deadline();
+        self.waiting.retain(|id| deadline(id).is_some());
+        let is_late = |id: &&DiffId| deadline(id).is_some_and(|at| at <= now);
+        self.waiting.iter().filter(is_late).copied().collect()
+    }
+
+    /// Why an agent may not have one more open diff, with so many bytes, in the place of `former`.
+    pub(super) fn refuse(
+        &self,
+        agent: Dialect,
+        bytes: usize,
+        former: Option<DiffId>,
+    ) -> Option<String> {
+        let former = former.and_then(|id| self.get(id));
+        let mut load = self.loads.get(&agent).copied().unwrap_or_default();
+        load.count -= usize::from(former.is_some());
+        load.bytes -= former.map_or(0, |former| former.proposed.len());
+        let what = if load.count >= MAX_OPEN {
+            format!("{MAX_OPEN} diffs")
+        } else if load.bytes + bytes > MAX_OPEN_BYTES {
+            format!("diffs of {MAX_OPEN_BYTES} bytes")
+        } else {
+            return None;
+        };
+        Some(format!(
+            "openDiff: {what} are all that one agent may have open: have some decided, or close them"
+        ))
+    }
+}
