@@ -125,9 +125,8 @@ each_neovim! {
         gemini.typed(&pasted("first.txt line 1 #{pane_id} $(touch ran); ␛[201~␍x␃\n"));
         assert!(!world.home.workspace().join("ran").exists());
         assert_eq!(panes.tmux(&["list-buffers"]), "", "nothing is left behind");
-        world.nvim.command("lua require('pillion').setup({ submit = true })");
         world.nvim.input(":Pillion ask what now<CR>");
-        gemini.typed(&(pasted("what now") + "\r"));
+        gemini.typed(&pasted("what now"));
         panes.tmux(&["select-pane", "-t", &panes.own]);
         world.nvim.command("Pillion focus");
         assert_eq!(panes.focused(), id);

@@ -30,7 +30,6 @@ local defaults = {
     review = "Review {file}: look for mistakes, and say how to do better",
     tests = "Write tests for {this}",
   },
-  submit = false,
 }
 
 local function one_of(...)
@@ -67,21 +66,13 @@ local function is_agents(value)
   return true
 end
 
-local function is_prompt(value)
-  if type(value) == "string" then
-    return true
-  end
-  local is_table = type(value) == "table" and type(value[1]) == "string"
-  return is_table and (value.submit == nil or type(value.submit) == "boolean")
-end
-
 local function is_prompts(value)
-  local expected = 'a table of texts, such as { explain = "Explain {this}" }, or of { text, submit = true }'
+  local expected = 'a table of texts, such as { explain = "Explain {this}" }'
   if type(value) ~= "table" then
     return false, expected
   end
   for name, prompt in pairs(value) do
-    if type(name) ~= "string" or not name:find("^%S+$") or not is_prompt(prompt) then
+    if type(name) ~= "string" or not name:find("^%S+$") or type(prompt) ~= "string" then
       return false, expected
     end
   end
@@ -119,7 +110,6 @@ local rules = {
   },
   agents = is_agents,
   prompts = is_prompts,
-  submit = of_type("boolean"),
 }
 
 --- Options that are tables of names: what is given stands beside the defaults.

@@ -22,23 +22,23 @@ local function named(name)
     local problem = name and ("there is no prompt %s"):format(name) or "a prompt is missing"
     error({ message = ("%s. Hint: it is one of %s"):format(problem, table.concat(M.names(), ", ")) })
   end
-  return type(found) == "table" and found or { found }
+  return found
 end
 
-local function put(words, agent, call, is_strict, is_submitted)
+local function put(words, agent, call, is_strict)
   local subject = placeholders.subject(call)
   local to = target.find(agent)
   local text = placeholders.fill(words, subject, to.cwd, is_strict)
-  if is_submitted == nil then
-    is_submitted = require("pillion.config").get().submit
+  if text:find("@%S*$") then
+    -- Behind a path agents offer names to complete, and Enter would take one.
+    text = text .. " "
   end
-  target.put(to, nil, text, is_submitted)
+  target.put(to, nil, text)
 end
 
 --- `:Pillion prompt {name} [agent]`.
 function M.prompt(arguments, call)
-  local prompt = named(arguments[1])
-  put(prompt[1], arguments[2], call, true, prompt.submit)
+  put(named(arguments[1]), arguments[2], call, true)
 end
 
 --- `:Pillion ask {text}`: to the agent used last. Braces that hold no placeholder are part of the text.
@@ -47,7 +47,7 @@ function M.ask(call)
   if not words then
     error({ message = "a text is missing. Hint: :Pillion ask What does {this} do?" })
   end
-  put(words, nil, call, false, nil)
+  put(words, nil, call, false)
 end
 
 return M

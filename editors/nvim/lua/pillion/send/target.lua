@@ -8,9 +8,6 @@ local M = {}
 
 local PASTE_BEGINS, PASTE_ENDS = "\27[200~", "\27[201~"
 
---- Agents take an Enter that follows a paste at once for a part of it.
-local SUBMIT_DELAY = 300
-
 local function tmux()
   return require("pillion.terminal.tmux")
 end
@@ -51,20 +48,9 @@ function M.show(target)
   end
 end
 
-local function submit(target)
-  vim.defer_fn(function()
-    if target.pane then
-      tmux().submit(target.pane)
-    else
-      -- It may have ended meanwhile.
-      pcall(vim.fn.chansend, target.terminal.job, "\r")
-    end
-  end, SUBMIT_DELAY)
-end
-
 --- Puts `typed` and then `pasted` into the prompt (each may be nil), and shows it. Whatever is in them
---- presses no key; Enter is pressed only if `is_submitted`.
-function M.put(target, typed, pasted, is_submitted)
+--- presses no key.
+function M.put(target, typed, pasted)
   pasted = pasted and text.harmless(pasted)
   M.show(target)
   if target.pane then
@@ -72,9 +58,6 @@ function M.put(target, typed, pasted, is_submitted)
   else
     local bytes = (typed or "") .. (pasted and PASTE_BEGINS .. pasted .. PASTE_ENDS or "")
     vim.fn.chansend(target.terminal.job, bytes)
-  end
-  if is_submitted then
-    submit(target)
   end
 end
 

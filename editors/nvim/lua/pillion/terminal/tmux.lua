@@ -85,11 +85,6 @@ function M.paste(pane, text)
   tmux({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", pane.pane })
 end
 
---- Presses Enter.
-function M.submit(pane)
-  tmux({ "send-keys", "-t", pane.pane, "Enter" })
-end
-
 --- Goes there.
 function M.show(pane)
   tmux({ "select-window", "-t", pane.pane })
