@@ -352,7 +352,7 @@ impl Painter<'_> {
             let width = usize::from(area.width);
             view.paint.wrapped_row(line_of, width, sub)
         } else {
-            view.paint.from_column(line_of, view.x)
+            view.paint.cut_at(line_of, view.x)
         };
         let window = match sight {
             Sight::Part(window) => window,

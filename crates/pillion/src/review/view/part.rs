@@ -80,7 +80,7 @@ impl Paint {
     }
 
     /// What is seen of a line that is not wrapped, from `column` on.
-    pub fn from_column(&mut self, line: LineOf<'_>, column: usize) -> Sight {
+    pub fn cut_at(&mut self, line: LineOf<'_>, column: usize) -> Sight {
         let breaks = self.extended(line, STRIDE, |row| row.column > column);
         if !breaks.is_whole() && breaks.last().column <= column {
             return Sight::Later;
