@@ -91,6 +91,33 @@ fn headers_without_an_end_take_little_memory() {
     assert!(grown < 40 * 1024, "{grown} KiB for {}", connections.len());
 }
 
+#[test]
+fn a_body_in_tiny_pieces_takes_no_more_memory_than_its_bytes() {
+    const PIECES: usize = 500_000;
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let before = peak_memory(&serve);
+    let mut stream = dial(&serve);
+    let token = serve.token();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n",
+        serve.port(),
+        token.expose()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let pieces = "1\r\n \r\n".repeat(1000);
+    for _ in 0..PIECES / 1000 {
+        stream.write_all(pieces.as_bytes()).unwrap();
+    }
+    stream.write_all(b"0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    let grown = peak_memory(&serve) - before;
+    assert!(grown < 10 * 1024, "{grown} KiB");
+}
+
 /// In KiB.
 fn peak_memory(serve: &Serve) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", serve.child.id())).unwrap();
