@@ -120,7 +120,7 @@ M.subcommands = {
     complete = agent_names,
     run = function(arguments, call)
       require("pillion.context").hold(call)
-      require("pillion.terminal").focus(arguments[1])
+      require("pillion.terminal.focus").toggle(arguments[1])
     end,
   },
   send = {

@@ -162,7 +162,7 @@ local function follow(session)
 end
 
 --- The window to go back to when a terminal is hidden: none of a terminal, that may go itself.
-local function where_from()
+function M.where_from()
   local buf = vim.api.nvim_get_current_buf()
   for _, session in ipairs(sessions) do
     if session.buf == buf then
@@ -192,7 +192,7 @@ end
 
 local function start(session, command)
   end_selecting()
-  session.back = where_from()
+  session.back = M.where_from()
   session.buf = vim.api.nvim_create_buf(false, false)
   vim.bo[session.buf].bufhidden = "hide"
   local opened, problem = pcall(window.open, session.buf)
@@ -216,7 +216,7 @@ function M.show(terminal, is_to_read)
   if win then
     vim.api.nvim_set_current_win(win)
   else
-    terminal.back = where_from()
+    terminal.back = M.where_from()
     window.open(terminal.buf, terminal.size)
   end
   terminal.used = tick()
@@ -278,62 +278,6 @@ end
 function M.run(arguments)
   local number = (arguments[2] or ""):match("^[1-9]%d*$")
   M.toggle(arguments[1], vim.list_slice(arguments, number and 3 or 2), tonumber(number or 1))
-end
-
---- The agent's terminal that has the focus, if one has it.
-local function focused()
-  local buf = vim.api.nvim_get_current_buf()
-  for _, terminal in ipairs(vim.bo[buf].buftype == "terminal" and M.list() or {}) do
-    if terminal.buf == buf then
-      return terminal
-    end
-  end
-end
-
---- The window to go back to from a terminal: where the person came from, or any in this tab page that
---- shows no terminal.
-local function window_of_person(terminal)
-  local back = terminal.back
-  if back and vim.api.nvim_win_is_valid(back) and back ~= vim.api.nvim_get_current_win() then
-    return back
-  end
-  for _, win in ipairs({ vim.fn.win_getid(vim.fn.winnr("#")), unpack(vim.api.nvim_tabpage_list_wins(0)) }) do
-    if win ~= 0 and vim.bo[vim.api.nvim_win_get_buf(win)].buftype ~= "terminal" then
-      return win
-    end
-  end
-end
-
-local function go_back(terminal)
-  local win = window_of_person(terminal)
-  if not win then
-    error({ message = "there is no other window to go to" })
-  end
-  -- Who scrolls in Normal mode there goes on so.
-  vim.b[terminal.buf].pillion_typing = vim.api.nvim_get_mode().mode == "t"
-  vim.cmd("stopinsert")
-  vim.api.nvim_set_current_win(win)
-end
-
---- Goes to the agent's terminal, in the mode that was left; from it back to where the person was. Of
---- several agents the one used last, or the one of this name.
-function M.focus(agent)
-  local here = focused()
-  if here and (agent == nil or here.agent == agent) then
-    go_back(here)
-    return
-  end
-  local target = require("pillion.send.target")
-  local to = target.find(agent)
-  local was_typing = not to.terminal or vim.b[to.terminal.buf].pillion_typing ~= false
-  if to.terminal then
-    to.terminal.back = where_from()
-  end
-  if was_typing then
-    target.show(to)
-  else
-    M.show(to.terminal, true)
-  end
 end
 
 --- Whether an agent runs in a terminal that was opened here.
