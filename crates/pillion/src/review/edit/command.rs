@@ -76,7 +76,7 @@ impl EditorCommand {
         let mut arguments: Vec<OsString> = self.arguments.iter().map(Into::into).collect();
         // Without it the command ends at once, and the text that is written later is lost.
         let says = |option: &&str| self.arguments.iter().any(|argument| argument == option);
-        if let Some(options) = waits.filter(|options| !options.iter().any(|option| says(option))) {
+        if let Some(options) = waits.filter(|options| !options.iter().any(says)) {
             arguments.push(options[0].into());
         }
         let with_line = || {
