@@ -5,7 +5,9 @@
 //! thin loop ([`driver`]) and the modules that do I/O: [`source`], [`edit`], [`watch`], [`terminal`], [`keyboard`].
 
 mod app;
+mod appearance;
 mod background;
+mod comparer;
 mod driver;
 mod edit;
 mod geometry;

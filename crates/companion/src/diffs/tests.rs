@@ -1,5 +1,8 @@
 //! The diff rules, one by one.
 
+mod limits;
+mod looking;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -440,84 +443,6 @@ fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
 }
 
 #[test]
-fn a_target_that_takes_longer_than_two_seconds_fails_its_call_alone() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    let looks = diffs.open(proposal("s", "/hangs", "x"), "hangs", now);
-    assert_eq!(lines(looks), ["look 2 #1"]);
-    assert_eq!(diffs.due(), Some(now + LOOK_TIMEOUT));
-    let other = open(&mut diffs, proposal("s", "/b", "y"), "other", now);
-    assert_eq!(lines(other), [r#"show 3 #1 "y""#]);
-    diffs.shown(DiffId(3), 1, Ok(()));
-    let late = lines(diffs.expire(now + LOOK_TIMEOUT));
-    assert_eq!(late.len(), 1, "no view to close: {late:?}");
-    assert!(late[0].starts_with("hangs: error: openDiff: cannot read \"/hangs\""));
-    assert!(
-        diffs
-            .looked(DiffId(2), 1, Ok(target("/hangs")), now)
-            .is_empty()
-    );
-    assert_eq!(diffs.pending().count(), 2);
-}
-
-#[test]
-fn a_target_that_cannot_be_shown_takes_the_view_of_the_older_proposal_along() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    let again = diffs.open(proposal("s", "/a", "newer"), "again", now);
-    assert_eq!(lines(again), ["look 1 #2"]);
-    assert_eq!(
-        lines(diffs.looked(DiffId(1), 2, Err("a folder".into()), now)),
-        ["close 1 NotShown", "again: error: a folder"]
-    );
-}
-
-#[test]
-fn a_decision_on_what_a_newer_proposal_is_about_to_replace_does_not_count() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.open(proposal("s", "/a", "newer"), "again", now);
-    assert!(diffs.resolved(DiffId(1), 1, accepted("new")).is_empty());
-    let shown = diffs.looked(DiffId(1), 2, Ok(target("/a")), now);
-    assert_eq!(lines(shown), [r#"show 1 #2 "newer""#]);
-}
-
-#[test]
-fn an_agent_that_closes_what_is_still_looked_at_gets_the_newest_text() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.open(proposal("s", "/a", "newer"), "open", now);
-    assert_eq!(
-        lines(diffs.close(&"s".into(), "/a", None, "close", now)),
-        [
-            "close 1 ClosedByAgent",
-            "open: error: the agent closed the diff",
-            r#"close: Closed("newer")"#
-        ]
-    );
-    assert!(diffs.closed(DiffId(1), 1, Ok("new".into())).is_empty());
-    let late = diffs.looked(DiffId(1), 2, Ok(target("/a")), now);
-    assert!(late.is_empty(), "it is closed: {late:?}");
-
-    diffs.open(proposal("s", "/b", "first"), "open", now);
-    assert_eq!(
-        lines(diffs.close(&"s".into(), "/b", None, "close", now)),
-        [
-            "open: error: the agent closed the diff",
-            r#"close: Closed("first")"#
-        ],
-        "the editor never heard of it"
-    );
-}
-
-#[test]
-fn only_the_newest_of_two_looks_counts() {
-    let (mut diffs, now) = (Machine::default(), Instant::now());
-    diffs.open(proposal("s", "/a", "old"), "first", now);
-    diffs.open(proposal("s", "/a", "new"), "second", now);
-    let newest = diffs.looked(DiffId(1), 2, Ok(target("/a")), now);
-    assert_eq!(lines(newest), [r#"show 1 #2 "new""#]);
-    let stale = diffs.looked(DiffId(1), 1, Ok(target("/a")), now);
-    assert!(stale.is_empty(), "{stale:?}");
-}
-
-#[test]
 fn what_stood_in_a_replaced_view_is_not_accepted_as_its_successor() {
     let (mut diffs, now) = (pending(), Instant::now());
     diffs.settle(DiffId(1), Decision::Accept, "first", now);
@@ -532,37 +457,4 @@ fn what_stood_in_a_replaced_view_is_not_accepted_as_its_successor() {
             "second: Settled"
         ]
     );
-}
-
-#[test]
-fn an_agent_may_have_so_many_diffs_open_and_no_more() {
-    let (mut diffs, now) = (Machine::default(), Instant::now());
-    for number in 0..MAX_OPEN {
-        diffs.open(proposal("s", &format!("/{number}"), "x"), "open", now);
-    }
-    let refused = lines(diffs.open(proposal("t", "/more", "x"), "more", now));
-    assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(refused[0].starts_with("more: error: openDiff: 2000 diffs are all"));
-    let again = lines(diffs.open(proposal("s", "/7", "y"), "again", now));
-    assert_eq!(again[1], "look 8 #2", "it takes the place of one");
-    let other = Proposal {
-        agent: Dialect::QwenCode,
-        ..proposal("q", "/more", "x")
-    };
-    assert_eq!(lines(diffs.open(other, "other", now)), ["look 2001 #1"]);
-    diffs.close(&"s".into(), "/1", None, "close", now);
-    let after = lines(diffs.open(proposal("t", "/more", "x"), "more", now));
-    assert_eq!(after, ["look 2002 #1"]);
-}
-
-#[test]
-fn a_newer_proposal_that_is_too_much_takes_the_view_of_the_older_one_along() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    let half = "x".repeat(MAX_OPEN_BYTES / 2);
-    diffs.open(proposal("s", "/half", &half), "half", now);
-    let too_much = lines(diffs.open(proposal("s", "/a", &(half + "x")), "more", now));
-    assert_eq!(too_much.len(), 2, "{too_much:?}");
-    assert_eq!(too_much[0], "close 1 NotShown");
-    assert!(too_much[1].starts_with("more: error: openDiff: diffs of 536870912 bytes"));
-    assert_eq!(diffs.pending().count(), 0);
 }

@@ -1,9 +1,8 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
 use std::io;
-use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,10 +19,10 @@ use crate::review::edit;
 use crate::review::highlight::Highlighting;
 use crate::review::keyboard::{self, Keyboard};
 use crate::review::notify::Notifier;
-use crate::review::screen::{self, Depth, Rest, Theme};
+use crate::review::screen::{self, Rest, Theme};
 use crate::review::source::Stamps;
 use crate::review::terminal::Screen;
-use crate::review::{Companion, Input, Options, ThemeChoice, background, watch};
+use crate::review::{Companion, Input, Options, appearance, comparer, watch};
 use crate::visible;
 
 /// How often the files of pending diffs are looked at.
@@ -39,7 +38,7 @@ pub fn run(
     companion: impl Companion,
     options: Options,
 ) -> anyhow::Result<()> {
-    let theme = theme(options.theme);
+    let theme = appearance::theme(options.theme);
     if options.watch {
         let (focus, troubles) = (companion.clone(), sender.clone());
         watch::start(
@@ -55,7 +54,6 @@ pub fn run(
     let settings = Settings {
         roots: options.roots,
     };
-    let sender_of_compared = sender.clone();
     let highlighting = Highlighting::new(sender.clone());
     let mut driver = Driver {
         app: App::new(settings, size),
@@ -63,10 +61,10 @@ pub fn run(
         screen,
         theme,
         companion,
-        sender,
         stamps: Stamps::default(),
         editor: None,
-        compare: comparer(sender_of_compared)?,
+        compare: comparer::start(sender.clone())?,
+        sender,
         unanswered: Vec::new(),
         looked: Instant::now(),
         highlighting,
@@ -428,25 +426,6 @@ impl<C: Companion> Driver<C> {
     }
 }
 
-/// Compares texts on a thread of its own: a long one must keep neither keys nor agents waiting.
-fn comparer(done: Sender<Input>) -> io::Result<Sender<Job>> {
-    let (sender, jobs) = mpsc::channel::<Job>();
-    thread::Builder::new()
-        .name("compare".to_owned())
-        .spawn(move || {
-            for job in jobs {
-                // A panic has given the terminal back and was reported: there is nothing to go on with.
-                let compared = panic::catch_unwind(AssertUnwindSafe(|| job.run()));
-                let is_over = compared.is_err();
-                let input = compared.map_or(Input::Stop, Input::Compared);
-                if done.send(input).is_err() || is_over {
-                    return;
-                }
-            }
-        })?;
-    Ok(sender)
-}
-
 /// Asks a process to end.
 fn end(process: u32) {
     #[cfg(unix)]
@@ -458,51 +437,4 @@ fn end(process: u32) {
     }
     #[cfg(not(unix))]
     let _ = process;
-}
-
-fn theme(choice: ThemeChoice) -> Theme {
-    let variable = |name| std::env::var(name).unwrap_or_default();
-    let depth = depth(
-        &variable("NO_COLOR"),
-        &variable("COLORTERM"),
-        &variable("TERM"),
-    );
-    let is_dark = match choice {
-        ThemeChoice::Light => false,
-        ThemeChoice::Dark => true,
-        ThemeChoice::Auto if depth == Depth::None => true,
-        ThemeChoice::Auto => background::is_dark(),
-    };
-    Theme::new(is_dark, depth)
-}
-
-/// How many colours the terminal has, as the environment says.
-fn depth(no_color: &str, colorterm: &str, term: &str) -> Depth {
-    if !no_color.is_empty() {
-        return Depth::None;
-    }
-    if matches!(colorterm, "truecolor" | "24bit") || term.ends_with("-direct") {
-        return Depth::True;
-    }
-    let is_basic = ["linux", "vt", "ansi", "cons", "xterm"].contains(&term)
-        || term.ends_with("-16color")
-        || term == "screen";
-    if is_basic {
-        Depth::Basic
-    } else {
-        Depth::Indexed
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_environment_says_how_many_colours_there_are() {
-        assert_eq!(depth("1", "truecolor", "xterm-256color"), Depth::None);
-        assert_eq!(depth("", "truecolor", "xterm"), Depth::True);
-        assert_eq!(depth("", "", "tmux-256color"), Depth::Indexed);
-        assert_eq!(depth("", "", "linux"), Depth::Basic);
-    }
 }

@@ -1,11 +1,21 @@
 //! The review as a person with a keyboard meets it, without terminal and files.
 
+mod delay;
+mod edits;
+mod merging;
+
 use std::sync::mpsc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_protocol::Dialect;
 
 use super::*;
+
+/// A text of four hunks, before and after.
+const FOUR: [&str; 2] = [
+    "1\n-\n-\n-\n2\n-\n-\n-\n3\n-\n-\n-\n4\n",
+    "I\n-\n-\n-\nII\n-\n-\n-\nIII\n-\n-\n-\nIV\n",
+];
 
 /// A review with a clock that the test sets.
 pub struct Person {
@@ -186,158 +196,6 @@ fn a_new_diff_does_not_take_the_place_of_the_one_being_viewed() {
 }
 
 #[test]
-fn a_key_meant_for_a_view_that_vanished_does_not_hit_the_next() {
-    let mut person = Person::new(80, 24);
-    let first = person.open("a.txt", None, "a\n");
-    person.open("b.txt", None, "b\n");
-    assert_eq!(person.close(first).as_deref(), Ok("a\n"));
-    assert_eq!(outcomes(person.press("ar ")), []);
-    person.wait(500);
-    assert_eq!(outcomes(person.press("r")), rejected(2));
-}
-
-#[test]
-fn two_accepts_in_a_row_do_not_hit_two_diffs() {
-    let mut person = Person::new(80, 24);
-    person.open("a.txt", None, "a\n");
-    person.open("b.txt", None, "b\n");
-    assert_eq!(outcomes(person.press("aa")), accepted(1, "a\n"));
-}
-
-/// Holds a key down for three seconds, as a terminal that repeats it 30 times a second.
-fn hold(person: &mut Person, key: &str) -> Vec<Effect> {
-    let mut effects = person.press(key);
-    person.wait(500);
-    for _ in 0..75 {
-        effects.extend(person.press(key));
-        person.wait(33);
-    }
-    effects
-}
-
-#[test]
-fn a_held_key_decides_about_one_diff() {
-    for key in ["a", "r"] {
-        let mut person = Person::new(80, 24);
-        for name in 0..12 {
-            person.open_now(&format!("{name}.txt"), None, "a\n");
-        }
-        person.wait(1_000);
-        assert_eq!(outcomes(hold(&mut person, key)).len(), 1);
-        assert!(person.message().starts_with("a held key decides once"));
-        person.wait(700);
-        assert_eq!(outcomes(person.press(key)).len(), 1);
-    }
-}
-
-#[test]
-fn a_held_key_does_not_answer_the_question_that_it_raised() {
-    let mut person = Person::new(80, 24);
-    person.open("a.txt", Some("a\n"), "b\n");
-    person.press(" ");
-    assert_eq!(outcomes(hold(&mut person, "a")), []);
-    assert!(person.message().starts_with("nothing left"));
-    person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
-}
-
-#[test]
-fn a_paste_decides_nothing_and_does_not_leave() {
-    let mut person = Person::new(80, 24);
-    person.open("a.txt", Some("a\n"), "b\n");
-    let mut effects = Vec::new();
-    for code in "aaaarrrr oeezZqy".chars().map(KeyCode::Char) {
-        let is_in_burst = true;
-        let press = Press {
-            is_in_burst,
-            ..person.press_of(code)
-        };
-        effects.extend(person.happens(Event::Key(press)));
-    }
-    assert!(effects.is_empty(), "{effects:?}");
-    assert_eq!(person.message(), PASTED);
-    person.happens(Event::Pasted);
-    assert_eq!(person.message(), PASTED);
-    assert_eq!(person.app.views.len(), 1);
-}
-
-#[test]
-fn a_repeat_that_the_terminal_names_decides_nothing() {
-    let mut person = Person::new(80, 24);
-    person.open("a.txt", Some("a\n"), "b\n");
-    let mut press = person.press_of(KeyCode::Char('a'));
-    press.key.kind = KeyEventKind::Repeat;
-    assert_eq!(outcomes(person.happens(Event::Key(press))), []);
-    person.key(KeyCode::Char('q'));
-    let mut press = person.press_of(KeyCode::Char('y'));
-    press.key.kind = KeyEventKind::Repeat;
-    assert!(!quits(&person.happens(Event::Key(press))));
-}
-
-#[test]
-fn a_diff_that_is_not_drawn_yet_is_not_judged_however_long_it_takes() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "b\n");
-    let other = person.open("b.txt", Some("a\n"), "b\n");
-    let press = |person: &mut Person, code| {
-        let press = person.press_of(code);
-        person.now += Duration::from_secs(2);
-        person.happens_undrawn(Event::Key(press))
-    };
-    // Another view comes up, the former one closes, the text is compared anew.
-    press(&mut person, KeyCode::Tab);
-    assert_eq!(person.shown(), other);
-    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
-    person.wait(500);
-    let closed = Reply::new(|_| ());
-    let reason = CloseReason::ClosedByAgent;
-    person.happens_undrawn(Event::Closed {
-        id: other,
-        reason,
-        closed,
-    });
-    assert_eq!(person.shown(), id);
-    assert_eq!(outcomes(press(&mut person, KeyCode::Char('r'))), []);
-    person.wait(500);
-    person.happens_undrawn(Event::Reread(id, Ok(Some("c\n".into()))));
-    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
-    person.wait(500);
-    person.happens_undrawn(Event::Edited(id, Edit::Text("mine\n".into())));
-    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
-    person.happens(Event::Tick);
-    person.wait(500);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "mine\n"));
-}
-
-#[test]
-fn a_diff_that_was_covered_or_gone_from_the_terminal_is_looked_at_again() {
-    let mut person = Person::new(80, 24);
-    person.open("a.txt", Some("a\n"), "b\n");
-    for cover in ["?", "q"] {
-        person.press(cover);
-        person.wait(1_000);
-        person.key(KeyCode::Esc);
-        assert_eq!(outcomes(person.press("a")), []);
-        person.wait(700);
-    }
-    let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
-    let press = Press {
-        key: suspend,
-        ..person.press_of(KeyCode::Null)
-    };
-    person.happens(Event::Key(press));
-    assert_eq!(outcomes(person.press("a")), []);
-    person.wait(700);
-    person.happens(Event::Resized(Size::new(30, 5)));
-    person.wait(1_000);
-    assert_eq!(outcomes(person.press("a")), [], "nothing is shown of it");
-    person.happens(Event::Resized(Size::new(80, 24)));
-    assert_eq!(outcomes(person.press("a")), []);
-    person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
-}
-
-#[test]
 fn a_view_elsewhere_in_the_list_goes_without_moving_the_one_that_is_shown() {
     let mut person = Person::new(80, 24);
     let first = person.open("a.txt", None, "a\n");
@@ -363,50 +221,6 @@ fn closing_answers_with_the_edited_text_and_only_once() {
         outcomes(person.happens(Event::Edited(id, Edit::Text("x".into())))),
         []
     );
-}
-
-#[test]
-fn the_editor_opens_at_the_line_of_the_hunk_as_the_text_stands() {
-    let mut person = Person::new(80, 24);
-    let [before, after] = FOUR;
-    person.open("a.txt", Some(before), &format!("plus\nplus\n{after}"));
-    let line = |person: &mut Person| match &person.press("e")[..] {
-        [Effect::Edit { line, .. }] => *line,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(line(&mut person), 1);
-    person.press("nn");
-    assert_eq!(line(&mut person), 11);
-    person.press("pp nn");
-    assert_eq!(line(&mut person), 9, "what is out takes no lines");
-}
-
-#[test]
-fn an_edit_is_accepted_and_can_be_taken_back() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "b\n");
-    person.press("e");
-    person.happens(Event::Edited(id, Edit::Text("mine".into())));
-    // What was typed while the editor closed is not a judgement.
-    assert_eq!(outcomes(person.press("a")), []);
-    person.wait(500);
-    person.press("z");
-    assert_eq!(person.app.view().unwrap().proposal.text(), "b\n");
-    person.press("Z");
-    assert_eq!(outcomes(person.press("a")), accepted(1, "mine"));
-}
-
-#[test]
-fn edits_are_not_rejected_by_a_slip() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "b\n");
-    person.happens(Event::Edited(id, Edit::Text("mine".into())));
-    person.wait(500);
-    assert_eq!(outcomes(person.press("r")), []);
-    person.wait(700);
-    assert_eq!(outcomes(person.press("nr")), []);
-    person.wait(700);
-    assert_eq!(outcomes(person.press("r")), rejected(1));
 }
 
 #[test]
@@ -439,134 +253,6 @@ fn a_script_gets_an_emptied_text_like_any_other() {
     person.happens(Event::Edited(id, Edit::Text(String::new())));
     person.wait(500);
     assert_eq!(outcomes(person.press("a")), accepted(1, ""));
-}
-
-#[test]
-fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
-    person.happens(Event::Disk(id, Disk::Changed));
-    assert_eq!(outcomes(person.press("a")), []);
-    assert!(matches!(&person.press("o")[..], [Effect::Reread(..)]));
-    person.happens(Event::Reread(id, Ok(Some("c\nb\n".into()))));
-    let note = "1 hunk would undo newer changes of the file";
-    assert_eq!(person.app.note().as_deref(), Some(note));
-    person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "c\nB\n"));
-}
-
-#[test]
-fn a_merge_can_be_taken_back_and_the_file_is_then_known_to_be_another() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
-    person.happens(Event::Reread(id, Ok(Some("c\nb\n".into()))));
-    person.wait(700);
-    person.press("z");
-    assert_eq!(person.app.view().unwrap().proposal.text(), "a\nB\n");
-    let note = "compared with an older text of the file · o merges both";
-    assert_eq!(person.app.note().as_deref(), Some(note));
-    assert_eq!(outcomes(person.press("a")), []);
-    assert!(person.message().starts_with("the file changed on disk"));
-    person.press("Z");
-    person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "c\nB\n"));
-}
-
-#[test]
-fn taking_in_what_undoes_a_newer_change_asks_once_more() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
-    person.happens(Event::Reread(id, Ok(Some("a\nmine\n".into()))));
-    person.wait(700);
-    assert_eq!(person.app.view().unwrap().proposal.text(), "a\nmine\n");
-    person.press(" ");
-    assert_eq!(outcomes(person.press("a")), []);
-    assert!(person.message().contains("undoes newer changes"));
-    person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "a\nB\n"));
-}
-
-const FOUR: [&str; 2] = [
-    "1\n-\n-\n-\n2\n-\n-\n-\n3\n-\n-\n-\n4\n",
-    "I\n-\n-\n-\nII\n-\n-\n-\nIII\n-\n-\n-\nIV\n",
-];
-
-#[test]
-fn hunks_that_were_taken_out_stay_out_in_a_newer_proposal() {
-    let mut person = Person::new(80, 24);
-    let [before, after] = FOUR;
-    let id = person.open("a.txt", Some(before), after);
-    person.press(" nn ");
-    let newer = after.replace("IV\n", "IV\nplus\n");
-    person.propose(id, Dialect::GeminiCli, "a.txt", Some(before), &newer);
-    let count = person.app.view().unwrap().proposal.count();
-    assert_eq!((count.hunks, count.out), (4, 2));
-    let note = "1 hunk new since you looked";
-    assert_eq!(person.app.note().as_deref(), Some(note));
-    person.wait(500);
-    let expected = "1\n-\n-\n-\nII\n-\n-\n-\n3\n-\n-\n-\nIV\nplus\n";
-    assert_eq!(outcomes(person.press("a")), accepted(1, expected));
-}
-
-#[test]
-fn what_changed_where_a_hunk_was_taken_out_is_asked_about() {
-    let mut person = Person::new(80, 24);
-    let [before, after] = FOUR;
-    let id = person.open("a.txt", Some(before), after);
-    person.press(" ");
-    let newer = after.replace("I\n-", "One\n-");
-    person.propose(id, Dialect::GeminiCli, "a.txt", Some(before), &newer);
-    person.wait(500);
-    assert_eq!(outcomes(person.press("a")), []);
-    assert!(person.message().starts_with("a hunk changed since"));
-    person.wait(700);
-    person.press("z");
-    let former = person.app.view().unwrap().proposal.text();
-    assert_eq!(former, after.replacen("I\n", "1\n", 1), "z goes back");
-    person.press("Z");
-    // Whoever took it out and in again has seen it.
-    person.press("  ");
-    assert_eq!(outcomes(person.press("a")), accepted(1, &newer));
-}
-
-#[test]
-fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newest() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "old\n");
-    let diff = Diff {
-        id,
-        revision: 9,
-        agent: Dialect::GeminiCli,
-        agent_number: 1,
-        path: PathBuf::from("/work/shop/a.txt"),
-        original: Default::default(),
-        proposed: "newer\n".into(),
-    };
-    let opened = Event::Opened {
-        diff,
-        original: Some("a\n".into()),
-        shown: Reply::new(|_| ()),
-    };
-    let mut effects = person.app.update(opened, person.now);
-    let Some(Effect::Compare(job)) = effects.pop() else {
-        panic!("{effects:?}");
-    };
-    person.app.drawn(person.now);
-    for ms in [0, 500, 5_000] {
-        person.wait(ms);
-        person.happens(Event::Resized(Size::new(100, 30)));
-        assert_eq!(outcomes(person.press("ar ")), []);
-    }
-    // The reviewer's editor ends meanwhile, and its text waits for its turn.
-    person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
-    assert!(person.app.view().unwrap().is_comparing());
-    let compared = person.app.update(Event::Compared(job.run()), person.now);
-    assert!(matches!(
-        &compared[..],
-        [Effect::Shown(_), Effect::Compare(_)]
-    ));
-    assert_eq!(outcomes(person.press("a")), []);
-    assert_eq!(person.close(id).as_deref(), Ok("mine\n"));
 }
 
 #[test]
@@ -625,106 +311,6 @@ fn what_cannot_be_shown_is_accepted_on_second_thought_only() {
     assert_eq!(outcomes(person.press("a")), []);
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(2, &long));
-}
-
-#[test]
-fn a_newer_proposal_is_not_judged_unseen() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "b\n");
-    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
-    assert_eq!(person.app.views.len(), 1);
-    assert_eq!(outcomes(person.press("a")), []);
-    person.wait(500);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "c\n"));
-}
-
-#[test]
-fn a_decision_names_the_proposal_that_was_seen() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "b\n");
-    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
-    person.wait(500);
-    let effects = person.press("a");
-    assert!(matches!(effects[..], [Effect::Resolve(_, 2, _)]));
-}
-
-#[test]
-fn an_edit_of_a_replaced_proposal_does_not_become_the_newer_one() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "first\n");
-    assert!(matches!(
-        person.press("e")[..],
-        [Effect::Edit { revision: 1, .. }]
-    ));
-    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "second\n");
-    person.wait(60_000);
-    let kept = "your text is kept in /tmp/x".to_owned();
-    person.happens(Event::Edited(id, Edit::Outdated(Some(kept.clone()))));
-    assert_eq!(outcomes(person.press("a")), []);
-    person.happens(Event::Edited(id, Edit::Outdated(Some(kept.clone()))));
-    person.wait(30_000);
-    assert_eq!(person.message(), kept);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "second\n"));
-}
-
-#[test]
-fn an_unchanged_edit_of_a_replaced_proposal_tells_of_the_newer_one() {
-    let mut person = Person::new(80, 24);
-    let id = person.open("a.txt", Some("a\n"), "first\n");
-    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "second\n");
-    person.wait(60_000);
-    person.happens(Event::Edited(id, Edit::Outdated(None)));
-    assert!(person.message().contains("has a newer proposal for a.txt"));
-}
-
-/// What is kept when the view closes for `reason`.
-fn kept(person: &mut Person, id: DiffId, reason: CloseReason) -> Option<String> {
-    let closed = Reply::new(|_| ());
-    let effects = person.happens(Event::Closed { id, reason, closed });
-    effects.into_iter().find_map(|effect| match effect {
-        Effect::Keep(_, text) => Some(text),
-        _ => None,
-    })
-}
-
-#[test]
-fn an_edit_that_is_only_in_the_history_is_kept_when_the_agent_goes() {
-    let edited = |person: &mut Person| {
-        let id = person.open("a.txt", Some("a\n"), "b\n");
-        person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
-        person.wait(500);
-        id
-    };
-    let mine = Some("mine\n".to_owned());
-    let mut person = Person::new(80, 24);
-    for reason in [
-        CloseReason::AgentGone,
-        CloseReason::NotShown,
-        CloseReason::Overruled,
-    ] {
-        let id = edited(&mut person);
-        person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
-        assert_eq!(kept(&mut person, id, reason), mine);
-        let id = edited(&mut person);
-        person.press("z");
-        assert_eq!(kept(&mut person, id, reason), mine);
-    }
-    let id = edited(&mut person);
-    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
-    person.wait(500);
-    assert_eq!(outcomes(person.press("r")), []);
-    person.wait(700);
-    assert_eq!(outcomes(person.press("r")), rejected(id.0));
-}
-
-#[test]
-fn an_edit_that_is_given_back_is_not_kept_as_well() {
-    let mut person = Person::new(80, 24);
-    for reason in [CloseReason::Settled, CloseReason::ClosedByAgent] {
-        let id = person.open("a.txt", Some("a\n"), "b\n");
-        person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
-        assert_eq!(kept(&mut person, id, reason), None);
-    }
 }
 
 #[test]

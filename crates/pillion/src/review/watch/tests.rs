@@ -1,3 +1,5 @@
+//! What is saved in a workspace comes out of the watch, and nothing else.
+
 use std::fs;
 use std::sync::mpsc::{self, Receiver};
 

@@ -1,3 +1,5 @@
+//! The rules that say what is ignored, held against git.
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;

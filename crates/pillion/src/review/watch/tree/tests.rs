@@ -1,3 +1,5 @@
+//! Folders that come, go and cannot be watched, with a system that the test makes up.
+
 use super::*;
 
 /// A system that allows only so many watches.

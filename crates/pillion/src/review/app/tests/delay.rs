@@ -1,0 +1,216 @@
+//! Keys that come too early, are held down or pasted decide nothing.
+
+use super::*;
+
+#[test]
+fn a_key_meant_for_a_view_that_vanished_does_not_hit_the_next() {
+    let mut person = Person::new(80, 24);
+    let first = person.open("a.txt", None, "a\n");
+    person.open("b.txt", None, "b\n");
+    assert_eq!(person.close(first).as_deref(), Ok("a\n"));
+    assert_eq!(outcomes(person.press("ar ")), []);
+    person.wait(500);
+    assert_eq!(outcomes(person.press("r")), rejected(2));
+}
+
+#[test]
+fn two_accepts_in_a_row_do_not_hit_two_diffs() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", None, "a\n");
+    person.open("b.txt", None, "b\n");
+    assert_eq!(outcomes(person.press("aa")), accepted(1, "a\n"));
+}
+
+/// Holds a key down for three seconds, as a terminal that repeats it 30 times a second.
+fn hold(person: &mut Person, key: &str) -> Vec<Effect> {
+    let mut effects = person.press(key);
+    person.wait(500);
+    for _ in 0..75 {
+        effects.extend(person.press(key));
+        person.wait(33);
+    }
+    effects
+}
+
+#[test]
+fn a_held_key_decides_about_one_diff() {
+    for key in ["a", "r"] {
+        let mut person = Person::new(80, 24);
+        for name in 0..12 {
+            person.open_now(&format!("{name}.txt"), None, "a\n");
+        }
+        person.wait(1_000);
+        assert_eq!(outcomes(hold(&mut person, key)).len(), 1);
+        assert!(person.message().starts_with("a held key decides once"));
+        person.wait(700);
+        assert_eq!(outcomes(person.press(key)).len(), 1);
+    }
+}
+
+#[test]
+fn a_held_key_does_not_answer_the_question_that_it_raised() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    person.press(" ");
+    assert_eq!(outcomes(hold(&mut person, "a")), []);
+    assert!(person.message().starts_with("nothing left"));
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "a\n"));
+}
+
+#[test]
+fn a_paste_decides_nothing_and_does_not_leave() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    let mut effects = Vec::new();
+    for code in "aaaarrrr oeezZqy".chars().map(KeyCode::Char) {
+        let is_in_burst = true;
+        let press = Press {
+            is_in_burst,
+            ..person.press_of(code)
+        };
+        effects.extend(person.happens(Event::Key(press)));
+    }
+    assert!(effects.is_empty(), "{effects:?}");
+    assert_eq!(person.message(), PASTED);
+    person.happens(Event::Pasted);
+    assert_eq!(person.message(), PASTED);
+    assert_eq!(person.app.views.len(), 1);
+}
+
+#[test]
+fn a_repeat_that_the_terminal_names_decides_nothing() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    let mut press = person.press_of(KeyCode::Char('a'));
+    press.key.kind = KeyEventKind::Repeat;
+    assert_eq!(outcomes(person.happens(Event::Key(press))), []);
+    person.key(KeyCode::Char('q'));
+    let mut press = person.press_of(KeyCode::Char('y'));
+    press.key.kind = KeyEventKind::Repeat;
+    assert!(!quits(&person.happens(Event::Key(press))));
+}
+
+#[test]
+fn a_diff_that_is_not_drawn_yet_is_not_judged_however_long_it_takes() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    let other = person.open("b.txt", Some("a\n"), "b\n");
+    let press = |person: &mut Person, code| {
+        let press = person.press_of(code);
+        person.now += Duration::from_secs(2);
+        person.happens_undrawn(Event::Key(press))
+    };
+    // Another view comes up, the former one closes, the text is compared anew.
+    press(&mut person, KeyCode::Tab);
+    assert_eq!(person.shown(), other);
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
+    person.wait(500);
+    let closed = Reply::new(|_| ());
+    let reason = CloseReason::ClosedByAgent;
+    person.happens_undrawn(Event::Closed {
+        id: other,
+        reason,
+        closed,
+    });
+    assert_eq!(person.shown(), id);
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('r'))), []);
+    person.wait(500);
+    person.happens_undrawn(Event::Reread(id, Ok(Some("c\n".into()))));
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
+    person.wait(500);
+    person.happens_undrawn(Event::Edited(id, Edit::Text("mine\n".into())));
+    assert_eq!(outcomes(press(&mut person, KeyCode::Char('a'))), []);
+    person.happens(Event::Tick);
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "mine\n"));
+}
+
+#[test]
+fn a_diff_that_was_covered_or_gone_from_the_terminal_is_looked_at_again() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    for cover in ["?", "q"] {
+        person.press(cover);
+        person.wait(1_000);
+        person.key(KeyCode::Esc);
+        assert_eq!(outcomes(person.press("a")), []);
+        person.wait(700);
+    }
+    let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
+    let press = Press {
+        key: suspend,
+        ..person.press_of(KeyCode::Null)
+    };
+    person.happens(Event::Key(press));
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(700);
+    person.happens(Event::Resized(Size::new(30, 5)));
+    person.wait(1_000);
+    assert_eq!(outcomes(person.press("a")), [], "nothing is shown of it");
+    person.happens(Event::Resized(Size::new(80, 24)));
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
+}
+
+#[test]
+fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newest() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "old\n");
+    let diff = Diff {
+        id,
+        revision: 9,
+        agent: Dialect::GeminiCli,
+        agent_number: 1,
+        path: PathBuf::from("/work/shop/a.txt"),
+        original: Default::default(),
+        proposed: "newer\n".into(),
+    };
+    let opened = Event::Opened {
+        diff,
+        original: Some("a\n".into()),
+        shown: Reply::new(|_| ()),
+    };
+    let mut effects = person.app.update(opened, person.now);
+    let Some(Effect::Compare(job)) = effects.pop() else {
+        panic!("{effects:?}");
+    };
+    person.app.drawn(person.now);
+    for ms in [0, 500, 5_000] {
+        person.wait(ms);
+        person.happens(Event::Resized(Size::new(100, 30)));
+        assert_eq!(outcomes(person.press("ar ")), []);
+    }
+    // The reviewer's editor ends meanwhile, and its text waits for its turn.
+    person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
+    assert!(person.app.view().unwrap().is_comparing());
+    let compared = person.app.update(Event::Compared(job.run()), person.now);
+    assert!(matches!(
+        &compared[..],
+        [Effect::Shown(_), Effect::Compare(_)]
+    ));
+    assert_eq!(outcomes(person.press("a")), []);
+    assert_eq!(person.close(id).as_deref(), Ok("mine\n"));
+}
+
+#[test]
+fn a_newer_proposal_is_not_judged_unseen() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+    assert_eq!(person.app.views.len(), 1);
+    assert_eq!(outcomes(person.press("a")), []);
+    person.wait(500);
+    assert_eq!(outcomes(person.press("a")), accepted(1, "c\n"));
+}
+
+#[test]
+fn a_decision_names_the_proposal_that_was_seen() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
+    person.wait(500);
+    let effects = person.press("a");
+    assert!(matches!(effects[..], [Effect::Resolve(_, 2, _)]));
+}
