@@ -123,7 +123,7 @@ fn a_file_that_cannot_be_compared_with_does_not_reach_the_editor() {
     let agent = agent::connect(&mut editor);
     let call = agent.proposing(file.to_str().unwrap(), "x");
     let error = call.end().unwrap_err();
-    assert!(error.contains("huge is too big to review"), "{error}");
+    assert!(error.contains("huge\" is too big to review"), "{error}");
     let passed = editor.passed();
     assert!(
         !passed.iter().any(|method| method.ends_with("Diff")),
