@@ -32,7 +32,6 @@ pub struct Serve {
 pub struct Pending {
     pub id: u64,
     pub path: String,
-    pub proposed: String,
 }
 
 impl Serve {
@@ -132,9 +131,14 @@ fn pending_at(home: &Home, target: &[&str]) -> Vec<Pending> {
         .map(|diff| Pending {
             id: diff["id"].as_u64().expect("it is a number"),
             path: text(diff, "path"),
-            proposed: text(diff, "proposed"),
         })
         .collect()
+}
+
+/// The proposed text of a diff that waits, as `pillion diffs ID` prints it.
+pub fn proposed(home: &Home, id: u64) -> String {
+    let text = run(home, ["diffs".to_owned(), id.to_string()]);
+    String::from_utf8(text).expect("it is text")
 }
 
 /// Waits until exactly one diff waits, for this path.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pillion_testkit::{DiffHandle, Home, IdeClient, Outcome};
 
-use crate::companion::{SOON, Serve, accept, wait_none_pending, wait_pending};
+use crate::companion::{self, SOON, Serve, accept, wait_none_pending, wait_pending};
 use crate::shared_texts::{assert_same, texts};
 
 /// What is proposed where another text is accepted.
@@ -80,7 +80,8 @@ fn each(
         let path = home.workspace().join(format!("{at}.txt"));
         let diff = client.open_diff(&path, proposed(text));
         let pending = wait_pending(&home, &path);
-        assert_same(&pending.proposed, proposed(text), name, "proposed");
+        let shown = companion::proposed(&home, pending.id);
+        assert_same(&shown, proposed(text), name, "proposed");
         let outcome = settle(&home, &mut client, &path, diff, pending.id, text);
         let Outcome::Accepted(Some(back)) = outcome else {
             panic!("{name}: expected a text, got {}", brief(&outcome));
