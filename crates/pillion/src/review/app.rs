@@ -237,7 +237,7 @@ impl App {
                 Vec::new()
             }
             Event::Resized(size) => {
-                self.size = size;
+                self.fit(size);
                 Vec::new()
             }
             Event::Opened {
@@ -289,6 +289,12 @@ impl App {
         self.message.take_if(|message| message.until <= now);
         self.arrange();
         effects
+    }
+
+    /// Arranges everything for a terminal of this size.
+    pub fn fit(&mut self, size: Size) {
+        self.size = size;
+        self.arrange();
     }
 
     /// The review as it is now was drawn.

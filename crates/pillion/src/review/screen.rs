@@ -33,6 +33,10 @@ pub struct Rest {
 /// Draws everything, in bounded time. Answers what is lacking.
 pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
     let area = frame.area();
+    // The terminal may have another size since the last event.
+    if area.as_size() != app.size {
+        app.fit(area.as_size());
+    }
     let buffer = frame.buffer_mut();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         pages::too_small(buffer, area, app, theme);

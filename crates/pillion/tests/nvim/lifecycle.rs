@@ -282,7 +282,7 @@ each_neovim! {
             wait_said(&world.nvim, text);
         }
         world.nvim.input(":Pillion frobnicate<CR>");
-        wait_said(&world.nvim, "there is no subcommand frobnicate. Hint: it is one of accept, diffs");
+        wait_said(&world.nvim, "there is no subcommand frobnicate. Hint: it is one of accept, ask, diffs");
         let complete = "return vim.fn.getcompletion(..., 'cmdline')";
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion st"));
         assert_eq!(words, ["start", "status", "stop"]);

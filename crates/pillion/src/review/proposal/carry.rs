@@ -63,14 +63,11 @@ fn key<'a>(before: &'a Text, after: &'a Text, hunk: &Hunk, start: usize) -> Key<
     )
 }
 
-/// Marks what the last proposal did not have, unless all of it is another.
+/// Marks what the last proposal did not have, all of it where need be: the reviewer saw another text.
 fn mark(last: &State, places: &Places, found: &mut [Hunk], is_known: &[bool]) {
     let is_judged = |hunk: &&Hunk| hunk.out || last.edited;
     let judged = last.hunks.iter().filter(is_judged);
     let judged: Vec<_> = judged.map(|hunk| places.around(&hunk.before)).collect();
-    if judged.is_empty() && !is_known.contains(&true) {
-        return;
-    }
     for (hunk, _) in found.iter_mut().zip(is_known).filter(|(_, known)| !**known) {
         let touches = |place: &&Range<usize>| {
             place.start <= hunk.before.end && hunk.before.start <= place.end

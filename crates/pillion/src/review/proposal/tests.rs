@@ -149,10 +149,10 @@ fn a_decision_is_about_a_hunk_in_its_place() {
 }
 
 #[test]
-fn another_text_altogether_has_no_marks() {
+fn another_text_altogether_is_marked_as_new() {
     let mut proposal = Proposal::new(Some(Text::new("a\n")), "b\n");
     proposal.replace(Some(Text::new("a\n")), "c\nd\n");
-    assert_eq!(proposal.marks(), Marks::default());
+    assert_eq!(proposal.marks().new, 1);
 }
 
 /// Lines with numbers below `different`, in an order that depends on the seed.

@@ -437,3 +437,18 @@ fn a_message_is_shown_as_a_whole_however_long_the_path_in_it() {
     assert!(rows.contains(&place), "{screen}");
     assert!(screen.contains("accept"), "{screen}");
 }
+
+#[test]
+fn a_terminal_that_shrinks_before_it_is_drawn_does_no_harm() {
+    let mut person = with_diff(100, 40);
+    let theme = Theme::new(true, Depth::True);
+    for (width, height) in [(100, 10), (96, 16), (24, 2), (200, 50), (40, 10), (1, 1)] {
+        let backend = TestBackend::new(width, height);
+        let mut terminal = Terminal::new(backend).unwrap();
+        // No event has told the review yet.
+        terminal
+            .draw(|frame| drop(super::draw(frame, &mut person.app, &theme)))
+            .unwrap();
+        assert_eq!(person.app.size, Size::new(width, height));
+    }
+}
