@@ -193,9 +193,10 @@ pub enum DiffError {
 }
 
 fn unseen(id: u64, current: u32, seen: Option<u32>) -> String {
-    let what = format!("the agent has changed its proposal: diff {id} is at {id}.{current}");
     match seen {
-        Some(seen) => format!("{what}, and you were shown {id}.{seen}"),
-        None => format!("{what}, and you were not shown it yet"),
+        Some(seen) => format!(
+            "the agent has changed its proposal: diff {id} is at {id}.{current}, and you were shown {id}.{seen}"
+        ),
+        None => format!("this terminal has not been shown diff {id}, which is at {id}.{current}"),
     }
 }

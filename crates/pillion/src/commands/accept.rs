@@ -14,8 +14,9 @@ use crate::failure;
 /// somebody edited it there.
 ///
 /// Agents may propose anew at any moment. `pillion accept 1.3` accepts exactly the third proposal of
-/// diff 1, and `pillion accept 1` the one that `pillion diffs` has shown in this terminal: a newer one
-/// is refused with exit code 1, and so is one whose file was changed since.
+/// diff 1, with a note if the file was changed since. `pillion accept 1` accepts what `pillion diffs`
+/// has shown in this terminal: a newer proposal is refused with exit code 1, and so is one whose file
+/// was changed since.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The diff, as `pillion diffs` shows it: its number, or with the revision (`1.3`)

@@ -83,7 +83,7 @@ fn the_one_used_last_gets_the_proposal(kind: AgentKind) {
         all.any(|it| !it.pending(home).is_empty()).then_some(())
     });
     assert_eq!(meant.pending(home).len(), 1, "the other one got it");
-    companion::run(home, ["accept", "1", "--port", &port]);
+    companion::run(home, ["accept", "1.1", "--port", &port]);
     agent.wait_accepted(FILE);
 }
 

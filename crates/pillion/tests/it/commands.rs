@@ -32,7 +32,7 @@ fn a_diff_is_listed_printed_and_accepted() {
     expected["proposed"] = text.into();
     assert_eq!(serde_json::from_str::<Value>(&one).unwrap(), expected);
     assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, text);
-    assert_eq!(sandbox.run(["accept", "1"]).expect(0).stdout, "");
+    assert_eq!(sandbox.run(["accept", "1.1"]).expect(0).stdout, "");
     let path = "/tmp/b'new\u{1b}[31m.txt".to_owned();
     let content = text.to_owned();
     assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
@@ -53,7 +53,7 @@ fn a_diff_is_rejected_or_accepted_with_another_text() {
     let outcome = Update::DiffRejected { path: path.clone() };
     assert_eq!(agent.outcome(), outcome);
     agent.propose(&path, "x");
-    let args = ["accept", "2", "--content-file", "-"];
+    let args = ["accept", "2.1", "--content-file", "-"];
     sandbox
         .run_with_input(args, "\u{feff}y\r".as_bytes())
         .expect(0);
@@ -67,7 +67,7 @@ fn a_diff_is_rejected_or_accepted_with_another_text() {
     let file = sandbox.home.file("other", "z");
     let file = file.to_str().unwrap();
     sandbox
-        .run(["accept", "3", "--content-file", file])
+        .run(["accept", "3.1", "--content-file", file])
         .expect(0);
     let content = "z".to_owned();
     assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
@@ -155,9 +155,9 @@ fn errors_say_what_and_what_to_do() {
     sandbox.run(["no-such-command"]).expect(2);
     let latin = sandbox.home.file("latin", b"\xe9");
     let latin = latin.to_str().unwrap();
-    let args = ["accept", "1", "--content-file", latin];
+    let args = ["accept", "1.1", "--content-file", latin];
     sandbox.run(args).expect_error(1, "is not UTF-8", "convert");
-    let args = ["accept", "1", "--content-file", "none"];
+    let args = ["accept", "1.1", "--content-file", "none"];
     let ran = sandbox.run(args).expect(1);
     assert!(ran.stderr.contains("cannot read none"), "{}", ran.stderr);
 

@@ -18,7 +18,7 @@ fn a_whole_session_leaves_the_workspace_as_it_was() {
     let path = file.to_str().unwrap();
     for command in ["accept", "reject"] {
         agent.propose(path, "new\n");
-        let id = if command == "accept" { "1" } else { "2" };
+        let id = if command == "accept" { "1.1" } else { "2.1" };
         sandbox.run([command, id]).expect(0);
         agent.outcome();
     }

@@ -132,7 +132,7 @@ fn the_log_holds_what_happened_but_no_secret_and_no_content() {
     let token = serve.token();
     let agent = serve.connect();
     agent.propose("/tmp/new", "the content of a file");
-    sandbox.run(["accept", "1"]).expect(0);
+    sandbox.run(["accept", "1.1"]).expect(0);
     serve.signal("TERM");
     serve.ended();
     let text = fs::read_to_string(&log).unwrap();

@@ -238,7 +238,7 @@ fn commands_settle_what_the_editor_shows() {
     ] {
         let diff = agent::show(&agent, &mut editor, path, "one");
         let ran = sandbox
-            .command([command, &diff["id"].to_string()])
+            .command([command, &format!("{}.1", diff["id"])])
             .spawn()
             .unwrap();
         let close = editor.next("pillion/closeDiff");
@@ -254,7 +254,7 @@ fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
     let (sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
     let diff = agent::show(&agent, &mut editor, path, "one");
-    let mut ran = sandbox.command(["accept", "1"]);
+    let mut ran = sandbox.command(["accept", "1.1"]);
     let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
     let close = editor.next("pillion/closeDiff");
     editor.refuse(&close, "somebody is typing");
@@ -268,7 +268,7 @@ fn a_newer_proposal_outlives_the_command_that_settles_the_one_before() {
     let (sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
     agent::show(&agent, &mut editor, path, "one");
-    let mut ran = sandbox.command(["accept", "1"]);
+    let mut ran = sandbox.command(["accept", "1.1"]);
     let mut ran = ran.stderr(std::process::Stdio::null()).spawn().unwrap();
     let close = editor.next("pillion/closeDiff");
     let call = agent.proposing(path, "two");

@@ -282,7 +282,7 @@ fn commands_in_a_terminal_settle_it_too() {
     let proposal = world.shown(&target, "after\n");
     world.did_change(&proposal.uri, "edited\n");
     world.code_actions(&proposal.uri, (0, 0), (0, 0));
-    world.sandbox.run(["accept", "1"]).expect(0);
+    world.sandbox.run(["accept", "1.1"]).expect(0);
     assert_eq!(world.agent.outcome(), accepted(&target, "edited\n"));
     assert!(!proposal.path.exists());
 }
