@@ -17,7 +17,7 @@ pub const BEFORE: &str = include_str!("demo/before.py");
 /// What the agent makes of it.
 pub const AFTER: &str = include_str!("demo/after.py");
 
-/// The demo agent before it starts, with a folder of its own that is gone when it ends.
+/// The demo agent before it starts, with a folder of its own.
 #[derive(Debug)]
 pub struct Demo {
     folder: TempDir,
@@ -40,30 +40,31 @@ impl Demo {
     }
 
     /// Lets the agent go. It reads `discovery_file` as any agent does, and tells `notice` how it
-    /// ended, in a sentence for people.
+    /// ended, in a sentence for people. Returns the folder, a root of the review: dropping it
+    /// removes it.
     pub fn start(
         self,
         discovery_file: &Path,
         notice: impl Fn(String) + Send + 'static,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<TempDir> {
         let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
             .with_context(|| format!("cannot read {}", discovery_file.display()))?;
         let token = file.auth_token.context("the discovery file has no token")?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
+        let path = self.folder.path().join(NAME);
         thread::Builder::new()
             .name("demo agent".to_owned())
             .spawn(move || {
-                let told = runtime.block_on(propose(file.port, token, &self.folder));
+                let told = runtime.block_on(propose(file.port, token, &path));
                 notice(told.unwrap_or_else(|error| format!("the demo agent failed: {error:#}")));
             })?;
-        Ok(())
+        Ok(self.folder)
     }
 }
 
-async fn propose(port: u16, token: Token, folder: &TempDir) -> anyhow::Result<String> {
-    let path = folder.path().join(NAME);
+async fn propose(port: u16, token: Token, path: &Path) -> anyhow::Result<String> {
     let path = path.to_str().context("the demo's folder is not Unicode")?;
     let (client, mut updates) = Client::connect(port, token).await?;
     client.open_diff(path, AFTER).await?;

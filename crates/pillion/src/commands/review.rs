@@ -66,10 +66,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let companion =
         Companion::start(options, front.clone()).context("cannot start the companion")?;
-    if let Some(demo) = demo {
+    let start = |demo: Demo| {
         let file = companion.files().first().context("no agent can find us")?;
-        demo.start(file, move |told| front.notice(told))?;
-    }
+        demo.start(file, move |told| front.notice(told))
+    };
+    let _demo_folder = demo.map(start).transpose()?;
     let options = review::Options {
         roots,
         theme: args.theme,
