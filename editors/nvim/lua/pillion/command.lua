@@ -24,8 +24,9 @@ local function starting_with(lead, words)
   return found
 end
 
-local function agent_names(lead)
-  return starting_with(lead, vim.tbl_keys(require("pillion.config").get().agents))
+--- Behind an agent's name come its own arguments.
+local function agent_names(lead, is_first)
+  return is_first and starting_with(lead, vim.tbl_keys(require("pillion.config").get().agents)) or {}
 end
 
 M.subcommands = {
@@ -136,7 +137,7 @@ M.subcommands = {
   prompt = {
     help = "put a prompt of yours into the agent's prompt",
     complete = function(lead, is_first)
-      return is_first and starting_with(lead, require("pillion.prompt").names()) or agent_names(lead)
+      return is_first and starting_with(lead, require("pillion.prompt").names()) or agent_names(lead, true)
     end,
     run = function(arguments, call)
       require("pillion.context").hold(call)
