@@ -117,6 +117,13 @@ fn neovim_gets_the_proposal(kind: AgentKind, version: NvimVersion) {
     stage.propose(&agent);
     nvim.wait_until("a pending diff", "#require('pillion.diff').list() == 1");
     assert!(other.pending(home).is_empty());
+    nvim.wait_until(
+        "a diff that may be decided",
+        "(function()
+           local diff = require('pillion.diff.pending').sorted()[1]
+           return require('pillion.diff.seen').problem(diff, diff.revision) == nil
+         end)()",
+    );
     nvim.lua::<()>("require('pillion').accept()", json!([]));
     agent.wait_accepted(FILE);
     agent.quit();
