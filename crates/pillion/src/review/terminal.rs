@@ -147,10 +147,7 @@ impl Screen {
         {
             self.release();
             // The whole group, as the terminal itself would do it: `cargo run` sleeps with us.
-            rustix::process::kill_process_group(
-                rustix::process::getpgrp(),
-                rustix::process::Signal::TSTP,
-            )?;
+            rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
             self.take()?;
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! What `accept` and `reject` decide about: the proposal that their user has seen, and no other.
 
-use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use pillion_agent::Update;
 use pillion_testkit::TestAgent;
@@ -132,6 +132,31 @@ fn what_was_shown_in_another_terminal_is_not_seen_in_this_one() {
         .expect_error(1, "has not been shown diff 1", LOOK);
     world.run(["accept", "1"]).expect(0);
     world.expect_accepted("two");
+}
+
+/// As in a container whose shell was started from outside: the session has no number there.
+#[test]
+fn whose_session_is_outside_of_the_namespace_decides_all_the_same() {
+    const INSIDE: &str = "PILLION_TEST_INSIDE";
+    if env::var_os(INSIDE).is_none() {
+        let mut inside = Command::new("unshare");
+        inside
+            .args(["--user", "--map-root-user", "--pid", "--fork"])
+            .arg("--mount-proc")
+            .arg(env::current_exe().unwrap())
+            .arg("whose_session_is_outside_of_the_namespace")
+            .env(INSIDE, "1");
+        let out = ran(&mut inside, b"").expect(0).stdout;
+        return assert!(out.contains("test result: ok. 1 passed"), "{out}");
+    }
+    let mut world = World::new();
+    world.propose("one");
+    world
+        .run(["accept", "1"])
+        .expect_error(1, "has not been shown diff 1", LOOK);
+    assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "one");
+    world.run(["accept", "1"]).expect(0);
+    world.expect_accepted("one");
 }
 
 #[test]
