@@ -3,13 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{Env, Home, Model, Npm, Pane, Size, Tmux};
+use crate::{Env, Home, Model, Npm, Pane, SOON, Size, Tmux};
 
 /// Long enough for Node to start on a busy machine of two cores.
-const START: Duration = Duration::from_secs(60);
-
-/// Long enough for anything that a started agent does at once.
-const SOON: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(120);
 
 /// Agents take keys that come closer together than about 40 ms for a paste.
 const PASTE_PAUSE: Duration = Duration::from_millis(100);

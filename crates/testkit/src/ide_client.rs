@@ -10,10 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{Env, Home, Npm};
-
-/// Long enough for Node to load the library on a busy machine of two cores.
-const START: Duration = Duration::from_secs(60);
+use crate::{Env, Home, Npm, SOON};
 
 /// The real client in a Node of its own. Killed on drop.
 #[derive(Debug)]
@@ -101,7 +98,7 @@ impl IdeClient {
     /// Connects, or connects again. `{status, details, diffing}`: what the client says of itself.
     pub fn connect(&mut self) -> Value {
         self.send(&json!({ "do": "connect" }));
-        self.wait("an answer to connect", START, |m| m["is"] == "connected")
+        self.wait("an answer to connect", SOON, |m| m["is"] == "connected")
     }
 
     /// Asks for a diff and does not wait: a second one waits in the client for the first one's

@@ -17,6 +17,7 @@ mod nvim;
 mod process;
 mod test_agent;
 mod tmux;
+mod wait;
 
 pub use agent::{Agent, AgentKind};
 pub use editors::Editors;
@@ -30,3 +31,4 @@ pub use nvim::{Nvim, NvimSetup, NvimVersion};
 pub use process::kill_tree;
 pub use test_agent::{Call, TestAgent, discovery_file, discovery_files};
 pub use tmux::{Pane, Size, Tmux};
+pub use wait::SOON;

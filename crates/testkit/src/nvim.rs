@@ -19,10 +19,7 @@ use serde_json::{Value, json};
 use self::rpc::{Failed, Rpc};
 pub use self::setup::NvimSetup;
 use crate::process::tree;
-use crate::{Pane, kill_tree};
-
-/// Long enough for anything that a started Neovim does at once, on a busy machine of two cores.
-const SOON: Duration = Duration::from_secs(10);
+use crate::{Pane, SOON, kill_tree};
 
 /// How often it is asked for something that is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(15);

@@ -10,10 +10,7 @@ use pillion_agent::{Client, ClientError, Update, Updates};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeContext};
 use tokio::runtime::Runtime;
 
-use crate::Home;
-
-/// Long enough for anything that happens at once, on a busy machine of two cores.
-const SOON: Duration = Duration::from_secs(10);
+use crate::{Home, SOON};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 

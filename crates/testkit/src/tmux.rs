@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{Env, kill_tree};
+use crate::{Env, SOON, kill_tree};
 
 /// How often a screen is looked at while waiting for something on it.
 const LOOK_EVERY: Duration = Duration::from_millis(40);
@@ -235,7 +235,7 @@ impl Pane {
     pub fn kill(&self) {
         if self.is_running() {
             kill_tree(self.pid());
-            self.wait_exit(Duration::from_secs(10));
+            self.wait_exit(SOON);
         }
     }
 

@@ -1,10 +1,6 @@
 //! The harness itself: both agents start, take a prompt and show the stand-in model's answer.
 
-use std::time::Duration;
-
-use pillion_testkit::{Agent, AgentKind, Home, Model, Tmux, Turn};
-
-const SOON: Duration = Duration::from_secs(10);
+use pillion_testkit::{Agent, AgentKind, Home, Model, SOON, Tmux, Turn};
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]

@@ -4,12 +4,10 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use pillion_testkit::{Editors, Home, Nvim, NvimSetup, NvimVersion, Size, Tmux};
+use pillion_testkit::{Editors, Home, Nvim, NvimSetup, NvimVersion, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 const SIZE: Size = Size::new(80, 24);
-
-const SOON: Duration = Duration::from_secs(10);
 
 #[test]
 #[ignore = "needs Neovim: cargo xtask test"]

@@ -17,9 +17,7 @@ use serde_json::{Value, json};
 use crate::companion::TOKEN;
 use crate::rules::{Absent, failed};
 use crate::wire::Request;
-
-/// For each answer. Longer than any takes.
-const SOON: Duration = Duration::from_secs(10);
+use pillion_testkit::SOON;
 
 /// For all of it, on a machine that is busy.
 const LONGEST: Duration = Duration::from_secs(240);

@@ -1,16 +1,13 @@
 //! A server that does what a test wants, down to the bytes.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use pillion_agent::{Address, Session};
+pub use pillion_testkit::SOON;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
-
-/// Longer than anything that is awaited here takes.
-pub const SOON: Duration = Duration::from_secs(10);
 
 /// A request, as it came.
 #[derive(Debug, Clone)]

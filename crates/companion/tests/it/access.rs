@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, Token};
 
-use crate::support::{INITIALIZE, TestCompanion, initialize};
+use crate::support::{INITIALIZE, SOON, TestCompanion, initialize};
 
 #[tokio::test]
 async fn nobody_comes_in_without_a_token() {
@@ -126,7 +126,7 @@ async fn the_event_stream_ends_with_its_session() {
     };
     let stream = request("GET").header("Connection", "close");
     let stream = stream.header("Content-Length", "0");
-    let reading = stream.read_for(Duration::from_secs(5));
+    let reading = stream.read_for(SOON);
     let start = Instant::now();
     let ending = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -135,7 +135,7 @@ async fn the_event_stream_ends_with_its_session() {
     let (text, deleted) = tokio::join!(reading, ending);
     assert_eq!(deleted.status, 202, "{deleted:?}");
     assert!(text.contains("ide/contextUpdate"), "it was open: {text:?}");
-    assert!(start.elapsed() < Duration::from_secs(5), "it did not end");
+    assert!(start.elapsed() < SOON, "it did not end");
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn a_command_asks_who_is_connected_and_what_waits() {
     let started = Instant::now();
     let status = loop {
         let status = commands.status().await.unwrap();
-        if status.last_focused_ms.is_some() || started.elapsed() > Duration::from_secs(10) {
+        if status.last_focused_ms.is_some() || started.elapsed() > SOON {
             break status;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;

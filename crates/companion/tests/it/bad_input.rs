@@ -1,13 +1,11 @@
 //! What breaks the protocol or the contract gets a clear answer, and the companion goes on.
 
-use std::time::Duration;
-
 use pillion_agent::ClientError;
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::MAX_CONTENT;
 use serde_json::{Value, json};
 
-use crate::support::{INITIALIZE, Response, TestCompanion, initialize};
+use crate::support::{INITIALIZE, Response, SOON, TestCompanion, initialize};
 
 /// The JSON of an answer that came as an event stream or as plain JSON.
 fn json_of(response: &Response) -> Value {
@@ -194,7 +192,7 @@ async fn a_body_that_never_ends_is_given_up() {
     let companion = TestCompanion::start();
     let stalled = companion.request("POST", "{\"jsonrpc\":");
     let stalled = stalled.header("Content-Length", "1000").send_as_is();
-    let response = tokio::time::timeout(Duration::from_secs(40), stalled).await;
+    let response = tokio::time::timeout(SOON, stalled).await;
     assert_eq!(response.unwrap().status, 408);
 }
 

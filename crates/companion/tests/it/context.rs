@@ -7,7 +7,7 @@ use pillion_agent::{Update, Updates};
 use pillion_companion::control::Client;
 use pillion_protocol::{Cursor, Dialect, File, IdeContext};
 
-use crate::support::{TestCompanion, next};
+use crate::support::{SOON, TestCompanion, next};
 
 async fn next_context(updates: &mut Updates) -> IdeContext {
     match next(updates).await {
@@ -104,7 +104,7 @@ async fn a_file_that_vanishes_leaves_the_context() {
     companion.handle.focus(File::focused(&path, 1));
     assert_eq!(next_context(&mut updates).await.files().len(), 1);
     fs::remove_file(&path).unwrap();
-    let update = tokio::time::timeout(Duration::from_secs(20), updates.next()).await;
+    let update = tokio::time::timeout(SOON, updates.next()).await;
     let Ok(Some(Update::Context(context))) = update else {
         panic!("{update:?}");
     };

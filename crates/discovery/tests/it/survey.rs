@@ -94,7 +94,7 @@ fn a_companion_is_dialled_once_although_it_has_files_and_a_state() {
 fn those_that_answer_no_dial_are_there_and_are_waited_for_at_the_same_time() {
     let world = World::new();
     let own = std::process::id();
-    let deaf: Vec<_> = (0..24).map(|_| Deaf::new()).collect();
+    let deaf: Vec<_> = (0..100).map(|_| Deaf::new()).collect();
     for deaf in &deaf {
         let port = deaf.port();
         let name = format!("gemini-ide-server-{own}-{port}.json");
@@ -105,8 +105,8 @@ fn those_that_answer_no_dial_are_there_and_are_waited_for_at_the_same_time() {
     let took = start.elapsed();
     assert_eq!(found.len(), deaf.len());
     assert!(found.iter().all(|it| it.is_alive()), "{found:?}");
-    // One after the other they would take 24 times the 200 ms that each is given.
-    assert!(took < Duration::from_secs(3), "{took:?}");
+    // One after the other they would take a hundred times the 200 ms that each is given.
+    assert!(took < Duration::from_secs(15), "{took:?}");
 }
 
 #[test]

@@ -8,13 +8,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pillion_testkit::Home;
+pub use pillion_testkit::SOON;
 use serde_json::Value;
 
 /// The command under test.
 pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
-
-/// Long enough for anything that happens at once, with twenty megabytes on a busy machine.
-pub const SOON: Duration = Duration::from_secs(30);
 
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 

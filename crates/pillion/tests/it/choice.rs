@@ -3,8 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use pillion_testkit::SOON;
 use serde_json::Value;
 
 use crate::sandbox::{Ran, Sandbox, Serve, ran};
@@ -115,7 +116,7 @@ fn who_does_not_see_the_state_of_companions_is_told_so_and_tells_equals_apart_al
             if current["port"] == used.port() {
                 break;
             }
-            assert!(started.elapsed() < Duration::from_secs(20), "{found:?}");
+            assert!(started.elapsed() < SOON, "{found:?}");
         }
     }
     let ran = run_without_runtime_dir(&sandbox, &["diffs"]);

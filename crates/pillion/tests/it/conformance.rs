@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_agent::conformance::rules;
-use pillion_testkit::{Env, Pane, Size, Tmux};
+use pillion_testkit::{Env, Pane, SOON, Size, Tmux};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::Value;
@@ -19,8 +19,6 @@ use crate::shared_conformance::{commands, fill, run};
 
 /// Nothing but time shows that a silent stream lives, and nobody opens a second workspace folder.
 const NOT_SEEN: [&str; 3] = ["C1.1-stream-alive", "C2.5-atomic", "C2.5-separator"];
-
-const SOON: Duration = Duration::from_secs(20);
 
 /// Starts it in a terminal, which stays when it has ended and told its exit code.
 fn in_terminal(tmux: &Tmux, sandbox: &Sandbox, env: &Env, size: Size, arguments: &str) -> Pane {
@@ -209,7 +207,7 @@ fn who_is_interrupted_again_does_not_wait_for_a_companion_that_hangs() {
         }
         // Signals that are pending are one.
         sandbox::signal(&child, "INT");
-        assert!(started.elapsed() < Duration::from_secs(4), "it waits");
+        assert!(started.elapsed() < SOON, "it waits");
         thread::sleep(Duration::from_millis(50));
     };
     serve.signal("CONT");

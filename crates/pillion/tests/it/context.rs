@@ -2,16 +2,13 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use pillion_testkit::{Size, Tmux};
+use pillion_testkit::{SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ended, signal};
 use crate::vscode::{Person, VsCode};
-
-/// Longer than anything that is awaited here takes.
-const SOON: Duration = Duration::from_secs(60);
 
 struct Following {
     child: Child,
@@ -83,7 +80,7 @@ fn what_was_focused_is_shown_with_cursor_and_selection() {
             break;
         }
         // Agents are told a moment later, of the first file perhaps before the second (C4.2).
-        assert!(started.elapsed() < Duration::from_secs(20), "{shown}");
+        assert!(started.elapsed() < SOON, "{shown}");
     }
     let json = sandbox.run(["context", "--json"]).expect(0).stdout;
     assert!(!json.contains('\u{1b}'), "{json:?}");

@@ -3,11 +3,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use pillion_discovery::process::Process;
 use pillion_discovery::{Environment, detect};
-use pillion_testkit::{Npm, Size, Tmux};
+use pillion_testkit::{Npm, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox, ran};
@@ -250,7 +249,7 @@ fn a_variable_that_came_through_tmux_says_so() {
             &sandbox.home.workspace(),
             &command,
         );
-        let code = pane.wait_exit(Duration::from_secs(10));
+        let code = pane.wait_exit(SOON);
         (code, pane.scrollback())
     };
     let (code, screen) = run("emacs", "INSIDE_EMACS", "30.1,vterm");

@@ -9,14 +9,12 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{Env, Size, Tmux};
+use pillion_testkit::{Env, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ended, signal};
 use crate::texts::{assert_same, texts};
 use crate::vscode::{Person, TOKEN, VsCode};
-
-const SOON: Duration = Duration::from_secs(60);
 
 /// A `pillion diff` that waits.
 struct Asking(Child);

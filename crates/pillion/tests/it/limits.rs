@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
-use std::time::Duration;
 
 use pillion_agent::Update;
+use pillion_testkit::SOON;
 
 use crate::sandbox::{Sandbox, Serve};
 
@@ -31,9 +31,7 @@ fn serve_with_descriptors(sandbox: &Sandbox, limit: u32) -> Serve {
 
 fn dial(serve: &Serve) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", serve.port())).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
+    stream.set_read_timeout(Some(SOON)).unwrap();
     stream
 }
 

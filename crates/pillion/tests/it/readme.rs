@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
+use pillion_testkit::SOON;
 
 use crate::doctor::world::World;
 use crate::sandbox::Serve;
@@ -97,10 +98,7 @@ impl Machine {
             if let Some(diff) = diffs.iter().find(|diff| diff["agent"] == "script") {
                 return self.run(&format!("pillion accept {}", diff["id"]));
             }
-            assert!(
-                started.elapsed() < Duration::from_secs(20),
-                "no proposal came"
-            );
+            assert!(started.elapsed() < SOON, "no proposal came");
             thread::sleep(Duration::from_millis(20));
         }
     }

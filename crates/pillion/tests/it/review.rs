@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
-use pillion_testkit::{Env, Pane, Size, TestAgent, Tmux};
+use pillion_testkit::{Env, Pane, SOON, Size, TestAgent, Tmux};
 
 use crate::sandbox::Sandbox;
-
-const SOON: Duration = Duration::from_secs(20);
 
 /// Longer than a diff that has just come up ignores decisions.
 const LOOK: Duration = Duration::from_millis(750);
@@ -289,7 +287,7 @@ fn a_saved_file_is_shared_and_a_neighbour_is_named() {
         Update::Context(context) => context.active_file().is_some(),
         _ => false,
     });
-    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(start.elapsed() < SOON);
     let Update::Context(context) = update else {
         unreachable!()
     };

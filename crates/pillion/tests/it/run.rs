@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::host::is_in_container;
 use pillion_protocol::Dialect;
+use pillion_testkit::SOON;
 
 use crate::foreign::Foreign;
 use crate::sandbox::{Sandbox, Serve};
@@ -334,7 +335,7 @@ fn of_equals_the_one_used_last_wins() {
         let start = Instant::now();
         let mut found = None;
         // Agents are told a moment later.
-        while found != Some(serve.port()) && start.elapsed() < Duration::from_secs(5) {
+        while found != Some(serve.port()) && start.elapsed() < SOON {
             found = stage.port(Dialect::QwenCode, |command| {
                 command.env("XDG_RUNTIME_DIR", &runtime);
             });
@@ -357,7 +358,7 @@ fn one_that_does_not_answer_keeps_nobody_waiting() {
     let start = Instant::now();
     let found = stage.port(Dialect::GeminiCli, |_| {});
     assert_eq!(found, Some(serve.port()));
-    assert!(start.elapsed() < Duration::from_secs(2));
+    assert!(start.elapsed() < Duration::from_secs(15));
 }
 
 #[test]

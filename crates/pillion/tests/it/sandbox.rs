@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::{Environment, state};
 use pillion_protocol::Token;
-use pillion_testkit::{Home, TestAgent, discovery_file};
+use pillion_testkit::{Home, SOON, TestAgent, discovery_file};
 use serde_json::Value;
 
 pub struct Sandbox {
@@ -188,7 +188,7 @@ pub fn ended(child: &mut Child) -> Option<i32> {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
         }
-        assert!(start.elapsed() < Duration::from_secs(5), "it still runs");
+        assert!(start.elapsed() < SOON, "it still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

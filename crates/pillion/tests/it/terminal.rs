@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Sandbox;
+use pillion_testkit::SOON;
 
-const TIMEOUT: Duration = Duration::from_secs(60);
+use crate::sandbox::Sandbox;
 
 /// How often the screen is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -73,7 +73,7 @@ impl Terminal {
             if screen.contains(text) {
                 return screen;
             }
-            assert!(start.elapsed() < TIMEOUT, "no {text:?} in {screen:?}");
+            assert!(start.elapsed() < SOON, "no {text:?} in {screen:?}");
             thread::sleep(POLL_INTERVAL);
         }
     }

@@ -12,9 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::sandbox::{self, Sandbox};
-
-/// Longer than anything takes that a test waits for.
-const PATIENCE: Duration = Duration::from_secs(20);
+use pillion_testkit::SOON;
 
 pub struct Editor {
     pub child: Child,
@@ -159,7 +157,7 @@ impl Editor {
 
     /// Waits for the end of the output.
     pub fn output_ended(&self) {
-        while self.messages.recv_timeout(PATIENCE).is_ok() {}
+        while self.messages.recv_timeout(SOON).is_ok() {}
     }
 
     /// The methods of everything that came and was not waited for, up to an answer of now.
@@ -185,7 +183,7 @@ impl Editor {
             return self.passed.remove(at).unwrap();
         }
         loop {
-            match self.messages.recv_timeout(PATIENCE) {
+            match self.messages.recv_timeout(SOON) {
                 Ok(message) if wanted(&message) => return message,
                 Ok(message) => self.passed.push_back(message),
                 Err(error) => panic!("{error}; what came: {:#?}", self.passed),

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{TestAgent, discovery_files};
+use pillion_testkit::{SOON, TestAgent, discovery_files};
 use serde_json::{Value, json};
 
 use crate::agent::{self, rejected};
@@ -269,10 +269,7 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "it does not come"
-        );
+        assert!(start.elapsed() < SOON, "it does not come");
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::discovery_file;
+use pillion_testkit::{SOON, discovery_file};
 use serde_json::{Value, json};
 
 use crate::client::{Editor, files, plugin_params, uri};
@@ -61,11 +61,7 @@ fn agents_are_told_of_the_folders_and_of_those_that_come_and_go() {
     assert_eq!(left, two.to_str().unwrap());
     let start = Instant::now();
     while served(&environment) != two.to_str().unwrap() {
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "{}",
-            served(&environment)
-        );
+        assert!(start.elapsed() < SOON, "{}", served(&environment));
         thread::sleep(Duration::from_millis(5));
     }
 }

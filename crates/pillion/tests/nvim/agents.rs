@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use pillion_testkit::{Agent, AgentKind, Home, Model, Nvim, NvimVersion, Size, Tmux, Turn};
+use pillion_testkit::{Agent, AgentKind, Home, Model, Nvim, NvimVersion, SOON, Size, Tmux, Turn};
 use serde_json::json;
 
 use crate::world::{look, setup};
@@ -16,9 +15,6 @@ const FILE: &str = "poem.txt";
 const BEFORE: &str = "one\ntwo\nthree\n";
 const PROPOSED: &str = "one\nTWO\nthree\nfour\n";
 const EDITED: &str = "one\nTWO\nthree\nvier\n";
-
-/// Long enough for an agent to notice something on a busy machine of two cores.
-const SOON: Duration = Duration::from_secs(20);
 
 /// One test for each agent in each Neovim.
 macro_rules! each_agent_in_each_neovim {

@@ -1,15 +1,10 @@
 //! Gemini CLI's own client library and a person in Neovim: what it finds, is shown and gets back.
 
-use std::time::Duration;
-
-use pillion_testkit::{Env, Home, IdeClient, Outcome};
+use pillion_testkit::{Env, Home, IdeClient, Outcome, SOON};
 use serde_json::Value;
 
 use crate::shared_texts::{assert_same, texts};
 use crate::world::World;
-
-/// Long enough for twenty megabytes on a busy machine.
-const SOON: Duration = Duration::from_secs(30);
 
 each_neovim! {
     needs "needs the real agents and Neovim: cargo xtask test"

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, discovery_files};
+use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, SOON, discovery_files};
 use serde_json::json;
 
 use crate::world::{World, setup};
@@ -240,7 +240,7 @@ each_neovim! {
         let started = Instant::now();
         assert_eq!(world.nvim.quit(), 0);
         let took = started.elapsed();
-        assert!(took < Duration::from_secs(1), "quitting took {took:?}");
+        assert!(took < SOON, "quitting took {took:?}");
         wait_gone(&world.home, pid);
     }
 }
@@ -259,10 +259,7 @@ fn wait_gone(home: &Home, pid: u32) {
     let started = Instant::now();
     let process = PathBuf::from(format!("/proc/{pid}"));
     while process.exists() || !discovery_files(home, Dialect::GeminiCli).is_empty() {
-        assert!(
-            started.elapsed() < Duration::from_secs(5),
-            "Pillion is still there"
-        );
+        assert!(started.elapsed() < SOON, "Pillion is still there");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -1,14 +1,9 @@
 //! What the plugin says and shows without being asked, which must stop nobody.
 
-use std::time::Duration;
-
-use pillion_testkit::{Home, NvimVersion, Size, Tmux};
+use pillion_testkit::{Home, NvimVersion, SOON, Size, Tmux};
 use serde_json::json;
 
 use crate::world::{World, setup};
-
-/// Long enough for anything that happens at once, on a busy machine of two cores.
-const SOON: Duration = Duration::from_secs(10);
 
 /// Neovim in a terminal, with this in its configuration and a file open.
 fn in_a_terminal(version: NvimVersion, tmux: &Tmux, columns: u16, init: &str) -> World {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_testkit::{Home, NvimVersion, Size, TestAgent, Tmux};
+use pillion_testkit::{Home, NvimVersion, SOON, Size, TestAgent, Tmux};
 use serde_json::{Value, json};
 
 use crate::standin::StandIns;
@@ -214,7 +214,7 @@ each_neovim! {
         world.nvim.command("enew");
         fs::write(&path, lines("theirs")).unwrap();
         world.nvim.input(":buffer first.txt<CR>");
-        world.nvim.pane().wait_for("W11", std::time::Duration::from_secs(10));
+        world.nvim.pane().wait_for("W11", SOON);
         world.nvim.input("L");
         wait_first_line(&world, "theirs 1");
     }

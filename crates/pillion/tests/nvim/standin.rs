@@ -6,10 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{Home, NvimSetup};
-
-/// Long enough for anything that happens at once, on a busy machine of two cores.
-const SOON: Duration = Duration::from_secs(10);
+use pillion_testkit::{Home, NvimSetup, SOON};
 
 /// The first line is the folder, the second Pillion's port, then one argument a line. What is typed
 /// goes to a file of its own as soon as the terminal passes on every byte as it is.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{Home, NvimSetup, NvimVersion};
+use pillion_testkit::{Home, NvimSetup, NvimVersion, SOON};
 use serde_json::{Value, json};
 
 use crate::standin::StandIns;
@@ -53,11 +53,7 @@ fn layout(world: &World) -> Value {
 fn wait_layout(world: &World, expected: &Value) {
     let begun = Instant::now();
     while layout(world) != *expected {
-        assert!(
-            begun.elapsed() < Duration::from_secs(10),
-            "{}",
-            world.nvim.describe()
-        );
+        assert!(begun.elapsed() < SOON, "{}", world.nvim.describe());
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -308,7 +304,7 @@ each_neovim! {
         assert_eq!(world.nvim.quit(), 0);
         let begun = Instant::now();
         while gemini.is_running() {
-            assert!(begun.elapsed() < Duration::from_secs(10), "it is still there");
+            assert!(begun.elapsed() < SOON, "it is still there");
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -6,13 +6,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
 
-use pillion_testkit::{Size, Tmux};
+use pillion_testkit::{SOON, Size, Tmux};
 
 use super::world::{GEMINI, QWEN, World, in_namespace, kill};
-
-const SOON: Duration = Duration::from_secs(20);
 
 /// A user who is neither this one nor root.
 const SOMEBODY: u32 = 54_321;

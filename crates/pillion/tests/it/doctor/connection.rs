@@ -4,17 +4,14 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
 
 use pillion_agent::host::is_in_container;
-use pillion_testkit::{Size, Tmux};
+use pillion_testkit::{SOON, Size, Tmux};
 
 use crate::foreign::Foreign;
 use crate::vscode::{Person, TOKEN, VsCode};
 
 use super::world::{GEMINI, QWEN, Told, World, in_namespace, kill};
-
-const SOON: Duration = Duration::from_secs(30);
 
 /// Runs the doctor in a container, or in something that agents take for one.
 fn in_a_container(world: &World, before: &str, agent: &str) -> Told {

@@ -4,15 +4,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use pillion_agent::host::is_in_container;
-use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Npm, Size, Tmux};
+use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Npm, SOON, Size, Tmux};
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, Serve};
-
-const SOON: Duration = Duration::from_secs(30);
 
 /// What the agents say of a companion that they are connected to, and of none.
 const CONNECTED: &str = "Connected to Pillion";

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
+use pillion_testkit::SOON;
 use serde_json::json;
 
 use crate::agent::accepted;
@@ -62,10 +63,7 @@ fn a_program_opens_it_instead_and_reads_no_shell_syntax() {
     proposal.call.end().unwrap();
     let start = Instant::now();
     while !told.exists() {
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "the program was not started"
-        );
+        assert!(start.elapsed() < SOON, "the program was not started");
         std::thread::sleep(Duration::from_millis(5));
     }
     let expected = format!("1\n{}\n", proposal.path.display());
