@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
-use std::{io, thread};
+use std::{io, iter, thread};
 
 use pillion_discovery::tokens::{RandomError, random_token};
 use pillion_discovery::{Environment, Tokens};
@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use crate::editor::{DiffId, Editor};
 use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events};
+use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Identity, Presence};
@@ -206,6 +207,7 @@ struct Prepared {
     control_token: Token,
     signals: Signals,
     presence: Presence,
+    losses: Losses,
 }
 
 async fn prepare(options: Options) -> Result<Prepared, StartError> {
@@ -231,6 +233,7 @@ async fn prepare(options: Options) -> Result<Prepared, StartError> {
         control_token,
         signals,
         presence: Presence::publish(&options.environment, identity)?,
+        losses: Losses::new(kept_in(&options.environment)),
     })
 }
 
@@ -249,10 +252,16 @@ impl Prepared {
             events.clone(),
         );
         let server = tokio::spawn(server);
-        let main_loop = MainLoop::new(editor, events, mcp, self.presence);
+        let main_loop = MainLoop::new(editor, events, mcp, self.presence, self.losses);
         main_loop.run(inbox, self.signals).await;
         server.abort();
     }
+}
+
+/// Where texts are kept that would be lost, the best place first.
+fn kept_in(environment: &Environment) -> Vec<PathBuf> {
+    let tmpdir = environment.tmpdir();
+    iter::once(tmpdir).chain(environment.home()).collect()
 }
 
 fn system(what: &'static str) -> impl FnOnce(io::Error) -> StartError {

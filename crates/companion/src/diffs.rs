@@ -13,7 +13,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::Dialect;
 
 use self::entries::Entries;
 use self::seen::{Seen, Shown};
@@ -21,6 +21,8 @@ use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, HandedOut, SettleRequest, Verdict};
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::looks::Wanted;
+use crate::lost::Lost;
+use crate::outbox::Delivery;
 use crate::sessions::SessionId;
 
 pub(crate) use steps::Decision;
@@ -65,6 +67,12 @@ enum State<C> {
     AgentCloses { caller: C, deadline: Instant },
     /// A command accepts what stands in the view: the agent gets that text as the outcome.
     CommandAccepts { waiting: Option<Waiting<C>> },
+    /// The agent is gone, and the editor takes the view away. What it says of it meanwhile was
+    /// accepted before the person could know; `is_text_taken`: it was to hand the text over.
+    AgentGone {
+        is_text_taken: bool,
+        deadline: Instant,
+    },
 }
 
 /// A command that waits for the editor. When its time is up the text is still welcome.
@@ -120,9 +128,10 @@ pub(crate) enum Action<C> {
     /// Tell the session what became of its diff (C5.6, C5.7).
     Notify {
         session: SessionId,
-        file_path: String,
-        outcome: Outcome,
+        delivery: Delivery,
     },
+    /// What was accepted has no agent any more to take it.
+    Lose(Lost),
 }
 
 /// A diff that waits for the reviewer.
@@ -226,7 +235,8 @@ impl<C> State<C> {
         match self {
             Self::Looking { deadline, .. }
             | Self::Opening { deadline, .. }
-            | Self::AgentCloses { deadline, .. } => Some(*deadline),
+            | Self::AgentCloses { deadline, .. }
+            | Self::AgentGone { deadline, .. } => Some(*deadline),
             Self::CommandAccepts { waiting } => waiting.as_ref().map(|waiting| waiting.deadline),
             Self::Pending => None,
         }

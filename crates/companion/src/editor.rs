@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pillion_protocol::{Dialect, IdeContext};
 
+use crate::lost::LostOutcome;
 use crate::original::Original;
 
 /// The number of a diff within one companion, from 1. Never used twice.
@@ -78,13 +79,19 @@ pub trait Editor: Send + 'static {
         let _ = status;
     }
 
+    /// What the reviewer accepted never reached its agent, and will not any more. May come after
+    /// [`Editor::stopped`].
+    fn outcome_lost(&mut self, lost: LostOutcome) {
+        let _ = lost;
+    }
+
     /// Somebody pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;
     /// not if it was meant for a program that the front end runs there.
     fn interrupted(&mut self) -> bool {
         true
     }
 
-    /// The companion stops, asked by a signal or by its handle: nothing more comes.
+    /// The companion stops, asked by a signal or by its handle: nothing more comes but what is lost.
     fn stopped(&mut self) {}
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::diff::{CLOSE_DIFF, CloseDiff, OPEN_DIFF, OpenDiff};
-use pillion_protocol::{Dialect, IdeContext, Outcome};
+use pillion_protocol::{Dialect, IdeContext};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -18,8 +18,9 @@ use crate::diffs::{Action, Diffs, Proposal};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
 use crate::looks::Looks;
+use crate::lost::{Losses, Lost, LostOutcome};
 use crate::mcp::Mcp;
-use crate::outbox::Outbox;
+use crate::outbox::{Delivery, Outbox};
 use crate::presence::Presence;
 use crate::sessions::{SessionId, Sessions};
 use crate::signals::{Caught, Signals};
@@ -31,6 +32,9 @@ const UPKEEP: Duration = Duration::from_secs(10);
 
 /// How long the last outcomes may take to reach their agents when the companion stops.
 const FAREWELL: Duration = Duration::from_millis(600);
+
+/// How long the disk may take to keep what never reached its agent when the companion stops.
+const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) struct MainLoop {
     editor: Box<dyn Editor>,
@@ -44,6 +48,7 @@ pub(crate) struct MainLoop {
     looks: Looks,
     sessions: Sessions,
     outboxes: HashMap<SessionId, Arc<Outbox>>,
+    losses: Losses,
     upkeep: Instant,
     told: Vec<Dialect>,
 }
@@ -54,6 +59,7 @@ impl MainLoop {
         events: Events,
         mcp: Mcp,
         presence: Presence,
+        losses: Losses,
     ) -> Self {
         let reads = editor.compares();
         let look = move |file_path: &str| target::look(file_path, reads);
@@ -68,6 +74,7 @@ impl MainLoop {
             diffs: Diffs::default(),
             sessions: Sessions::default(),
             outboxes: HashMap::new(),
+            losses,
             upkeep: Instant::now() + UPKEEP,
             told: Vec::new(),
         }
@@ -93,6 +100,7 @@ impl MainLoop {
                     None | Some(Event::Stop) => break,
                     Some(event) => self.handle(event),
                 },
+                Some(lost) = self.losses.next() => self.tell_lost(lost),
                 () = tokio::time::sleep_until(due) => {}
             }
             self.elapse(Instant::now());
@@ -124,7 +132,7 @@ impl MainLoop {
                 self.sessions.stream_closed(&session, now);
                 self.tell_agents();
             }
-            Event::SessionClosed { session } => self.session_gone(&session),
+            Event::SessionClosed { session } => self.session_gone(&session, now),
             Event::ToolCalled {
                 session,
                 tool,
@@ -179,7 +187,7 @@ impl MainLoop {
         let actions = self.diffs.expire(now);
         self.perform(actions);
         for session in self.sessions.expired(now) {
-            self.session_gone(&session);
+            self.session_gone(&session, now);
             let mcp = self.mcp.clone();
             tokio::spawn(async move { mcp.free(&session).await });
         }
@@ -206,11 +214,12 @@ impl MainLoop {
         self.tell_agents();
     }
 
-    fn session_gone(&mut self, session: &SessionId) {
+    fn session_gone(&mut self, session: &SessionId, now: Instant) {
+        self.lose_undelivered(session);
         self.outboxes.remove(session);
         if self.sessions.close(session) {
             tracing::info!(%session, "session gone");
-            let actions = self.diffs.session_gone(session);
+            let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.tell_agents();
         }
@@ -227,11 +236,15 @@ impl MainLoop {
         let actions = match self.parse_call(session, tool, arguments) {
             Ok(ToolCall::Open(proposal)) => {
                 // Told now, the outcome before would settle this diff.
-                self.withdraw(session, &proposal.file_path);
+                let former = self.withdraw(session, &proposal.file_path);
+                // What was accepted as proposed needs no word: here is the newer proposal.
+                let edited = former.filter(|former| former.is_edited);
+                self.lose(proposal.agent, edited);
                 self.diffs.open(proposal, caller, now)
             }
             Ok(ToolCall::Close(CloseDiff { file_path })) => {
                 let undelivered = self.withdraw(session, &file_path);
+                let undelivered = undelivered.map(|delivery| delivery.outcome);
                 let diffs = &mut self.diffs;
                 diffs.close(session, &file_path, undelivered, caller, now)
             }
@@ -307,22 +320,42 @@ impl MainLoop {
                 }
                 // An agent that does not wait any more needs no answer.
                 Action::Answer { caller, answer } => drop(caller.send(answer)),
-                Action::Notify {
-                    session,
-                    file_path,
-                    outcome,
-                } => {
-                    tracing::info!(%session, file_path, method = outcome.method(), "outcome");
+                Action::Notify { session, delivery } => {
+                    let method = delivery.outcome.method();
+                    tracing::info!(%session, delivery.file_path, method, "outcome");
                     if let Some(outbox) = self.outboxes.get(&session) {
-                        outbox.push_outcome(file_path, outcome);
+                        outbox.push_outcome(delivery);
                     }
                 }
+                Action::Lose(lost) => self.losses.add(lost),
             }
         }
     }
 
-    fn withdraw(&self, session: &SessionId, file_path: &str) -> Option<Outcome> {
+    fn withdraw(&self, session: &SessionId, file_path: &str) -> Option<Delivery> {
         self.outboxes.get(session)?.withdraw(file_path)
+    }
+
+    /// What was accepted and never reached a session that is over.
+    fn lose_undelivered(&mut self, session: &SessionId) {
+        let agent = self.sessions.agent(session);
+        if let Some((agent, outbox)) = agent.zip(self.outboxes.get(session)) {
+            let undelivered = outbox.take_undelivered();
+            self.lose(agent, undelivered);
+        }
+    }
+
+    fn lose(&mut self, agent: Dialect, deliveries: impl IntoIterator<Item = Delivery>) {
+        for delivery in deliveries {
+            if let Some(lost) = Lost::new(agent, delivery) {
+                self.losses.add(lost);
+            }
+        }
+    }
+
+    fn tell_lost(&mut self, lost: LostOutcome) {
+        tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "never received");
+        self.editor.outcome_lost(lost);
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {
@@ -349,7 +382,8 @@ impl MainLoop {
     }
 
     /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
-    /// pending is rejected (C5.7), and agents get a moment to hear it.
+    /// pending is rejected (C5.7), and agents get a moment to hear it. What was accepted and is left
+    /// over then is lost.
     async fn take_leave(mut self) {
         self.presence.remove();
         let actions = self.diffs.stop();
@@ -364,7 +398,15 @@ impl MainLoop {
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
         let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        let sessions: Vec<_> = self.outboxes.keys().cloned().collect();
+        for session in sessions {
+            self.lose_undelivered(&session);
+        }
         self.mcp.stop();
+        let deadline = tokio::time::Instant::now() + KEEP_TIMEOUT;
+        while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
+            self.tell_lost(lost);
+        }
     }
 }
 

@@ -26,6 +26,15 @@ pub(crate) enum Push {
     Outcome { file_path: String, outcome: Outcome },
 }
 
+/// An outcome on its way to the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Delivery {
+    pub(crate) file_path: String,
+    pub(crate) outcome: Outcome,
+    /// Whether it carries another text than the agent proposed: nobody else has that one.
+    pub(crate) is_edited: bool,
+}
+
 /// A session's outbox, shared by the loop that fills it and the event streams that empty it.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
@@ -37,7 +46,7 @@ pub(crate) struct Outbox {
 #[derive(Debug, Default)]
 struct Queue {
     context: Option<Arc<IdeContext>>,
-    outcomes: VecDeque<(String, Outcome)>,
+    outcomes: VecDeque<Delivery>,
     /// What a stream took and may yet be lost.
     in_flight: Vec<InFlight>,
     /// Open streams, oldest first. Only the newest takes.
@@ -48,8 +57,7 @@ struct Queue {
 
 #[derive(Debug)]
 struct InFlight {
-    file_path: String,
-    outcome: Outcome,
+    delivery: Delivery,
     mark: Mark,
     /// Whether the agent sent a request after the system had it.
     is_answered: bool,
@@ -71,26 +79,42 @@ impl Outbox {
         self.changed.send_replace(());
     }
 
-    pub(crate) fn push_outcome(&self, file_path: String, outcome: Outcome) {
-        self.lock().outcomes.push_back((file_path, outcome));
+    pub(crate) fn push_outcome(&self, delivery: Delivery) {
+        self.lock().outcomes.push_back(delivery);
         self.changed.send_replace(());
     }
 
     /// Takes back the outcomes for a path that were not delivered yet, and returns the last one.
     /// Delivered later, they would settle a newer diff of the same path. One in flight is not
     /// returned: it may be there already.
-    pub(crate) fn withdraw(&self, file_path: &str) -> Option<Outcome> {
+    pub(crate) fn withdraw(&self, file_path: &str) -> Option<Delivery> {
         let mut queue = self.lock();
-        queue.in_flight.retain(|sent| sent.file_path != file_path);
+        let in_flight = &mut queue.in_flight;
+        in_flight.retain(|sent| sent.delivery.file_path != file_path);
         let mut last = None;
-        for (path, outcome) in std::mem::take(&mut queue.outcomes) {
-            if path == file_path {
-                last = Some(outcome);
+        for delivery in std::mem::take(&mut queue.outcomes) {
+            if delivery.file_path == file_path {
+                last = Some(delivery);
             } else {
-                queue.outcomes.push_back((path, outcome));
+                queue.outcomes.push_back(delivery);
             }
         }
         last
+    }
+
+    /// Takes back what was accepted and never reached the agent: its session is over.
+    pub(crate) fn take_undelivered(&self) -> Vec<Delivery> {
+        let mut queue = self.lock();
+        let in_flight = std::mem::take(&mut queue.in_flight);
+        let outcomes = std::mem::take(&mut queue.outcomes);
+        let unsent = in_flight
+            .into_iter()
+            .filter(|sent| sent.mark.sent_at().is_none())
+            .map(|sent| sent.delivery);
+        unsent
+            .chain(outcomes)
+            .filter(|delivery| matches!(delivery.outcome, Outcome::Accepted { .. }))
+            .collect()
     }
 
     /// Whether every outcome is with the system.
@@ -107,11 +131,13 @@ impl Outbox {
         }
     }
 
-    /// Forgets what has surely arrived by now.
+    /// Forgets what a living agent has read by now. One that was stopped has not: a text that
+    /// nobody else has is kept until the agent speaks or its connection ends.
     pub(crate) fn forget_outlived(&self, now: Instant) {
         self.lock().in_flight.retain(|sent| {
             let sent_at = sent.mark.sent_at();
-            sent_at.is_none_or(|at| now < at + OUTLIVED)
+            let is_outlived = sent_at.is_some_and(|at| at + OUTLIVED <= now);
+            !is_outlived || (sent.delivery.is_edited && !sent.is_answered)
         });
     }
 
@@ -124,7 +150,7 @@ impl Outbox {
                 Some(Fate::Arrived) => {}
                 Some(Fate::Unknown) if sent.is_answered => {}
                 Some(Fate::Unknown | Fate::Lost) => {
-                    queue.outcomes.push_front((sent.file_path, sent.outcome))
+                    queue.outcomes.push_front(sent.delivery);
                 }
             }
         }
@@ -191,15 +217,17 @@ impl Stream {
         if let Some(context) = queue.context.take() {
             return Some(Push::Context(context));
         }
-        let (file_path, outcome) = queue.outcomes.pop_front()?;
+        let delivery = queue.outcomes.pop_front()?;
         if let Some(wire) = &self.wire {
             queue.in_flight.push(InFlight {
-                file_path: file_path.clone(),
-                outcome: outcome.clone(),
+                delivery: delivery.clone(),
                 mark: wire.mark(),
                 is_answered: false,
             });
         }
+        let Delivery {
+            file_path, outcome, ..
+        } = delivery;
         Some(Push::Outcome { file_path, outcome })
     }
 }
@@ -224,6 +252,23 @@ mod tests {
         })
     }
 
+    fn rejection(path: &str) -> Delivery {
+        Delivery {
+            file_path: path.into(),
+            outcome: Outcome::Rejected,
+            is_edited: false,
+        }
+    }
+
+    fn accepted(path: &str, is_edited: bool) -> Delivery {
+        let content = "x".to_owned();
+        Delivery {
+            file_path: path.into(),
+            outcome: Outcome::Accepted { content },
+            is_edited,
+        }
+    }
+
     #[tokio::test]
     async fn only_the_newest_context_is_pushed() {
         let outbox = Arc::new(Outbox::default());
@@ -246,8 +291,8 @@ mod tests {
     #[test]
     fn outcomes_wait_for_a_stream_and_are_delivered_once() {
         let outbox = Arc::new(Outbox::default());
-        outbox.push_outcome("/a".into(), Outcome::Rejected);
-        outbox.push_outcome("/b".into(), Outcome::Rejected);
+        outbox.push_outcome(rejection("/a"));
+        outbox.push_outcome(rejection("/b"));
         let (first, wire) = wired(&outbox);
         assert_eq!(first.take(), rejected("/a"));
         wire.sent(10);
@@ -267,7 +312,7 @@ mod tests {
     fn an_outcome_that_its_connection_lost_goes_to_the_next_stream_first() {
         let outbox = Arc::new(Outbox::default());
         for path in ["/a", "/b", "/c"] {
-            outbox.push_outcome(path.into(), Outcome::Rejected);
+            outbox.push_outcome(rejection(path));
         }
         let (first, wire) = wired(&outbox);
         for path in ["/a", "/b"] {
@@ -288,7 +333,7 @@ mod tests {
     fn what_an_agent_may_not_have_read_comes_again_unless_it_spoke_since() {
         let outbox = Arc::new(Outbox::default());
         for path in ["/a", "/b"] {
-            outbox.push_outcome(path.into(), Outcome::Rejected);
+            outbox.push_outcome(rejection(path));
         }
         let (stream, wire) = wired(&outbox);
         assert_eq!(stream.take(), rejected("/a"));
@@ -310,7 +355,7 @@ mod tests {
     #[test]
     fn what_was_withdrawn_in_flight_does_not_come_back() {
         let outbox = Arc::new(Outbox::default());
-        outbox.push_outcome("/a".into(), Outcome::Rejected);
+        outbox.push_outcome(rejection("/a"));
         let (stream, wire) = wired(&outbox);
         assert_eq!(stream.take(), rejected("/a"));
         assert_eq!(outbox.withdraw("/a"), None);
@@ -322,7 +367,7 @@ mod tests {
     #[test]
     fn what_a_stream_has_outlived_is_not_sent_again() {
         let outbox = Arc::new(Outbox::default());
-        outbox.push_outcome("/a".into(), Outcome::Rejected);
+        outbox.push_outcome(rejection("/a"));
         let (stream, wire) = wired(&outbox);
         assert_eq!(stream.take(), rejected("/a"));
         let now = Instant::now();
@@ -341,7 +386,7 @@ mod tests {
         let outbox = Arc::new(Outbox::default());
         let mut older = outbox.stream(None);
         let newer = outbox.stream(None);
-        outbox.push_outcome("/a".into(), Outcome::Rejected);
+        outbox.push_outcome(rejection("/a"));
         assert_eq!(older.take(), None);
         let waiting = tokio::spawn(async move { older.next().await });
         tokio::task::yield_now().await;
@@ -352,14 +397,10 @@ mod tests {
     #[test]
     fn a_withdrawn_outcome_is_not_delivered() {
         let outbox = Arc::new(Outbox::default());
-        let content = "x".to_owned();
-        outbox.push_outcome("/a".into(), Outcome::Rejected);
-        outbox.push_outcome("/b".into(), Outcome::Rejected);
-        outbox.push_outcome("/a".into(), Outcome::Accepted { content });
-        assert!(matches!(
-            outbox.withdraw("/a"),
-            Some(Outcome::Accepted { .. })
-        ));
+        outbox.push_outcome(rejection("/a"));
+        outbox.push_outcome(rejection("/b"));
+        outbox.push_outcome(accepted("/a", true));
+        assert_eq!(outbox.withdraw("/a"), Some(accepted("/a", true)));
         assert_eq!(outbox.withdraw("/a"), None);
         assert_eq!(outbox.stream(None).take(), rejected("/b"));
     }
@@ -368,9 +409,75 @@ mod tests {
     async fn streams_end_with_their_session_after_what_waited() {
         let outbox = Arc::new(Outbox::default());
         let mut stream = outbox.stream(None);
-        outbox.push_outcome("/a".into(), Outcome::Rejected);
+        outbox.push_outcome(rejection("/a"));
         outbox.close();
         assert_eq!(stream.next().await, rejected("/a"));
         assert_eq!(stream.next().await, None);
+    }
+
+    #[test]
+    fn what_was_accepted_and_never_arrived_is_undelivered() {
+        let outbox = Arc::new(Outbox::default());
+        for path in ["/a", "/b", "/c", "/d"] {
+            outbox.push_outcome(accepted(path, path != "/d"));
+        }
+        outbox.push_outcome(rejection("/e"));
+        let (stream, wire) = wired(&outbox);
+        for _ in ["/a", "/b"] {
+            assert!(stream.take().is_some());
+            wire.sent(10);
+            wire.flushed();
+        }
+        drop(stream);
+        wire.end(10, false);
+        let left = [
+            accepted("/b", true),
+            accepted("/c", true),
+            accepted("/d", false),
+        ];
+        assert_eq!(outbox.take_undelivered(), left);
+        assert_eq!(outbox.take_undelivered(), []);
+    }
+
+    #[test]
+    fn what_is_sent_on_an_open_stream_is_delivered() {
+        let outbox = Arc::new(Outbox::default());
+        outbox.push_outcome(accepted("/a", true));
+        let (stream, wire) = wired(&outbox);
+        assert!(stream.take().is_some());
+        wire.sent(10);
+        wire.flushed();
+        assert_eq!(outbox.take_undelivered(), []);
+    }
+
+    #[test]
+    fn an_edited_text_outlives_an_agent_that_is_stopped_and_killed() {
+        let outbox = Arc::new(Outbox::default());
+        for (path, is_edited) in [("/mine", true), ("/its", false)] {
+            outbox.push_outcome(accepted(path, is_edited));
+        }
+        let (stream, wire) = wired(&outbox);
+        for _ in 0..2 {
+            assert!(stream.take().is_some());
+            wire.sent(10);
+            wire.flushed();
+        }
+        outbox.forget_outlived(Instant::now() + OUTLIVED * 100);
+        drop(stream);
+        wire.end(0, true);
+        assert_eq!(outbox.take_undelivered(), [accepted("/mine", true)]);
+    }
+
+    #[test]
+    fn an_edited_text_is_forgotten_once_the_agent_has_spoken() {
+        let outbox = Arc::new(Outbox::default());
+        outbox.push_outcome(accepted("/a", true));
+        let (stream, wire) = wired(&outbox);
+        assert!(stream.take().is_some());
+        wire.sent(10);
+        wire.flushed();
+        outbox.heard();
+        outbox.forget_outlived(Instant::now() + OUTLIVED);
+        assert!(outbox.lock().in_flight.is_empty());
     }
 }

@@ -8,6 +8,7 @@
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
+//! - [`kept_text`]: private files for texts that would be lost.
 //! - [`private_file`]: files that only this user can read, never written through a link.
 //! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
 //! - [`publication`]: the discovery files of one companion, from publishing to removal.
@@ -17,6 +18,7 @@
 
 pub mod detect;
 pub mod environment;
+pub mod kept_text;
 mod liveness;
 pub mod private_file;
 pub mod process;

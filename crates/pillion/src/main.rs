@@ -10,6 +10,7 @@ mod failure;
 mod install;
 mod interrupt;
 mod logging;
+mod lost_outcome;
 mod lsp;
 mod memory;
 mod reach;

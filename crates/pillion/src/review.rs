@@ -29,8 +29,10 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc;
 
-use pillion_companion::{CloseReason, Diff, DiffId, Editor, Reply, Status};
+use pillion_companion::{CloseReason, Diff, DiffId, Editor, LostOutcome, Reply, Status};
 use pillion_protocol::{File, Outcome};
+
+use crate::{failure, lost_outcome};
 
 pub use notify::Notify;
 pub use terminal::check;
@@ -81,6 +83,8 @@ enum Input {
     EditorEnded(io::Result<ExitStatus>),
     Compared(app::Compared),
     Notice(String),
+    /// What the reviewer accepted never reached its agent.
+    Lost(String),
     Coloured(highlight::Texts, view::Side, syntax::Coloured),
     /// What keeps saved files from being noticed, as of now.
     Troubles(Vec<String>),
@@ -133,6 +137,14 @@ impl Editor for Front {
     fn interrupted(&mut self) -> bool {
         self.interrupt();
         false
+    }
+
+    /// After the end of the review there is a plain terminal.
+    fn outcome_lost(&mut self, lost: LostOutcome) {
+        let text = lost_outcome::sentence(&lost);
+        if self.inputs.send(Input::Lost(text)).is_err() {
+            failure::tell(lost_outcome::sentence(&lost));
+        }
     }
 
     fn stopped(&mut self) {

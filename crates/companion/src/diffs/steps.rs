@@ -11,10 +11,14 @@ use super::{Action, Answer, Diffs, EDITOR_PATIENCE, Entry, Proposal, State, Wait
 use crate::control::on_disk::OnDisk;
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::looks::Wanted;
+use crate::lost::Lost;
+use crate::outbox::Delivery;
 use crate::sessions::SessionId;
 use crate::target::{LOOK_TIMEOUT, Target};
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
+
+const AGENT_GONE: &str = "the agent is gone";
 
 const NO_ANSWER: &str = "the editor did not answer within 10 seconds";
 
@@ -151,6 +155,13 @@ impl<C> Diffs<C> {
                 entry.state = closes;
                 Vec::new()
             }
+            (State::AgentGone { .. }, Outcome::Accepted { content }) => {
+                self.lose(id, content).into_iter().collect()
+            }
+            (gone @ State::AgentGone { .. }, Outcome::Rejected) => {
+                entry.state = gone;
+                Vec::new()
+            }
             (State::CommandAccepts { waiting }, outcome) => {
                 let answer = waiting.map(|waiting| Action::Answer {
                     caller: waiting.caller,
@@ -236,6 +247,16 @@ impl<C> Diffs<C> {
                 });
                 told.into_iter().chain(answered).collect()
             }
+            (State::AgentGone { is_text_taken, .. }, text) => match text {
+                Ok(content) if is_text_taken && *content != *entry.proposed => {
+                    self.lose(id, content).into_iter().collect()
+                }
+                Err(_) if is_text_taken => self.abandon(id, CloseReason::AgentGone, AGENT_GONE),
+                _ => {
+                    self.entries.remove(id);
+                    Vec::new()
+                }
+            },
             (other, _) => {
                 entry.state = other;
                 Vec::new()
@@ -285,11 +306,35 @@ impl<C> Diffs<C> {
     }
 
     /// The session is gone for good: its views go away.
-    pub(crate) fn session_gone(&mut self, session: &SessionId) -> Vec<Action<C>> {
+    pub(crate) fn session_gone(&mut self, session: &SessionId, now: Instant) -> Vec<Action<C>> {
         let ids = self.ids(|entry| entry.session == *session);
         ids.into_iter()
-            .flat_map(|id| self.abandon(id, CloseReason::AgentGone, "the agent is gone"))
+            .flat_map(|id| self.agent_gone(id, now))
             .collect()
+    }
+
+    fn agent_gone(&mut self, id: DiffId, now: Instant) -> Vec<Action<C>> {
+        let shown = self.entries.get_mut(id);
+        let Some(entry) = shown.filter(|entry| !matches!(entry.state, State::Looking { .. }))
+        else {
+            return self.abandon(id, CloseReason::AgentGone, AGENT_GONE);
+        };
+        // The editor was asked already to close the view and to say what stands in it.
+        let is_text_taken = matches!(
+            entry.state,
+            State::AgentCloses { .. } | State::CommandAccepts { .. }
+        );
+        let gone = State::AgentGone {
+            is_text_taken,
+            deadline: now + EDITOR_PATIENCE,
+        };
+        let given_up = mem::replace(&mut entry.state, gone).give_up(AGENT_GONE);
+        let close = (!is_text_taken).then_some(Action::Close {
+            id,
+            revision: entry.revision,
+            reason: CloseReason::AgentGone,
+        });
+        close.into_iter().chain(given_up).collect()
     }
 
     /// The editor took too long.
@@ -343,7 +388,7 @@ impl<C> Diffs<C> {
                 })
                 .into_iter()
                 .collect(),
-            State::AgentCloses { .. } | State::Pending => {
+            State::AgentCloses { .. } | State::AgentGone { .. } | State::Pending => {
                 self.closed(id, revision, Err(NO_ANSWER.to_owned()))
             }
         }
@@ -377,11 +422,28 @@ impl<C> Diffs<C> {
 
     fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
         let entry = self.entries.remove(id)?;
-        Some(Action::Notify {
-            session: entry.session,
+        let is_edited =
+            matches!(&outcome, Outcome::Accepted { content } if **content != *entry.proposed);
+        let delivery = Delivery {
             file_path: entry.file_path,
             outcome,
+            is_edited,
+        };
+        Some(Action::Notify {
+            session: entry.session,
+            delivery,
         })
+    }
+
+    fn lose(&mut self, id: DiffId, content: String) -> Option<Action<C>> {
+        let entry = self.entries.remove(id)?;
+        let is_edited = *content != *entry.proposed;
+        Some(Action::Lose(Lost {
+            agent: entry.agent,
+            file_path: entry.file_path,
+            content,
+            is_edited,
+        }))
     }
 }
 
@@ -410,7 +472,7 @@ impl<C> State<C> {
             | Self::Opening { caller, .. }
             | Self::AgentCloses { caller, .. } => caller,
             Self::CommandAccepts { waiting } => waiting?.caller,
-            Self::Pending => return None,
+            Self::Pending | Self::AgentGone { .. } => return None,
         };
         let answer = Err(why.to_owned());
         Some(Action::Answer { caller, answer })

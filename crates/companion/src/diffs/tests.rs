@@ -1,5 +1,6 @@
 //! The diff rules, one by one.
 
+mod gone;
 mod limits;
 mod looking;
 
@@ -13,6 +14,7 @@ use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
 use super::{Action, Decision, Diffs, EDITOR_PATIENCE, Proposal};
 use crate::editor::DiffId;
 use crate::original::Original;
+use crate::outbox::Delivery;
 use crate::target::{LOOK_TIMEOUT, Target};
 
 type Machine = Diffs<&'static str>;
@@ -47,11 +49,16 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
                 Ok(answer) => format!("{caller}: {answer:?}"),
                 Err(reason) => format!("{caller}: error: {reason}"),
             },
-            Action::Notify {
-                session,
-                file_path,
-                outcome,
-            } => format!("notify {session} {file_path} {outcome:?}"),
+            Action::Notify { session, delivery } => {
+                let Delivery {
+                    file_path, outcome, ..
+                } = delivery;
+                format!("notify {session} {file_path} {outcome:?}")
+            }
+            Action::Lose(lost) => {
+                let edited = if lost.is_edited { " edited" } else { "" };
+                format!("lose {} {:?}{edited}", lost.file_path, lost.content)
+            }
         })
         .collect()
 }
@@ -416,7 +423,7 @@ fn the_views_of_an_agent_that_is_gone_go_away() {
     open(&mut diffs, proposal("s", "/b", "b"), "open", now);
     open(&mut diffs, proposal("other", "/a", "c"), "stays", now);
     assert_eq!(
-        lines(diffs.session_gone(&"s".into())),
+        lines(diffs.session_gone(&"s".into(), now)),
         [
             "close 1 AgentGone",
             "close 2 AgentGone",

@@ -5,14 +5,16 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use anyhow::Context;
-use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Options, Reply, Status};
+use pillion_companion::{
+    CloseReason, Companion, Diff, DiffId, Editor, LostOutcome, Options, Reply, Status,
+};
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use serde_json::json;
 
 use crate::cli::Roots;
 use crate::failure::{self, Failure, Kind};
-use crate::workspace;
+use crate::{lost_outcome, workspace};
 
 /// Run a companion without a face, for scripts and containers
 ///
@@ -75,6 +77,10 @@ impl Editor for Headless {
             Some(text) => closed.done(text.to_string()),
             None => closed.failed("no such diff"),
         }
+    }
+
+    fn outcome_lost(&mut self, lost: LostOutcome) {
+        failure::warn(lost_outcome::sentence(&lost));
     }
 
     fn status_changed(&mut self, status: Status) {

@@ -1,7 +1,7 @@
 //! The front end as the companion reaches it: hands everything to the loop.
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use pillion_companion::{CloseReason, Diff, DiffId, Editor, Reply, Status};
+use pillion_companion::{CloseReason, Diff, DiffId, Editor, LostOutcome, Reply, Status};
 
 /// What the companion asks or tells.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub enum Event {
     Close(DiffId, CloseReason, Reply<String>),
     /// Agents came or went, or what they are shown changed.
     Status(Status),
+    /// What the person accepted never reached its agent. May come after [`Event::Stopped`].
+    Lost(LostOutcome),
     /// The companion has stopped.
     Stopped,
 }
@@ -46,6 +48,10 @@ impl Editor for Front {
 
     fn status_changed(&mut self, status: Status) {
         self.send(Event::Status(status));
+    }
+
+    fn outcome_lost(&mut self, lost: LostOutcome) {
+        self.send(Event::Lost(lost));
     }
 
     fn stopped(&mut self) {

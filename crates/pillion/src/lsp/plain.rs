@@ -275,7 +275,7 @@ impl Face for Plain {
             Event::Open(diff, shown) => self.proposals.open(diff, shown),
             Event::Close(id, reason, closed) => self.proposals.close(id, reason, closed),
             Event::Status(status) => self.warn(status.warnings),
-            Event::Stopped => Vec::new(),
+            Event::Lost(_) | Event::Stopped => Vec::new(),
         }
     }
 

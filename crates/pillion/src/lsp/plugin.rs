@@ -147,7 +147,7 @@ impl Face for Plugin {
                 self.status = status;
                 None
             }
-            Event::Stopped => None,
+            Event::Lost(_) | Event::Stopped => None,
         };
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()

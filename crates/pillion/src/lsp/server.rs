@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick};
+use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
-use pillion_companion::{Companion, Options as CompanionOptions};
+use pillion_companion::{Companion, LostOutcome, Options as CompanionOptions};
 use pillion_discovery::{Environment, process};
 use serde_json::Value;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
+use crate::lost_outcome;
 use crate::lsp::face::{Action, Face, Published};
 use crate::lsp::framing::Malformed;
 use crate::lsp::front::{self, Event, Front};
@@ -48,6 +50,11 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     tracing::info!(?ending, "the editor is served no more");
     // Stops the companion: its files go, and what is pending is rejected (C5.7, C6.2).
     drop(server);
+    for event in events.try_iter() {
+        if let Event::Lost(lost) = event {
+            tell_too_late(&lost, &transport.output);
+        }
+    }
     transport.close();
     ending.into_result()
 }
@@ -201,16 +208,10 @@ impl Server {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
             return (!self.is_shut_down).then_some(Ending::Done);
         }
-        let session = self.session.as_mut().filter(|_| !self.is_shut_down)?;
-        match event {
-            Event::Open(_, shown) if self.output.len() > MAX_UNREAD => {
-                shown.failed("the editor reads no messages");
-            }
-            event if session.is_initialized => {
-                let actions = session.face.event(event);
-                session.perform(actions, &self.output);
-            }
-            event => session.hold(event),
+        match (&mut self.session, event) {
+            (Some(session), event) => session.event(event, &self.output),
+            (None, Event::Lost(lost)) => tell_too_late(&lost, &self.output),
+            (None, _) => {}
         }
         None
     }
@@ -329,13 +330,27 @@ impl Session {
         }
     }
 
+    fn event(&mut self, event: Event, output: &Sender<Message>) {
+        match event {
+            Event::Open(_, shown) if output.len() > MAX_UNREAD => {
+                shown.failed("the editor reads no messages");
+            }
+            Event::Lost(lost) => self.say(warning(&lost), output),
+            event if self.is_initialized => {
+                let actions = self.face.event(event);
+                self.perform(actions, output);
+            }
+            event => self.hold(event),
+        }
+    }
+
     /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
     /// proposal matters, and nothing if it is closed; and of all that is told the last.
     fn hold(&mut self, event: Event) {
         let diff = |event: &Event| match event {
             Event::Open(diff, _) => Some(diff.id),
             Event::Close(id, ..) => Some(*id),
-            Event::Status(_) | Event::Stopped => None,
+            Event::Status(_) | Event::Lost(_) | Event::Stopped => None,
         };
         let about = diff(&event);
         let kept = match event {
@@ -419,6 +434,16 @@ impl Session {
             }
         }
     }
+}
+
+fn warning(lost: &LostOutcome) -> Message {
+    message::show(MessageType::Warning, lost_outcome::sentence(lost))
+}
+
+/// An editor that has said `shutdown` may show no message any more.
+fn tell_too_late(lost: &LostOutcome, output: &Sender<Message>) {
+    let _ = output.send(warning(lost));
+    failure::warn(lost_outcome::sentence(lost));
 }
 
 impl Ending {

@@ -75,8 +75,12 @@ pub fn run(
     };
     let result = driver.run(&inputs);
     driver.await_editor(&inputs);
-    let farewell = std::mem::take(&mut driver.farewell);
+    let mut farewell = std::mem::take(&mut driver.farewell);
     drop(driver);
+    farewell.extend(inputs.try_iter().filter_map(|input| match input {
+        Input::Lost(text) => Some(text),
+        _ => None,
+    }));
     for place in farewell {
         failure::tell(place);
     }
@@ -213,6 +217,10 @@ impl<C: Companion> Driver<C> {
             Input::Compared(compared) => self.update(Event::Compared(compared)),
             Input::Coloured(texts, side, coloured) => {
                 self.update(Event::Coloured(texts, side, coloured))
+            }
+            Input::Lost(text) => {
+                self.farewell.push(text.clone());
+                self.update(Event::Kept(text))
             }
             Input::Notice(text) => self.update(Event::Notice(text)),
             Input::Troubles(texts) => self.update(Event::Troubles(texts)),
@@ -400,8 +408,10 @@ impl<C: Companion> Driver<C> {
         while let Ok(input) =
             inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
         {
-            if matches!(input, Input::EditorEnded(_)) {
-                break;
+            match input {
+                Input::EditorEnded(_) => break,
+                Input::Lost(text) => self.farewell.push(text),
+                _ => {}
             }
         }
         if session.saved().is_some() {

@@ -3,12 +3,13 @@
 
 mod command;
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 
+use pillion_discovery::kept_text::{self, file_name};
+use pillion_discovery::{Environment, FileError};
 use tempfile::TempDir;
 
 use crate::review::app::Edit;
@@ -122,12 +123,8 @@ impl Session {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn keep(path: &Path, text: &str) -> io::Result<PathBuf> {
-    let folder = private_folder()?;
-    let file = folder.path().join(file_name(path));
-    write_private(&file, text)?;
-    let _ = folder.keep();
-    Ok(file)
+pub fn keep(path: &Path, text: &str) -> Result<PathBuf, FileError> {
+    kept_text::keep(&Environment::current().tmpdir(), path, text)
 }
 
 /// Most editors end the last line when they save. If the text had no newline there and the last
@@ -144,24 +141,6 @@ fn without_added_newline(before: &str, mut after: String) -> String {
         after.clear();
     }
     after
-}
-
-/// The name of the copy: that of the file, so that editors know its language. Names that tools read
-/// as their own settings (`.exrc`, `.dir-locals.el`) get something in front.
-fn file_name(path: &Path) -> OsString {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_plain = !name.is_empty()
-        && name.len() <= 200
-        && name
-            .chars()
-            .all(|char| char.is_alphanumeric() || "._-+ ()[]{}@,=~".contains(char));
-    if !is_plain {
-        return "proposal.txt".into();
-    }
-    if name.starts_with(['.', '-', '_']) {
-        return format!("proposal{name}").into();
-    }
-    name.into_owned().into()
 }
 
 fn private_folder() -> io::Result<TempDir> {

@@ -1,0 +1,59 @@
+//! What an agent leaves behind that is gone for good.
+
+use super::*;
+
+/// A diff of session `s`, after that is gone.
+fn gone() -> (Machine, Instant) {
+    let (mut diffs, now) = (pending(), Instant::now());
+    let actions = diffs.session_gone(&"s".into(), now);
+    assert_eq!(lines(actions), ["close 1 AgentGone"]);
+    (diffs, now)
+}
+
+#[test]
+fn what_was_accepted_before_the_editor_heard_of_it_is_lost_and_told() {
+    let (mut diffs, _) = gone();
+    assert_eq!(diffs.pending().count(), 0);
+    let accepts = diffs.resolved(DiffId(1), 1, accepted("mine"));
+    assert_eq!(lines(accepts), [r#"lose /a "mine" edited"#]);
+    assert!(diffs.closed(DiffId(1), 1, Err("no view".into())).is_empty());
+    let (mut diffs, _) = gone();
+    let accepts = diffs.resolved(DiffId(1), 1, accepted("new"));
+    assert_eq!(lines(accepts), [r#"lose /a "new""#]);
+}
+
+#[test]
+fn what_was_rejected_or_closed_then_is_no_loss() {
+    let (mut diffs, _) = gone();
+    assert!(diffs.resolved(DiffId(1), 1, Outcome::Rejected).is_empty());
+    let closed = diffs.closed(DiffId(1), 1, Ok("edited".into()));
+    assert!(closed.is_empty(), "the editor keeps it");
+    assert!(diffs.resolved(DiffId(1), 1, accepted("late")).is_empty());
+}
+
+#[test]
+fn an_editor_that_does_not_answer_then_is_not_waited_for() {
+    let (mut diffs, now) = gone();
+    assert_eq!(diffs.due(), Some(now + EDITOR_PATIENCE));
+    assert!(diffs.expire(now + EDITOR_PATIENCE).is_empty());
+    assert_eq!(diffs.due(), None);
+}
+
+#[test]
+fn a_text_that_a_command_had_asked_for_is_lost_with_the_agent_if_it_was_edited() {
+    for (text, expected) in [
+        (Ok("mine".to_owned()), vec![r#"lose /a "mine" edited"#]),
+        (Ok("new".to_owned()), vec![]),
+        (Err("busy".to_owned()), vec!["close 1 AgentGone"]),
+    ] {
+        let (mut diffs, now) = (pending(), Instant::now());
+        diffs.settle(DiffId(1), Decision::Accept, "command", now);
+        assert_eq!(
+            lines(diffs.session_gone(&"s".into(), now)),
+            ["command: error: the agent is gone"],
+            "it was asked to close the view"
+        );
+        assert_eq!(lines(diffs.closed(DiffId(1), 1, text)), expected);
+        assert_eq!(diffs.due(), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! What was accepted and never reached its agent. A text that only the person had is put into a
+//! private file, and the person is told either way.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pillion_discovery::{FileError, kept_text};
+use pillion_protocol::{Dialect, Outcome};
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout;
+
+use crate::outbox::Delivery;
+use crate::target::{LOOK_TIMEOUT, look};
+
+/// An accepted text that no agent takes any more.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) agent: Dialect,
+    pub(crate) file_path: String,
+    pub(crate) content: String,
+    /// Whether it differs from what the agent proposed.
+    pub(crate) is_edited: bool,
+}
+
+/// An accepted text that never reached its agent, for the person who accepted it.
+#[derive(Debug)]
+pub struct LostOutcome {
+    /// Who never received it.
+    pub agent: Dialect,
+    /// The file that was not written, as the agent spells it.
+    pub path: PathBuf,
+    /// What became of the text.
+    pub text: LostText,
+}
+
+/// What became of a text that never reached its agent.
+#[derive(Debug)]
+pub enum LostText {
+    /// The agent had proposed just this: the person loses nothing of theirs.
+    AsProposed,
+    /// The person had edited it. It is in this private file, which is theirs.
+    Kept(PathBuf),
+    /// The person had edited it, and no file could be written.
+    NotKept(FileError),
+}
+
+/// What is being kept.
+#[derive(Debug)]
+pub(crate) struct Losses {
+    places: Arc<[PathBuf]>,
+    keeping: JoinSet<Option<LostOutcome>>,
+}
+
+impl Losses {
+    /// Texts are kept below the first of these directories that can be written to.
+    pub(crate) fn new(places: impl Into<Arc<[PathBuf]>>) -> Self {
+        Self {
+            places: places.into(),
+            keeping: JoinSet::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, lost: Lost) {
+        self.keeping.spawn(lost.keep(Arc::clone(&self.places)));
+    }
+
+    /// The next one that people are to hear of; none when nothing is being kept. Cancel-safe.
+    pub(crate) async fn next(&mut self) -> Option<LostOutcome> {
+        while let Some(kept) = self.keeping.join_next().await {
+            if let Ok(Some(lost)) = kept {
+                return Some(lost);
+            }
+        }
+        None
+    }
+}
+
+impl Lost {
+    /// What is lost of an outcome that its agent did not take.
+    pub(crate) fn new(agent: Dialect, delivery: Delivery) -> Option<Self> {
+        let Outcome::Accepted { content } = delivery.outcome else {
+            return None;
+        };
+        Some(Self {
+            agent,
+            file_path: delivery.file_path,
+            content,
+            is_edited: delivery.is_edited,
+        })
+    }
+
+    /// Keeps the text. Nothing, if the file has it: then it was taken after all.
+    async fn keep(self, places: Arc<[PathBuf]>) -> Option<LostOutcome> {
+        let lost = Arc::new(self);
+        let looking = Arc::clone(&lost);
+        let looked = spawn_blocking(move || looking.is_written());
+        if matches!(timeout(LOOK_TIMEOUT, looked).await, Ok(Ok(true))) {
+            return None;
+        }
+        let (agent, path) = (lost.agent, PathBuf::from(&lost.file_path));
+        let text = if lost.is_edited {
+            spawn_blocking(move || lost.put(&places)).await.ok()?
+        } else {
+            LostText::AsProposed
+        };
+        Some(LostOutcome { agent, path, text })
+    }
+
+    fn is_written(&self) -> bool {
+        let target = look(&self.file_path, true);
+        target.is_ok_and(|it| it.original.text.as_deref() == Some(self.content.as_bytes()))
+    }
+
+    fn put(&self, places: &[PathBuf]) -> LostText {
+        let path = Path::new(&self.file_path);
+        let mut problem = None;
+        for place in places {
+            match kept_text::keep(place, path, &self.content) {
+                Ok(file) => return LostText::Kept(file),
+                Err(error) => problem = problem.or(Some(error)),
+            }
+        }
+        problem.map_or(LostText::AsProposed, LostText::NotKept)
+    }
+}
+
+/// Without the text: it belongs into no log.
+impl fmt::Debug for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lost")
+            .field("agent", &self.agent)
+            .field("file_path", &self.file_path)
+            .field("is_edited", &self.is_edited)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,88 @@
+//! Texts of a person's that would be lost otherwise, each in a private file in a folder of its own.
+//! They are the person's from then on: nothing here removes them.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::private_file::{FileError, Folder};
+
+/// Puts a text that belongs to the file `path` into a private file below `base`, such as the
+/// temporary directory. Answers the file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep(base: &Path, path: &Path, text: &str) -> Result<PathBuf, FileError> {
+    let name = folder_name().map_err(|error| FileError::io("name a folder in", base, error))?;
+    let folder = Folder::create(base, &[&name])?;
+    let name = file_name(path);
+    folder.write(&name, text.as_bytes())?;
+    Ok(folder.path().join(name))
+}
+
+/// The name of a copy: that of the file, so that editors know its language. Names that tools read
+/// as their own settings (`.exrc`, `.dir-locals.el`) get something in front.
+pub fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_plain = !name.is_empty()
+        && name.len() <= 200
+        && name
+            .chars()
+            .all(|char| char.is_alphanumeric() || "._-+ ()[]{}@,=~".contains(char));
+    if !is_plain {
+        return "proposal.txt".to_owned();
+    }
+    if name.starts_with(['.', '-', '_']) {
+        return format!("proposal{name}");
+    }
+    name.into_owned()
+}
+
+/// A name that nobody can guess, and so nobody can have taken.
+fn folder_name() -> io::Result<String> {
+    let mut random = [0; 6];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let mut name = "pillion-kept-".to_owned();
+    for byte in random {
+        // Writing to a String cannot fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn each_text_has_a_private_file_of_its_own() {
+        let base = tempfile::tempdir().unwrap();
+        let keep = |text| keep(base.path(), Path::new("/w/a.rs"), text).unwrap();
+        let (one, two) = (keep("one\r\n"), keep("two"));
+        assert_eq!(fs::read_to_string(&one).unwrap(), "one\r\n");
+        assert_eq!(fs::read_to_string(&two).unwrap(), "two");
+        assert_eq!(one.file_name(), Some("a.rs".as_ref()));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode(&one), 0o600);
+            assert_eq!(mode(one.parent().unwrap()), 0o700);
+        }
+    }
+
+    #[test]
+    fn no_name_is_one_that_a_tool_reads_by_itself() {
+        for (path, expected) in [
+            ("/w/a b.rs", "a b.rs"),
+            ("/w/.exrc", "proposal.exrc"),
+            ("/w/-x", "proposal-x"),
+            ("/w/a\u{1b}[m", "proposal.txt"),
+            ("/", "proposal.txt"),
+        ] {
+            assert_eq!(file_name(Path::new(path)), expected);
+        }
+    }
+}
