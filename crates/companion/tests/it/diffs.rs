@@ -10,7 +10,7 @@ use pillion_companion::control::{
 use pillion_protocol::{Dialect, Outcome};
 use tokio::time::timeout;
 
-use crate::support::{Asked, SOON, TestCompanion, next_outcome};
+use crate::support::{Asked, RawStream, TestCompanion, next_outcome};
 
 const GEMINI: Dialect = Dialect::GeminiCli;
 const QWEN: Dialect = Dialect::QwenCode;
@@ -287,49 +287,6 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
         let text = stream.read_for(Duration::from_millis(300)).await;
         assert_eq!(text.matches("ide/diffAccepted").count(), expected, "{text}");
         assert_eq!(text.matches("ide/contextUpdate").count(), 1, "{text}");
-    }
-}
-
-/// An event stream read by hand, so that it can be closed at any moment.
-struct RawStream {
-    connection: tokio::net::TcpStream,
-    text: String,
-}
-
-impl RawStream {
-    /// Opens it, and reads the context that it starts with.
-    async fn open(companion: &TestCompanion, session: &str) -> Self {
-        let request = companion.request("GET", "");
-        let request = request.header("Mcp-Session-Id", session);
-        let mut stream = Self {
-            connection: request.header("Content-Length", "0").open().await,
-            text: String::new(),
-        };
-        stream.read_until("ide/contextUpdate").await;
-        stream
-    }
-
-    async fn read_until(&mut self, wanted: &str) {
-        let reading = async {
-            while !self.text.contains(wanted) {
-                self.connection.readable().await.unwrap();
-                assert!(self.read_what_is_there(), "{wanted}: {}", self.text);
-            }
-        };
-        let read = timeout(SOON, reading).await;
-        assert!(read.is_ok(), "no {wanted} came");
-    }
-
-    /// Whether the stream is still open.
-    fn read_what_is_there(&mut self) -> bool {
-        let mut bytes = [0; 4096];
-        loop {
-            match self.connection.try_read(&mut bytes) {
-                Ok(0) => return false,
-                Ok(read) => self.text += &String::from_utf8_lossy(&bytes[..read]),
-                Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
-            }
-        }
     }
 }
 

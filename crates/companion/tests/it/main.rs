@@ -7,5 +7,6 @@ mod bad_input;
 mod context;
 mod diffs;
 mod lifecycle;
+mod lost;
 mod protocol;
 mod support;

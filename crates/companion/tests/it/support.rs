@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pillion_agent::{Client, Update, Updates};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply, Status,
+    CloseReason, Companion, Diff, DiffId, Editor, Handle, LostOutcome, Options, Reply, Status,
 };
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
@@ -34,6 +34,7 @@ pub enum Asked {
     Open(Diff, Reply<()>),
     Close(DiffId, CloseReason, Reply<String>),
     Stopped,
+    Lost(LostOutcome),
 }
 
 /// The test's end of the stand-in editor.
@@ -60,6 +61,10 @@ impl Editor for Forwarder {
         let _ = self.status.send(status);
     }
 
+    fn outcome_lost(&mut self, lost: LostOutcome) {
+        let _ = self.asked.send(Asked::Lost(lost));
+    }
+
     fn stopped(&mut self) {
         let _ = self.asked.send(Asked::Stopped);
     }
@@ -67,7 +72,11 @@ impl Editor for Forwarder {
 
 impl StandIn {
     pub async fn next(&mut self) -> Asked {
-        let asked = timeout(SOON, self.asked.recv()).await;
+        self.next_in(SOON).await
+    }
+
+    pub async fn next_in(&mut self, time: Duration) -> Asked {
+        let asked = timeout(time, self.asked.recv()).await;
         asked.expect("the editor is asked something").unwrap()
     }
 
@@ -310,6 +319,49 @@ pub async fn next_outcome(updates: &mut Updates) -> Update {
         match next(updates).await {
             Update::Context(_) => {}
             outcome => return outcome,
+        }
+    }
+}
+
+/// An event stream read by hand, so that it can be closed at any moment.
+pub struct RawStream {
+    pub connection: TcpStream,
+    pub text: String,
+}
+
+impl RawStream {
+    /// Opens it, and reads the context that it starts with.
+    pub async fn open(companion: &TestCompanion, session: &str) -> Self {
+        let request = companion.request("GET", "");
+        let request = request.header("Mcp-Session-Id", session);
+        let mut stream = Self {
+            connection: request.header("Content-Length", "0").open().await,
+            text: String::new(),
+        };
+        stream.read_until("ide/contextUpdate").await;
+        stream
+    }
+
+    pub async fn read_until(&mut self, wanted: &str) {
+        let reading = async {
+            while !self.text.contains(wanted) {
+                self.connection.readable().await.unwrap();
+                assert!(self.read_what_is_there(), "{wanted}: {}", self.text);
+            }
+        };
+        let read = timeout(SOON, reading).await;
+        assert!(read.is_ok(), "no {wanted} came");
+    }
+
+    /// Whether the stream is still open.
+    pub fn read_what_is_there(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        loop {
+            match self.connection.try_read(&mut bytes) {
+                Ok(0) => return false,
+                Ok(read) => self.text += &String::from_utf8_lossy(&bytes[..read]),
+                Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
+            }
         }
     }
 }

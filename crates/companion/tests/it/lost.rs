@@ -1,0 +1,212 @@
+//! What becomes of a text that was accepted when its agent is not there to take it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pillion_companion::{Diff, LostText};
+use pillion_protocol::{Dialect, Outcome};
+use serde_json::json;
+
+use crate::support::{Asked, RawStream, TestCompanion, initialize};
+
+/// Longer than an agent is waited for that does not come back.
+const GONE: Duration = Duration::from_secs(60);
+
+/// A companion, and a session with an event stream that reads nothing unless it is told to.
+struct Scene {
+    companion: TestCompanion,
+    session: String,
+    path: String,
+}
+
+impl Scene {
+    async fn start() -> (Self, RawStream) {
+        let companion = TestCompanion::start();
+        let session = initialize(&companion).await;
+        let stream = RawStream::open(&companion, &session).await;
+        let path = companion.file("a.txt", "old\n");
+        let scene = Self {
+            companion,
+            session,
+            path,
+        };
+        (scene, stream)
+    }
+
+    async fn propose(&mut self, text: &str) -> Diff {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+            {"name": "openDiff", "arguments": {"filePath": self.path, "newContent": text}}});
+        let open = self.companion.request("POST", &call.to_string());
+        let open = open.header("Mcp-Session-Id", &self.session).send();
+        let (opened, diff) = tokio::join!(open, self.companion.editor.show());
+        assert_eq!(opened.status, 200, "{opened:?}");
+        diff
+    }
+
+    fn accept(&self, diff: &Diff, text: &str) {
+        let content = text.to_owned();
+        let outcome = Outcome::Accepted { content };
+        let handle = &self.companion.handle;
+        handle.resolve_diff(diff.id, diff.revision, outcome);
+    }
+
+    /// Waits until the companion knows of no agent any more.
+    async fn wait_away(&mut self) {
+        let status = &mut self.companion.editor.status;
+        while !status.recv().await.unwrap().agents.is_empty() {}
+    }
+
+    async fn wait_connected(&mut self) {
+        let status = &mut self.companion.editor.status;
+        while status.recv().await.unwrap().agents.is_empty() {}
+    }
+
+    async fn end_session(&self) {
+        let end = self.companion.request("DELETE", "");
+        let end = end.header("Mcp-Session-Id", &self.session);
+        end.header("Content-Length", "0").send().await;
+    }
+
+    async fn lost(&mut self) -> LostText {
+        let editor = &mut self.companion.editor;
+        loop {
+            match editor.next_in(GONE).await {
+                Asked::Lost(lost) => {
+                    assert_eq!(lost.agent, Dialect::GeminiCli);
+                    assert_eq!(lost.path, Path::new(&self.path));
+                    return lost.text;
+                }
+                Asked::Stopped => {}
+                other => panic!("expected a loss, not {other:?}"),
+            }
+        }
+    }
+
+    async fn kept(&mut self) -> PathBuf {
+        match self.lost().await {
+            LostText::Kept(file) => file,
+            other => panic!("not kept: {other:?}"),
+        }
+    }
+
+    /// Nothing was said, nor kept.
+    async fn nothing_is_lost(mut self) {
+        let running = self.companion.companion;
+        let stop = tokio::task::spawn_blocking(move || drop(running));
+        stop.await.unwrap();
+        assert!(matches!(self.companion.editor.next().await, Asked::Stopped));
+        assert!(self.companion.editor.is_idle());
+        let tmp = fs::read_dir(self.companion.folder.path().join("tmp")).unwrap();
+        let names = tmp.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let kept: Vec<_> = names.filter(|name| name.contains("kept")).collect();
+        assert!(kept.is_empty(), "{kept:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_edited_and_accepted_for_an_agent_that_died_is_in_a_private_file() {
+    let (mut scene, stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    drop(stream);
+    scene.wait_away().await;
+    scene.accept(&diff, "mine\r\n");
+    let file = scene.kept().await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine\r\n");
+    assert_eq!(file.file_name(), Some("a.txt".as_ref()));
+    assert!(file.starts_with(scene.companion.folder.path().join("tmp")));
+    assert_eq!(fs::read_to_string(&scene.path).unwrap(), "old\n", "C5.9");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&file), 0o600);
+        assert_eq!(mode(file.parent().unwrap()), 0o700);
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_had_not_read_when_it_was_killed_is_kept() {
+    let (mut scene, stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    scene.accept(&diff, "mine\n");
+    // It is with the agent's system, but the agent does not read any more.
+    let mut byte = [0];
+    while stream.connection.peek(&mut byte).await.unwrap() == 0 {}
+    drop(stream);
+    scene.wait_away().await;
+    let file = scene.kept().await;
+    assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
+}
+
+#[tokio::test]
+async fn of_a_text_as_proposed_it_is_said_that_it_was_not_written() {
+    let (mut scene, stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    drop(stream);
+    scene.wait_away().await;
+    scene.accept(&diff, "new\n");
+    scene.end_session().await;
+    let text = scene.lost().await;
+    assert!(matches!(text, LostText::AsProposed), "{text:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_said_of_what_the_agent_took_when_it_came_back() {
+    let (mut scene, stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    drop(stream);
+    scene.wait_away().await;
+    scene.accept(&diff, "mine\n");
+    let mut stream = RawStream::open(&scene.companion, &scene.session).await;
+    stream.read_until("ide/diffAccepted").await;
+    drop(stream);
+    scene.wait_connected().await;
+    scene.wait_away().await;
+    scene.end_session().await;
+    scene.nothing_is_lost().await;
+}
+
+#[tokio::test]
+async fn nothing_is_said_of_what_is_in_the_file_already() {
+    let (mut scene, stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    drop(stream);
+    scene.wait_away().await;
+    scene.accept(&diff, "mine\n");
+    fs::write(&scene.path, "mine\n").unwrap();
+    scene.end_session().await;
+    scene.nothing_is_lost().await;
+}
+
+#[tokio::test]
+async fn what_waits_for_an_agent_when_the_companion_stops_is_kept() {
+    let (mut scene, stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    drop(stream);
+    scene.wait_away().await;
+    scene.accept(&diff, "mine\n");
+    scene.companion.handle.stop();
+    let file = scene.kept().await;
+    assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
+}
+
+#[tokio::test]
+async fn an_edited_text_that_a_newer_proposal_overtakes_is_kept() {
+    let (mut scene, stream) = Scene::start().await;
+    let diff = scene.propose("new\n").await;
+    scene.wait_connected().await;
+    drop(stream);
+    scene.wait_away().await;
+    scene.accept(&diff, "mine\n");
+    let newer = scene.propose("newer\n").await;
+    assert_ne!(newer.id, diff.id);
+    let file = scene.kept().await;
+    assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
+}
