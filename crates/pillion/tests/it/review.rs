@@ -371,3 +371,27 @@ fn a_key_typed_at_the_former_proposal_does_not_accept_the_one_that_comes() {
         "unseen"
     );
 }
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn an_edited_text_that_the_agent_did_not_take_is_kept_when_the_review_ends() {
+    let editor = "sh -c 'printf mine > \"$0\"'";
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
+    let agent = review.connect();
+    agent.propose("/tmp/new.txt", "new\n");
+    review.pane.wait_for("proposes", SOON);
+    review.decide("e");
+    review.pane.wait_for("your text is the proposal now", SOON);
+    drop(agent);
+    review.decide("a");
+    review.pane.wait_for("Nothing to review", SOON);
+    review.pane.send_keys(["q"]);
+    let screen = review.expect_end();
+    assert!(screen.contains("your text is kept in"), "{screen}");
+    let tmp = fs::read_dir(review.sandbox.home.tmp()).unwrap();
+    let kept = tmp
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.to_str().unwrap().contains("pillion-kept-"));
+    let text = fs::read_to_string(kept.unwrap().join("new.txt")).unwrap();
+    assert_eq!(text, "mine");
+}

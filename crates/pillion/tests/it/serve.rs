@@ -154,3 +154,28 @@ fn the_review_needs_a_terminal() {
             .expect_error(2, "terminal", "pillion serve");
     }
 }
+
+#[test]
+fn what_a_command_accepted_for_an_agent_that_is_gone_is_kept() {
+    let sandbox = Sandbox::new();
+    let mut serve = sandbox.serve::<&str>([]);
+    let agent = serve.connect();
+    agent.propose("/tmp/new.txt", "x");
+    drop(agent);
+    let mine = sandbox.home.file("mine", "mine\r\n");
+    let content = mine.to_str().unwrap();
+    sandbox
+        .run(["accept", "1.1", "--content-file", content])
+        .expect(0);
+    serve.signal("TERM");
+    assert_eq!(serve.ended(), Some(0));
+    let mut said = String::new();
+    let mut errors = serve.child.stderr.take().unwrap();
+    std::io::Read::read_to_string(&mut errors, &mut said).unwrap();
+    let line = said
+        .lines()
+        .find_map(|line| line.split_once("your text is kept in "));
+    let (_, place) = line.unwrap_or_else(|| panic!("{said}"));
+    let (place, _) = place.split_once(": ").unwrap();
+    assert_eq!(fs::read_to_string(place).unwrap(), "mine\r\n");
+}

@@ -331,3 +331,37 @@ fn the_views_of_an_agent_that_leaves_go_away() {
     editor.answer(&close, json!({"content": "one"}));
     editor.status(|status| status["agents"] == json!([]) && status["pendingDiffs"] == 0);
 }
+
+/// The person accepts for an agent that is gone, and leaves. What the editor is told then, and what
+/// standard error says.
+fn told_at_the_end(content: Option<&str>) -> (Sandbox, String, String) {
+    let (sandbox, mut editor, agent, path) = agent::at_work();
+    let diff = agent::show(&agent, &mut editor, &path, "as proposed\n");
+    drop(agent);
+    editor.status(|status| status["agents"] == json!([]));
+    editor.resolve(&diff, "accepted", content);
+    editor.request("shutdown", Value::Null);
+    let told = editor.params("window/showMessage");
+    assert_eq!(told["type"], 2);
+    editor.notify("exit", Value::Null);
+    let (code, errors) = editor.ended();
+    assert_eq!(code, Some(0));
+    let told = told["message"].as_str().unwrap().to_owned();
+    (sandbox, told, errors)
+}
+
+#[test]
+fn an_edited_text_that_no_agent_took_is_kept_and_its_place_said() {
+    let (_sandbox, told, errors) = told_at_the_end(Some("mine\r\n"));
+    assert!(errors.contains(&told), "{errors}");
+    let place = told.strip_prefix("your text is kept in ").unwrap();
+    let (place, who) = place.split_once(": ").unwrap();
+    assert_eq!(std::fs::read_to_string(place).unwrap(), "mine\r\n");
+    assert!(who.starts_with("Gemini CLI never received"), "{who}");
+}
+
+#[test]
+fn a_text_as_proposed_that_no_agent_took_was_not_written() {
+    let (_sandbox, told, _) = told_at_the_end(None);
+    assert!(told.contains("was not written"), "{told}");
+}

@@ -73,6 +73,7 @@ mod diff_decisions;
 mod diff_focus;
 mod diff_hunks;
 mod diff_label;
+mod diff_lost;
 mod diff_names;
 mod diff_quit;
 mod diff_seen;
