@@ -2,12 +2,12 @@
 
 use pillion_companion::{LostOutcome, LostText};
 
-/// One sentence, the place of the text first: editors cut what is long.
+/// One sentence, what matters most first: editors cut what is long.
 pub fn sentence(lost: &LostOutcome) -> String {
     let (agent, path) = (lost.agent.display_name(), lost.path.display());
     match &lost.text {
         LostText::AsProposed => {
-            format!("{path} was not written: {agent} never received what you accepted")
+            format!("nothing was written: {agent} never received what you accepted for {path}")
         }
         LostText::Kept(file) => format!(
             "your text is kept in {}: {agent} never received what you accepted for {path}",
@@ -34,7 +34,7 @@ mod tests {
         for (text, expected) in [
             (
                 LostText::AsProposed,
-                "/w/a.rs was not written: Gemini CLI never received what you accepted",
+                "nothing was written: Gemini CLI never received what you accepted for /w/a.rs",
             ),
             (
                 LostText::Kept("/tmp/k/a.rs".into()),

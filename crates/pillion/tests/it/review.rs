@@ -384,7 +384,7 @@ fn an_edited_text_that_the_agent_did_not_take_is_kept_when_the_review_ends() {
     review.pane.wait_for("your text is the proposal now", SOON);
     drop(agent);
     review.decide("a");
-    review.pane.wait_for("Nothing to review", SOON);
+    review.pane.wait_for("Waiting for an agent", SOON);
     review.pane.send_keys(["q"]);
     let screen = review.expect_end();
     assert!(screen.contains("your text is kept in"), "{screen}");
