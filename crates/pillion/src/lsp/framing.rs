@@ -1,10 +1,12 @@
-//! One message of the base protocol, read from a stream. The library's own reader believes any
-//! `Content-Length` and quotes whole messages in its errors; this one does neither.
+//! One message of the base protocol, read from a stream or written to one. The library's own reader
+//! believes any `Content-Length` and quotes whole messages in its errors, and its writer holds a
+//! second copy of each in memory; these do neither.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Write};
 
 use lsp_server::Message;
 use pillion_protocol::surrogates::replace_lone_surrogates;
+use serde::Serialize;
 use serde_json::Value;
 
 /// More than any text that can be reviewed, escaped.
@@ -66,6 +68,41 @@ pub fn read(input: &mut impl BufRead) -> Result<Option<Frame>, Malformed> {
         return Ok(None);
     }
     parse(&body).map(Some)
+}
+
+/// Writes one message. It is quoted twice, once to learn its length: as text it may take six times
+/// the memory that it has.
+///
+/// # Errors
+/// When the stream takes no more.
+pub fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct JsonRpc<'a> {
+        jsonrpc: &'static str,
+        #[serde(flatten)]
+        message: &'a Message,
+    }
+    let jsonrpc = "2.0";
+    let message = JsonRpc { jsonrpc, message };
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, &message)?;
+    write!(output, "Content-Length: {}\r\n\r\n", length.0)?;
+    serde_json::to_writer(&mut *output, &message)?;
+    output.flush()
+}
+
+/// Counts what is written to it.
+struct Length(usize);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn read_header(input: &mut impl BufRead) -> Result<Option<u64>, Malformed> {
@@ -174,6 +211,20 @@ mod tests {
             };
             assert_eq!((notification.method.as_str(), bytes), ("é", length));
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let params = serde_json::json!({"text": "é\0\"\n\u{2028}"});
+        let notification = lsp_server::Notification::new("m".to_owned(), &params);
+        let mut written = Vec::new();
+        write(&mut written, &notification.into()).unwrap();
+        let frames = read_all(&written).unwrap();
+        let [Frame::Message(Message::Notification(read), _)] = &frames[..] else {
+            panic!("{frames:?}");
+        };
+        assert_eq!((read.method.as_str(), &read.params), ("m", &params));
+        assert!(written.ends_with(b"}") && written.starts_with(b"Content-Length: "));
     }
 
     #[test]

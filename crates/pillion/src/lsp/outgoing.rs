@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lsp_server::{Message, Request, RequestId};
 use serde::Serialize;
+use serde_json::Value;
 
 /// Where the ids begin. Vim 9.0 mixes up an id of ours with an equal one of its own.
 const FIRST_ID: i32 = 1_000_000;
@@ -30,13 +31,20 @@ impl<T> Default for Outgoing<T> {
 impl<T> Outgoing<T> {
     /// A request whose answer is for `waiting`.
     pub fn ask(&mut self, method: &str, params: impl Serialize, waiting: T) -> Message {
+        let params = serde_json::to_value(params).unwrap_or_default();
+        self.ask_value(method, params, waiting)
+    }
+
+    /// The same with parameters that are not to be copied.
+    pub fn ask_value(&mut self, method: &str, params: Value, waiting: T) -> Message {
         let id = self.next_id;
         self.next_id = id.checked_add(1).unwrap_or(FIRST_ID);
         self.pending.insert(id, waiting);
         if self.pending.len() > MAX_PENDING {
             self.pending.pop_first();
         }
-        Request::new(RequestId::from(id), method.to_owned(), params).into()
+        let (id, method) = (RequestId::from(id), method.to_owned());
+        Request { id, method, params }.into()
     }
 
     /// What the answer with this id is for; nothing, if nobody waits for it any more.

@@ -1,6 +1,6 @@
 //! Standard input and output: one thread reads, one writes, and neither holds up the loop.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::thread;
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ fn read(input: &Sender<Input>) {
 fn write(messages: &Receiver<Message>) {
     let mut stdout = BufWriter::new(io::stdout().lock());
     for message in messages {
-        if let Err(error) = message.write(&mut stdout).and_then(|()| stdout.flush()) {
+        if let Err(error) = framing::write(&mut stdout, &message) {
             tracing::info!(%error, "the editor reads no more");
             return;
         }

@@ -10,6 +10,8 @@ mod diffs;
 mod endings;
 mod framing;
 mod handshake;
+#[cfg(target_os = "linux")]
+mod memory;
 mod plain;
 mod roots;
 #[allow(dead_code, reason = "shared with the other tests of the command")]

@@ -70,10 +70,7 @@ impl Diffs {
         let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
             None => (None, false),
             Some(Ok(text)) => (Some(text), false),
-            Some(Err(error)) => {
-                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                (Some(text), true)
-            }
+            Some(Err(error)) => (Some(readable(error.as_bytes())), true),
         };
         let is_open = |view: &View| view.state == State::Open;
         let state = if self.views.get(&id).is_some_and(is_open) {
@@ -98,7 +95,8 @@ impl Diffs {
             proposed: diff.proposed,
         };
         let asked = Asked::Open { id, shown };
-        self.outgoing.ask(OPEN_DIFF, params, asked)
+        self.outgoing
+            .ask_value(OPEN_DIFF, params.into_value(), asked)
     }
 
     /// The companion wants a view taken away. The request, if the plugin ever heard of it.
@@ -203,4 +201,16 @@ impl Diffs {
         self.views.remove(&id);
         self.outgoing.retain(|asked| !asked.is_open_of(id));
     }
+}
+
+/// A text with U+FFFD in place of what is no UTF-8. Made at once in its size: it may be large.
+fn readable(bytes: &[u8]) -> String {
+    let shown = |bytes: &[u8]| if bytes.is_empty() { "" } else { "\u{fffd}" };
+    let parts = || {
+        let chunks = bytes.utf8_chunks();
+        chunks.flat_map(move |chunk| [chunk.valid(), shown(chunk.invalid())])
+    };
+    let mut text = String::with_capacity(parts().map(str::len).sum());
+    text.extend(parts());
+    text
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pillion_companion::CloseReason;
 use pillion_protocol::Dialect;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
 pub const DID_RESOLVE_DIFF: &str = "pillion/didResolveDiff";
@@ -136,6 +137,16 @@ pub struct Environment {
 #[derive(Debug, Serialize)]
 pub struct Chosen {
     pub version: &'static str,
+}
+
+impl OpenDiff {
+    /// As JSON, without a copy of the original, which may be all that fits into memory.
+    pub fn into_value(mut self) -> Value {
+        let original = self.original.take();
+        let mut value = serde_json::to_value(&self).unwrap_or_default();
+        value["original"] = original.into();
+        value
+    }
 }
 
 impl From<Dialect> for Agent {

@@ -1,0 +1,43 @@
+//! What a proposal costs whose file is large.
+
+use std::fs;
+
+use crate::agent;
+use crate::client::Editor;
+use crate::sandbox::Sandbox;
+
+const SIZE: usize = 4 << 20;
+
+/// The most memory that a process has had at once, in bytes.
+fn peak(pid: u32) -> usize {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: usize = line
+        .unwrap()
+        .trim()
+        .strip_suffix(" kB")
+        .unwrap()
+        .parse()
+        .unwrap();
+    kib << 10
+}
+
+#[test]
+fn a_large_file_is_shown_without_a_second_copy_of_its_text() {
+    // What is no UTF-8 is shown as another text. Long lines: escapes take a debug build long.
+    let text = vec![b'x'; 1000];
+    for (end, copies) in [(b'\n', 1), (b'\xe9', 2)] {
+        let line = [&text[..], &[end]].concat();
+        let sandbox = Sandbox::new();
+        let file = sandbox.home.file("large", line.repeat(SIZE / line.len()));
+        let mut editor = Editor::plugin(&sandbox);
+        let agent = agent::connect(&mut editor);
+        let before = peak(editor.child.id());
+        let _call = agent.proposing(file.to_str().unwrap(), "small");
+        let request = editor.next("pillion/openDiff");
+        let cost = peak(editor.child.id()) - before;
+        let original = request["params"]["original"].as_str().unwrap();
+        assert!(original.len() > SIZE - line.len());
+        assert!(cost < (copies + 1) * SIZE, "{copies}: {cost}");
+    }
+}
