@@ -30,8 +30,8 @@ pub(crate) enum Command {
         diff: DiffRef,
         answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
     },
-    /// A viewer was given what is known of these diffs.
-    HandedOut(Vec<HandedOut>),
+    /// A viewer was given the text of a diff.
+    HandedOut(HandedOut),
     /// Whether a decision may stand is said at once; what became of it when the editor has answered.
     Settle {
         request: SettleRequest,
@@ -46,14 +46,12 @@ pub(crate) enum Command {
     Status(oneshot::Sender<CompanionStatus>),
 }
 
-/// What a viewer was given of a diff.
+/// The proposed text that a viewer was given.
 #[derive(Debug)]
 pub(crate) struct HandedOut {
     pub(crate) id: DiffId,
     pub(crate) revision: u32,
     pub(crate) viewer: Viewer,
-    /// Whether it was the proposed text, and not a line of a list.
-    pub(crate) is_text: bool,
     /// Nothing if the disk did not answer.
     pub(crate) on_disk: Option<OnDisk>,
 }
@@ -197,6 +195,8 @@ fn unseen(id: u64, current: u32, seen: Option<u32>) -> String {
         Some(seen) => format!(
             "the agent has changed its proposal: diff {id} is at {id}.{current}, and you were shown {id}.{seen}"
         ),
-        None => format!("this terminal has not been shown diff {id}, which is at {id}.{current}"),
+        None => format!(
+            "this terminal has not been shown the text of diff {id}, which is at {id}.{current}"
+        ),
     }
 }

@@ -50,7 +50,7 @@ struct Entry<C> {
     is_in_editor: bool,
     /// What the file was when the agent proposed this revision, once it was looked at.
     opened: Option<OnDisk>,
-    /// What users of commands were shown of it.
+    /// Which texts of it users of commands were shown.
     seen: Seen,
     state: State<C>,
 }
@@ -171,19 +171,16 @@ impl<C> Diffs<C> {
         Ok(entry.pending(id))
     }
 
-    /// A user of commands was given what is known of a diff.
+    /// A user of commands was given the text of a diff.
     pub(crate) fn handed_out(&mut self, handed: HandedOut) {
         let HandedOut {
             id,
             revision,
             viewer,
-            is_text,
             on_disk,
         } = handed;
         if let Some(entry) = self.entries.get_mut(id) {
-            entry
-                .seen
-                .note(viewer, is_text, Shown { revision, on_disk });
+            entry.seen.note(viewer, Shown { revision, on_disk });
         }
     }
 

@@ -132,7 +132,9 @@ fn write(out: &mut impl Write, error: &anyhow::Error, failure: Option<&Failure>)
 }
 
 fn write_line(out: &mut impl Write, text: impl fmt::Display) -> io::Result<()> {
-    writeln!(out, "{}", visible::lines(&text.to_string()))
+    // At once: others may write to the same terminal or file.
+    let line = format!("{}\n", visible::lines(&text.to_string()));
+    out.write_all(line.as_bytes())
 }
 
 #[cfg(test)]

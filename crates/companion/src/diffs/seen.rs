@@ -1,5 +1,5 @@
-//! What the users of commands were shown of a diff, and whether a decision of theirs may stand: what
-//! is accepted is what its reader has seen.
+//! Which text of a diff the users of commands were shown, and whether a decision of theirs may stand:
+//! what is accepted is what its reader has seen. A line of a list shows no text.
 
 use std::collections::VecDeque;
 
@@ -18,10 +18,8 @@ pub(super) struct Seen {
 #[derive(Debug)]
 struct View {
     viewer: Viewer,
-    /// A line of a list.
-    listed: Option<Shown>,
-    /// The proposed text. Whoever has read one means that one, whatever a list said later.
-    read: Option<Shown>,
+    /// The latest.
+    shown: Shown,
 }
 
 /// One showing.
@@ -33,20 +31,9 @@ pub(super) struct Shown {
 }
 
 impl Seen {
-    pub(super) fn note(&mut self, viewer: Viewer, is_text: bool, shown: Shown) {
-        let known = self.views.iter().position(|view| view.viewer == viewer);
-        let mut view = known.and_then(|at| self.views.remove(at)).unwrap_or(View {
-            viewer,
-            listed: None,
-            read: None,
-        });
-        let place = if is_text {
-            &mut view.read
-        } else {
-            &mut view.listed
-        };
-        *place = Some(shown);
-        self.views.push_back(view);
+    pub(super) fn note(&mut self, viewer: Viewer, shown: Shown) {
+        self.views.retain(|view| view.viewer != viewer);
+        self.views.push_back(View { viewer, shown });
         if self.views.len() > MAX_VIEWERS {
             self.views.pop_front();
         }
@@ -81,7 +68,7 @@ impl Seen {
 
     fn shown_to(&self, viewer: Viewer) -> Option<&Shown> {
         let view = self.views.iter().find(|view| view.viewer == viewer)?;
-        view.read.as_ref().or(view.listed.as_ref())
+        Some(&view.shown)
     }
 }
 
@@ -124,7 +111,7 @@ mod tests {
     fn only_the_revision_that_was_shown_last_is_accepted_without_its_name() {
         let mut seen = Seen::default();
         assert!(!stands(&seen, 1, ME), "not even the first one");
-        seen.note(ME, false, shown(2));
+        seen.note(ME, shown(2));
         assert!(stands(&seen, 2, ME));
         assert!(!stands(&seen, 3, ME));
         for named in 1..=3 {
@@ -134,10 +121,9 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_nothing_about_a_newer_text_than_the_one_that_was_read() {
+    fn a_newer_text_is_accepted_once_it_was_shown_too() {
         let mut seen = Seen::default();
-        seen.note(ME, true, shown(1));
-        seen.note(ME, false, shown(2));
+        seen.note(ME, shown(1));
         let judged = seen.judge(diff(None), 2, ME, None, None);
         let unseen = DiffError::Unseen {
             id: 7,
@@ -145,19 +131,19 @@ mod tests {
             seen: Some(1),
         };
         assert_eq!(judged, Err(unseen));
-        seen.note(ME, true, shown(2));
+        seen.note(ME, shown(2));
         assert!(stands(&seen, 2, ME));
     }
 
     #[test]
     fn what_one_terminal_was_shown_another_has_not_seen() {
         let mut seen = Seen::default();
-        seen.note(ME, true, shown(1));
-        seen.note(OTHER, true, shown(2));
+        seen.note(ME, shown(1));
+        seen.note(OTHER, shown(2));
         assert!(!stands(&seen, 2, ME));
         assert!(stands(&seen, 2, OTHER));
         for stranger in 10..200 {
-            seen.note(Viewer(stranger), false, shown(2));
+            seen.note(Viewer(stranger), shown(2));
         }
         assert!(seen.views.len() <= MAX_VIEWERS);
         assert!(!stands(&seen, 2, OTHER), "it is forgotten");
@@ -184,14 +170,8 @@ mod tests {
             (old.clone(), refused(), changed(true)),
             (new.clone(), changed(false), changed(false)),
         ] {
-            seen.note(
-                ME,
-                true,
-                Shown {
-                    revision: 1,
-                    on_disk,
-                },
-            );
+            let revision = 1;
+            seen.note(ME, Shown { revision, on_disk });
             assert_eq!(judge(&seen, None, &None), without_name);
             assert_eq!(judge(&seen, Some(1), &None), named);
         }

@@ -27,7 +27,6 @@ pub(super) async fn diffs(
 ) -> Result<Json<Vec<DiffSummary>>, Refusal> {
     let pending = shared.ask(&headers, Command::Diffs).await?;
     let on_disk = look(&pending).await;
-    shared.hand_out(&headers, &pending, &on_disk, false)?;
     let summaries = pending.iter().zip(&on_disk);
     let summaries = summaries.map(|(diff, on_disk)| summary(diff, on_disk.as_ref()));
     Ok(Json(summaries.collect()))
@@ -50,9 +49,15 @@ pub(super) async fn diff(
         }
     };
     let found = [found.map_err(refused)?];
-    let on_disk = look(&found).await;
-    shared.hand_out(&headers, &found, &on_disk, true)?;
-    let ([found], on_disk) = (found, on_disk.into_iter().next().flatten());
+    let on_disk = look(&found).await.into_iter().next().flatten();
+    let [found] = found;
+    // Before it is: so a decision about it comes later.
+    shared.command(Command::HandedOut(HandedOut {
+        id: found.id,
+        revision: found.revision,
+        viewer: viewer(&headers),
+        on_disk: on_disk.clone(),
+    }))?;
     // A long text takes long to quote.
     let quoting = tokio::task::spawn_blocking(move || {
         serde_json::to_vec(&DiffText {
@@ -154,26 +159,6 @@ impl Shared {
         let (answer, told) = oneshot::channel();
         self.command(question(answer))?;
         told.await.map_err(|_| Refusal::stopping())
-    }
-
-    /// Notes what a viewer is about to be given: before it is, so that a decision comes later.
-    fn hand_out(
-        &self,
-        headers: &HeaderMap,
-        diffs: &[PendingDiff],
-        on_disk: &[Option<OnDisk>],
-        is_text: bool,
-    ) -> Result<(), Refusal> {
-        let viewer = viewer(headers);
-        let handed_out = diffs.iter().zip(on_disk);
-        let handed_out = handed_out.map(|(diff, on_disk)| HandedOut {
-            id: diff.id,
-            revision: diff.revision,
-            viewer,
-            is_text,
-            on_disk: on_disk.clone(),
-        });
-        self.command(Command::HandedOut(handed_out.collect()))
     }
 
     fn command(&self, command: Command) -> Result<(), Refusal> {

@@ -15,11 +15,7 @@ impl MainLoop {
             Command::Diff { diff, answer } => {
                 let _ = answer.send(self.diffs.find_pending(diff));
             }
-            Command::HandedOut(all) => {
-                for handed in all {
-                    self.diffs.handed_out(handed);
-                }
-            }
+            Command::HandedOut(handed) => self.diffs.handed_out(handed),
             Command::Settle {
                 request,
                 verdict,

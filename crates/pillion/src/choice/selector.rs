@@ -117,13 +117,13 @@ impl fmt::Display for Missing<'_> {
         };
         match self.running.len() {
             0 => return f.write_str("none runs"),
-            1 => write!(f, "1 companion{whose} runs")?,
-            count => write!(f, "{count} companions{whose} run")?,
+            1 => f.write_str("the only one that runs is")?,
+            count => write!(f, "{count} others run:")?,
         }
         match self.selector {
             _ if instead.is_empty() => f.write_str(" without a workspace"),
-            Selector::Port(_) => write!(f, " on: {}", listed(instead)),
-            Selector::Folder(_) | Selector::File { .. } => write!(f, " for: {}", listed(instead)),
+            Selector::Port(_) => write!(f, " on {}", listed(instead)),
+            Selector::Folder(_) | Selector::File { .. } => write!(f, " for {}", listed(instead)),
         }
     }
 }
@@ -215,15 +215,15 @@ mod tests {
         let [a, b] = [companion(1, &["/a", "/c"]), companion(2, &["/b", "/a"])];
         assert_eq!(
             message(folder(), &[a.clone(), b]),
-            "no companion for /x; 2 companions run for: /a, /b, /c"
+            "no companion for /x; 2 others run: for /a, /b, /c"
         );
         assert_eq!(
             message(Selector::Port(9), std::slice::from_ref(&a)),
-            "no companion on port 9; 1 companion runs on: 1"
+            "no companion on port 9; the only one that runs is on 1"
         );
         assert_eq!(
             message(selector(file(), "/c"), std::slice::from_ref(&a)),
-            "no companion for /p/a.rs or the current folder /c; 1 companion runs for: /a, /c"
+            "no companion for /p/a.rs or the current folder /c; the only one that runs is for /a, /c"
         );
         assert_eq!(
             message(selector(file(), ""), &[]),
@@ -231,16 +231,16 @@ mod tests {
         );
         assert_eq!(
             message(folder(), &[companion(1, &[])]),
-            "no companion for /x; 1 companion runs without a workspace"
+            "no companion for /x; the only one that runs is without a workspace"
         );
         assert_eq!(
             told(" of Pillion's", folder(), &[a]),
-            "no companion of Pillion's for /x; 1 companion of Pillion's runs for: /a, /c"
+            "no companion of Pillion's for /x; the only one that runs is for /a, /c"
         );
         let many: Vec<_> = (1..1000).map(|port| companion(port, &[])).collect();
         assert_eq!(
             message(Selector::Port(9999), &many),
-            "no companion on port 9999; 999 companions run on: 1, 10, 100, 101, 102, 103, 104, 105 \
+            "no companion on port 9999; 999 others run: on 1, 10, 100, 101, 102, 103, 104, 105 \
              and 991 more"
         );
     }

@@ -14,9 +14,9 @@ use crate::failure;
 /// somebody edited it there.
 ///
 /// Agents may propose anew at any moment. `pillion accept 1.3` accepts exactly the third proposal of
-/// diff 1, with a note if the file was changed since. `pillion accept 1` accepts what `pillion diffs`
-/// has shown in this terminal: a newer proposal is refused with exit code 1, and so is one whose file
-/// was changed since.
+/// diff 1, with a note if the file was changed since. `pillion accept 1` accepts the text that
+/// `pillion diffs 1` has shown in this terminal: a newer proposal is refused with exit code 1, and so is
+/// one whose file was changed since.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The diff, as `pillion diffs` shows it: its number, or with the revision (`1.3`)
@@ -34,11 +34,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let content = args.content_file.as_deref().map(remote::read_text);
     let content = content.transpose()?;
-    if content.as_deref() == Some("") {
-        failure::warn(
-            "Gemini CLI and Qwen Code take an empty text for none, and write the one that they proposed",
-        );
-    }
+    let is_empty = content.as_deref() == Some("");
     let DiffRef { id, revision } = args.diff;
     let settle = Settle {
         id,
@@ -47,6 +43,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         content,
     };
     let settled = Remote::find(&args.target)?.settle(&settle)?;
+    if is_empty {
+        failure::warn(
+            "Gemini CLI and Qwen Code take an empty text for none, and write the one that they proposed",
+        );
+    }
     if settled.file_changed {
         failure::tell("Note: the file changed on disk since the diff was shown to you.");
     }

@@ -1,6 +1,7 @@
 //! `pillion focus`.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -13,11 +14,15 @@ use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use pillion_companion::now_ms;
 
+/// The lines of a larger file are not counted.
+const MAX_FILE: u64 = 64 << 20;
+
 /// Tell the companion which file is in focus
 ///
 /// For scripts and key bindings of editors that have no plugin. Agents see the file as the active
 /// one, until another file is focused. Returns when they have been told: an agent that is started
-/// afterwards sees this file, too.
+/// afterwards sees this file, too. A line past the end is the last one, as with `vi +LINE`, and a column
+/// past the end of its line is that end.
 ///
 /// It is told to the companion whose workspace holds FILE; if there is none, to that of the current
 /// folder.
@@ -38,6 +43,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let (path, cursor) = locate(&args.file)?;
+    let cursor = cursor.map(|cursor| within(cursor, &path));
     let selected_text = args.selection.map(read_selection).transpose()?;
     let target = args.target.about(&path);
     let path = path.into_os_string().into_string().map_err(|path| {
@@ -80,6 +86,30 @@ fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Cursor>)> {
     let path =
         absolute(&path).with_context(|| format!("cannot make {} absolute", path.display()))?;
     Ok((path, cursor))
+}
+
+/// The same position, or where the file on disk ends before it: that is what agents read.
+fn within(cursor: Cursor, path: &Path) -> Cursor {
+    let is_readable = path.metadata().is_ok_and(|it| it.len() <= MAX_FILE);
+    let text = is_readable.then(|| fs::read(path).ok()).flatten();
+    text.map_or(cursor, |text| {
+        clamp(cursor, &String::from_utf8_lossy(&text))
+    })
+}
+
+fn clamp(cursor: Cursor, text: &str) -> Cursor {
+    let wanted = (cursor.line as usize).saturating_sub(1);
+    let count = text.lines().count();
+    let line = wanted.min(count.saturating_sub(1));
+    let length = text
+        .lines()
+        .nth(line)
+        .map_or(0, |it| it.encode_utf16().count());
+    let number = |at: usize| u32::try_from(at + 1).unwrap_or(u32::MAX);
+    Cursor {
+        line: number(line),
+        character: cursor.character.min(number(length)),
+    }
 }
 
 /// The file before what looks like a position, and is none.
@@ -134,6 +164,27 @@ fn read_selection(selection: String) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_position_past_the_end_is_the_end() {
+        let text = "one\r\n\u{1f600}\n";
+        for (wanted, expected) in [
+            ((1, 1), (1, 1)),
+            ((1, 4), (1, 4)),
+            ((1, 5), (1, 4)),
+            ((2, 9), (2, 3)),
+            ((3, 1), (2, 1)),
+            ((999_999, 5), (2, 3)),
+            ((u32::MAX, u32::MAX), (2, 3)),
+        ] {
+            let (line, character) = wanted;
+            let clamped = clamp(Cursor { line, character }, text);
+            assert_eq!((clamped.line, clamped.character), expected, "{wanted:?}");
+        }
+        let (line, character) = (7, 7);
+        let clamped = clamp(Cursor { line, character }, "");
+        assert_eq!((clamped.line, clamped.character), (1, 1));
+    }
 
     #[test]
     fn positions_are_read_from_the_right() {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use pillion_discovery::survey::Survey;
 use pillion_discovery::{Environment, FileError, survey};
+use pillion_protocol::dialect::Base;
 
 use self::facts::Facts;
 use crate::choice::Running;
@@ -40,7 +41,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         unread,
         malformed,
     } = survey(&environment);
-    warn(&unread, &malformed);
+    warn(&unread, &malformed, &environment);
     let here = Running::among(companions.clone()).choose(&Target::default(), &environment);
     let found = companions.len();
     if !args.all {
@@ -68,12 +69,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 /// Tells what was not looked at.
-fn warn(unread: &[FileError], malformed: &[PathBuf]) {
+fn warn(unread: &[FileError], malformed: &[PathBuf], environment: &Environment) {
     // Where several people share a directory, their files are nothing to mend.
     let is_anothers =
         |error: &&FileError| matches!(error, FileError::Foreign { path, .. } if !path.is_dir());
     let (others, unread): (Vec<_>, Vec<_>) = unread.iter().partition(is_anothers);
-    for warning in warnings(&unread, malformed) {
+    for warning in warnings(&unread, malformed, environment) {
         failure::warn(warning);
     }
     match others.len() {
@@ -85,9 +86,19 @@ fn warn(unread: &[FileError], malformed: &[PathBuf]) {
 
 /// What to warn of. Anybody can put any number of files into a shared directory: they do not get to
 /// push what was found off the screen.
-fn warnings(unread: &[&FileError], malformed: &[PathBuf]) -> Vec<String> {
+fn warnings(
+    unread: &[&FileError],
+    malformed: &[PathBuf],
+    environment: &Environment,
+) -> Vec<String> {
+    let qwen_home = environment.base(Base::QwenHome);
     let unread = unread.iter().map(|error| {
-        let (hint, cause) = (error.hint(), std::error::Error::source(error));
+        let is_qwens = error.path().starts_with(&qwen_home);
+        let variable = if is_qwens { "QWEN_HOME" } else { "TMPDIR" };
+        let (hint, cause) = (
+            error.hint_naming(variable),
+            std::error::Error::source(error),
+        );
         let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
         format!("{error}{cause}; {hint}")
     });
@@ -138,14 +149,31 @@ mod tests {
     fn each_warning_comes_once_and_there_are_not_many() {
         let link = FileError::Link("/t/gemini".into());
         let other = FileError::Link("/t/qwen".into());
-        let told = warnings(&[&link, &other, &link, &link], &[]);
+        let environment = Environment::default();
+        let told = warnings(&[&link, &other, &link, &link], &[], &environment);
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(told[0].contains("/t/gemini") && told[1].contains("/t/qwen"));
         let malformed: Vec<_> = (0..20)
             .map(|at| PathBuf::from(format!("/t/{at}")))
             .collect();
-        let told = warnings(&[&link], &malformed);
+        let told = warnings(&[&link], &malformed, &environment);
         assert_eq!(told.len(), MAX_WARNINGS + 1);
         assert_eq!(told[MAX_WARNINGS], "13 more files were not read, either");
+    }
+
+    #[test]
+    fn a_warning_names_the_variable_that_says_where_the_folder_is() {
+        let environment = Environment::from_pairs([("QWEN_HOME", "/q"), ("TMPDIR", "/t")]);
+        let foreign = |path: &str| FileError::Foreign {
+            path: path.into(),
+            uid: 7,
+        };
+        for (path, named, other) in [
+            ("/q/ide", "QWEN_HOME", "TMPDIR"),
+            ("/t/gemini/ide", "TMPDIR", "QWEN_HOME"),
+        ] {
+            let told = warnings(&[&foreign(path)], &[], &environment).remove(0);
+            assert!(told.contains(named) && !told.contains(other), "{told}");
+        }
     }
 }

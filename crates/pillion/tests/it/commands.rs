@@ -78,7 +78,7 @@ fn a_focused_file_reaches_the_agent() {
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
     let mut agent = serve.connect();
-    let file = sandbox.home.file("a:7.rs", "text");
+    let file = sandbox.home.file("a:7.rs", "text\n".repeat(9));
     let expected = file.to_str().unwrap();
     let mut focused = |args: &[&str], input: &str| {
         sandbox.run_with_input(args, input.as_bytes()).expect(0);
@@ -98,6 +98,7 @@ fn a_focused_file_reaches_the_agent() {
     assert_eq!(focused(&["focus", "a:7.rs:2"], ""), (at(2, 1), None));
     let roundabout = ["focus", "../project/./a:7.rs:9"];
     assert_eq!(focused(&roundabout, ""), (at(9, 1), None));
+    assert_eq!(focused(&["focus", "a:7.rs:999999:9"], ""), (at(9, 5), None));
     let selection = ["focus", "a:7.rs:3:4", "--selection", "-x"];
     let expected = (at(3, 4), Some("-x".to_owned()));
     assert_eq!(focused(&selection, ""), expected);
@@ -150,6 +151,9 @@ fn errors_say_what_and_what_to_do() {
     sandbox
         .run(["accept", "7"])
         .expect_error(1, "no diff 7 is pending", "pillion diffs");
+    let empty = ["accept", "7", "--content-file", "-"];
+    let refused = sandbox.run_with_input(empty, b"").expect(1);
+    assert!(!refused.stderr.contains("Warning"), "{}", refused.stderr);
     sandbox.run(["reject", "seven"]).expect(2);
     sandbox.run(["accept"]).expect(2);
     sandbox.run(["no-such-command"]).expect(2);

@@ -77,7 +77,7 @@ fn a_proposal_that_came_after_the_look_is_not_accepted() {
     world
         .run(["accept", "1.1"])
         .expect_error(1, "diff 1 is at 1.2, not 1.1", LOOK);
-    // A list is no look at the text for whoever has read one.
+    // A list is no look at the text.
     assert!(
         world
             .run(["diffs"])
@@ -100,7 +100,7 @@ fn a_revision_that_is_named_is_decided_and_no_other() {
     world.propose("two");
     world
         .run(["accept", "1"])
-        .expect_error(1, "has not been shown diff 1", LOOK);
+        .expect_error(1, "has not been shown the text of diff 1", LOOK);
     world
         .run(["reject", "1.1"])
         .expect_error(1, "1.2, not 1.1", LOOK);
@@ -127,9 +127,11 @@ fn what_was_shown_in_another_terminal_is_not_seen_in_this_one() {
         .run(["accept", "1"])
         .expect_error(1, "you were shown 1.1", LOOK);
     world.run(["diffs", "1"]).expect(0);
-    world
-        .run_elsewhere(["accept", "1"])
-        .expect_error(1, "has not been shown diff 1", LOOK);
+    world.run_elsewhere(["accept", "1"]).expect_error(
+        1,
+        "has not been shown the text of diff 1",
+        LOOK,
+    );
     world.run(["accept", "1"]).expect(0);
     world.expect_accepted("two");
 }
@@ -153,7 +155,7 @@ fn whose_session_is_outside_of_the_namespace_decides_all_the_same() {
     world.propose("one");
     world
         .run(["accept", "1"])
-        .expect_error(1, "has not been shown diff 1", LOOK);
+        .expect_error(1, "has not been shown the text of diff 1", LOOK);
     assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "one");
     world.run(["accept", "1"]).expect(0);
     world.expect_accepted("one");
@@ -177,19 +179,25 @@ fn a_file_that_changed_since_the_look_is_said_and_looked_at_again() {
     world.expect_accepted("one");
 
     world.propose("unseen");
-    world
-        .run(["accept", "2"])
-        .expect_error(1, "has not been shown diff 2", "pillion diffs 2");
+    world.run(["accept", "2"]).expect_error(
+        1,
+        "has not been shown the text of diff 2",
+        "pillion diffs 2",
+    );
     world.run(["reject", "2"]).expect(0);
     assert!(matches!(world.agent.outcome(), Update::DiffRejected { .. }));
 
     world.propose("two");
     world.run(["diffs"]).expect(0);
+    world
+        .run(["accept", "3"])
+        .expect_error(1, "not been shown the text", "pillion diffs 3");
+    world.run(["diffs", "3", "--json"]).expect(0);
     fs::write(&world.path, "and once more").unwrap();
     world
         .run(["accept", "3"])
         .expect_error(1, "changed on disk", "pillion diffs 3");
-    world.run(["diffs"]).expect(0);
+    world.run(["diffs", "3"]).expect(0);
     let ran = world.run(["accept", "3"]).expect(0);
     assert_eq!(ran.stderr, "");
     world.expect_accepted("two");
@@ -209,6 +217,7 @@ fn a_path_is_shown_with_what_it_really_leads_to() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json[0]["leadsTo"], real.to_str().unwrap());
     // Also when it leads elsewhere since.
+    world.run(["diffs", "1"]).expect(0);
     fs::remove_file(&world.path).unwrap();
     world
         .run(["accept", "1"])
