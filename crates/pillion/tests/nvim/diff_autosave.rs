@@ -145,6 +145,12 @@ each_neovim! {
              map('n', ' x', '<cmd>x<cr>')
              map('n', ' z', 'ZZ')
              map('n', ' p', '<Plug>(pillion-accept)')
+             map('n', ' b', ':w<Bar>let g:saved = 1<CR>')
+             map('x', ' v', ':<C-u>w<CR>')
+             map('n', ' i', ':w')
+             map('n', ';', ':')
+             map('i', '<C-e>', '<Esc>:silent w<CR>')
+             map('i', '<C-o>', '<C-o>:w<CR>')
              map('n', ' f', function() require('pillion').accept() end)
              vim.cmd [[
                command! -bang W w<bang>
@@ -154,6 +160,7 @@ each_neovim! {
              ]]",
             &[
                 "<C-s>", "A<C-s>", " w", " u", " x", " z", " p", " f", ":W<CR>", ":W!<CR>", ":Wq<CR>",
+                " b", "V v", " i<CR>", ";w<CR>", "A<C-e>", "A<C-o><Esc>",
                 ":Save<CR>", ":ww<CR>", ":1,$w<CR>", ":%w!<CR>", ":keepalt sil! up<CR>", ":exit<CR>", "q:iw<CR>",
             ],
         );

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::diff::Review;
+use crate::diff::{ORIGINAL, Review};
 
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 
@@ -61,7 +61,11 @@ each_neovim! {
         };
         label_has("CTRL-\\\\ CTRL-N, then :PillionAccept or :PillionReject");
         review.world.nvim.input("<C-\\><C-n>");
+        label_has(":PillionAccept 1 accepts, :PillionReject 1 rejects");
+        review.world.nvim.input("<C-w>w");
         label_has(":w accepts, :q rejects");
+        review.world.nvim.input("<C-w>p");
+        label_has(":PillionAccept 1 accepts, :PillionReject 1 rejects");
         review.world.nvim.input("i");
         label_has("CTRL-\\\\ CTRL-N, then :PillionAccept or :PillionReject");
         review.type_until("<C-\\><C-n>:PillionAccept<CR>", "#require('pillion.diff').list() == 0");
@@ -89,5 +93,35 @@ each_neovim! {
         review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
         review.propose(PROPOSED);
         review.type_until("<M-d>", "vim.b.pillion_diff ~= nil");
+    }
+}
+
+each_neovim! {
+    fn in_a_narrow_window_the_keys_stay_and_the_rest_is_cut(version) {
+        let review = Review::with(version, "vim.o.winwidth = 1 vim.o.equalalways = true");
+        let path = review.world.home.file("a/rather/long/path/to/some/file.txt", ORIGINAL);
+        review.gemini.propose(&path, "\u{feff}one\r\ntwo\r\n");
+        review.world.look();
+        let drawn = "return (function()
+            local win = vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1]
+            local option = require('pillion.diff.label').option()
+            local line = vim.api.nvim_win_get_option(win, option)
+            local how = { winid = win }
+            if option == 'winbar' then how.use_winbar = true end
+            local width = vim.api.nvim_win_get_width(win)
+            local shown = vim.api.nvim_eval_statusline(line, how).str
+            return width <= ... and shown or nil
+          end)(...)";
+        for (columns, keys, also) in [
+            (300, ":w accepts, :q rejects", "proposes: a/rather/long/path/to/some/file.txt [line endings unix → dos; BOM added]"),
+            (150, ":w accepts, :q rejects", "file.txt [line endings"),
+            (80, ":w accepts, :q rejects", "file.txt"),
+            (60, ":w yes, :q no", "file.txt"),
+            (36, ":w yes, :q no", ""),
+        ] {
+            review.world.nvim.command(&format!("set columns={columns} | wincmd ="));
+            let shown: String = review.world.nvim.wait_for("the label", drawn, json!([columns / 2]));
+            assert!(shown.ends_with(keys) && shown.contains(also), "{columns}: {shown}");
+        }
     }
 }

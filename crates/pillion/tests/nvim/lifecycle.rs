@@ -289,6 +289,16 @@ each_neovim! {
         assert_eq!(words, ["qwen"]);
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run gemini "));
         assert_eq!(words, [""; 0]);
+        let agent = world.gemini();
+        for name in ["a.txt", "b.txt"] {
+            agent.propose(world.home.workspace().join(name), "b\n");
+        }
+        for command in ["PillionAccept", "PillionReject", "PillionDiffs", "Pillion accept", "Pillion reject", "Pillion diffs"] {
+            for (typed, wanted) in [("", &["1", "2"][..]), ("2", &["2"][..]), ("1 ", &[][..])] {
+                let words: Vec<String> = world.nvim.lua(complete, json!(format!("{command} {typed}")));
+                assert_eq!(words, wanted, "after {command} {typed}");
+            }
+        }
     }
 }
 

@@ -28,6 +28,7 @@
 //! | a second window gets nothing | `roots::a_second_neovim_in_the_same_folder_has_a_companion_of_its_own` |
 //! | roots are frozen at the start | `roots::the_roots_are_the_working_folders_of_all_windows` |
 //! | an autosave accepts | `diff_autosave::plugins_that_save_by_themselves_leave_the_decision_to_the_person` |
+//! | keys that a plugin feeds accept | `diff_refused::keys_that_code_plays_accept_nothing` |
 //! | what was never seen is accepted | `diff_seen::a_newer_proposal_is_not_accepted_by_what_was_begun_before_it_was_drawn` |
 //! | quitting discards without a word | `diff_quit::qa_with_a_pending_diff_says_so_and_stays` |
 //! | the focus is stolen | `diff_focus::a_person_in_a_terminal_stays_in_it_and_sees_the_diff`, `no_key_is_lost_on_a_person_who_types` |
@@ -76,6 +77,7 @@ mod diff_label;
 mod diff_lost;
 mod diff_names;
 mod diff_quit;
+mod diff_refused;
 mod diff_seen;
 mod diff_texts;
 mod health;

@@ -109,6 +109,24 @@ each_neovim! {
 }
 
 each_neovim! {
+    fn where_there_is_no_root_starting_says_so_once(version) {
+        let home = Home::new();
+        let cwd = home.home();
+        let world = World::with(version, home, &[], |setup| setup.cwd(cwd));
+        let said = "vim.api.nvim_exec('messages', true):find('no workspace root, so no agent connects', 1, true) ~= nil";
+        world.nvim.input(":Pillion start<CR>");
+        world.nvim.wait_until("the message", said);
+        world.wait_running();
+        world.nvim.input(":Pillion start<CR>:Pillion status<CR>");
+        world.nvim.wait_until("the status", "vim.api.nvim_exec('messages', true):find('no workspace root. Hint: :cd', 1, true) ~= nil");
+        assert_eq!(world.nvim.messages().matches("so no agent connects").count(), 1);
+        world.nvim.command(&format!("cd {}", world.home.workspace().display()));
+        world.nvim.command("messages clear | Pillion status");
+        assert!(!world.nvim.messages().contains("no workspace root"));
+    }
+}
+
+each_neovim! {
     fn autochdir_does_not_move_the_root(version) {
         let home = Home::new();
         let project = home.workspace();

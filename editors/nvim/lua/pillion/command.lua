@@ -29,11 +29,22 @@ local function agent_names(lead, is_first)
   return is_first and starting_with(lead, vim.tbl_keys(require("pillion.config").get().agents)) or {}
 end
 
+--- The diffs that are pending, by their numbers.
+local function diff_ids(lead, is_first)
+  local ids = vim.tbl_map(function(diff)
+    return tostring(diff.id)
+  end, is_first and require("pillion.diff.pending").sorted() or {})
+  return vim.tbl_filter(function(id)
+    return vim.startswith(id, lead)
+  end, ids)
+end
+
 M.subcommands = {
   start = {
     help = "start Pillion",
     run = function()
       require("pillion.client").start()
+      require("pillion.roots").warn_if_none()
     end,
   },
   stop = {
@@ -68,18 +79,21 @@ M.subcommands = {
   },
   diffs = {
     help = "list the diffs and jump to one",
+    complete = diff_ids,
     run = function(arguments)
       require("pillion.diff").pick(id_of(arguments))
     end,
   },
   accept = {
     help = "accept the diff",
+    complete = diff_ids,
     run = function(arguments)
       require("pillion.diff").accept(id_of(arguments))
     end,
   },
   reject = {
     help = "reject the diff",
+    complete = diff_ids,
     run = function(arguments)
       require("pillion.diff").reject(id_of(arguments))
     end,

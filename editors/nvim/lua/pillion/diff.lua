@@ -114,8 +114,13 @@ local function attach()
     end
   end)
   seen.attach(pending.of_buffer)
-  typed.attach(group, pending.revisions, function(kind, buf)
+  typed.attach(group, pending.revisions, function(kind, buf, argument)
     quit.prepare(kind, buf, pending)
+    local refusal = pending.of_buffer(buf) and write.refusal(kind, argument)
+    if refusal then
+      refuse(refusal)
+    end
+    return refusal ~= nil
   end)
   quit.attach(group, pending)
   label.attach(group, pending.sorted)
@@ -140,12 +145,13 @@ local function read(diff, params)
 end
 
 local function replace(diff, params)
+  local was_edited = quit.is_edited(diff)
   read(diff, params)
   original.refresh(diff)
   view.replace(diff)
   seen.draw_again(diff)
-  if pending.is_inside(diff) then
-    label.announce_anew(diff)
+  if was_edited or pending.is_inside(diff) then
+    label.announce_anew(diff, was_edited)
   end
   if not view.is_shown(diff) then
     view.close_windows(diff, diff.windows)

@@ -73,6 +73,11 @@ function M.unasked(level, text)
   M[level](text)
 end
 
+--- Takes the last message from the command line.
+function M.clear()
+  vim.api.nvim_echo({ { "" } }, false, {})
+end
+
 --- What `unasked` cut, the newest last.
 function M.long()
   return long

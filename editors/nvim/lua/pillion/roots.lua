@@ -104,6 +104,13 @@ function M.list()
   return roots
 end
 
+--- Says, the first time, that agents find this Neovim nowhere.
+function M.warn_if_none()
+  if #M.list() == 0 then
+    require("pillion.notify").once("warn", "no workspace root, so no agent connects. Hint: :cd to your project")
+  end
+end
+
 local function contains(root, path)
   return path == root or vim.startswith(path, root:gsub("/$", "") .. "/")
 end

@@ -39,11 +39,12 @@ function M.describe()
     return is_stopped and "not running. Hint: :Pillion start" or client().phase()
   end
   local names = agents()
-  return ("version %s, port %s, %s, %s"):format(
+  return ("version %s, port %s, %s, %s%s"):format(
     state.version or "?",
     state.port or "?",
     #names == 0 and "no agent" or table.concat(names, ", "),
-    diffs(state.pendingDiffs)
+    diffs(state.pendingDiffs),
+    #require("pillion.roots").list() == 0 and ", no workspace root. Hint: :cd to your project" or ""
   )
 end
 

@@ -17,9 +17,11 @@ local COMMANDS = {
   { "wa", "wall", "write_all" },
   { "wqa", "wqall", "exit_all" },
   { "xa", "xall", "exit_all" },
+  { "sav", "saveas", "rename" },
+  { "f", "file", "rename" },
 }
 
---- Those that may stand before a write. With |:noautocmd| nothing is written.
+--- Those that may stand before a write.
 local MODIFIERS = {
   { "sil", "silent" },
   { "uns", "unsilent" },
@@ -31,6 +33,7 @@ local MODIFIERS = {
   { "keepalt", "keepalt" },
   { "loc", "lockmarks" },
   { "nos", "noswapfile" },
+  { "noa", "noautocmd" },
 }
 
 --- What a range is made of.
@@ -74,22 +77,35 @@ local function of_user_command(name, depth)
   end
 end
 
+local IS_WRITE = { write = true, update = true, exit = true }
+
 --- What the first command of a line does: "write", "update", "exit" (write and quit), "write_all",
---- "exit_all" or "quit_all"; nil for everything else.
+--- "exit_all", "quit_all", "rename" (the buffer), or "unheard" (a write without autocommands); nil for
+--- everything else. And the argument of the command.
 function M.kind(line, depth)
   line = without_range(line)
   local name = line:match("^%a+")
-  while name and find(MODIFIERS, name) do
+  local is_unheard, modifier = false, name and find(MODIFIERS, name)
+  while modifier do
+    is_unheard = is_unheard or modifier[2] == "noautocmd"
     line = without_range((line:sub(#name + 1):gsub("^!", "")))
     name = line:match("^%a+")
+    modifier = name and find(MODIFIERS, name)
   end
   if not name then
     return nil
   elseif name:find("^%u") then
-    return of_user_command(name, depth or 0)
+    return not is_unheard and of_user_command(name, depth or 0) or nil
   end
   local entry = find(COMMANDS, name)
-  return entry and entry[3]
+  local kind = entry and entry[3]
+  local argument = vim.trim((line:sub(#name + 1):gsub("^!", "")))
+  if is_unheard and IS_WRITE[kind] then
+    kind = argument == "" and "unheard" or nil
+  elseif kind == "rename" and argument == "" then
+    kind = nil
+  end
+  return kind, argument
 end
 
 return M

@@ -37,9 +37,9 @@ local function literal(line)
   return (line:gsub("%%", "%%%%"))
 end
 
---- The key of a person's map for a subcommand in Terminal mode, or nil.
-local function terminal_key(subcommand)
-  for _, map in ipairs(vim.api.nvim_get_keymap("t")) do
+--- The key of a person's map for a subcommand in a mode, or nil.
+local function mapped_key(mode, subcommand)
+  for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do
     local rhs = (map.rhs or ""):lower()
     local decides = rhs == ("<plug>(pillion-%s)"):format(subcommand) or rhs:find("pillion ?" .. subcommand)
     if decides and not vim.startswith(map.lhs, "<Plug>") then
@@ -52,22 +52,79 @@ local function is_in_terminal()
   return vim.api.nvim_get_mode().mode == "t"
 end
 
---- How to decide from where the person is.
-local function keys()
-  if not is_in_terminal() then
-    return ":w accepts, :q rejects"
+--- How to decide from where the person is: in full, and for narrow windows.
+local function keys(diff)
+  if is_in_terminal() then
+    local accept, reject = mapped_key("t", "accept"), mapped_key("t", "reject")
+    if accept then
+      local whole = accept .. " accepts" .. (reject and (", %s rejects"):format(reject) or "")
+      return whole, accept .. (reject and "/" .. reject or "")
+    end
+    return "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject", ":PillionAccept/:PillionReject"
+  elseif vim.bo.buftype == "terminal" then
+    -- There `:w` and `:q` are about the terminal.
+    local whole = (":PillionAccept %d accepts, :PillionReject %d rejects"):format(diff.id, diff.id)
+    return whole, (":PillionAccept/:PillionReject %d"):format(diff.id)
   end
-  local accept, reject = terminal_key("accept"), terminal_key("reject")
-  if accept then
-    return accept .. " accepts" .. (reject and (", %s rejects"):format(reject) or "")
+  return ":w accepts, :q rejects", ":w yes, :q no"
+end
+
+local function width(line)
+  return vim.fn.strdisplaywidth(line)
+end
+
+--- The end of a path, as much as fits.
+local function end_of(path, room)
+  local from = 0
+  while from < vim.fn.strchars(path) and width(vim.fn.strcharpart(path, from)) > room - 1 do
+    from = from + 1
   end
-  return "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject"
+  return "…" .. vim.fn.strcharpart(path, from)
+end
+
+local function start_of(line, room)
+  local count = vim.fn.strchars(line)
+  while count > 0 and width(vim.fn.strcharpart(line, 0, count)) > room - 1 do
+    count = count - 1
+  end
+  return vim.fn.strcharpart(line, 0, count) .. "…"
+end
+
+local function fitting(line, room, shorten)
+  return width(line) <= room and line or shorten(line, room)
+end
+
+--- A path with less room than this says nothing; nor does a remark.
+local MIN_ROOM = 8
+
+--- Who proposes what, in so many columns: the path and the remarks are cut first.
+local function what(diff, room)
+  local path, remarks = M.path(diff), table.concat(diff.remarks, "; ")
+  local head = notify.visible(diff.agent) .. " proposes: "
+  local name = width(vim.fn.fnamemodify(path, ":t")) + 2
+  if width(head) + math.max(MIN_ROOM, remarks ~= "" and name + MIN_ROOM + 3 or 0) > room then
+    head = ""
+  end
+  room = room - width(head)
+  local wanted = remarks == "" and 0 or math.min(width(" [" .. remarks .. "]"), math.max(room - name, 0))
+  path = fitting(path, math.max(room - (wanted > MIN_ROOM and wanted or 0), 1), end_of)
+  room = room - width(path) - width(" []")
+  local tail = remarks ~= "" and room >= MIN_ROOM and (" [%s]"):format(fitting(remarks, room, start_of)) or ""
+  return head .. path .. tail
 end
 
 local function right(diff)
-  local tail = #diff.remarks > 0 and (" [%s]"):format(table.concat(diff.remarks, "; ")) or ""
-  -- Where there is no room for all, the keys stay.
-  return literal((" %s proposes: %s%s"):format(notify.visible(diff.agent), M.path(diff), tail)) .. "%< — " .. literal(keys())
+  local whole, short = keys(diff)
+  local win = diff.windows.right
+  local columns = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_width(win) or vim.o.columns
+  local room = columns - width("  — " .. whole)
+  local decide = whole
+  if room < MIN_ROOM then
+    room, decide = columns - width("  — " .. short), short
+  end
+  -- Should the window get narrower unnoticed, Neovim cuts at the front.
+  local line = room >= MIN_ROOM and what(diff, room) .. " — " .. decide or decide
+  return "%< " .. literal(line)
 end
 
 local function left(diff)
@@ -115,20 +172,21 @@ function M.attach(group, sorted)
   local function on(events, act, pattern)
     vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = each(act) })
   end
-  on({ "TermEnter", "TermLeave", "WinEnter" }, label)
+  on({ "TermEnter", "TermLeave", "WinEnter", "VimResized", "WinScrolled" }, label)
   on(TAKEN_OVER, keep)
   -- From a timer: in autocommands this is not heard.
   on("OptionSet", keep, M.option())
 end
 
 --- Says that what the person looks at is another proposal now.
-function M.announce_anew(diff)
-  notify.unasked("info", ("%s proposes %s anew"):format(diff.agent, M.path(diff)))
+function M.announce_anew(diff, was_edited)
+  local hint = was_edited and "; u brings your edits back" or ""
+  notify.unasked("info", ("%s proposes %s anew%s"):format(diff.agent, vim.fn.fnamemodify(M.path(diff), ":t"), hint))
 end
 
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.
 function M.announce(diff)
-  local key = is_in_terminal() and (terminal_key("diffs") or "CTRL-\\ CTRL-N :PillionDiffs") or ":PillionDiffs"
+  local key = is_in_terminal() and (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N :PillionDiffs") or ":PillionDiffs"
   local hint = (". %s shows it"):format(key)
   local room = vim.o.columns - vim.fn.strdisplaywidth("Pillion: " .. diff.agent .. " proposes " .. hint) - 14
   local path = M.path(diff)

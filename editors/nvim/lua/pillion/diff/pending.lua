@@ -7,6 +7,7 @@ local original = require("pillion.diff.original")
 local proposal = require("pillion.diff.proposal")
 local quit = require("pillion.diff.quit")
 local seen = require("pillion.diff.seen")
+local typed = require("pillion.diff.typed")
 local view = require("pillion.diff.view")
 
 local M = {}
@@ -156,9 +157,14 @@ function M.settle(diff, outcome)
   pending[diff.id] = nil
   if M.is_empty() then
     seen.detach()
+    typed.detach()
   end
   leaving[diff.id] = diff
   diff.outcome = outcome
+  if diff.refused_at then
+    -- It says that nothing was decided.
+    notify.clear()
+  end
   diff.was_inside = diff.was_inside or M.is_inside(diff)
   take_away_later(diff)
 end

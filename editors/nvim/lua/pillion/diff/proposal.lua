@@ -101,10 +101,16 @@ function M.create(diff, original)
   return buf
 end
 
+--- Setting 'undolevels' ends what one `u` takes back, even to the value that it has.
+local function begin_undo_step(buf)
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+end
+
 --- Puts another proposal into the buffer: undoable, and only where the texts differ, so that cursor
 --- and marks stay near.
 function M.replace(buf, shape)
   vim.bo[buf].modifiable = true
+  begin_undo_step(buf)
   if #shape.lines == 0 then
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
   else
@@ -113,6 +119,7 @@ function M.replace(buf, shape)
       hunks.put(buf, changes[number], shape.lines)
     end
   end
+  begin_undo_step(buf)
   text.set_options(buf, shape)
   vim.bo[buf].modified = false
 end

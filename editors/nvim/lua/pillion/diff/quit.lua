@@ -63,11 +63,15 @@ end
 
 --- `:q` of a proposal that was edited: Neovim says E37 unless something else hides the buffer.
 local function refuse(diff)
+  local is_all = is_saying
   vim.bo[diff.right].bufhidden = "unload"
   vim.schedule(function()
     if vim.api.nvim_buf_is_loaded(diff.right) then
       vim.bo[diff.right].bufhidden = "hide"
-      notify.unasked("warn", "you edited this proposal: :w accepts it so, :q! rejects it")
+      -- Who quits Neovim is told what waits.
+      if not is_all then
+        notify.unasked("warn", "you edited this proposal: :w accepts it so, :q! rejects it")
+      end
     end
   end)
 end

@@ -1,9 +1,10 @@
 --- What the person typed: only that decides. A write of an autocommand, a timer, an option or a command
 --- for many buffers looks the same to the buffer that is written.
 ---
---- `CmdlineLeave` comes with everything that passes through the command line, also from a map like
---- `:w<CR>`. A map like `<Cmd>w<CR>` leaves no trace: it is repeated in the buffer of the proposal, where it
---- goes through `run`; so is `ZZ`.
+--- `CmdlineLeave` comes with everything that passes through the command line. For what |feedkeys()| and
+--- |:normal| put there, Neovim names no key that was typed; before 0.10 it names none at all. Maps that type
+--- commands in their middle look the same, and those like `<Cmd>w<CR>` leave no trace: both are repeated in
+--- the buffer of the proposal, where they go through `run`; so is `ZZ`.
 
 local command_line = require("pillion.diff.command_line")
 
@@ -11,29 +12,45 @@ local M = {}
 
 local WRITES = { write = true, update = true, exit = true }
 
---- What is carried out: { buf, kind, revisions } with the revisions on the screen when it was begun.
+local QUITS = { quit_all = true, exit_all = true }
+
+--- What is carried out: { buf, kind, is_typed, revisions } with the revisions on the screen when it was
+--- begun.
 local running
 --- The same of the command line in which the person is.
 local entered
---- Calls back with what is about to be carried out.
+--- Calls back with what is about to be carried out; true if it must not be.
 local on_command = function() end
 local snapshot = function()
   return {}
 end
 
-local function begin(line, buf, revisions)
+local function begin(line, buf, revisions, is_typed)
   -- A macro goes on typing whatever is on the screen.
-  local kind = vim.fn.reg_executing() == "" and command_line.kind(line) or nil
-  running = { buf = buf, kind = kind, revisions = revisions }
-  if kind then
-    on_command(kind, buf)
+  local kind, argument
+  if vim.fn.reg_executing() == "" then
+    kind, argument = command_line.kind(line)
   end
-  return running
+  running = { buf = buf, kind = kind, is_typed = is_typed, revisions = revisions }
+  return running, kind and on_command(kind, buf, argument)
+end
+
+local namespace = vim.api.nvim_create_namespace("pillion_typed")
+
+--- Whether the last key came from the person, perhaps by a map.
+local is_key_typed = true
+
+--- A map may begin a command line that the person completes.
+local function on_key(_, typed)
+  is_key_typed = typed ~= ""
+  if entered then
+    entered.is_typed = entered.is_typed or is_key_typed
+  end
 end
 
 local function enter()
   if vim.v.event.cmdtype == ":" then
-    entered = { buf = vim.api.nvim_get_current_buf(), revisions = snapshot() }
+    entered = { buf = vim.api.nvim_get_current_buf(), revisions = snapshot(), is_typed = is_key_typed }
   end
 end
 
@@ -48,7 +65,10 @@ local function leave()
   end
   local buf = vim.api.nvim_get_current_buf()
   -- Where it was begun in another buffer, it was not typed for this one.
-  local mine = begin(vim.fn.getcmdline(), start.buf == buf and buf or -1, start.revisions)
+  local mine, is_refused = begin(vim.fn.getcmdline(), start.buf == buf and buf or -1, start.revisions, start.is_typed)
+  if is_refused then
+    vim.cmd("let v:event.abort = v:true")
+  end
   vim.schedule(function()
     if running == mine then
       running = nil
@@ -56,17 +76,28 @@ local function leave()
   end)
 end
 
---- Listens. `revisions()` gives those on the screen by the id of the diff; `prepare(kind, buf)` is called
---- before a command that writes or quits, see `command_line.kind`.
+--- Listens. `revisions()` gives those on the screen by the id of the diff; `prepare(kind, buf, argument)` is
+--- called before a command that writes or quits, see `command_line.kind`: if it returns true, the command
+--- is not carried out.
 function M.attach(group, revisions, prepare)
   snapshot, on_command = revisions, prepare
   vim.api.nvim_create_autocmd("CmdlineEnter", { group = group, callback = enter })
   vim.api.nvim_create_autocmd("CmdlineLeave", { group = group, callback = leave })
+  vim.on_key(on_key, namespace)
+end
+
+function M.detach()
+  vim.on_key(nil, namespace)
 end
 
 --- Whether what is carried out was typed to write this buffer.
 function M.writes(buf)
-  return running ~= nil and running.buf == buf and WRITES[running.kind] == true
+  return running ~= nil and running.is_typed and running.buf == buf and WRITES[running.kind] == true
+end
+
+--- Whether what is carried out quits Neovim.
+function M.quits()
+  return running ~= nil and QUITS[running.kind] == true
 end
 
 --- The revision of a diff that was on the screen when the person began to type what is carried out.
@@ -74,13 +105,23 @@ function M.revision(diff)
   return (running and running.revisions or snapshot())[diff.id]
 end
 
---- Carries out a command of a map of the proposal's buffer.
-function M.run(line)
+--- Whether a function or an autocommand is being carried out, in Vimscript.
+local function is_in_script()
+  -- Neovim 0.7 names only the innermost.
+  local stack = vim.fn.expand(vim.fn.has("nvim-0.8") == 1 and "<stack>" or "<sfile>")
+  return stack:find("function ", 1, true) ~= nil or stack:find("Autocommands for", 1, true) ~= nil
+end
+
+--- Carries out a command of a map of the proposal's buffer. `is_first`: nothing in the map comes before it.
+function M.run(line, is_first)
   local outer = running
-  -- Below the map's own line there is nothing, unless Lua code played the keys.
-  local is_played = debug.getinfo(3) ~= nil
-  begin(line, is_played and -1 or vim.api.nvim_get_current_buf(), snapshot())
-  local ok, problem = pcall(vim.cmd, line)
+  -- Below the map's own line there is nothing, unless code played the keys.
+  local is_played = debug.getinfo(3) ~= nil or is_in_script() or (is_first and not is_key_typed)
+  local _, is_refused = begin(line, vim.api.nvim_get_current_buf(), snapshot(), not is_played)
+  local ok, problem = true, nil
+  if not is_refused then
+    ok, problem = pcall(vim.cmd, line)
+  end
   running = outer
   if not ok then
     vim.api.nvim_err_writeln((problem:gsub("^.-Vim%(?%w*%)?:", "")))
@@ -91,11 +132,51 @@ local function through_run(line)
   return ("<Cmd>lua require('pillion.diff.typed').run(%q)<CR>"):format(line)
 end
 
-local function replacement(rhs)
+--- `ZZ` itself: whoever plays it plays no map of the person's.
+local ZZ = "<Cmd>lua require('pillion.diff.typed').run('exit', true)<CR>"
+
+--- Keys in a map after which a `:` begins a command line.
+local BEFORE_COLON = { ["<Esc>"] = true, ["<CR>"] = true, ["<C-C>"] = true, ["<C-O>"] = true, ["<C-[>"] = true }
+
+local NOTATION = { ["<Bar>"] = "|", ["<Space>"] = " ", ["<lt>"] = "<" }
+
+--- What a map types into the command line, as a command; nil if it types more than text there.
+local function command_of(keys)
+  keys = keys:gsub("^<[Cc]%-[Uu]>", "")
+  local line = keys:gsub("<[%w-]+>", NOTATION)
+  local rest = keys:gsub("<[%w-]+>", function(key)
+    return NOTATION[key] and "" or nil
+  end)
+  local is_text = not rest:find("<[%w-]+>")
+  return is_text and command_line.kind(line) and line or nil
+end
+
+--- The same for what types its commands: `:w<CR>`.
+local function without_typing(rhs, mode)
+  local count = 0
+  local function replace(before, keys)
+    local line = command_of(keys)
+    if line then
+      count = count + 1
+      return before .. through_run(line)
+    end
+  end
+  local changed = rhs:gsub("^():([^:]-)<CR>", function(_, keys)
+    -- `:` leaves Visual mode.
+    return replace(mode == "x" and "<Esc>" or "", keys)
+  end)
+  changed = changed:gsub("(<[%w%[-]+>):([^:]-)<CR>", function(before, keys)
+    return BEFORE_COLON[before] and replace(before, keys) or nil
+  end)
+  return changed, count
+end
+
+local function replacement(rhs, mode)
   if rhs == "ZZ" then
     return through_run("exit")
   end
-  local count = 0
+  local count
+  rhs, count = without_typing(rhs, mode)
   local changed = rhs:gsub("<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>", function(line)
     if not line:find("pillion.diff.typed", 1, true) and command_line.kind(line) then
       count = count + 1
@@ -107,7 +188,9 @@ end
 
 local function repeat_maps(buf, mode, maps, is_taken)
   for _, map in ipairs(maps) do
-    local rhs = map.rhs and not is_taken[map.lhs] and replacement(map.rhs)
+    -- What an expression gives is not known before it is used.
+    local is_fixed = map.rhs and map.expr ~= 1 and not is_taken[map.lhs]
+    local rhs = is_fixed and replacement(map.rhs, mode)
     if rhs then
       vim.api.nvim_buf_set_keymap(buf, mode, map.lhs, rhs, {
         noremap = map.noremap == 1,
@@ -132,7 +215,7 @@ function M.repeat_maps(buf)
       is_taken[map.lhs] = true
     end
     if mode == "n" and not is_taken["ZZ"] then
-      vim.api.nvim_buf_set_keymap(buf, "n", "ZZ", through_run("exit"), { noremap = true })
+      vim.api.nvim_buf_set_keymap(buf, "n", "ZZ", ZZ, { noremap = true })
     end
   end
 end

@@ -3,13 +3,15 @@
 --- The autocommands go by the name, so that `:w other` writes a copy as everywhere in Vim.
 
 local notify = require("pillion.notify")
+local quiet = require("pillion.diff.quiet")
 local typed = require("pillion.diff.typed")
 
 local M = {}
 
 --- A write that nobody typed for this buffer. What is written stays modified.
 local function pass_over(diff)
-  if diff.is_write_explained then
+  -- Who quits is told by `diff/quit.lua`.
+  if diff.is_write_explained or typed.quits() then
     return
   end
   diff.is_write_explained = true
@@ -21,6 +23,40 @@ end
 
 local function refuse()
   notify.error("only the whole proposal can be accepted. Hint: :w without a range, or :PillionDropHunk first")
+end
+
+--- Why a command that was typed in a proposal is not carried out, or nil.
+function M.refusal(kind, argument)
+  if kind == "rename" then
+    return (":w %s writes a copy: a proposal keeps its name"):format(argument)
+  elseif kind == "unheard" then
+    return "without autocommands nothing is accepted. Hint: :w without :noautocmd"
+  end
+end
+
+--- Writes of autocommands that do not nest, and with |:noautocmd|, never reach us.
+local FAILED = { "^E676", "^E382" }
+
+--- When most plugins save by themselves. Our autocommands come after theirs, which were there before.
+local SAVING = { "BufLeave", "CursorHold", "FocusLost", "InsertLeave", "TextChanged", "WinLeave" }
+
+--- Says the same for a write that Neovim refused before it reached us.
+local function explain_failed(diff)
+  for _, pattern in ipairs(FAILED) do
+    if vim.v.errmsg:find(pattern) then
+      pass_over(diff)
+    end
+  end
+end
+
+--- Where autocommands do not nest, the commands of others that write on |InsertLeave| are an error in
+--- the buffer: nothing counts as changed while they run, so that `:update` has nothing to do.
+local function rest(diff, is_resting)
+  if vim.api.nvim_buf_is_loaded(diff.right) then
+    quiet.run(function()
+      vim.bo[diff.right].buftype = is_resting and "nofile" or "acwrite"
+    end)
+  end
 end
 
 --- `find(buf)` gives the pending diff of a buffer; `accept(diff)` and `refill(diff)` are what `:w` and
@@ -47,6 +83,22 @@ function M.attach(group, find, accept, refill)
   end)
   on({ "FileWriteCmd", "FileAppendCmd" }, refuse)
   on("BufReadCmd", refill)
+  vim.api.nvim_create_autocmd("BufFilePre", {
+    group = group,
+    pattern = "pillion://*",
+    desc = "A proposal keeps its name: by that it is found",
+    command = "throw 'Pillion: a proposal keeps its name. Hint: :w NAME writes a copy'",
+  })
+  on("InsertLeavePre", function(diff)
+    rest(diff, true)
+    vim.schedule(function()
+      rest(diff, false)
+    end)
+  end)
+  on("InsertLeave", function(diff)
+    rest(diff, false)
+  end)
+  on(SAVING, explain_failed)
   on("BufEnter", function(diff)
     typed.repeat_maps(diff.right)
   end)

@@ -1,0 +1,214 @@
+//! Writes that accept nothing, whatever way they come, and what is said then: in our words, with the
+//! proposal as usable as before.
+
+use std::time::Duration;
+
+use pillion_testkit::{Home, NvimVersion, Size, TestAgent, Tmux};
+use serde_json::{Value, json};
+
+use crate::diff::{ORIGINAL, Review};
+use crate::world::{World, setup};
+
+const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
+const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
+
+/// Long enough for anything that happens at once, on a busy machine.
+const SOON: Duration = Duration::from_secs(60);
+
+impl Review {
+    /// The keys decide nothing, and this is said. Enter goes on where Neovim asks for it.
+    #[track_caller]
+    fn decides_nothing(&mut self, keys: &str, said: &str) {
+        self.world.nvim.command("messages clear");
+        let condition =
+            format!("vim.api.nvim_exec('messages', true):find([[{said}]], 1, true) ~= nil");
+        self.type_until(keys, &condition);
+        self.is_pending(keys);
+    }
+
+    #[track_caller]
+    fn is_pending(&mut self, keys: &str) {
+        assert!(
+            self.gemini.hears_no_outcome(Duration::from_millis(200)),
+            "after {keys}"
+        );
+        let state: Value = self.world.nvim.lua(
+            "return { #require('pillion.diff').list(), vim.fn.bufname():find('^pillion://') ~= nil, vim.bo.buftype }",
+            json!([]),
+        );
+        assert_eq!(state, json!([1, true, "acwrite"]), "after {keys}");
+    }
+
+    #[track_caller]
+    fn has_no_message(&self, text: &str) {
+        let messages = self.world.nvim.messages();
+        assert!(!messages.contains(text), "{messages}");
+    }
+}
+
+each_neovim! {
+    fn a_proposal_keeps_its_name_and_says_how_to_write_a_copy(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        let buffers = "#vim.api.nvim_list_bufs()";
+        let before: Value = review.world.nvim.lua(&format!("return {buffers}"), json!([]));
+        for keys in [":saveas copy.txt<CR>", ":sav! copy.txt<CR>", ":silent keepalt saveas copy.txt<CR>", ":file copy.txt<CR>"] {
+            review.decides_nothing(keys, "Pillion: :w copy.txt writes a copy");
+            review.has_no_message("E676");
+            let now: Value = review.world.nvim.lua(&format!("return {buffers}"), json!([]));
+            assert_eq!(now, before, "after {keys}");
+        }
+        review.decides_nothing(":lua pcall(vim.cmd, 'saveas copy.txt') vim.notify('done')<CR>", "done");
+        assert!(!review.world.home.workspace().join("copy.txt").exists());
+        review.type_until(":w copy.txt<CR>", "vim.fn.filereadable('copy.txt') == 1");
+        review.is_pending(":w copy.txt");
+        review.world.nvim.input("Gomine<Esc>:w<CR>");
+        review.is_accepted(EDITED);
+    }
+}
+
+each_neovim! {
+    fn a_write_without_autocommands_is_refused_in_our_words(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        for keys in [":noautocmd w<CR>", ":noa w!<CR>", ":silent noa x<CR>"] {
+            review.decides_nothing(keys, "without autocommands nothing is accepted");
+            review.has_no_message("E676");
+        }
+        review.type_until(":noa w copy.txt<CR>", "vim.fn.filereadable('copy.txt') == 1");
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
+    }
+}
+
+each_neovim! {
+    fn an_autosave_that_does_not_nest_fails_without_a_question_and_accepts_nothing(version) {
+        let mut review = Review::with(version, "vim.cmd [[autocmd InsertLeave * silent update | let g:saved = get(g:, 'saved', 0) + 1]]");
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>", "vim.g.saved == 1");
+        review.is_pending("an autosave");
+        review.has_no_message("E676");
+        review.world.nvim.assert_no_errors();
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
+        // Where the write itself is an error, ours is said, too.
+        review.world.nvim.command("autocmd! InsertLeave * silent! write");
+        review.propose(PROPOSED);
+        review.decides_nothing("Gomine<Esc>", "no autosave and no :wa accepts a proposal");
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
+    }
+}
+
+each_neovim! {
+    fn keys_that_code_plays_accept_nothing(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        let mut played = vec![
+            ":call timer_start(5, {-> execute('normal ZZ')})<CR>",
+            ":lua vim.defer_fn(function() vim.cmd('normal ZZ') end, 5)<CR>",
+            ":lua vim.defer_fn(function() vim.cmd('normal! :w\\r') end, 5)<CR>",
+        ];
+        if version != NvimVersion::V0_7 {
+            played.extend([
+                ":exe \"normal! :w\\<lt>CR>\"<CR>",
+                ":call feedkeys(\":w\\<lt>CR>\")<CR>",
+                ":call timer_start(5, {-> feedkeys(\":silent w\\<lt>CR>\", 'n')})<CR>",
+                ":lua vim.defer_fn(function() vim.api.nvim_feedkeys(':w\\r', 'm', false) end, 5)<CR>",
+                ":norm ZZ<CR>",
+            ]);
+        }
+        for keys in played {
+            // It is said once for each proposal.
+            review.world.nvim.lua::<()>("require('pillion.diff.pending').get(...).is_write_explained = nil", json!([1]));
+            review.decides_nothing(keys, "no autosave and no :wa accepts a proposal");
+        }
+        review.world.nvim.input("ZZ");
+        review.is_accepted(PROPOSED);
+    }
+}
+
+each_neovim! {
+    fn a_question_answered_with_yes_accepts_nothing_and_says_what_waits(version) {
+        let mut review = Review::new(version);
+        for edit in ["", "Gomine<Esc>"] {
+            review.propose(PROPOSED);
+            review.world.nvim.command("messages clear");
+            review.world.nvim.input(&format!("{edit}:confirm qa<CR>"));
+            while review.world.nvim.blocked_in().is_none() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            review.decides_nothing_after_answer();
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(if edit.is_empty() { PROPOSED } else { EDITED });
+        }
+    }
+}
+
+impl Review {
+    #[track_caller]
+    fn decides_nothing_after_answer(&mut self) {
+        let said = "vim.api.nvim_exec('messages', true):find('change of a.txt waits: :qa! rejects it', 1, true) ~= nil";
+        self.type_until("y", said);
+        self.is_pending("y");
+        self.has_no_message("no autosave");
+        self.has_no_message("you edited");
+    }
+}
+
+each_neovim! {
+    fn a_write_in_all_buffers_leaves_the_proposal_where_it_can_be_found(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>:set hidden<CR>:bufdo w<CR>:let g:done = 1<CR>", "vim.g.done == 1");
+        assert!(review.gemini.hears_no_outcome(Duration::from_millis(200)));
+        assert_eq!(std::fs::read_to_string(&review.path).unwrap(), ORIGINAL);
+        review.world.nvim.assert_no_errors();
+        review.type_until(":PillionDiffs<CR>", "vim.b.pillion_diff == 1");
+        review.world.look();
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
+    }
+}
+
+each_neovim! {
+    fn edits_that_a_newer_proposal_replaces_come_back_with_u(version) {
+        let mut review = Review::new(version);
+        for edit in ["Gomine<Esc>", "Gomine"] {
+            review.propose(PROPOSED);
+            review.type_until(edit, "vim.bo.modified");
+            review.world.nvim.command("messages clear");
+            review.begin("one\nTWO\nthree\n");
+            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('anew; u brings your edits back', 1, true) ~= nil");
+            review.type_until("<Esc>", "vim.api.nvim_get_mode().mode == 'n'");
+            assert_eq!(review.lines().join("\n") + "\n", "one\nTWO\nthree\n");
+            review.type_until("u", "vim.bo.modified");
+            assert_eq!(review.lines().join("\n") + "\n", EDITED, "after {edit}");
+            review.world.look();
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(EDITED);
+        }
+    }
+}
+
+each_neovim! {
+    fn a_refusal_goes_once_the_proposal_is_decided(version) {
+        let (home, tmux) = (Home::new(), Tmux::start());
+        let file = home.file("a.txt", ORIGINAL);
+        let setup = setup(version, &home).arg(&file);
+        let nvim = setup.in_tmux(&tmux, Size::new(100, 24));
+        let world = World { nvim, home };
+        world.wait_running();
+        let mut gemini = TestAgent::find(&world.home, pillion_protocol::Dialect::GeminiCli);
+        let delay = "require('pillion.diff.seen').REVIEW_DELAY_MS = ...";
+        world.nvim.lua::<Value>(delay, json!([3_600_000]));
+        gemini.propose(&file, PROPOSED);
+        world.nvim.pane().wait_for(":w accepts, :q rejects", SOON);
+        world.nvim.input("ZZ");
+        world.nvim.pane().wait_for("just opened", SOON);
+        world.nvim.lua::<Value>(delay, json!([0]));
+        world.nvim.input("ZZ");
+        gemini.outcome();
+        world.nvim.pane().wait_until("no refusal", SOON, |screen| !screen.contains("just opened"));
+    }
+}
