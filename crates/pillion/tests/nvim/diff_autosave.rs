@@ -112,7 +112,7 @@ each_neovim! {
             let mut review = Review::with(version, autosave);
             review.propose(PROPOSED);
             review.world.nvim.command("let g:saved = 0");
-            review.type_until("Gomine<Esc>", "vim.g.saved > 0");
+            review.type_until("Gomine<Esc><C-w>h<C-w>l", "vim.g.saved > 0");
             review.type_until("<C-w>h<C-w>l:q<CR>", "vim.fn.bufname() == vim.fn.bufname('^pillion://')");
             assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
             let is_modified: bool = review.world.nvim.lua("return vim.bo.modified", json!([]));

@@ -102,7 +102,8 @@ each_neovim! {
         let path = review.world.home.file("a/rather/long/path/to/some/file.txt", ORIGINAL);
         review.gemini.propose(&path, "\u{feff}one\r\ntwo\r\n");
         review.world.look();
-        let drawn = "return (function()
+        let drawn = "local limit = ...
+          return (function()
             local win = vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1]
             local option = require('pillion.diff.label').option()
             local line = vim.api.nvim_win_get_option(win, option)
@@ -110,13 +111,13 @@ each_neovim! {
             if option == 'winbar' then how.use_winbar = true end
             local width = vim.api.nvim_win_get_width(win)
             local shown = vim.api.nvim_eval_statusline(line, how).str
-            return width <= ... and shown or nil
-          end)(...)";
+            return width <= limit and shown or nil
+          end)()";
         for (columns, keys, also) in [
             (300, ":w accepts, :q rejects", "proposes: a/rather/long/path/to/some/file.txt [line endings unix → dos; BOM added]"),
             (150, ":w accepts, :q rejects", "file.txt [line endings"),
             (80, ":w accepts, :q rejects", "file.txt"),
-            (60, ":w yes, :q no", "file.txt"),
+            (60, ":w accepts, :q rejects", ""),
             (36, ":w yes, :q no", ""),
         ] {
             review.world.nvim.command(&format!("set columns={columns} | wincmd ="));

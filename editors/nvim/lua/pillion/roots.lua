@@ -107,7 +107,7 @@ end
 --- Says, the first time, that agents find this Neovim nowhere.
 function M.warn_if_none()
   if #M.list() == 0 then
-    require("pillion.notify").once("warn", "no workspace root, so no agent connects. Hint: :cd to your project")
+    require("pillion.notify").once("warn", "no workspace root, so no agent connects. Hint: :cd PROJECT")
   end
 end
 

@@ -44,7 +44,7 @@ function M.describe()
     state.port or "?",
     #names == 0 and "no agent" or table.concat(names, ", "),
     diffs(state.pendingDiffs),
-    #require("pillion.roots").list() == 0 and ", no workspace root. Hint: :cd to your project" or ""
+    #require("pillion.roots").list() == 0 and ", no workspace root. Hint: :cd PROJECT" or ""
   )
 end
 

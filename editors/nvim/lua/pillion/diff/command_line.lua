@@ -66,7 +66,8 @@ end
 --- What a user command does: `:W` is taken for what people who type it mean.
 local function of_user_command(name, depth)
   local entry = find(COMMANDS, name:lower())
-  if entry then
+  -- `:Save` and `:File` are whatever people like.
+  if entry and entry[3] ~= "rename" then
     return entry[3]
   end
   local command = vim.api.nvim_buf_get_commands(0, {})[name] or vim.api.nvim_get_commands({})[name]

@@ -119,7 +119,7 @@ local function right(diff)
   local columns = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_width(win) or vim.o.columns
   local room = columns - width("  — " .. whole)
   local decide = whole
-  if room < MIN_ROOM then
+  if width(" " .. whole) > columns then
     room, decide = columns - width("  — " .. short), short
   end
   -- Should the window get narrower unnoticed, Neovim cuts at the front.
