@@ -35,6 +35,8 @@ local function begin(line, buf, revisions, is_typed)
   return running, kind and on_command(kind, buf, argument)
 end
 
+local NAMES_TYPED_KEYS = vim.fn.has("nvim-0.10") == 1
+
 local namespace = vim.api.nvim_create_namespace("pillion_typed")
 
 --- Whether the last key came from the person, perhaps by a map.
@@ -83,11 +85,15 @@ function M.attach(group, revisions, prepare)
   snapshot, on_command = revisions, prepare
   vim.api.nvim_create_autocmd("CmdlineEnter", { group = group, callback = enter })
   vim.api.nvim_create_autocmd("CmdlineLeave", { group = group, callback = leave })
-  vim.on_key(on_key, namespace)
+  if NAMES_TYPED_KEYS then
+    vim.on_key(on_key, namespace)
+  end
 end
 
 function M.detach()
-  vim.on_key(nil, namespace)
+  if NAMES_TYPED_KEYS then
+    vim.on_key(nil, namespace)
+  end
 end
 
 --- Whether what is carried out was typed to write this buffer.
