@@ -11,6 +11,7 @@ mod comparer;
 mod driver;
 mod edit;
 mod geometry;
+mod help;
 mod highlight;
 mod keyboard;
 mod notify;
@@ -82,6 +83,8 @@ enum Input {
     TerminalLost,
     EditorEnded(io::Result<ExitStatus>),
     Compared(app::Compared),
+    /// A file was looked at, or read again.
+    Source(source::Answer),
     Notice(String),
     /// What the reviewer accepted never reached its agent.
     Lost(String),

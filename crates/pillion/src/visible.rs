@@ -1,6 +1,8 @@
 //! Makes any text safe and honest to show: nothing that an agent writes reaches the terminal as a
 //! control sequence, and nothing in it stays invisible. Knows nothing of styles or screens.
 
+pub mod wrap;
+
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;

@@ -3,6 +3,7 @@
 mod comparing;
 mod keys;
 mod marks;
+mod naming;
 mod outside;
 mod review_delay;
 
@@ -10,15 +11,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_companion::{CloseReason, Diff, DiffId, Reply, Status};
-use pillion_protocol::Outcome;
+use pillion_protocol::{Dialect, Outcome};
 use ratatui::layout::{Rect, Size};
 
-use crate::review::geometry::{Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
+use crate::review::geometry::{self, Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::review::highlight::Texts;
 use crate::review::rows::Layout;
 use crate::review::syntax::Coloured;
-use crate::review::view::{Disk, Port, Side, View};
+use crate::review::view::{Disk, Port, Side, Stayed, View};
 use crate::visible;
+use crate::visible::wrap;
 
 use comparing::Step;
 pub use comparing::{Compared, Comparing, Job};
@@ -66,7 +68,7 @@ pub enum Event {
     Status(Status),
     /// The file of a pending diff changed on disk, or is as it was.
     Disk(DiffId, Disk),
-    /// The file was read again, to merge with it.
+    /// The file was read again, to merge with it, or could not be.
     Reread(DiffId, Result<Option<Vec<u8>>, String>),
     /// Texts were compared.
     Compared(Compared),
@@ -130,8 +132,8 @@ pub enum Effect {
     },
     /// Put a text that would be lost into a private file, and say where.
     Keep(PathBuf, String),
-    /// Read the file of this diff again.
-    Reread(DiffId, PathBuf),
+    /// Read the file of this diff again, without keeping anybody waiting.
+    Reread(DiffId),
     /// Give the terminal back to the shell until it brings us back.
     Suspend,
     /// Leave.
@@ -189,6 +191,8 @@ pub struct App {
     /// What the companion last said.
     pub status: Status,
     troubles: Vec<String>,
+    /// The kinds of agents that are told apart by numbers.
+    numbered: Vec<Dialect>,
     /// The pending diffs, oldest first.
     pub views: Vec<View>,
     /// The one that is shown.
@@ -215,6 +219,7 @@ impl App {
             settings,
             status: Status::default(),
             troubles: Vec::new(),
+            numbered: Vec::new(),
             views: Vec::new(),
             current: 0,
             overlay: None,
@@ -248,6 +253,7 @@ impl App {
             Event::Closed { id, reason, closed } => self.close(id, reason, closed, now),
             Event::Status(status) => {
                 self.status = status;
+                self.number_agents();
                 Vec::new()
             }
             Event::Disk(id, disk) => {
@@ -380,10 +386,11 @@ impl App {
     /// Where things stand on the screen.
     pub fn geometry(&self) -> Geometry {
         let area = Rect::new(0, 0, self.size.width, self.size.height);
-        let message = self
-            .message
-            .as_ref()
-            .map_or(0, |message| visible::width(&message.text));
+        let rows = |message: &Message| {
+            let text = visible::one_line(&message.text);
+            wrap::rows(&text, geometry::message_room(area.width)).len()
+        };
+        let message = self.message.as_ref().map_or(1, rows);
         Geometry::new(area, self.views.len() > 1, self.note().is_some(), message)
     }
 
@@ -403,9 +410,16 @@ impl App {
         let Some(layout) = self.view().map(|view| self.layout_of(view)) else {
             return;
         };
-        self.views[self.current].arrange(layout);
+        let height = usize::from(self.geometry().body.height).max(1);
+        let stayed = self.views[self.current].arrange(layout, height);
         if let Some(port) = self.port() {
-            self.views[self.current].clamp(&port);
+            let view = &mut self.views[self.current];
+            view.clamp(&port);
+            match stayed {
+                Some(Stayed::InView) => view.keep_in_view(&port),
+                Some(Stayed::Elsewhere) => view.follow(&port),
+                None => {}
+            }
         }
     }
 

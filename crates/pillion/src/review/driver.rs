@@ -20,7 +20,7 @@ use crate::review::highlight::Highlighting;
 use crate::review::keyboard::{self, Keyboard};
 use crate::review::notify::Notifier;
 use crate::review::screen::{self, Rest, Theme};
-use crate::review::source::Stamps;
+use crate::review::source::{News, OnDisk, Sources};
 use crate::review::terminal::Screen;
 use crate::review::{Companion, Input, Options, appearance, comparer, watch};
 use crate::visible;
@@ -55,13 +55,15 @@ pub fn run(
         roots: options.roots,
     };
     let highlighting = Highlighting::new(sender.clone());
+    let files = sender.clone();
+    let answers = move |answer| drop(files.send(Input::Source(answer)));
     let mut driver = Driver {
         app: App::new(settings, size),
         keyboard: Keyboard::start(sender.clone())?,
         screen,
         theme,
         companion,
-        stamps: Stamps::default(),
+        sources: Sources::new(OnDisk, answers),
         editor: None,
         compare: comparer::start(sender.clone())?,
         sender,
@@ -103,7 +105,7 @@ struct Driver<C> {
     theme: Theme,
     companion: C,
     sender: Sender<Input>,
-    stamps: Stamps,
+    sources: Sources<OnDisk>,
     editor: Option<Running>,
     compare: Sender<Job>,
     /// Diffs that are not on the screen yet.
@@ -215,6 +217,11 @@ impl<C: Companion> Driver<C> {
             Input::Terminal(event) => self.on_terminal(event),
             Input::EditorEnded(status) => self.on_editor_end(status),
             Input::Compared(compared) => self.update(Event::Compared(compared)),
+            Input::Source(answer) => match self.sources.take(answer) {
+                Some((id, News::Disk(disk))) => self.update(Event::Disk(id, disk)),
+                Some((id, News::Read(original))) => self.update(Event::Reread(id, original)),
+                None => Ok(()),
+            },
             Input::Coloured(texts, side, coloured) => {
                 self.update(Event::Coloured(texts, side, coloured))
             }
@@ -232,7 +239,7 @@ impl<C: Companion> Driver<C> {
     fn open(&mut self, mut diff: Diff, shown: Reply<()>) -> io::Result<()> {
         let id = diff.id;
         let original = std::mem::take(&mut diff.original);
-        let original = self.stamps.watch(diff.id, &diff.path, original);
+        let original = self.sources.watch(diff.id, &diff.path, original);
         self.update(Event::Opened {
             diff,
             original,
@@ -241,7 +248,7 @@ impl<C: Companion> Driver<C> {
         let view = self.app.views.iter().find(|view| view.id == id);
         self.arrived.extend(view.map(|view| {
             let name = &view.target.shown;
-            format!("{} proposes {name}", view.agent)
+            format!("{} proposes {name}", self.app.agent_name(view))
         }));
         Ok(())
     }
@@ -294,10 +301,7 @@ impl<C: Companion> Driver<C> {
                 };
                 return self.update(Event::Kept(notice));
             }
-            Effect::Reread(id, path) => {
-                let original = self.stamps.reread(id, &path);
-                return self.update(Event::Reread(id, original));
-            }
+            Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {
                 self.screen.suspend()?;
                 self.notifier.forget();
@@ -420,19 +424,16 @@ impl<C: Companion> Driver<C> {
         }
     }
 
-    /// Looks at the files of pending diffs now and then.
+    /// Has the files of pending diffs looked at now and then.
     fn look(&mut self) -> io::Result<()> {
         if self.looked.elapsed() < LOOK {
             return Ok(());
         }
         self.looked = Instant::now();
         let views = &self.app.views;
-        self.stamps
+        self.sources
             .retain(|id| views.iter().any(|view| view.id == id));
-        for (id, disk) in self.stamps.look() {
-            self.update(Event::Disk(id, disk))?;
-        }
-        Ok(())
+        self.sources.look()
     }
 }
 

@@ -11,7 +11,7 @@ pub const SIDE_BY_SIDE: u16 = 100;
 pub const SMALLEST: (u16, u16) = (40, 10);
 
 /// Columns of the status line that are not for the message.
-pub const MESSAGE_MARGIN: u16 = 5;
+const MESSAGE_MARGIN: u16 = 5;
 
 /// Columns for the mark of the current hunk.
 pub const MARK: usize = 2;
@@ -41,10 +41,15 @@ pub struct Geometry {
     pub footer: Rect,
 }
 
+/// The columns that a message has in a terminal of this width.
+pub fn message_room(width: u16) -> usize {
+    usize::from(width.saturating_sub(MESSAGE_MARGIN)).max(1)
+}
+
 impl Geometry {
     /// Divides `area`.
     ///
-    /// A message of so many columns is shown as a whole: it may say where a text is kept.
+    /// A message of so many rows is shown as a whole: it may say where a text is kept.
     pub fn new(area: Rect, tabs: bool, note: bool, message: usize) -> Self {
         let mut next = area.y;
         let mut row = || {
@@ -57,8 +62,7 @@ impl Geometry {
         let title = row();
         let note = note.then(&mut row);
         let bottom = area.bottom();
-        let room = usize::from(area.width.saturating_sub(MESSAGE_MARGIN)).max(1);
-        let rows = u16::try_from(message.div_ceil(room)).unwrap_or(u16::MAX);
+        let rows = u16::try_from(message).unwrap_or(u16::MAX);
         let rows = rows.clamp(1, (area.height / 3).max(1));
         let body = Rect {
             y: next.min(bottom),

@@ -2,6 +2,7 @@
 //! that the reviewer did to it. No I/O, no drawing.
 
 mod carry;
+mod places;
 mod state;
 
 use std::fmt;
@@ -12,6 +13,8 @@ pub use crate::text::hunks::Hunk;
 use crate::text::hunks::Mark;
 use crate::text::merge;
 use crate::text::readable::Unreadable;
+pub use places::Moves;
+use places::Origin;
 use state::{State, Texts};
 
 /// A proposed change under review. Cheap to clone: the texts are shared.
@@ -27,6 +30,10 @@ pub struct Proposal {
     generation: u64,
     changes: u64,
 }
+
+/// The texts that a proposal compared at some time.
+#[derive(Debug, Clone)]
+pub struct Version(Arc<Texts>);
 
 /// A step in the history of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,6 +174,42 @@ impl Proposal {
     /// Grows whenever what would be accepted may have become another text.
     pub fn changes(&self) -> u64 {
         self.changes
+    }
+
+    /// The texts that it compares now, to be asked about later.
+    pub fn version(&self) -> Version {
+        Version(Arc::clone(&self.now.texts))
+    }
+
+    /// Where the lines of a former version are now. Those of one that it never had stay where they are.
+    pub fn moves_from(&self, version: &Version) -> Moves<'_> {
+        let (then, now) = (&version.0, &self.now.texts);
+        let steps = match self.way_back(now, then) {
+            Some(way) => way.into_iter().rev().map(|step| (step, false)).collect(),
+            None => {
+                let way = self.way_back(then, now).unwrap_or_default();
+                way.into_iter().map(|step| (step, true)).collect()
+            }
+        };
+        Moves { steps }
+    }
+
+    /// The steps that `from` came from `to` by, the last one first.
+    fn way_back(&self, from: &Arc<Texts>, to: &Arc<Texts>) -> Option<Vec<&Origin>> {
+        let mut way = Vec::new();
+        let mut at = from;
+        while !Arc::ptr_eq(at, to) {
+            let states = std::iter::once(&self.now)
+                .chain(&self.undo)
+                .chain(&self.redo);
+            let state = states
+                .into_iter()
+                .find(|state| Arc::ptr_eq(&state.texts, at))?;
+            let origin = state.origin.as_deref()?;
+            way.push(origin);
+            at = &origin.texts;
+        }
+        Some(way)
     }
 
     /// Exactly what would be accepted now.
@@ -360,7 +403,7 @@ impl Proposal {
 
     /// Moves on to `next`. What had been taken back stays in the history, so that nothing the
     /// reviewer wrote is ever lost.
-    fn go_to(&mut self, next: State) {
+    fn go_to(&mut self, mut next: State) {
         if !self.redo.is_empty() {
             let now = self.now.clone();
             self.undo.push(now.clone());
@@ -369,6 +412,7 @@ impl Proposal {
         }
         if !Arc::ptr_eq(&next.texts, &self.now.texts) {
             self.generation += 1;
+            next.origin = Some(Arc::new(Origin::new(&self.now.texts, &next.texts)));
         }
         self.changes += 1;
         self.undo.push(std::mem::replace(&mut self.now, next));

@@ -76,6 +76,7 @@ enum Kind {
     },
     Fold {
         left: usize,
+        right: usize,
         lines: usize,
     },
     SideBySide {
@@ -180,20 +181,34 @@ impl Rows {
         })
     }
 
-    /// The row of the line before with index `left`, or of the fold that hides it, or of what
-    /// follows it.
-    pub fn of_line(&self, left: usize) -> usize {
-        let mut best = 0;
-        for segment in &self.segments {
-            match &segment.kind {
-                Kind::Same { left: first, .. } if *first <= left => {
-                    best = segment.start + (left - first);
-                }
-                Kind::Fold { left: first, .. } if *first <= left => best = segment.start,
-                _ => {}
-            }
-        }
-        best.min(self.len.saturating_sub(1))
+    /// The row of a line before, or of the fold that hides it.
+    pub fn of_left(&self, line: usize) -> Option<usize> {
+        self.find(|kind| match kind {
+            Kind::Same { left, .. } | Kind::Removed { left, .. } => line.checked_sub(*left),
+            Kind::Fold { left, lines, .. } => hidden(line, *left, *lines),
+            Kind::SideBySide { pairs, .. } => pairs.row_of_left(line),
+            Kind::Added { .. } => None,
+        })
+    }
+
+    /// The row of a line after, or of the fold that hides it.
+    pub fn of_right(&self, line: usize) -> Option<usize> {
+        self.find(|kind| match kind {
+            Kind::Same { right, .. } | Kind::Added { right, .. } => line.checked_sub(*right),
+            Kind::Fold { right, lines, .. } => hidden(line, *right, *lines),
+            Kind::SideBySide { pairs, .. } => pairs.row_of_right(line),
+            Kind::Removed { .. } => None,
+        })
+    }
+
+    /// The first row that `within` finds in a segment, counted from where that begins.
+    fn find(&self, within: impl Fn(&Kind) -> Option<usize>) -> Option<usize> {
+        let ends = self.segments.iter().skip(1).map(|next| next.start);
+        let ends = ends.chain([self.len]);
+        self.segments.iter().zip(ends).find_map(|(segment, end)| {
+            let row = segment.start + within(&segment.kind)?;
+            (row < end).then_some(row)
+        })
     }
 
     fn push(&mut self, kind: Kind, rows: usize) {
@@ -218,15 +233,10 @@ impl Rows {
             return;
         }
         self.push(Kind::Same { left, right }, above);
-        let fold = left + above;
-        self.push(
-            Kind::Fold {
-                left: fold,
-                lines: hidden,
-            },
-            1,
-        );
-        let (left, right) = (fold + hidden, right + above + hidden);
+        let (left, right) = (left + above, right + above);
+        let lines = hidden;
+        self.push(Kind::Fold { left, right, lines }, 1);
+        let (left, right) = (left + hidden, right + hidden);
         self.push(Kind::Same { left, right }, below);
     }
 
@@ -256,6 +266,11 @@ impl Rows {
         }
         self.hunks.push(start..self.len);
     }
+}
+
+/// The one row of a fold, if it hides the line.
+fn hidden(line: usize, first: usize, lines: usize) -> Option<usize> {
+    (first..first + lines).contains(&line).then_some(0)
 }
 
 #[cfg(test)]
@@ -354,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hunk_of_a_range_of_rows_is_found() {
+    fn the_hunk_of_a_range_of_rows_and_the_row_of_a_line_are_found() {
         let before = numbers(20);
         let after = before
             .replace("\n9\n", "\nnine\n")
@@ -365,8 +380,15 @@ mod tests {
         assert_eq!(rows.hunk_in(0..4), None);
         assert_eq!(rows.hunk_in(0..5), Some(0));
         assert_eq!(rows.hunk_in(5..13), Some(1));
-        assert_eq!(rows.of_line(0), 0);
-        assert_eq!(rows.of_line(5), 1);
-        assert_eq!(rows.of_line(17), 10);
+        for layout in [Layout::SideBySide, Layout::Unified] {
+            let rows = Rows::new(&proposal, layout, false);
+            let of = |line| (rows.of_left(line), rows.of_right(line));
+            assert_eq!(of(0), (Some(0), Some(0)), "the fold hides it");
+            assert_eq!(of(5), (Some(1), Some(1)));
+            let added = usize::from(layout == Layout::Unified);
+            assert_eq!(of(8), (Some(4), Some(4 + added)));
+            assert_eq!(of(17), (Some(10 + added), Some(10 + added)));
+            assert_eq!(of(20), (None, None));
+        }
     }
 }

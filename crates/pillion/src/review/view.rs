@@ -3,6 +3,7 @@
 mod paint;
 mod part;
 mod scroll;
+mod stay;
 
 use std::path::PathBuf;
 
@@ -12,10 +13,12 @@ use pillion_protocol::Dialect;
 pub use paint::{Changed, Paint, content};
 pub use part::{LineOf, Sight, Window};
 pub use scroll::{Port, Top};
+use stay::Former;
+pub use stay::Stayed;
 
 use crate::review::app::Comparing;
 use crate::review::highlight::Texts;
-use crate::review::proposal::Proposal;
+use crate::review::proposal::{Proposal, Version};
 use crate::review::rows::{Layout, Rows};
 use crate::visible;
 
@@ -91,12 +94,18 @@ pub struct View {
     pub unfold: bool,
     /// What became of the file on disk.
     pub disk: Disk,
+    /// It is being read again.
+    pub is_rereading: bool,
     /// Colours and line breaks that were worked out.
     pub paint: Paint,
     /// Counts the pairs of texts that were shown.
     paints: u64,
     rows: Rows,
     rows_for: (Layout, bool, u64),
+    /// The texts that the rows are of.
+    version: Version,
+    /// How many of them could be seen last.
+    height: usize,
 }
 
 impl View {
@@ -104,6 +113,7 @@ impl View {
     pub fn new(diff: &Diff, target: Target, proposal: Proposal) -> Self {
         let rows = Rows::new(&proposal, Layout::Unified, false);
         let rows_for = (Layout::Unified, false, proposal.generation());
+        let version = proposal.version();
         Self {
             paint: Paint::default(),
             paints: 0,
@@ -119,8 +129,11 @@ impl View {
             x: 0,
             unfold: false,
             disk: Disk::Same,
+            is_rereading: false,
             rows,
             rows_for,
+            version,
+            height: 1,
         }
     }
 
@@ -128,6 +141,7 @@ impl View {
     pub fn start_with(&mut self, proposal: Proposal) {
         self.rows = Rows::new(&proposal, Layout::Unified, self.unfold);
         self.rows_for = (Layout::Unified, self.unfold, proposal.generation());
+        self.version = proposal.version();
         self.paint_anew();
         self.proposal = proposal;
     }
@@ -138,37 +152,38 @@ impl View {
     }
 
     /// Works the rows out again if the texts, the layout or the folding changed, and stays at the
-    /// same line of the text before.
-    pub fn arrange(&mut self, layout: Layout) {
+    /// lines that were seen. Now `height` rows can be. Answers what became of the current hunk, if anything did.
+    pub fn arrange(&mut self, layout: Layout, height: usize) -> Option<Stayed> {
         let rows_for = (layout, self.unfold, self.proposal.generation());
+        let height = std::mem::replace(&mut self.height, height);
         if rows_for == self.rows_for {
-            return;
+            return None;
         }
         if rows_for.2 != self.rows_for.2 {
             self.paint_anew();
         }
-        let line = self.line_at_top();
-        let offset = self.rows.of_hunk(self.hunk).start.checked_sub(self.top.row);
-        self.rows = Rows::new(&self.proposal, layout, self.unfold);
-        self.rows_for = rows_for;
-        self.hunk = self.hunk.min(self.proposal.hunks().len().saturating_sub(1));
-        let hunk = self.rows.of_hunk(self.hunk);
-        self.top = match offset {
-            // The current hunk stays where it is on the screen.
-            Some(offset) if !hunk.is_empty() && offset < 200 => Top {
-                row: hunk.start.saturating_sub(offset),
-                sub: 0,
-            },
-            _ => Top {
-                row: self.rows.of_line(line),
-                sub: 0,
-            },
+        let rows = Rows::new(&self.proposal, layout, self.unfold);
+        let moves = self.proposal.moves_from(&self.version);
+        let former = Former {
+            rows: &self.rows,
+            height,
+            top: self.top,
+            hunk: self.hunk,
         };
+        let stand = stay::stay(&former, &rows, self.proposal.hunks(), &moves);
+        (self.top, self.hunk) = (stand.top, stand.hunk);
+        if layout != self.rows_for.0 {
+            self.top.sub = 0;
+        }
+        self.version = self.proposal.version();
+        (self.rows, self.rows_for) = (rows, rows_for);
+        Some(stand.stayed)
     }
 
     /// What was worked out is of no use for other texts.
     fn paint_anew(&mut self) {
         self.paint = Paint::default();
+        self.paint.refill();
         self.paints += 1;
     }
 

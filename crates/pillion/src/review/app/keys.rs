@@ -8,13 +8,11 @@ use pillion_protocol::Outcome;
 use super::review_delay::{Press, TooEarly};
 use super::{App, Armed, Effect, Overlay, PASTED, Tone, marks};
 use crate::review::geometry::SIDE_BY_SIDE;
+use crate::review::help;
 use crate::review::view::{Disk, Port, View};
 
 /// How far "to the very right" is, in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
-
-/// The help has no more lines than this to scroll.
-const HELP: u16 = 30;
 
 impl App {
     pub(super) fn on_key(&mut self, press: &Press, now: Instant) -> Vec<Effect> {
@@ -61,7 +59,7 @@ impl App {
             (Some(Overlay::Quit), KeyCode::Char('y')) => return self.quit(),
             (Some(Overlay::Quit), KeyCode::Char('n' | 'q') | KeyCode::Esc) => self.overlay = None,
             (Some(Overlay::Help(lines)), KeyCode::Down | KeyCode::Char('j')) => {
-                self.overlay = Some(Overlay::Help(lines.saturating_add(1).min(HELP)));
+                self.overlay = Some(Overlay::Help((lines + 1).min(help::last_scroll(self.size))));
             }
             (Some(Overlay::Help(lines)), KeyCode::Up | KeyCode::Char('k')) => {
                 self.overlay = Some(Overlay::Help(lines.saturating_sub(1)));
@@ -99,6 +97,10 @@ impl App {
             self.armed = None;
             if settles {
                 self.delay.acted(press);
+            } else if self.views[self.current].is_rereading {
+                // What would be changed now is about to be merged.
+                self.say(Tone::Warning, "still reading the file on disk", now);
+                return Vec::new();
             }
         }
         match code {
@@ -109,8 +111,10 @@ impl App {
             KeyCode::Char('z') => self.undo(true, now),
             KeyCode::Char('Z') => self.undo(false, now),
             KeyCode::Char('o') => {
-                let view = &self.views[self.current];
-                vec![Effect::Reread(view.id, view.target.path.clone())]
+                self.say(Tone::Info, "reading the file on disk…", now);
+                let view = &mut self.views[self.current];
+                view.is_rereading = true;
+                vec![Effect::Reread(view.id)]
             }
             KeyCode::Char('u') => self.change_layout(now),
             KeyCode::Char('w') => {
@@ -189,7 +193,9 @@ impl App {
 
     fn accept(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
         let view = &self.views[self.current];
-        let doubt = if view.disk != Disk::Same || !view.proposal.is_current() {
+        let doubt = if view.is_rereading {
+            Some("the file on disk is still being read: a again accepts without it")
+        } else if view.disk != Disk::Same || !view.proposal.is_current() {
             Some("the file changed on disk: o merges both, a again accepts anyway")
         } else if view.proposal.is_nothing() {
             Some("nothing left of the proposal: r rejects it, a again accepts the file as it was")

@@ -15,30 +15,33 @@ pub fn name(mark: Mark) -> &'static str {
 
 /// All hunks of a proposal, as one line.
 pub fn note(marks: &Marks) -> Option<String> {
-    let hunks = |count: usize| match count {
-        1 => "1 hunk".to_owned(),
-        count => format!("{count} hunks"),
+    let mut parts: Vec<String> = Vec::new();
+    let mut count = |count: usize, one: &str, several: &str| {
+        let subject = match (count, parts.is_empty()) {
+            (0, _) => return,
+            (1, true) => "1 hunk".to_owned(),
+            (count, true) => format!("{count} hunks"),
+            (count, false) => count.to_string(),
+        };
+        let said = if count == 1 { one } else { several };
+        parts.push(format!("{subject} {said}"));
     };
-    let mut parts = Vec::new();
-    let newer = marks.reverts + marks.conflicts;
-    if newer > 0 {
-        parts.push(format!(
-            "{} would undo newer changes of the file",
-            hunks(newer)
-        ));
-        if marks.conflicts > 0 {
-            parts.push(format!("{} of the same lines", marks.conflicts));
-        }
-    }
-    if marks.changed > 0 {
-        parts.push(format!(
-            "{} changed since you decided",
-            hunks(marks.changed)
-        ));
-    }
-    if marks.new > 0 {
-        parts.push(format!("{} new since you looked", hunks(marks.new)));
-    }
+    count(
+        marks.reverts,
+        "would undo a newer change",
+        "would undo newer changes",
+    );
+    count(
+        marks.conflicts,
+        "conflicts with a newer change",
+        "conflict with newer changes",
+    );
+    count(
+        marks.changed,
+        "changed since you decided",
+        "changed since you decided",
+    );
+    count(marks.new, "new since you looked", "new since you looked");
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
@@ -58,19 +61,42 @@ pub fn doubt(marks: &Marks) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    fn marks(reverts: usize, conflicts: usize, changed: usize, new: usize) -> Marks {
+        Marks {
+            new,
+            changed,
+            reverts,
+            conflicts,
+            doubtful: 0,
+        }
+    }
+
     #[test]
     fn a_note_says_what_to_look_at_and_nothing_else() {
         assert_eq!(note(&Marks::default()), None);
-        let marks = Marks {
-            new: 1,
-            changed: 2,
-            reverts: 1,
-            conflicts: 1,
-            doubtful: 0,
-        };
-        let said = "2 hunks would undo newer changes of the file · 1 of the same lines · \
-                    2 hunks changed since you decided · 1 hunk new since you looked";
-        assert_eq!(note(&marks).as_deref(), Some(said));
-        assert_eq!(doubt(&marks), None);
+        let all = "2 hunks would undo newer changes · 1 conflicts with a newer change · \
+                   2 changed since you decided · 1 new since you looked";
+        assert_eq!(note(&marks(2, 1, 2, 1)).as_deref(), Some(all));
+        assert_eq!(doubt(&marks(2, 1, 2, 1)), None);
+    }
+
+    #[test]
+    fn each_count_of_a_note_stands_for_itself_and_one_is_singular() {
+        let said = |marks| note(&marks).unwrap();
+        assert_eq!(said(marks(1, 0, 0, 0)), "1 hunk would undo a newer change");
+        let one = "1 hunk would undo a newer change · 2 conflict with newer changes";
+        assert_eq!(said(marks(1, 2, 0, 0)), one);
+        assert_eq!(
+            said(marks(0, 1, 0, 0)),
+            "1 hunk conflicts with a newer change"
+        );
+        assert_eq!(
+            said(marks(0, 3, 0, 0)),
+            "3 hunks conflict with newer changes"
+        );
+        assert_eq!(
+            said(marks(0, 0, 1, 3)),
+            "1 hunk changed since you decided · 3 new since you looked"
+        );
     }
 }

@@ -27,9 +27,12 @@ impl App {
         if let Some(view) = self.view_mut(diff.id) {
             view.target = target;
             view.revision = diff.revision;
+            // What is being read was the file of the former proposal.
+            view.is_rereading = false;
         } else {
             self.views.push(View::new(diff, target, Proposal::unread()));
         }
+        self.number_agents();
         self.compare(diff.id, step, now).into_iter().collect()
     }
 
@@ -50,6 +53,11 @@ impl App {
                     "merged with the file as it is on disk now"
                 } else {
                     "the file is as it was"
+                };
+                let other = self.views.iter().find(|view| view.id == id && !is_shown);
+                let text = match other {
+                    Some(view) => format!("{}: {text}", view.target.shown),
+                    None => text.to_owned(),
                 };
                 self.say(Tone::Info, text, now);
             }
@@ -76,20 +84,20 @@ impl App {
         } else if is_shown {
             self.show_first_hunk();
         } else {
-            let text = format!(
-                "{} proposes {} · Tab shows it",
-                view.agent, view.target.shown
-            );
+            let name = view.target.shown.clone();
+            let agent = self.agent_of(id);
+            let text = format!("{agent} proposes {name} · Tab shows it");
             self.say(Tone::Info, text, now);
         }
     }
 
     fn say_newer(&mut self, id: DiffId, now: Instant) {
         let is_shown = self.view().is_some_and(|view| view.id == id);
+        let agent = self.agent_of(id);
         let Some(view) = self.view_mut(id) else {
             return;
         };
-        let (agent, name) = (view.agent, &view.target.shown);
+        let name = &view.target.shown;
         let how = if is_shown {
             "z brings the former back"
         } else {
@@ -123,15 +131,24 @@ impl App {
                 Err("there is no such view".to_owned()),
             )];
         };
+        // By the name that it has beside the others.
+        let agent = self.agent_of(id);
+        let was_shown = at == self.current;
         let view = self.remove(at);
-        let (agent, name) = (view.agent, &view.target.shown);
+        let name = &view.target.shown;
         let text = match reason {
-            CloseReason::ClosedByAgent => format!("{agent} closed {name}"),
-            CloseReason::AgentGone => format!("{agent} is gone, and {name} with it"),
+            CloseReason::ClosedByAgent => format!("{agent} closed its diff of {name}"),
+            CloseReason::AgentGone => format!("{agent} is gone, and its diff of {name} with it"),
             CloseReason::Settled | CloseReason::Overruled => {
-                format!("{name} was settled by a command")
+                format!("the diff of {name} was settled by a command")
             }
-            CloseReason::NotShown => format!("{name} could not be opened in time"),
+            CloseReason::NotShown => format!("the diff of {name} could not be opened in time"),
+        };
+        // Said above another diff, it is not to be read as if that were meant.
+        let text = match self.view() {
+            None => text,
+            Some(_) if was_shown => format!("{text} · this is the next one"),
+            Some(_) => format!("{text} · this one stays"),
         };
         self.say(Tone::Info, text, now);
         // Where somebody takes the text as it stands, nothing is lost.
@@ -142,6 +159,12 @@ impl App {
         effects.extend(edited.map(|text| Effect::Keep(view.target.path, text)));
         effects.push(Effect::Closed(closed, Ok(text)));
         effects
+    }
+
+    /// What people call the agent of a view.
+    fn agent_of(&self, id: DiffId) -> String {
+        let view = self.views.iter().find(|view| view.id == id);
+        view.map(|view| self.agent_name(view)).unwrap_or_default()
     }
 
     /// Takes a view away. The one that is shown stays, if it is another.
@@ -166,15 +189,17 @@ impl App {
         original: Result<Option<Vec<u8>>, String>,
         now: Instant,
     ) -> Vec<Effect> {
+        let Some(view) = self.view_mut(id) else {
+            return Vec::new();
+        };
+        view.is_rereading = false;
         match original {
             Err(reason) => {
                 self.say(Tone::Warning, reason, now);
                 Vec::new()
             }
             Ok(original) => {
-                if let Some(view) = self.view_mut(id) {
-                    view.disk = Disk::Same;
-                }
+                view.disk = Disk::Same;
                 let step = Step::Rebase(original);
                 self.compare(id, step, now).into_iter().collect()
             }

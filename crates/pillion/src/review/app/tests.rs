@@ -3,6 +3,8 @@
 mod delay;
 mod edits;
 mod merging;
+mod naming;
+mod staying;
 
 use std::sync::mpsc;
 

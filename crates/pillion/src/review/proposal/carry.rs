@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Hunk;
+use super::places::Places;
 use super::state::State;
 use crate::text::Text;
-use crate::text::hunks::{self, Mark};
+use crate::text::hunks::Mark;
 
 /// A hunk by what it does, and where.
 type Key<'a> = (usize, &'a [u8], &'a [u8]);
@@ -74,51 +75,5 @@ fn mark(last: &State, places: &Places, found: &mut [Hunk], is_known: &[bool]) {
         };
         let is_changed = judged.iter().find(touches).is_some();
         hunk.mark = Some(if is_changed { Mark::Changed } else { Mark::New });
-    }
-}
-
-/// Where the lines of one text are in another.
-struct Places {
-    changes: Vec<Hunk>,
-}
-
-impl Places {
-    fn new(from: &Arc<Text>, to: &Arc<Text>) -> Self {
-        let changes = match Arc::ptr_eq(from, to) {
-            true => Vec::new(),
-            false => hunks::between(from, to),
-        };
-        Self { changes }
-    }
-
-    /// Where these lines begin now, if they are the same.
-    fn moved(&self, lines: &Range<usize>) -> Option<usize> {
-        let above = self
-            .changes
-            .partition_point(|change| change.before.end <= lines.start);
-        let is_changed = self
-            .changes
-            .get(above)
-            .is_some_and(|change| change.before.start < lines.end);
-        (!is_changed).then(|| self.shifted(above, lines.start))
-    }
-
-    /// About where these lines are now.
-    fn around(&self, lines: &Range<usize>) -> Range<usize> {
-        let at = |line| {
-            let above = self
-                .changes
-                .partition_point(|change| change.before.end <= line);
-            self.shifted(above, line)
-        };
-        let start = at(lines.start);
-        start..at(lines.end).max(start)
-    }
-
-    fn shifted(&self, above: usize, line: usize) -> usize {
-        match above.checked_sub(1).and_then(|last| self.changes.get(last)) {
-            Some(change) => change.after.end + (line - change.before.end),
-            None => line,
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::places::Origin;
 use super::{Change, Hunk};
 use crate::text::readable::{self, Unreadable};
 use crate::text::{Text, endings, hunks};
@@ -34,6 +35,8 @@ pub struct State {
     pub change: Change,
     /// Whether the proposed text is the reviewer's own.
     pub edited: bool,
+    /// Where the texts came from, unless they were the first.
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl Texts {
@@ -89,6 +92,7 @@ impl State {
             hunks: Arc::new(hunks),
             change,
             edited: change == Change::Edited,
+            origin: None,
         }
     }
 

@@ -59,6 +59,22 @@ impl Pairs {
         }
     }
 
+    /// The row of the line before with index `left`.
+    pub fn row_of_left(&self, left: usize) -> Option<usize> {
+        match &self.rows {
+            Some(rows) => rows.iter().position(|row| row.0 == Some(left)),
+            None => within(&self.before, left),
+        }
+    }
+
+    /// The row of the line after with index `right`.
+    pub fn row_of_right(&self, right: usize) -> Option<usize> {
+        match &self.rows {
+            Some(rows) => rows.iter().position(|row| row.1 == Some(right)),
+            None => within(&self.after, right),
+        }
+    }
+
     /// The line after beside the line before with index `left`.
     pub fn of_left(&self, left: usize) -> Option<usize> {
         match &self.rows {
@@ -77,6 +93,10 @@ impl Pairs {
                 .nth(right.checked_sub(self.after.start)?),
         }
     }
+}
+
+fn within(range: &std::ops::Range<usize>, line: usize) -> Option<usize> {
+    range.contains(&line).then(|| line - range.start)
 }
 
 /// Finds the pairs that are most alike without crossing, and fills up the lines between them from

@@ -6,10 +6,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::review::app::{App, Tone, mark_name};
-use crate::review::geometry::{Geometry, MESSAGE_MARGIN, SIDE_BY_SIDE};
+use crate::review::geometry::{self, Geometry, SIDE_BY_SIDE};
 use crate::review::screen::theme::Theme;
 use crate::review::screen::{fill, narrow, put};
-use crate::visible::{self, Breaks, width};
+use crate::visible::{self, width, wrap};
 
 /// Draws the lines below the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
@@ -21,7 +21,7 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let first = Rect { height: 1, ..area };
     fill(buffer, first, "─", theme.missing);
     let message = message(app, theme);
-    let room = usize::from(area.width.saturating_sub(MESSAGE_MARGIN));
+    let room = geometry::message_room(area.width);
     let position = position(app);
     let needed = message.as_ref().map_or(0, |(text, _)| width(text) + 3);
     // A message may say where a text is kept: it is worth more than the position.
@@ -43,14 +43,13 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Puts a text into as many rows as there are.
 fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) {
-    let mut breaks = Breaks::new(room);
-    breaks.extend(text, &mut usize::MAX.clone(), |_| false);
-    let starts = breaks.rows().iter().map(|row| row.byte);
-    for (y, start) in (area.top()..area.bottom()).zip(starts) {
+    let rows = wrap::rows(text, room);
+    for (y, row) in (area.top()..area.bottom()).zip(&rows) {
         let is_last = y + 1 == area.bottom();
-        let row: String = match breaks.rows().iter().find(|row| row.byte > start) {
-            Some(next) if !is_last => text[start..next.byte].to_owned(),
-            _ => visible::head(&text[start..], room),
+        let row = match is_last {
+            // With all that has no row of its own.
+            true => visible::head(&text[row.start..], room),
+            false => text[row.clone()].to_owned(),
         };
         let spans = [Span::raw(" "), Span::styled(row, style), Span::raw(" ")];
         let place = Rect {

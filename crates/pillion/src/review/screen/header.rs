@@ -93,7 +93,7 @@ fn context(app: &App) -> String {
 }
 
 fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme) {
-    let agent = agents::name(app, view);
+    let agent = app.agent_name(view);
     let room = usize::from(area.width).saturating_sub(2);
     let path_width = width(&view.target.shown);
     let mut facts = facts(view, theme);

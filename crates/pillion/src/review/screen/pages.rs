@@ -6,34 +6,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Padding, Paragraph, Widget, Wrap};
 
 use crate::review::app::App;
+use crate::review::help::{self, HelpRow};
 use crate::review::screen::theme::Theme;
 use crate::visible;
-
-/// What each key does.
-const KEYS: [(&str, &str); 22] = [
-    ("a", "accept the proposal as it stands"),
-    ("r", "reject it"),
-    ("space", "take the hunk out, or back in"),
-    ("e", "edit the proposal in $VISUAL or $EDITOR"),
-    ("z  Z", "undo the last change; redo it"),
-    ("", ""),
-    ("n  p", "next, previous hunk"),
-    ("Tab  1-9", "next pending diff; that one"),
-    ("↑↓  j k", "scroll by a line"),
-    ("PgUp PgDn", "scroll by a page"),
-    ("Home End", "top, end (also g G)"),
-    ("←→  h l", "scroll sideways; 0 and $ all the way"),
-    ("", ""),
-    ("u", "unified, or side by side"),
-    ("c  Enter", "unfold or fold unchanged lines"),
-    ("w", "wrap long lines, or cut them"),
-    ("o", "merge with the file as it is on disk now"),
-    ("", ""),
-    ("?", "this help"),
-    ("q  Ctrl-C", "quit; pending diffs are rejected"),
-    ("Ctrl-Z", "suspend"),
-    ("", ""),
-];
+use crate::visible::wrap;
 
 /// A terminal in which no diff can be read.
 pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
@@ -98,7 +74,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         ..area
     };
     let width = 64.min(room.width.saturating_sub(4));
-    let rows = |line: &Line<'_>| line.width().div_ceil(usize::from(width.max(1))).max(1);
+    let rows = |line: &Line<'_>| wrap::rows(&line.to_string(), usize::from(width)).len();
     let height: usize = lines.iter().map(rows).sum();
     let height = u16::try_from(height + 1)
         .unwrap_or(u16::MAX)
@@ -109,42 +85,28 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// The keys.
 pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
-    let mut lines: Vec<_> = KEYS
-        .iter()
-        .map(|(key, what)| {
-            Line::from(vec![
-                Span::styled(format!("{key:<11}"), theme.key),
-                Span::raw(*what),
-            ])
-        })
-        .collect();
-    lines.extend([
-        Line::styled("The agent writes the file after you accept.", theme.muted),
-        Line::styled("Nothing here writes to your workspace.", theme.muted),
-        Line::styled(
-            "A held key decides once; a paste decides nothing.",
-            theme.muted,
-        ),
-        Line::styled(
-            "An unchanged last line keeps its missing newline.",
-            theme.muted,
-        ),
-    ]);
-    lines.push(Line::from(vec![
-        Span::styled("An agent does not find this window? ", theme.muted),
-        Span::styled("pillion run gemini", theme.key),
-    ]));
-    let height = u16::try_from(lines.len())
-        .unwrap_or(u16::MAX)
-        .saturating_add(2);
-    let shown = height.min(area.height);
-    let from = from.min(height - shown);
-    let title = if height > shown {
+    let (rows, seen) = help::rows(area.as_size());
+    let count = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+    let lines = rows.into_iter().map(|row| match row {
+        HelpRow::Key(key, text) => Line::from(vec![
+            Span::styled(format!("{key:<width$}", width = help::KEY), theme.key),
+            Span::raw(text),
+        ]),
+        HelpRow::Note(text, None) => Line::styled(text, theme.muted),
+        HelpRow::Note("", Some(command)) => Line::styled(command, theme.key),
+        HelpRow::Note(text, Some(command)) => Line::from(vec![
+            Span::styled(format!("{text} "), theme.muted),
+            Span::styled(command, theme.key),
+        ]),
+    });
+    let title = if count > seen {
         " Keys · ↓ for more · Esc "
     } else {
         " Keys · Esc "
     };
-    panel(buffer, centred(area, 60, shown), title, lines, from, theme);
+    let width = help::width(area.as_size());
+    let area = centred(area, width, count.min(seen).saturating_add(2));
+    panel(buffer, area, title, lines.collect(), from, theme);
 }
 
 /// Whether to leave although diffs are pending.
@@ -153,9 +115,14 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         1 => "1 diff is pending. Quitting rejects it.".to_owned(),
         count => format!("{count} diffs are pending. Quitting rejects them."),
     };
-    let lines = vec![
-        Line::raw(pending),
-        Line::raw(""),
+    let width = area.width.min(51);
+    let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
+    let mut lines: Vec<_> = rows
+        .into_iter()
+        .map(|row| Line::raw(&pending[row]))
+        .collect();
+    lines.push(Line::raw(""));
+    lines.push(
         Line::from(vec![
             Span::styled("y", theme.key),
             Span::raw(" quit    "),
@@ -163,8 +130,10 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             Span::raw(" stay"),
         ])
         .alignment(Alignment::Center),
-    ];
-    panel(buffer, centred(area, 51, 5), " Quit? ", lines, 0, theme);
+    );
+    let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
+    let area = centred(area, width, height);
+    panel(buffer, area, " Quit? ", lines, 0, theme);
 }
 
 fn panel(

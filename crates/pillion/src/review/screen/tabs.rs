@@ -73,7 +73,7 @@ fn tab(app: &App, at: usize, with_agent: bool) -> String {
     let view = &app.views[at];
     let name = visible::tail(distinct(app, view), MAX_NAME);
     let agent = if with_agent {
-        format!(" ({})", agents::short_name(app, view))
+        format!(" ({})", app.short_agent_name(view))
     } else {
         String::new()
     };

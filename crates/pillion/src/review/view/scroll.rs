@@ -259,21 +259,27 @@ impl View {
     pub fn clamp(&mut self, port: &Port) {
         let last = self.last_top(port);
         self.top = self.top.min(last);
+        // Another text may take fewer lines of the screen.
+        let height = self.height_of(self.top.row, port);
+        self.top.sub = self.top.sub.min(height.saturating_sub(1));
     }
 
-    /// The line of the text before that is at the top.
-    pub fn line_at_top(&self) -> usize {
-        let mut rows = (self.top.row..self.rows().len()).filter_map(|row| self.rows().get(row));
-        rows.find_map(|row| match row {
-            Row::Same { left, .. } => Some(left),
-            Row::Changed { left, .. } => left,
-            Row::Fold(_) => None,
-        })
-        .unwrap_or_default()
+    /// Moves as little as needed to see the current hunk, of which a part may have left the bottom.
+    pub fn keep_in_view(&mut self, port: &Port) {
+        let mut room = port.height;
+        while !self.sees_hunk(port)
+            && room > 0
+            && self.top.row < self.rows().of_hunk(self.hunk).start
+        {
+            self.step_down(port);
+            room -= 1;
+        }
+        self.clamp(port);
+        self.follow(port);
     }
 
     /// Makes a hunk that is visible the current one, so that no key hits one that nobody sees.
-    fn follow(&mut self, port: &Port) {
+    pub fn follow(&mut self, port: &Port) {
         if !self.sees_hunk(port) {
             let seen = self.visible(port);
             if let Some(hunk) = self.rows().hunk_in(seen) {

@@ -10,7 +10,7 @@ fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
     assert_eq!(outcomes(person.press("a")), []);
     assert!(matches!(&person.press("o")[..], [Effect::Reread(..)]));
     person.happens(Event::Reread(id, Ok(Some("c\nb\n".into()))));
-    let note = "1 hunk would undo newer changes of the file";
+    let note = "1 hunk would undo a newer change";
     assert_eq!(person.app.note().as_deref(), Some(note));
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "c\nB\n"));

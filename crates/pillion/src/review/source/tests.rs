@@ -1,0 +1,186 @@
+//! What is noticed, and who waits for it.
+
+use std::fs;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use super::*;
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// Files of which some hang until they are let go.
+#[derive(Clone, Default)]
+struct Hanging(Arc<(Mutex<bool>, Condvar)>);
+
+impl Hanging {
+    fn wait(&self, path: &Path) {
+        if path.to_string_lossy().contains("hangs") {
+            let (is_free, changed) = &*self.0;
+            let is_free = is_free.lock().unwrap();
+            drop(changed.wait_while(is_free, |is_free| !*is_free).unwrap());
+        }
+    }
+
+    fn let_go(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+}
+
+impl Files for Hanging {
+    fn stamp(&self, path: &Path) -> Option<Stamp> {
+        self.wait(path);
+        OnDisk.stamp(path)
+    }
+
+    fn read(&self, path: &Path) -> Result<Original, OriginalError> {
+        self.wait(path);
+        OnDisk.read(path)
+    }
+}
+
+struct World<F> {
+    sources: Sources<F>,
+    answers: Receiver<Answer>,
+    folder: tempfile::TempDir,
+}
+
+impl<F: Files> World<F> {
+    fn new(files: F) -> Self {
+        let (send, answers) = mpsc::channel();
+        Self {
+            sources: Sources::new(files, move |answer| drop(send.send(answer))),
+            answers,
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn watch(&mut self, id: u64, name: &str) {
+        let path = self.path(name);
+        let original = Original::read(&path).unwrap();
+        self.sources.watch(DiffId(id), &path, original);
+    }
+
+    fn next(&mut self) -> Option<(DiffId, News)> {
+        let answer = self.answers.recv_timeout(SOON).unwrap();
+        self.sources.take(answer)
+    }
+
+    /// What one look at the one file that is watched says.
+    fn look(&mut self) -> Option<Disk> {
+        self.sources.look().unwrap();
+        match self.next() {
+            None => None,
+            Some((DiffId(1), News::Disk(disk))) => Some(disk),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn another_text_on_disk_is_noticed_and_the_same_one_is_not() {
+    let mut world = World::new(OnDisk);
+    world.write("file", "one");
+    world.watch(1, "file");
+    assert_eq!(world.look(), None);
+    world.write("file", "three");
+    assert_eq!(world.look(), Some(Disk::Changed));
+    assert_eq!(world.look(), None);
+    fs::remove_file(world.path("file")).unwrap();
+    assert_eq!(world.look(), Some(Disk::Gone));
+    world.write("file", "one");
+    assert_eq!(world.look(), Some(Disk::Same));
+    world.sources.retain(|_| false);
+    world.write("file", "four");
+    world.sources.look().unwrap();
+    assert!(world.answers.try_recv().is_err());
+}
+
+#[test]
+fn a_write_between_the_read_and_the_watch_is_noticed() {
+    let mut world = World::new(OnDisk);
+    world.write("file", "one");
+    let path = world.path("file");
+    let original = Original::read(&path).unwrap();
+    world.write("file", "three");
+    world.sources.watch(DiffId(1), &path, original);
+    assert_eq!(world.look(), Some(Disk::Changed));
+}
+
+#[test]
+fn a_file_that_is_read_again_is_watched_as_it_is_then() {
+    let mut world = World::new(OnDisk);
+    world.write("file", "one");
+    world.watch(1, "file");
+    world.write("file", "three");
+    world.sources.reread(DiffId(1)).unwrap();
+    let read = News::Read(Ok(Some("three".into())));
+    assert_eq!(world.next(), Some((DiffId(1), read)));
+    assert_eq!(world.look(), None);
+    fs::remove_file(world.path("file")).unwrap();
+    fs::create_dir(world.path("file")).unwrap();
+    world.sources.reread(DiffId(1)).unwrap();
+    let Some((_, News::Read(Err(reason)))) = world.next() else {
+        panic!("it cannot be read")
+    };
+    assert!(reason.ends_with("is a folder"), "{reason}");
+}
+
+#[test]
+fn a_file_that_hangs_keeps_no_other_one_from_being_noticed() {
+    let hanging = Hanging::default();
+    let mut world = World::new(hanging.clone());
+    for name in ["hangs", "file"] {
+        world.write(name, "one");
+    }
+    world.watch(1, "hangs");
+    world.watch(2, "file");
+    world.sources.look().unwrap();
+    world.sources.reread(DiffId(1)).unwrap();
+    for name in ["hangs", "file"] {
+        world.write(name, "three");
+    }
+    // Whichever the first thread looked at first.
+    loop {
+        world.sources.look().unwrap();
+        if let Some(news) = world.next() {
+            assert_eq!(news, (DiffId(2), News::Disk(Disk::Changed)));
+            break;
+        }
+    }
+    // Nobody piles up behind it.
+    world.sources.reread(DiffId(1)).unwrap();
+    hanging.let_go();
+    let mut about_it = Vec::new();
+    while about_it.is_empty() || world.sources.files[&DiffId(1)].is_looked_at {
+        about_it.extend(world.next());
+    }
+    let read = (DiffId(1), News::Read(Ok(Some("three".into()))));
+    let changed = (DiffId(1), News::Disk(Disk::Changed));
+    assert!(
+        about_it.contains(&read) || about_it.contains(&changed),
+        "{about_it:?}"
+    );
+}
+
+#[test]
+fn what_is_answered_about_a_former_proposal_counts_for_nothing() {
+    let mut world = World::new(OnDisk);
+    world.write("file", "one");
+    world.watch(1, "file");
+    world.sources.reread(DiffId(1)).unwrap();
+    world.write("file", "three");
+    // The agent proposes anew, for the file as it is by now.
+    world.watch(1, "file");
+    assert_eq!(world.next(), None);
+    assert_eq!(world.look(), None);
+}
