@@ -120,6 +120,11 @@ pub struct Moves<'a> {
 }
 
 impl Moves<'_> {
+    /// Whether the texts are the same.
+    pub fn are_none(&self) -> bool {
+        self.steps.is_empty()
+    }
+
     /// Where a line of the text before is.
     pub fn before(&self, line: usize) -> Place {
         self.through(line, |origin| &origin.before)

@@ -78,11 +78,11 @@ pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>)
             sub: 0,
         },
     };
-    // Whoever is at the very top sees what comes there.
-    let top = match former.top == Top::default() {
-        true => Top::default(),
-        false => top,
-    };
+    // Whoever is at the very top sees what comes there, if that drives nothing out of sight.
+    let stays_at_top = former.top == Top::default()
+        && !moves.are_none()
+        && of_hunk.is_none_or(|(_, row)| row < former.height);
+    let top = if stays_at_top { Top::default() } else { top };
     let hunk = lines(former.rows, current.start)
         .map_or(former.hunk, |lines| nearest_hunk(lines, hunks, moves));
     let hunk = hunk.min(hunks.len().saturating_sub(1));
