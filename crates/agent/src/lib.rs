@@ -88,12 +88,10 @@
 //! ```
 
 mod client;
-pub mod conformance;
 mod error;
 pub mod find;
 pub mod host;
 mod http;
-mod json;
 mod knock;
 mod link;
 mod message;

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::error::ClientError;
 use crate::http::{Answer, MAX_MESSAGE, too_long};
-use crate::json;
 use crate::sse::Parser;
+use pillion_protocol::json;
 
 /// A message.
 #[derive(Debug, Clone, PartialEq)]

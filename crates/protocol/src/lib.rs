@@ -8,12 +8,14 @@
 //! - [`token`]: secrets that never show in a log (C3).
 //! - [`context`]: what the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
+//! - [`json`]: JSON of others, in bounded memory.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
 
 pub mod context;
 pub mod dialect;
 pub mod diff;
 pub mod discovery;
+pub mod json;
 pub mod surrogates;
 pub mod token;
 

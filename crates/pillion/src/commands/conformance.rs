@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use pillion_agent::conformance::{Conformance, Level, Patience, Report, Row, Rule, Target, rules};
+use pillion_conformance::{Conformance, Level, Patience, Report, Row, Rule, Target, rules};
 use pillion_discovery::Environment;
 
 use self::helper::{Commands, Reviewer};

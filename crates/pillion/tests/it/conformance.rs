@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_agent::conformance::rules;
+use pillion_conformance::rules;
 use pillion_testkit::{Env, Pane, SOON, Size, Tmux};
 use quick_xml::Reader;
 use quick_xml::events::Event;

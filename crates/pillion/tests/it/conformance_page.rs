@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use pillion_agent::conformance::rules;
+use pillion_conformance::rules;
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use pillion_agent::conformance::{Help, Helper, Step};
+use pillion_conformance::{Help, Helper, Step};
 
 use crate::failure;
 

@@ -1,6 +1,6 @@
 //! The report as JUnit XML, which build servers read.
 
-use pillion_agent::conformance::{Group, Report, Row, Target, Verdict};
+use pillion_conformance::{Group, Report, Row, Target, Verdict};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crossterm::style::{Color, Stylize};
-use pillion_agent::conformance::{Group, Report, Row, Rule, Summary, Target, Verdict};
+use pillion_conformance::{Group, Report, Row, Rule, Summary, Target, Verdict};
 use serde::Serialize;
 
 use crate::visible;

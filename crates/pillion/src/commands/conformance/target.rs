@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use pillion_agent::conformance::Target;
+use pillion_conformance::Target;
 use pillion_discovery::survey::{Companion, Survey};
 use pillion_discovery::{Environment, FileError, survey};
 use pillion_protocol::Dialect;

@@ -3,11 +3,11 @@
 
 use std::iter;
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::rule::Group::Texts;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, broken};
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::rule::Group::Texts;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, broken};
 
 pub(super) const CHECKS: &[Check] = &[
     check(

@@ -12,15 +12,15 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use super::line::{Line, Patience};
-use super::message::ACCEPTED;
-use super::names::Names;
-use super::probe::{Answer, NoAnswer, Probe};
-use super::rule::{Problem, blocked, broken, unchecked};
-use super::seen::Seen;
-use super::session::{Session, ToolReply};
-use super::target::Target;
-use super::watch::{Changes, Watch};
+use crate::line::{Line, Patience};
+use crate::message::ACCEPTED;
+use crate::names::Names;
+use crate::probe::{Answer, NoAnswer, Probe};
+use crate::rule::{Problem, blocked, broken, unchecked};
+use crate::seen::Seen;
+use crate::session::{Session, ToolReply};
+use crate::target::Target;
+use crate::watch::{Changes, Watch};
 
 /// Something that only a person, or a command in a person's place, can do in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]

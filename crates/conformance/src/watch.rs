@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::facts;
+use crate::facts;
 
 /// How often it looks. Who writes in place leaves a gap of microseconds: it is recognised by the
 /// file that stays the same one.

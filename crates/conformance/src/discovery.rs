@@ -9,13 +9,13 @@ use pillion_protocol::Dialect;
 use pillion_protocol::discovery::split_roots;
 use serde_json::Value;
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::facts;
-use super::rule::Group::Discovery;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Look, Problem, Tally, blocked, broken, shown, unchecked};
-use super::target::TargetFile;
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::facts;
+use crate::rule::Group::Discovery;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, shown, unchecked};
+use crate::target::TargetFile;
 
 pub(super) const CHECKS: &[Check] = &[
     check(

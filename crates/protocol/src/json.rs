@@ -13,7 +13,7 @@ const MAX_VALUES: usize = 200_000;
 ///
 /// # Errors
 /// When it is no JSON, or holds too many values.
-pub(crate) fn value(text: &[u8]) -> serde_json::Result<Value> {
+pub fn value(text: &[u8]) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let mut left = MAX_VALUES;
     let value = Bounded(&mut left).deserialize(&mut deserializer)?;

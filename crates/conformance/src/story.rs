@@ -6,13 +6,13 @@ use std::time::{Duration, Instant, SystemTime};
 use pillion_protocol::context::MAX_FILES;
 use serde_json::Value;
 
-use super::bench::{Bench, Step};
-use super::files::{some_file, some_texts};
-use super::message::{is_context, is_outcome};
-use super::probe::NoAnswer;
-use super::rule::{Problem, blocked, unchecked};
-use super::seen::{Contexts, Moves, Story, Visits};
-use super::session::Session;
+use crate::bench::{Bench, Step};
+use crate::files::{some_file, some_texts};
+use crate::message::{is_context, is_outcome};
+use crate::probe::NoAnswer;
+use crate::rule::{Problem, blocked, unchecked};
+use crate::seen::{Contexts, Moves, Story, Visits};
+use crate::session::Session;
 
 /// Something of everything that programs spoil, and that a person can still accept.
 const TEXT: &str = "\u{feff}one\r\ntwo\t \n\0\u{2028}é e\u{301} 👩\u{200d}🚀\r";

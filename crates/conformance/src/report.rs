@@ -1,6 +1,6 @@
 //! What was found, rule by rule.
 
-use super::rule::{Level, Rule, Verdict};
+use crate::rule::{Level, Rule, Verdict};
 
 /// One rule and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

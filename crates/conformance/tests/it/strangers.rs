@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pillion_agent::conformance::{
-    Conformance, Help, Helper, Patience, Report, Step, Target, Verdict,
-};
+use pillion_conformance::{Conformance, Help, Helper, Patience, Report, Step, Target, Verdict};
 use pillion_discovery::Environment;
 use serde_json::{Value, json};
 

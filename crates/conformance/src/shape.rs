@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::rule::{Look, shown};
+use crate::rule::{Look, shown};
 
 /// September 2001: no editor focused a file before, and seconds are smaller.
 const EARLIEST: u64 = 1_000_000_000_000;

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ::http::Method;
+use http::Method;
 use pillion_protocol::diff::CLOSE_DIFF;
 use serde_json::json;
 
-use super::events::Event;
-use super::message::{NEWEST_VERSION, request};
-use super::probe::{Answer, NoAnswer, Probe, VERSION};
-use super::target::Target;
+use crate::events::Event;
+use crate::message::{NEWEST_VERSION, request};
+use crate::probe::{Answer, NoAnswer, Probe, VERSION};
+use crate::target::Target;
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy)]

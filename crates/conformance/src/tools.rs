@@ -3,12 +3,12 @@
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use serde_json::{Value, json};
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::probe::NoAnswer;
-use super::rule::Group::Tools;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, blocked, broken, shown};
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::probe::NoAnswer;
+use crate::rule::Group::Tools;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, Problem, blocked, broken, shown};
 
 pub(super) const CHECKS: &[Check] = &[
     check(

@@ -13,7 +13,7 @@
 //! use std::path::Path;
 //! use std::pin::Pin;
 //!
-//! use pillion_agent::conformance::{Conformance, Help, Helper, Patience, Step, Target};
+//! use pillion_conformance::{Conformance, Help, Helper, Patience, Step, Target};
 //! use pillion_discovery::Environment;
 //!
 //! /// Nobody sits at the editor.
@@ -69,15 +69,15 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-pub use bench::{Help, Helper, Step};
-pub use line::Patience;
-pub use report::{Report, Row, Summary};
-pub use rule::{Group, Level, Rule, Verdict};
-pub use target::{Target, TargetError};
+pub use crate::bench::{Help, Helper, Step};
+pub use crate::line::Patience;
+pub use crate::report::{Report, Row, Summary};
+pub use crate::rule::{Group, Level, Rule, Verdict};
+pub use crate::target::{Target, TargetError};
 
-use bench::Bench;
-use check::Check;
-use rule::{Finding, Problem, blocked, broken};
+use crate::bench::Bench;
+use crate::check::Check;
+use crate::rule::{Finding, Problem, blocked, broken};
 
 /// The rows of every group, in the order in which they are looked at and shown.
 const GROUPS: &[&[Check]] = &[

@@ -7,19 +7,19 @@ use std::time::{Duration, SystemTime};
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::message::is_context;
-use super::probe::NoAnswer;
-use super::rule::Group::Context;
-use super::rule::Level::{May, Must, Should};
-use super::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
-use super::seen::{Contexts, Moves, TOO_CLOSE};
-use super::shape::{
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::message::is_context;
+use crate::probe::NoAnswer;
+use crate::rule::Group::Context;
+use crate::rule::Level::{May, Must, Should};
+use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
+use crate::seen::{Contexts, Moves, TOO_CLOSE};
+use crate::shape::{
     absolute_path, context_shape, cursor, details, existing_file, newest_is_active, one_active,
     selection, timestamp,
 };
-use super::story::{self, files};
+use crate::story::{self, files};
 
 pub(super) const CHECKS: &[Check] = &[
     check(

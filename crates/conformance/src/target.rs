@@ -10,7 +10,7 @@ use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
 use serde_json::Value;
 
-use super::facts::{self, Facts};
+use crate::facts::{self, Facts};
 
 /// How many files are looked into that no agent would look at.
 const MAX_OTHERS: usize = 500;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::rule::Problem;
+use crate::rule::Problem;
 
 /// Updates that come closer than this were not debounced; the rest is for the way here.
 pub(super) const TOO_CLOSE: Duration = Duration::from_millis(25);

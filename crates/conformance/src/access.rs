@@ -1,18 +1,18 @@
 //! Who is let in: the token on every method (C3), and the Host and Origin rules that keep web
 //! pages out.
 
-use ::http::Method;
+use http::Method;
 use pillion_protocol::Token;
 use serde_json::json;
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::message::{NEWEST_VERSION, initialize_params, request};
-use super::probe::{NoAnswer, Probe};
-use super::rule::Group::Access;
-use super::rule::Level::{May, Must, Should};
-use super::rule::{Finding, Problem, blocked, broken, unchecked};
-use super::session::Session;
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::message::{NEWEST_VERSION, initialize_params, request};
+use crate::probe::{NoAnswer, Probe};
+use crate::rule::Group::Access;
+use crate::rule::Level::{May, Must, Should};
+use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::session::Session;
 
 pub(super) const CHECKS: &[Check] = &[
     check(

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use pillion_agent::conformance::{
+use pillion_conformance::{
     Conformance, Help, Helper, Patience, Report, Row, Rule, Step, Target, Verdict, rules,
 };
 use pillion_discovery::Environment;

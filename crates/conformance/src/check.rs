@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::bench::Bench;
-use super::rule::{Finding, Group, Level, Rule};
+use crate::bench::Bench;
+use crate::rule::{Finding, Group, Level, Rule};
 
 /// A check under way.
 pub(super) type Checking<'a> = Pin<Box<dyn Future<Output = Finding> + 'a>>;

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path};
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::probe::NoAnswer;
-use super::rule::Group::Diffs;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, blocked, broken, cut, unchecked};
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::probe::NoAnswer;
+use crate::rule::Group::Diffs;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, Problem, blocked, broken, cut, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::bench::{Bench, Step};
-use super::check::{Check, check};
-use super::message::{is_context, is_outcome};
-use super::probe::NoAnswer;
-use super::rule::Group::Sessions;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, blocked, broken, unchecked};
-use super::session::Session;
-use super::story::{self, move_about};
+use crate::bench::{Bench, Step};
+use crate::check::{Check, check};
+use crate::message::{is_context, is_outcome};
+use crate::probe::NoAnswer;
+use crate::rule::Group::Sessions;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::session::Session;
+use crate::story::{self, move_about};
 
 pub(super) const CHECKS: &[Check] = &[
     check(

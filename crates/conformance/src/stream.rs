@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use ::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::rule::Group::Transport;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, blocked, broken, unchecked};
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::rule::Group::Transport;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, blocked, broken, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(

@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
 use tokio::net::TcpStream;
 
-use super::bench::{Bench, Step};
-use super::check::{Check, check};
-use super::rule::Group::Lifecycle;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Look, Problem, Tally, blocked, broken, cut, unchecked};
-use super::seen::Stopped;
+use crate::bench::{Bench, Step};
+use crate::check::{Check, check};
+use crate::rule::Group::Lifecycle;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, cut, unchecked};
+use crate::seen::Stopped;
 
 pub(super) const CHECKS: &[Check] = &[
     check(

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::iter;
 use std::time::{Duration, Instant};
 
-use ::http::Method;
+use http::Method;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
@@ -13,12 +13,12 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::events::{Event, Events};
-use super::line::{Line, Record};
-use super::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
-use super::probe::{MAX_ANSWER, NoAnswer, Probe, VERSION};
-use super::rule::shown;
-use crate::json;
+use crate::events::{Event, Events};
+use crate::line::{Line, Record};
+use crate::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
+use crate::probe::{MAX_ANSWER, NoAnswer, Probe, VERSION};
+use crate::rule::shown;
+use pillion_protocol::json;
 
 /// What came on an event stream.
 #[derive(Debug, Clone)]

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::message::{ACCEPTED, REJECTED};
-use super::probe::NoAnswer;
-use super::rule::Group::Diffs;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, blocked, broken, cut, shown, unchecked};
-use super::seen::Story;
-use super::session::{Session, ToolReply};
-use super::story;
-use super::texts::difference;
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::message::{ACCEPTED, REJECTED};
+use crate::probe::NoAnswer;
+use crate::rule::Group::Diffs;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, Problem, blocked, broken, cut, shown, unchecked};
+use crate::seen::Story;
+use crate::session::{Session, ToolReply};
+use crate::story;
+use crate::texts::difference;
 
 pub(super) const CHECKS: &[Check] = &[
     check(

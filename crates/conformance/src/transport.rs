@@ -2,18 +2,18 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
-use ::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::bench::Bench;
-use super::check::{Check, check};
-use super::message::{NEWEST_VERSION, initialize_params, notification, request};
-use super::probe::{NoAnswer, Probe};
-use super::rule::Group::Transport;
-use super::rule::Level::{Must, Should};
-use super::rule::{Finding, Problem, blocked, broken, shown, unchecked};
+use crate::bench::Bench;
+use crate::check::{Check, check};
+use crate::message::{NEWEST_VERSION, initialize_params, notification, request};
+use crate::probe::{NoAnswer, Probe};
+use crate::rule::Group::Transport;
+use crate::rule::Level::{Must, Should};
+use crate::rule::{Finding, Problem, blocked, broken, shown, unchecked};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
