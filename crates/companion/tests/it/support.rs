@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// Longer than anything that is awaited here takes.
-pub const SOON: Duration = Duration::from_secs(60);
+pub const SOON: Duration = Duration::from_secs(120);
 
 pub struct TestCompanion {
     pub companion: Companion,

@@ -55,7 +55,7 @@ fn wired(companion: &Companion, agent: Dialect, variables: &[(&str, &str)]) -> V
     lines(&Wiring::leading(companion, agent, here))
 }
 
-const GEMINI_FILE: &str = "gemini-ide-server-7-4242.json";
+const GEMINI_FILE: &str = "gemini-ide-server-4194305-4242.json";
 
 #[test]
 fn everything_that_an_agent_reads_is_set() {
@@ -69,7 +69,7 @@ fn everything_that_an_agent_reads_is_set() {
             "GEMINI_CLI_IDE_SERVER_PORT=4242",
             "GEMINI_CLI_IDE_WORKSPACE_PATH=/w",
             "GEMINI_CLI_IDE_AUTH_TOKEN=g",
-            "GEMINI_CLI_IDE_PID=7",
+            "GEMINI_CLI_IDE_PID=4194305",
         ]
     );
     assert_eq!(
@@ -101,7 +101,7 @@ fn what_the_companion_does_not_tell_is_not_left_from_another() {
     );
 }
 
-/// A folder with a companion's file for the editor 7, which is not above this process.
+/// A folder with a companion's file for an editor that is not above this process: no process has such a number.
 struct Published {
     root: String,
     companion: Companion,
@@ -203,7 +203,7 @@ fn no_token_is_shown() {
     assert!(!format!("{wiring:?}").contains("hunter2"));
     let values = wiring.changes().iter().filter_map(|it| it.value.as_ref());
     let shown: Vec<_> = values.map(Value::shown).collect();
-    assert_eq!(shown, ["4242", "/w", "…", "7"]);
+    assert_eq!(shown, ["4242", "/w", "…", "4194305"]);
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn without_a_companion_only_what_surely_leads_nowhere_is_taken_out() {
         let environment = Environment::from_pairs([
             ("GEMINI_CLI_IDE_SERVER_PORT", port),
             ("GEMINI_CLI_IDE_WORKSPACE_PATH", workspace),
-            ("GEMINI_CLI_IDE_PID", "7"),
+            ("GEMINI_CLI_IDE_PID", "4194305"),
             ("QWEN_CODE_IDE_SERVER_PORT", "1"),
         ]);
         let here = Surroundings {
