@@ -10,7 +10,7 @@ use pillion_companion::control::{
 use pillion_protocol::{Dialect, Outcome};
 use tokio::time::timeout;
 
-use crate::support::{Asked, RawStream, TestCompanion, next_outcome};
+use crate::support::{Asked, RawStream, SOON, TestCompanion, next_outcome};
 
 const GEMINI: Dialect = Dialect::GeminiCli;
 const QWEN: Dialect = Dialect::QwenCode;

@@ -15,24 +15,25 @@ const OPENING: &str = "（［｛「『【〈《〔";
 /// break belong to no row.
 pub fn rows(text: &str, max: usize) -> Vec<Range<usize>> {
     let max = max.max(1);
-    let mut rows = vec![0..0];
+    let mut rows: Vec<Range<usize>> = Vec::new();
     // Columns of the last row, with the spaces behind it.
     let mut column = 0;
     for word in words(text) {
         let Word { bytes, width, gap } = word;
-        if column + width <= max {
-            if let Some(row) = rows.last_mut() {
-                row.end = bytes.end;
-            }
+        if let Some(row) = rows.last_mut().filter(|_| column + width <= max) {
+            row.end = bytes.end;
             column += width + gap;
             continue;
         }
-        if rows[..] == [0..0] {
+        if rows.iter().all(Range::is_empty) {
             rows.clear();
         }
         let (cut, last) = cut(text, bytes, max);
         rows.extend(cut);
         column = last + gap;
+    }
+    if rows.is_empty() {
+        rows.push(0..0);
     }
     rows
 }
@@ -85,13 +86,13 @@ fn can_part(one: &str, other: &str) -> bool {
 
 /// A word that is longer than a row, in rows of its own; and how many columns the last has.
 fn cut(text: &str, bytes: Range<usize>, max: usize) -> (Vec<Range<usize>>, usize) {
-    let mut rows = vec![bytes.start..bytes.start];
+    let mut rows: Vec<Range<usize>> = Vec::new();
     let mut column = 0;
     for piece in pieces(&text[..bytes.end], Place::default()) {
         if piece.at.byte < bytes.start {
             continue;
         }
-        if column > 0 && column + piece.width > max {
+        if rows.is_empty() || column > 0 && column + piece.width > max {
             rows.push(piece.at.byte..piece.at.byte);
             column = 0;
         }
@@ -99,6 +100,9 @@ fn cut(text: &str, bytes: Range<usize>, max: usize) -> (Vec<Range<usize>>, usize
             row.end = piece.at.byte + piece.bytes;
         }
         column += piece.width;
+    }
+    if rows.is_empty() {
+        rows.push(bytes);
     }
     (rows, column)
 }

@@ -257,8 +257,9 @@ each_neovim! {
 /// Waits until the process and what it published are gone.
 fn wait_gone(home: &Home, pid: u32) {
     let started = Instant::now();
-    let process = PathBuf::from(format!("/proc/{pid}"));
-    while process.exists() || !discovery_files(home, Dialect::GeminiCli).is_empty() {
+    while pillion_discovery::process::is_alive(pid)
+        || !discovery_files(home, Dialect::GeminiCli).is_empty()
+    {
         assert!(started.elapsed() < SOON, "Pillion is still there");
         std::thread::sleep(Duration::from_millis(10));
     }
