@@ -339,10 +339,10 @@ async fn a_reader_that_stalls_holds_up_nobody() {
         .header("Mcp-Session-Id", &session)
         .header("Content-Length", "0");
     let stalled = stream.open().await;
-    let path = companion.path("new");
-    let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
-        {"name": "openDiff", "arguments": {"filePath": path, "newContent": "x"}}});
-    for _ in 0..3 {
+    for number in 0..3 {
+        let path = companion.path(&format!("new-{number}"));
+        let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+            {"name": "openDiff", "arguments": {"filePath": path, "newContent": "x"}}});
         let open = companion.request("POST", &call.to_string());
         let open = open.header("Mcp-Session-Id", &session).send();
         let (opened, diff) = tokio::join!(open, companion.editor.show());
@@ -353,6 +353,7 @@ async fn a_reader_that_stalls_holds_up_nobody() {
             .resolve_diff(diff.id, diff.revision, outcome);
     }
     let (client, _updates) = companion.connect(QWEN).await;
+    let path = companion.path("new");
     let (opened, _) = tokio::join!(client.open_diff(&path, "q"), companion.editor.show());
     opened.unwrap();
     let start = Instant::now();

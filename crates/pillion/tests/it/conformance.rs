@@ -150,8 +150,8 @@ fn a_person_at_the_terminal_is_asked() {
     assert!(asked.contains("Accept the diff of"), "{asked}");
     let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
     let listed: Value = serde_json::from_str(&listed).unwrap();
-    let id = listed[0]["id"].to_string();
-    sandbox.run(["accept", &id]).expect(0);
+    let number = listed[0]["diff"].as_str().unwrap();
+    sandbox.run(["accept", number]).expect(0);
     let done = pane.wait_for("exit code 0", SOON);
     assert!(done.contains("3 passed, 0 failed, 0 skipped"), "{done}");
     let coloured = pane.screen_with_colours();

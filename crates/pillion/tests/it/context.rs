@@ -62,7 +62,7 @@ fn active(context: &Value) -> &str {
 fn what_was_focused_is_shown_with_cursor_and_selection() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
-    let path = sandbox.home.file("a.rs", "");
+    let path = sandbox.home.file("a.rs", "1\n2\n123456\n");
     let before = sandbox.run(["context"]).expect(0).stdout;
     assert_eq!(before, "no file is open in Pillion\n");
     let other = sandbox.home.home().join("b.rs");

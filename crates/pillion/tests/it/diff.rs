@@ -44,9 +44,9 @@ impl Asking {
         Self(child)
     }
 
-    /// Waits until its diff is shown; the diff's number.
+    /// Waits until its diff is shown; the proposal's number, such as `1.1`.
     fn shown(&self, sandbox: &Sandbox) -> String {
-        pending(sandbox, 1)[0]["id"].to_string()
+        number(&pending(sandbox, 1)[0])
     }
 
     fn answer(self) -> Answer {
@@ -75,6 +75,11 @@ fn kept(answer: &Answer) -> PathBuf {
     let hint = lines.find_map(|line| line.strip_prefix("Hint: The accepted text is kept in "));
     let path = hint.and_then(|hint| hint.strip_suffix('.'));
     PathBuf::from(path.unwrap_or_else(|| panic!("{}", answer.stderr)))
+}
+
+/// A listed proposal's number, which `accept` takes although nobody was shown its text.
+fn number(listed: &Value) -> String {
+    listed["diff"].as_str().unwrap().to_owned()
 }
 
 /// Waits until so many diffs are pending.
@@ -394,7 +399,7 @@ fn the_companion_whose_workspace_holds_the_file_decides() {
         let asking = Asking::start_in(&sandbox, folder, &args, b"x");
         let diff = pending_in(&sandbox, &other, 1).remove(0);
         assert_eq!(diff["path"], path.to_str().unwrap());
-        let id = diff["id"].to_string();
+        let id = number(&diff);
         sandbox.run_in(&other, ["accept", &id]).expect(0);
         assert_eq!(asking.answer().expect(0), "x");
     };

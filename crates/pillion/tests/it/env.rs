@@ -50,7 +50,11 @@ fn without_a_companion_it_prints_nothing() {
     let _serve = sandbox.serve::<&str>([]);
     let ran = sandbox.run_in("/".as_ref(), ["env", "--shell", "sh"]);
     assert_eq!(ran.stdout, "");
-    ran.expect_error(3, "no companion for /; 1 companion runs", "--workspace");
+    ran.expect_error(
+        3,
+        "no companion for /; the only one that runs is for ",
+        "--workspace",
+    );
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Machine {
             let listed = self.shell("pillion diffs --json").output().unwrap().stdout;
             let diffs: Vec<serde_json::Value> = serde_json::from_slice(&listed).unwrap();
             if let Some(diff) = diffs.iter().find(|diff| diff["agent"] == "script") {
-                return self.run(&format!("pillion accept {}", diff["id"]));
+                return self.run(&format!("pillion accept {}", diff["diff"]));
             }
             assert!(started.elapsed() < SOON, "no proposal came");
             thread::sleep(Duration::from_millis(20));
