@@ -41,7 +41,8 @@ fn qwen_tells_its_model_what_changed() {
 /// The first prompt carries the whole context, the next what changed since.
 fn tells_its_model_what_changed(kind: AgentKind) {
     let home = Home::new();
-    let files = ["first.txt", "second.txt"].map(|name| home.file(name, "text\n"));
+    let files =
+        ["first.txt", "second.txt"].map(|name| home.file(name, &"0123456789\n".repeat(5000)));
     let scene = Scene::with(kind, home, &Env::default());
     for (file, line, selected) in [
         (&files[0], 4711, "the first words"),
