@@ -155,7 +155,7 @@ fn propose(scene: &Scene) -> std::path::PathBuf {
 
 /// Waits until the review says that the agent closed the view, and shows it no more.
 fn wait_closed(scene: &Scene) {
-    let said = format!("{} closed {FILE}", display_name(scene.kind()));
+    let said = format!("{} closed its diff of {FILE}", display_name(scene.kind()));
     scene.review.pane().wait_for(&said, crate::companion::SOON);
     scene.review.wait_idle();
 }
