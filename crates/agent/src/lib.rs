@@ -77,7 +77,7 @@
 //! let (client, mut updates) = Client::connect_to(address).await?;
 //! client.open_diff("/work/notes.md", "new text\n").await?;
 //! while let Some(update) = updates.next().await {
-//!     if let Update::DiffAccepted { path, content } = update {
+//!     if let Update::DiffAccepted { path, content, .. } = update {
 //!         assert_eq!((path.as_str(), content.as_str()), ("/work/notes.md", "new text\n"));
 //!         break;
 //!     }

@@ -49,7 +49,7 @@ type Find = Box<dyn FnMut() -> Option<Address> + Send>;
 /// let session = Session::connect(move || Some(address.clone())).await?;
 /// match session.propose("/tmp/notes.md", "new text\n").await? {
 ///     // The agent writes the file, never the companion (C5.9).
-///     Decision::Accepted(text) => assert_eq!(text, "new text\n"),
+///     Decision::Accepted { text, .. } => assert_eq!(text, "new text\n"),
 ///     Decision::Rejected | Decision::Closed(_) => {}
 /// }
 /// session.end().await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pillion_protocol::IdeContext;
 use pillion_protocol::context::CONTEXT_UPDATE;
+use pillion_protocol::diff::DIFF_BASE;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -27,12 +28,26 @@ pub enum Update {
         path: String,
         /// The complete final text.
         content: String,
+        /// Which text of the file the reviewer compared it with last, as a fingerprint: only from
+        /// Pillion's review, and only to Pillion's own commands.
+        base: Option<String>,
     },
     /// The reviewer rejected a diff (C5.7), also by its old name `ide/diffClosed`.
     DiffRejected {
         /// The file, as it was given to [`Client::open_diff`](crate::Client::open_diff).
         path: String,
     },
+}
+
+impl Update {
+    /// Accepted, by a companion that does not say what it was compared with.
+    pub fn accepted(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self::DiffAccepted {
+            path: path.into(),
+            content: content.into(),
+            base: None,
+        }
+    }
 }
 
 /// The event stream of a session. What is not read waits at the companion; dropping it closes the
@@ -141,10 +156,16 @@ pub(crate) fn update(method: &str, mut params: Value) -> Option<Update> {
     };
     let path = take("filePath")?;
     match method {
-        "ide/diffAccepted" => Some(Update::DiffAccepted {
-            path,
-            content: take("content")?,
-        }),
+        "ide/diffAccepted" => {
+            let content = take("content")?;
+            let base = params.get("_meta").and_then(|meta| meta.get(DIFF_BASE));
+            let base = base.and_then(Value::as_str).map(str::to_owned);
+            Some(Update::DiffAccepted {
+                path,
+                content,
+                base,
+            })
+        }
         "ide/diffRejected" | "ide/diffClosed" => Some(Update::DiffRejected { path }),
         _ => None,
     }
@@ -180,6 +201,22 @@ mod tests {
             let params = json!({"filePath": "/a", "content": "x"});
             let expected = Update::DiffRejected { path: path.clone() };
             assert_eq!(update(method, params), Some(expected), "{method}");
+        }
+    }
+
+    #[test]
+    fn the_base_of_an_acceptance_is_read_and_anything_else_there_is_none() {
+        for (meta, expected) in [
+            (json!({"pillion/base": "absent"}), Some("absent".to_owned())),
+            (json!({"pillion/base": 5}), None),
+            (json!("pillion/base"), None),
+            (Value::Null, None),
+        ] {
+            let params = json!({"filePath": "/a", "content": "x", "_meta": meta});
+            let Some(Update::DiffAccepted { base, .. }) = update("ide/diffAccepted", params) else {
+                panic!("it is an acceptance")
+            };
+            assert_eq!(base, expected);
         }
     }
 

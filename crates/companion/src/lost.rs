@@ -79,7 +79,7 @@ impl Losses {
 impl Lost {
     /// What is lost of an outcome that its agent did not take.
     pub(crate) fn new(agent: Dialect, delivery: Delivery) -> Option<Self> {
-        let Outcome::Accepted { content } = delivery.outcome else {
+        let Outcome::Accepted { content, .. } = delivery.outcome else {
             return None;
         };
         Some(Self {

@@ -261,10 +261,9 @@ mod tests {
     }
 
     fn accepted(path: &str, is_edited: bool) -> Delivery {
-        let content = "x".to_owned();
         Delivery {
             file_path: path.into(),
-            outcome: Outcome::Accepted { content },
+            outcome: Outcome::accepted("x"),
             is_edited,
         }
     }

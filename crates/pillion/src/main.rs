@@ -1,6 +1,7 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
 mod absolute;
+mod base;
 mod choice;
 mod cli;
 mod commands;

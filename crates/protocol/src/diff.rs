@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::dialect::Dialect;
+
 /// The tool that shows a proposal (C5.1).
 pub const OPEN_DIFF: &str = "openDiff";
 /// The tool that takes a proposal's view away (C5.4).
@@ -24,6 +26,9 @@ pub struct CloseDiff {
     /// The file of the proposal, as in the [`OpenDiff`] before.
     pub file_path: String,
 }
+
+/// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
+pub const DIFF_BASE: &str = "pillion/base";
 
 /// The largest proposed content, in bytes of UTF-8.
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
@@ -111,12 +116,33 @@ pub enum Outcome {
     Accepted {
         /// The complete final text.
         content: String,
+        /// Which text of the file the reviewer compared it with last, as a fingerprint. Only for
+        /// [`Dialect::Script`]: the contract knows nothing of it.
+        base: Option<String>,
     },
     /// Rejected, which closing the view without accepting is too.
     Rejected,
 }
 
 impl Outcome {
+    /// Accepted by somebody who does not say what it was compared with.
+    pub fn accepted(content: impl Into<String>) -> Self {
+        Self::Accepted {
+            content: content.into(),
+            base: None,
+        }
+    }
+
+    /// As much of it as this agent is to hear: all but Pillion's own commands get what the contract
+    /// says, and nothing else.
+    #[must_use]
+    pub fn for_agent(self, agent: Dialect) -> Self {
+        match self {
+            Self::Accepted { content, .. } if agent != Dialect::Script => Self::accepted(content),
+            outcome => outcome,
+        }
+    }
+
     /// The notification's method.
     pub fn method(&self) -> &'static str {
         match self {
@@ -128,8 +154,11 @@ impl Outcome {
     /// The notification's params, for the `file_path` that the agent sent (C5.8).
     pub fn into_params(self, file_path: String) -> Value {
         let mut params = Map::from_iter([("filePath".to_owned(), Value::String(file_path))]);
-        if let Self::Accepted { content } = self {
+        if let Self::Accepted { content, base } = self {
             params.insert("content".to_owned(), Value::String(content));
+            if let Some(base) = base {
+                params.insert("_meta".to_owned(), json!({DIFF_BASE: base}));
+            }
         }
         Value::Object(params)
     }
@@ -241,9 +270,7 @@ mod tests {
 
     #[test]
     fn outcomes_have_the_wire_shape_of_the_contract() {
-        let accepted = Outcome::Accepted {
-            content: "x\r\n".into(),
-        };
+        let accepted = Outcome::accepted("x\r\n");
         assert_eq!(accepted.method(), "ide/diffAccepted");
         assert_eq!(
             accepted.into_params("/a".into()),
@@ -254,6 +281,24 @@ mod tests {
             Outcome::Rejected.into_params("/a".into()),
             json!({"filePath": "/a"})
         );
+    }
+
+    #[test]
+    fn only_a_script_hears_what_an_acceptance_was_compared_with() {
+        for agent in Dialect::ALL {
+            let accepted = Outcome::Accepted {
+                content: "x".into(),
+                base: Some("absent".into()),
+            };
+            let params = accepted.for_agent(agent).into_params("/a".into());
+            let expected = match agent {
+                Dialect::Script => {
+                    r#"{"_meta":{"pillion/base":"absent"},"content":"x","filePath":"/a"}"#
+                }
+                _ => r#"{"content":"x","filePath":"/a"}"#,
+            };
+            assert_eq!(params.to_string(), expected, "{agent:?}");
+        }
     }
 
     #[test]

@@ -79,8 +79,12 @@ impl Hub {
             Update::Context(context) => {
                 self.context.send_replace(context.as_seen_by_agent());
             }
-            Update::DiffAccepted { path, content } => {
-                self.settle(&path, Decision::Accepted(content));
+            Update::DiffAccepted {
+                path,
+                content: text,
+                base,
+            } => {
+                self.settle(&path, Decision::Accepted { text, base });
             }
             Update::DiffRejected { path } => self.settle(&path, Decision::Rejected),
         }

@@ -123,12 +123,12 @@ async fn a_decision_can_be_asked_for_again() {
     let mut proposal = session.open_diff("/a", "x").await.unwrap();
     for _ in 0..2 {
         let decision = timeout(SOON, proposal.decision()).await.unwrap();
-        assert_eq!(decision.unwrap(), Decision::Accepted("y".to_owned()));
+        assert_eq!(decision.unwrap(), Decision::accepted("y"));
     }
     // The next view of the file is not this one's to close.
     let _next = session.open_diff("/a", "z").await.unwrap();
     let decision = proposal.withdraw().await.unwrap();
-    assert_eq!(decision, Decision::Accepted("y".to_owned()));
+    assert_eq!(decision, Decision::accepted("y"));
     assert_eq!(closed(&server, "/a"), 0);
 }
 
@@ -154,7 +154,7 @@ async fn a_decision_that_nobody_asked_for_is_what_a_withdrawal_gives() {
     };
     let _next = timeout(SOON, next).await.unwrap();
     let decision = proposal.withdraw().await.unwrap();
-    assert_eq!(decision, Decision::Accepted("y".to_owned()));
+    assert_eq!(decision, Decision::accepted("y"));
     assert_eq!(closed(&server, "/a"), 0, "the view is the next proposal's");
 }
 
@@ -170,7 +170,7 @@ async fn an_outcome_beside_an_answer_is_heard_after_the_stream_ended() {
     assert_eq!(timeout(SOON, updates.next()).await.unwrap(), None);
     client.open_diff("/a", "x").await.unwrap();
     let (path, content) = ("/a".to_owned(), "y".to_owned());
-    let expected = Update::DiffAccepted { path, content };
+    let expected = Update::accepted(path, content);
     assert_eq!(updates.next().await, Some(expected));
     assert_eq!(updates.next().await, None);
 }

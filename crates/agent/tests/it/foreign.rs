@@ -73,7 +73,7 @@ async fn an_outcome_with_the_answer_of_the_call_is_heard() {
     .await;
     let session = server.session().await;
     let decision = timeout(SOON, session.propose("/a", "x")).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::Accepted("y".to_owned()));
+    assert_eq!(decision.unwrap(), Decision::accepted("y"));
 }
 
 #[tokio::test]
@@ -182,7 +182,7 @@ async fn a_stream_that_ends_is_opened_again_and_no_outcome_is_lost() {
     .await;
     let session = server.session().await;
     let decision = timeout(SOON, session.propose("/a", "x")).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::Accepted("late".to_owned()));
+    assert_eq!(decision.unwrap(), Decision::accepted("late"));
     assert_eq!(
         server.count("POST", "initialize"),
         1,

@@ -139,15 +139,9 @@ async fn a_proposal_is_accepted_rejected_or_closed() {
         ("x", pillion_protocol::Dialect::Script)
     );
     let content = "edited\r\n\u{feff}".to_owned();
-    handle.resolve_diff(
-        diff.id,
-        diff.revision,
-        Outcome::Accepted {
-            content: content.clone(),
-        },
-    );
+    handle.resolve_diff(diff.id, diff.revision, Outcome::accepted(content.clone()));
     let decision = timeout(SOON, proposal.decision()).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::Accepted(content));
+    assert_eq!(decision.unwrap(), Decision::accepted(content));
 
     let mut proposal = session.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
@@ -176,9 +170,9 @@ async fn a_decision_just_before_the_withdrawal_counts() {
     world
         .companion()
         .handle()
-        .resolve_diff(diff.id, diff.revision, Outcome::Accepted { content });
+        .resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
     let decision = proposal.withdraw().await.unwrap();
-    assert_eq!(decision, Decision::Accepted("in time".to_owned()));
+    assert_eq!(decision, Decision::accepted("in time"));
 }
 
 #[tokio::test]
@@ -235,9 +229,9 @@ async fn a_decision_that_nobody_looks_at_leaves_the_next_view_open() {
     let content = "y".to_owned();
     // What would be closed by mistake would be closed by then.
     tokio::time::sleep(Duration::from_millis(200)).await;
-    handle.resolve_diff(diff.id, diff.revision, Outcome::Accepted { content });
+    handle.resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
     let decision = timeout(SOON, next.decision()).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::Accepted("y".to_owned()));
+    assert_eq!(decision.unwrap(), Decision::accepted("y"));
 }
 
 #[tokio::test]
@@ -378,12 +372,11 @@ async fn texts_come_back_byte_for_byte() {
         let diff = world.shown();
         assert_eq!(&*diff.proposed, text);
         let content = diff.proposed.to_string();
-        world.companion().handle().resolve_diff(
-            diff.id,
-            diff.revision,
-            Outcome::Accepted { content },
-        );
+        world
+            .companion()
+            .handle()
+            .resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
         let decision = timeout(SOON, proposal.decision()).await.unwrap().unwrap();
-        assert!(decision == Decision::Accepted(text.to_owned()));
+        assert!(decision == Decision::accepted(text));
     }
 }

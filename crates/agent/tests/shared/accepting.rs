@@ -21,7 +21,7 @@ impl Editor for Yes {
         shown.done(());
         let content = diff.proposed.to_string();
         let handle = self.1.get_or_insert_with(|| self.0.recv().unwrap());
-        handle.resolve_diff(diff.id, diff.revision, Outcome::Accepted { content });
+        handle.resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
     }
 
     fn close_diff(&mut self, _: DiffId, _: CloseReason, closed: Reply<String>) {

@@ -145,7 +145,7 @@ impl<C> Diffs<C> {
         match (mem::replace(&mut entry.state, State::Pending), outcome) {
             // Both decided at once. The agent gets what the reviewer accepted in its answer, for no
             // outcome may follow (C5.10).
-            (State::AgentCloses { caller, .. }, Outcome::Accepted { content }) => {
+            (State::AgentCloses { caller, .. }, Outcome::Accepted { content, .. }) => {
                 self.entries.remove(id);
                 let answer = Ok(Answer::Closed(content));
                 vec![Action::Answer { caller, answer }]
@@ -155,7 +155,7 @@ impl<C> Diffs<C> {
                 entry.state = closes;
                 Vec::new()
             }
-            (State::AgentGone { .. }, Outcome::Accepted { content }) => {
+            (State::AgentGone { .. }, Outcome::Accepted { content, .. }) => {
                 self.lose(id, content).into_iter().collect()
             }
             (gone @ State::AgentGone { .. }, Outcome::Rejected) => {
@@ -235,7 +235,7 @@ impl<C> Diffs<C> {
                         } else {
                             Answer::Settled
                         };
-                        (Ok(settled), Some(Outcome::Accepted { content }))
+                        (Ok(settled), Some(Outcome::accepted(content)))
                     }
                     // Nobody decided anything: the diff goes on waiting.
                     Err(reason) => (Err(reason), None),
@@ -291,7 +291,7 @@ impl<C> Diffs<C> {
                 entry.state = State::CommandAccepts { waiting };
                 return vec![close(CloseReason::Settled)];
             }
-            Decision::AcceptAs(content) => Outcome::Accepted { content },
+            Decision::AcceptAs(content) => Outcome::accepted(content),
             Decision::Reject => Outcome::Rejected,
         };
         let answer = Ok(Answer::Settled);
@@ -423,10 +423,10 @@ impl<C> Diffs<C> {
     fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
         let entry = self.entries.remove(id)?;
         let is_edited =
-            matches!(&outcome, Outcome::Accepted { content } if **content != *entry.proposed);
+            matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposed);
         let delivery = Delivery {
             file_path: entry.file_path,
-            outcome,
+            outcome: outcome.for_agent(entry.agent),
             is_edited,
         };
         Some(Action::Notify {
@@ -450,7 +450,7 @@ impl<C> Diffs<C> {
 /// The answer to a `closeDiff` for a path on which the reviewer has decided, or nobody.
 fn closed_answer(file_path: &str, decided: Option<Outcome>) -> Result<Answer, String> {
     match decided {
-        Some(Outcome::Accepted { content }) => Ok(Answer::Closed(content)),
+        Some(Outcome::Accepted { content, .. }) => Ok(Answer::Closed(content)),
         Some(Outcome::Rejected) => Err(format!("the diff of {file_path} was rejected")),
         None => Err(format!("no diff of {file_path} is open")),
     }

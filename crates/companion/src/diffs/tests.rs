@@ -30,9 +30,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
 }
 
 fn accepted(content: &str) -> Outcome {
-    Outcome::Accepted {
-        content: content.into(),
-    }
+    Outcome::accepted(content)
 }
 
 /// Actions as short lines, so that a test reads as a protocol.
@@ -53,7 +51,7 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
                 let Delivery {
                     file_path, outcome, ..
                 } = delivery;
-                format!("notify {session} {file_path} {outcome:?}")
+                format!("notify {session} {file_path} {outcome:?}").replace(", base: None", "")
             }
             Action::Lose(lost) => {
                 let edited = if lost.is_edited { " edited" } else { "" };

@@ -10,14 +10,14 @@ use pillion_companion::control::{
 use pillion_protocol::{Dialect, Outcome};
 use tokio::time::timeout;
 
-use crate::support::{Asked, RawStream, SOON, TestCompanion, next_outcome};
+use crate::support::{Asked, RawStream, SOON, TestCompanion, initialize, next_outcome};
 
 const GEMINI: Dialect = Dialect::GeminiCli;
 const QWEN: Dialect = Dialect::QwenCode;
 
 fn accepted(content: &str) -> Outcome {
     let content = content.to_owned();
-    Outcome::Accepted { content }
+    Outcome::accepted(content)
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn what_the_reviewer_accepts_arrives_byte_for_byte_and_once() {
         let update = next_outcome(&mut updates).await;
         let content = text.to_owned();
         let path = path.clone();
-        assert_eq!(update, Update::DiffAccepted { path, content });
+        assert_eq!(update, Update::accepted(path, content));
     }
     let more = timeout(Duration::from_millis(100), updates.next()).await;
     assert!(more.is_err(), "{more:?}");
@@ -112,7 +112,7 @@ async fn two_agents_with_one_path_each_get_their_own() {
     assert_eq!(update, Update::DiffRejected { path: path.clone() });
     let update = next_outcome(&mut gemini_updates).await;
     let content = "g".to_owned();
-    assert_eq!(update, Update::DiffAccepted { path, content });
+    assert_eq!(update, Update::accepted(path, content));
 }
 
 #[tokio::test]
@@ -198,10 +198,7 @@ async fn commands_list_accept_and_reject() {
     assert!(settled.unwrap().edited);
     assert_eq!(closed, (diff.id, CloseReason::Settled));
     let content = "edited".to_owned();
-    let expected = Update::DiffAccepted {
-        path: path.clone(),
-        content,
-    };
+    let expected = Update::accepted(path.clone(), content);
     assert_eq!(next_outcome(&mut updates).await, expected);
 
     let error = commands.settle(&settle).await.unwrap_err();
@@ -262,7 +259,7 @@ async fn a_proposal_that_a_viewer_was_not_shown_is_not_accepted() {
     let content = "two".to_owned();
     assert_eq!(
         next_outcome(&mut updates).await,
-        Update::DiffAccepted { path, content }
+        Update::accepted(path, content)
     );
 }
 
@@ -292,7 +289,6 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
 
 #[tokio::test]
 async fn an_outcome_is_heard_once_whenever_its_stream_closes() {
-    use crate::support::initialize;
     const ROUNDS: u32 = 1000;
     let mut companion = TestCompanion::start();
     let session = initialize(&companion).await;
@@ -327,6 +323,43 @@ async fn an_outcome_is_heard_once_whenever_its_stream_closes() {
     for round in 0..ROUNDS {
         assert_eq!(heard.matches(&path(round)).count(), 1, "round {round}");
     }
+}
+
+#[tokio::test]
+async fn no_byte_tells_an_agent_what_its_text_was_compared_with() {
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let tool = |name: &str, path: &str| {
+        serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+            {"name": name, "arguments": {"filePath": path, "newContent": "x"}}})
+        .to_string()
+    };
+    let mut stream = None;
+    for path in ["/closed", "/pushed"] {
+        let open = companion.request("POST", &tool("openDiff", path));
+        let open = open.header("Mcp-Session-Id", &session).send();
+        let (opened, diff) = tokio::join!(open, companion.editor.show());
+        assert_eq!(opened.status, 200, "{opened:?}");
+        let outcome = Outcome::Accepted {
+            content: "y".to_owned(),
+            base: Some("absent".to_owned()),
+        };
+        let handle = &companion.handle;
+        handle.resolve_diff(diff.id, diff.revision, outcome);
+        if path == "/closed" {
+            // Nothing was pushed yet: the answer carries what was accepted.
+            let close = companion.request("POST", &tool("closeDiff", path));
+            let closed = close.header("Mcp-Session-Id", &session).send().await;
+            let text = r#""text":"{\"content\":\"y\"}""#;
+            assert!(closed.text.contains(text), "{closed:?}");
+            assert!(!closed.text.contains("_meta"), "{closed:?}");
+            stream = Some(RawStream::open(&companion, &session).await);
+        }
+    }
+    let mut stream = stream.unwrap();
+    let params = r#""method":"ide/diffAccepted","params":{"content":"y","filePath":"/pushed"}}"#;
+    stream.read_until(params).await;
+    assert!(!stream.text.contains("_meta"), "{}", stream.text);
 }
 
 #[tokio::test]

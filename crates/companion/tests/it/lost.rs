@@ -46,7 +46,7 @@ impl Scene {
 
     fn accept(&self, diff: &Diff, text: &str) {
         let content = text.to_owned();
-        let outcome = Outcome::Accepted { content };
+        let outcome = Outcome::accepted(content);
         let handle = &self.companion.handle;
         handle.resolve_diff(diff.id, diff.revision, outcome);
     }

@@ -51,7 +51,8 @@ pub struct Args {
 
     /// Write the accepted text into FILE instead of printing it
     ///
-    /// Refused if FILE was changed in the meantime; the accepted text is kept elsewhere then.
+    /// Refused, and the accepted text kept elsewhere, if FILE was changed in the meantime, unless the
+    /// reviewer saw that change in `pillion review`.
     #[arg(long)]
     write: bool,
 
@@ -75,7 +76,11 @@ pub struct Args {
 /// How it ended.
 #[derive(Debug)]
 enum End {
-    Accepted(String),
+    Accepted {
+        text: String,
+        /// What the reviewer compared it with, where the companion says so.
+        base: Option<String>,
+    },
     /// Nobody was asked: the file has this text.
     Unchanged(String),
     Rejected,
@@ -141,10 +146,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         print_json(&path, &end)?;
     }
     match (end, original) {
-        (End::Accepted(_) | End::Unchanged(_), _) if is_told => Ok(()),
-        (End::Accepted(text), Some(original)) => write(&original, &text),
+        (End::Accepted { .. } | End::Unchanged(_), _) if is_told => Ok(()),
+        (End::Accepted { text, base }, Some(original)) => write(&original, base.as_deref(), &text),
         (End::Unchanged(_), Some(_)) => Ok(()),
-        (End::Accepted(text) | End::Unchanged(text), None) => print_text(&text),
+        (End::Accepted { text, .. } | End::Unchanged(text), None) => print_text(&text),
         (End::Rejected, _) => Err(Failure::new(Kind::Refused, "the change was rejected").into()),
         (End::Stopped { stop, is_closed }, _) => Err(stopped(stop, is_closed).into()),
     }
@@ -297,7 +302,7 @@ async fn decide(
 impl From<Decision> for End {
     fn from(decision: Decision) -> Self {
         match decision {
-            Decision::Accepted(text) => Self::Accepted(text),
+            Decision::Accepted { text, base } => Self::Accepted { text, base },
             Decision::Rejected | Decision::Closed(_) => Self::Rejected,
         }
     }
@@ -342,7 +347,7 @@ fn print_text(text: &str) -> anyhow::Result<()> {
 
 fn print_json(path: &str, end: &End) -> anyhow::Result<()> {
     let (outcome, content) = match end {
-        End::Accepted(text) => ("accepted", Some(text.as_str())),
+        End::Accepted { text, .. } => ("accepted", Some(text.as_str())),
         End::Unchanged(text) => ("unchanged", Some(text.as_str())),
         End::Rejected => ("rejected", None),
         End::Stopped { .. } => ("timedOut", None),
@@ -362,8 +367,8 @@ fn hint_at(kept: &Path) -> String {
 }
 
 /// Writes the accepted text into the file, or keeps it where nothing is lost.
-fn write(original: &Original, text: &str) -> anyhow::Result<()> {
-    let Err(error) = original.replace(text) else {
+fn write(original: &Original, base: Option<&str>, text: &str) -> anyhow::Result<()> {
+    let Err(error) = original.replace(base, text) else {
         return Ok(());
     };
     let failure = Failure::new(Kind::Refused, error.to_string());

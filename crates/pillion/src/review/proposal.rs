@@ -121,6 +121,11 @@ impl Proposal {
         self.now.texts.original.is_none()
     }
 
+    /// The file that it is compared with, byte for byte; `None` when it is not there yet.
+    pub fn original(&self) -> Option<&[u8]> {
+        self.now.texts.original.as_ref().map(|text| text.bytes())
+    }
+
     /// The text before, as it is compared; empty when the file is not there yet.
     pub fn before(&self) -> &Text {
         &self.now.texts.before

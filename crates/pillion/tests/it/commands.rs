@@ -35,7 +35,7 @@ fn a_diff_is_listed_printed_and_accepted() {
     assert_eq!(sandbox.run(["accept", "1.1"]).expect(0).stdout, "");
     let path = "/tmp/b'new\u{1b}[31m.txt".to_owned();
     let content = text.to_owned();
-    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+    assert_eq!(agent.outcome(), Update::accepted(path, content));
     assert_eq!(
         sandbox.run(["diffs"]).expect(0).stdout,
         "no diffs are pending\n"
@@ -58,10 +58,7 @@ fn a_diff_is_rejected_or_accepted_with_another_text() {
         .run_with_input(args, "\u{feff}y\r".as_bytes())
         .expect(0);
     let content = "\u{feff}y\r".to_owned();
-    let outcome = Update::DiffAccepted {
-        path: path.clone(),
-        content,
-    };
+    let outcome = Update::accepted(path.clone(), content);
     assert_eq!(agent.outcome(), outcome);
     agent.propose(&path, "x");
     let file = sandbox.home.file("other", "z");
@@ -70,7 +67,7 @@ fn a_diff_is_rejected_or_accepted_with_another_text() {
         .run(["accept", "3.1", "--content-file", file])
         .expect(0);
     let content = "z".to_owned();
-    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+    assert_eq!(agent.outcome(), Update::accepted(path, content));
 }
 
 #[test]

@@ -55,10 +55,7 @@ impl World {
 
     #[track_caller]
     fn expect_accepted(&mut self, text: &str) {
-        let accepted = Update::DiffAccepted {
-            path: self.path.clone(),
-            content: text.to_owned(),
-        };
+        let accepted = Update::accepted(self.path.clone(), text);
         assert_eq!(self.agent.outcome(), accepted);
     }
 }

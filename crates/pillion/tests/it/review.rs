@@ -1,5 +1,9 @@
 //! The review in a real terminal, with an agent of the test's own.
 
+#[cfg(target_os = "linux")]
+mod hung_disk;
+mod merged;
+
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -185,7 +189,7 @@ fn a_command_accepts_what_the_reviewer_edited() {
     review.pane.wait_for("edited", SOON);
     review.sandbox.run(["accept", "1.1"]).expect(0);
     let content = "edited".to_owned();
-    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+    assert_eq!(agent.outcome(), Update::accepted(path, content));
     review.pane.wait_for("Nothing to review", SOON);
 }
 
@@ -206,7 +210,7 @@ fn a_proposal_that_comes_while_the_editor_runs_is_not_accepted_with_the_edit() {
     assert!(screen.contains("second"), "{screen}");
     review.decide("a");
     let content = "second\n".to_owned();
-    assert_eq!(agent.outcome(), Update::DiffAccepted { path, content });
+    assert_eq!(agent.outcome(), Update::accepted(path, content));
 }
 
 #[test]
@@ -389,7 +393,7 @@ fn a_key_typed_at_the_former_proposal_does_not_accept_the_one_that_comes() {
     let is_evil = |update: &Update| matches!(update, Update::DiffAccepted { content, .. } if content.starts_with("evil"));
     let content = evil;
     assert!(
-        agent.next(is_evil) == Update::DiffAccepted { path, content },
+        agent.next(is_evil) == Update::accepted(path, content),
         "unseen"
     );
 }

@@ -39,10 +39,7 @@ pub fn show(agent: &TestAgent, editor: &mut Editor, path: &str, content: &str) -
 }
 
 pub fn accepted(path: &str, content: &str) -> Update {
-    Update::DiffAccepted {
-        path: path.to_owned(),
-        content: content.to_owned(),
-    }
+    Update::accepted(path.to_owned(), content)
 }
 
 pub fn rejected(path: &str) -> Update {

@@ -56,10 +56,7 @@ impl Review {
     /// The next outcome is this text, accepted.
     #[track_caller]
     pub fn is_accepted(&mut self, text: &str) {
-        let expected = Update::DiffAccepted {
-            path: self.path(),
-            content: text.to_owned(),
-        };
+        let expected = Update::accepted(self.path(), text);
         assert_eq!(self.gemini.outcome(), expected);
         self.wait_gone();
     }

@@ -78,7 +78,7 @@ each_neovim! {
         assert_eq!(heard, json!([true, false, "local a "]));
         review.world.nvim.input(":w<CR>");
         let path = path.display().to_string();
-        let expected = Update::DiffAccepted { path, content: "local b \n".to_owned() };
+        let expected = Update::accepted(path, "local b \n");
         assert_eq!(review.gemini.outcome(), expected);
     }
 }
@@ -184,7 +184,7 @@ each_neovim! {
             world.nvim.lua::<Value>("vim.cmd('redraw!')", json!([]));
             world.nvim.input(":w<CR>");
             let path = path.display().to_string();
-            let expected = Update::DiffAccepted { path: path.clone(), content: "text\0 now\n".to_owned() };
+            let expected = Update::accepted(path.clone(), "text\0 now\n");
             assert_eq!(gemini.outcome(), expected);
             if is_open {
                 // Its buffer still is the file.

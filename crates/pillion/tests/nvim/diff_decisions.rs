@@ -201,7 +201,7 @@ each_neovim! {
         assert_eq!(left, json!(["caf\u{fffd}", true]));
         review.world.nvim.input(":w<CR>");
         let path = path.display().to_string();
-        let expected = pillion_agent::Update::DiffAccepted { path: path.clone(), content: "café\n".to_owned() };
+        let expected = pillion_agent::Update::accepted(path.clone(), "café\n");
         assert_eq!(review.gemini.outcome(), expected);
         assert_eq!(std::fs::read(path).unwrap(), b"caf\xe9\n");
     }
@@ -216,7 +216,7 @@ each_neovim! {
                 review.gemini.propose(&path, "new\n");
                 review.world.look();
                 review.world.nvim.input(":w<CR>");
-                let expected = pillion_agent::Update::DiffAccepted { path: path.display().to_string(), content: "new\n".to_owned() };
+                let expected = pillion_agent::Update::accepted(path.display().to_string(), "new\n");
                 assert_eq!(review.gemini.outcome(), expected);
                 review.wait_gone();
                 std::fs::write(&path, "new\n").unwrap();

@@ -191,7 +191,7 @@ each_neovim! {
         review.world.look();
         review.world.nvim.input(":w<CR>");
         let path = review.path();
-        assert_eq!(qwen.outcome(), pillion_agent::Update::DiffAccepted { path, content: "qwen\n".to_owned() });
+        assert_eq!(qwen.outcome(), pillion_agent::Update::accepted(path, "qwen\n"));
         review.type_until(":PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
         review.world.nvim.input(":q<CR>");
         review.is_rejected();

@@ -47,10 +47,7 @@ each_neovim! {
                 );
                 assert_eq!(shown, json!([true, is_open, "the file"]), "{name:?}");
                 world.nvim.input(":w<CR>");
-                let expected = Update::DiffAccepted {
-                    path: path.to_owned(),
-                    content: "proposed\n".to_owned(),
-                };
+                let expected = Update::accepted(path.to_owned(), "proposed\n");
                 assert_eq!(gemini.outcome(), expected);
             }
         }

@@ -88,7 +88,7 @@ impl World {
 
     fn outcome(&mut self) -> Option<String> {
         match self.gemini.outcome() {
-            Update::DiffAccepted { path, content } => {
+            Update::DiffAccepted { path, content, .. } => {
                 assert_eq!(path, self.target);
                 Some(content)
             }

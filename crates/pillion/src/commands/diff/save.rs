@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::base;
 use crate::failure::{self, Failure, Kind};
 
 /// A file as it is before it is proposed.
@@ -58,22 +59,27 @@ impl Original {
         Ok(Self { target, before })
     }
 
-    /// Writes `text`.
+    /// Writes `text` over what the reviewer saw: the file with the fingerprint `base`, or else as it
+    /// was.
     ///
     /// # Errors
-    /// When the file is not as it was, or the system refuses; then it is left as it is.
-    pub fn replace(&self, text: &str) -> Result<(), SaveError> {
+    /// When the file is another one, or the system refuses; then it is left as it is.
+    pub fn replace(&self, base: Option<&str>, text: &str) -> Result<(), SaveError> {
         let failed = |source| SaveError::Io {
             path: self.target.clone(),
             source,
         };
         let now = read(&self.target).map_err(failed)?;
-        if now != self.before {
+        let was_seen = match base {
+            Some(base) => base::of(now.as_deref()) == base,
+            None => now == self.before,
+        };
+        if !was_seen {
             return Err(SaveError::Changed(self.target.clone()));
         }
         leftovers::sweep(self.folder());
         let written = match fs::metadata(&self.target) {
-            Ok(metadata) => self.overwrite(text, &metadata),
+            Ok(metadata) => self.overwrite(text, now.as_deref(), &metadata),
             Err(_) => self.create(text),
         };
         written.map_err(|error| match error.kind() {
@@ -92,7 +98,7 @@ impl Original {
         Ok(())
     }
 
-    fn overwrite(&self, text: &str, metadata: &Metadata) -> io::Result<()> {
+    fn overwrite(&self, text: &str, before: Option<&[u8]>, metadata: &Metadata) -> io::Result<()> {
         // Refused where the file itself could not be written.
         let mut existing = File::options().write(true).open(&self.target)?;
         // Not over a file that is mounted there, as containers have them.
@@ -109,7 +115,7 @@ impl Original {
         ));
         let written = write_whole(&mut existing, text.as_bytes());
         if written.is_err()
-            && let Some(before) = &self.before
+            && let Some(before) = before
         {
             // The old text had room.
             let _ = write_whole(&mut existing, before);
@@ -298,7 +304,10 @@ mod tests {
         fs::write(&file, "old").unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o750)).unwrap();
         symlink("file", &link).unwrap();
-        Original::look(&link).unwrap().replace("new\r\n").unwrap();
+        Original::look(&link)
+            .unwrap()
+            .replace(None, "new\r\n")
+            .unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new\r\n");
         assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o750);
         assert!(link.symlink_metadata().unwrap().is_symlink());
@@ -311,7 +320,7 @@ mod tests {
         let (file, other) = (folder.join("file"), folder.join("other"));
         fs::write(&file, "a longer old text").unwrap();
         fs::hard_link(&file, &other).unwrap();
-        Original::look(&file).unwrap().replace("new").unwrap();
+        Original::look(&file).unwrap().replace(None, "new").unwrap();
         assert_eq!(fs::read(&other).unwrap(), b"new");
         assert_eq!(names(&folder), ["file", "other"]);
     }
@@ -327,7 +336,7 @@ mod tests {
             return;
         }
         let before = file.metadata().unwrap().ino();
-        Original::look(&file).unwrap().replace("new").unwrap();
+        Original::look(&file).unwrap().replace(None, "new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         let kept = attributes::of(&file).unwrap();
         assert_eq!(kept.get(&b"user.mark"[..]).unwrap(), b"1");
@@ -349,7 +358,7 @@ mod tests {
         std::os::unix::fs::chown(&file, Some(4242), Some(4343)).unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
         let before = file.metadata().unwrap().ino();
-        Original::look(&file).unwrap().replace("new").unwrap();
+        Original::look(&file).unwrap().replace(None, "new").unwrap();
         let after = file.metadata().unwrap();
         assert_eq!((after.uid(), after.gid()), (4242, 4343));
         assert_eq!(after.mode() & 0o7777, 0o640);
@@ -362,7 +371,7 @@ mod tests {
         let (_folder, folder) = folder();
         let link = folder.join("link");
         symlink("not/there/yet", &link).unwrap();
-        Original::look(&link).unwrap().replace("new").unwrap();
+        Original::look(&link).unwrap().replace(None, "new").unwrap();
         let made = folder.join("not/there/yet");
         assert_eq!(fs::read(&made).unwrap(), b"new");
         // As any other new file.
@@ -377,7 +386,7 @@ mod tests {
         let file = folder.join("file");
         let original = Original::look(&file).unwrap();
         fs::write(&file, "appeared").unwrap();
-        let refused = |original: &Original| match original.replace("new") {
+        let refused = |original: &Original| match original.replace(None, "new") {
             Err(SaveError::Changed(path)) => path == file,
             _ => false,
         };
@@ -390,5 +399,33 @@ mod tests {
         assert!(refused(&original), "somebody deleted it");
         assert_eq!(names(&folder), [""; 0]);
         assert!(Original::look(&folder).is_err(), "it is a folder");
+    }
+
+    #[test]
+    fn what_the_reviewer_saw_is_written_over_and_nothing_else() {
+        let (_folder, folder) = folder();
+        let file = folder.join("file");
+        fs::write(&file, "first").unwrap();
+        let original = Original::look(&file).unwrap();
+        fs::write(&file, "second").unwrap();
+        let (first, second) = (base::of(Some(b"first")), base::of(Some(b"second")));
+        let refused = |base: &str| {
+            matches!(
+                original.replace(Some(base), "new"),
+                Err(SaveError::Changed(_))
+            )
+        };
+        assert!(refused(&first), "it is not there any more");
+        assert!(refused(&base::of(None)) && refused("") && refused("SHA256:"));
+        assert_eq!(fs::read(&file).unwrap(), b"second");
+        original.replace(Some(&second), "new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        // As it was before is not as the reviewer saw it.
+        fs::write(&file, "first").unwrap();
+        assert!(refused(&second));
+        fs::remove_file(&file).unwrap();
+        assert!(refused(&first), "somebody deleted it");
+        original.replace(Some(&base::of(None)), "anew").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"anew");
     }
 }

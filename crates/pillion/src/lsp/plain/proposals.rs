@@ -247,7 +247,7 @@ impl Proposals {
         let (id, revision) = (pending.diff.id, pending.diff.revision);
         let outcome = if command == ACCEPT {
             let content = pending.text().map_err(failed)?;
-            Outcome::Accepted { content }
+            Outcome::accepted(content)
         } else {
             Outcome::Rejected
         };

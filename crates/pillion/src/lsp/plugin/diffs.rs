@@ -141,9 +141,9 @@ impl Diffs {
         let view = self.views.remove(&id)?;
         Some(match decision {
             Decision::Rejected => Outcome::Rejected,
-            Decision::Accepted => Outcome::Accepted {
-                content: content.unwrap_or_else(|| view.proposed.to_string()),
-            },
+            Decision::Accepted => {
+                Outcome::accepted(content.unwrap_or_else(|| view.proposed.to_string()))
+            }
         })
     }
 

@@ -7,6 +7,7 @@ use pillion_protocol::Outcome;
 
 use super::review_delay::{Press, TooEarly};
 use super::{App, Armed, Effect, Overlay, PASTED, Tone, marks};
+use crate::base;
 use crate::review::geometry::SIDE_BY_SIDE;
 use crate::review::help;
 use crate::review::view::{Disk, Port, View};
@@ -225,7 +226,8 @@ impl App {
         }
         self.say(Tone::Good, text, now);
         let content = view.proposal.text();
-        let outcome = Outcome::Accepted { content };
+        let base = Some(base::of(view.proposal.original()));
+        let outcome = Outcome::Accepted { content, base };
         vec![Effect::Resolve(view.id, view.revision, outcome)]
     }
 

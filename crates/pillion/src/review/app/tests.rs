@@ -154,17 +154,17 @@ impl Person {
     }
 }
 
+/// What was decided, as any agent hears it.
 fn outcomes(effects: Vec<Effect>) -> Vec<(u64, Outcome)> {
     let outcome = |effect| match effect {
-        Effect::Resolve(id, _, outcome) => Some((id.0, outcome)),
+        Effect::Resolve(id, _, outcome) => Some((id.0, outcome.for_agent(Dialect::GeminiCli))),
         _ => None,
     };
     effects.into_iter().filter_map(outcome).collect()
 }
 
 fn accepted(id: u64, content: &str) -> Vec<(u64, Outcome)> {
-    let content = content.to_owned();
-    vec![(id, Outcome::Accepted { content })]
+    vec![(id, Outcome::accepted(content))]
 }
 
 fn rejected(id: u64) -> Vec<(u64, Outcome)> {

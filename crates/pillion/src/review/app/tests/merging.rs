@@ -1,6 +1,7 @@
 //! What newer proposals and newer files do to what the reviewer decided.
 
 use super::*;
+use crate::base;
 
 #[test]
 fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
@@ -31,6 +32,30 @@ fn a_merge_can_be_taken_back_and_the_file_is_then_known_to_be_another() {
     person.press("Z");
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "c\nB\n"));
+}
+
+#[test]
+fn an_acceptance_names_the_text_that_was_compared_last() {
+    let accept = |original, taken_up: Option<Option<&str>>| {
+        let mut person = Person::new(80, 24);
+        let id = person.open("a.txt", original, "a\nB\n");
+        if let Some(text) = taken_up {
+            person.happens(Event::Reread(id, Ok(text.map(Into::into))));
+            person.wait(700);
+        }
+        match person.press("a").pop() {
+            Some(Effect::Resolve(_, _, Outcome::Accepted { base, .. })) => base.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (before, after) = ("a\nb\n", "c\nb\n");
+    assert_eq!(
+        accept(Some(before), None),
+        base::of(Some(before.as_bytes()))
+    );
+    assert_eq!(accept(None, None), base::of(None));
+    let merged = accept(Some(before), Some(Some(after)));
+    assert_eq!(merged, base::of(Some(after.as_bytes())));
 }
 
 #[test]

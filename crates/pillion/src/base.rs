@@ -1,0 +1,27 @@
+//! The text of a file that somebody saw beside a change, as a fingerprint: the review names it in an
+//! acceptance, and `pillion diff --write` writes over no other text.
+
+use sha2::{Digest, Sha256};
+
+/// The fingerprint of a text; `None` is a file that is not there.
+pub fn of(text: Option<&[u8]>) -> String {
+    let Some(text) = text else {
+        return "absent".to_owned();
+    };
+    let digest = Sha256::digest(text);
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_has_its_own_and_a_missing_file_is_not_an_empty_one() {
+        let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(of(Some(b"")), empty);
+        assert_eq!(of(None), "absent");
+        assert_ne!(of(Some(b"a\n")), of(Some(b"a\r\n")));
+    }
+}
