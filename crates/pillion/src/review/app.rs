@@ -305,7 +305,11 @@ impl App {
 
     /// The review as it is now was drawn.
     pub fn drawn(&mut self, now: Instant) {
-        self.delay.drawn(self.sight(), now);
+        let sight = self.sight();
+        self.delay.drawn(sight, now);
+        if let (Some(_), Some(port)) = (sight, self.port()) {
+            self.views[self.current].drawn(&port);
+        }
     }
 
     /// What could be decided about if it was drawn as it is now.

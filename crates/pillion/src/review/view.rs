@@ -3,6 +3,7 @@
 mod paint;
 mod part;
 mod scroll;
+mod seen;
 mod stay;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use pillion_protocol::Dialect;
 pub use paint::{Changed, Paint, content};
 pub use part::{LineOf, Sight, Window};
 pub use scroll::{Port, Top};
+use seen::Seen;
 use stay::Former;
 pub use stay::Stayed;
 
@@ -106,6 +108,7 @@ pub struct View {
     version: Version,
     /// How many of them could be seen last.
     height: usize,
+    seen: Seen,
 }
 
 impl View {
@@ -134,6 +137,7 @@ impl View {
             rows_for,
             version,
             height: 1,
+            seen: Seen::default(),
         }
     }
 

@@ -208,7 +208,8 @@ impl App {
         {
             Some("this cannot be shown: r rejects it, a again accepts it unread")
         } else {
-            marks::doubt(&view.proposal.marks())
+            let unseen = view.has_unseen().then_some(marks::UNSEEN);
+            marks::doubt(&view.proposal.marks()).or(unseen)
         };
         if let Some(doubt) = doubt
             && armed != Some(Armed::Accept)

@@ -45,6 +45,9 @@ pub fn note(marks: &Marks) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
+/// Of a proposal that replaced another not all that is new was on the screen.
+pub const UNSEEN: &str = "not all that is new was on the screen yet: n goes on, a again accepts";
+
 /// Why accepting needs a second thought.
 pub fn doubt(marks: &Marks) -> Option<&'static str> {
     if marks.doubtful == 0 {

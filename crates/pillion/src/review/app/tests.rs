@@ -5,6 +5,7 @@ mod edits;
 mod merging;
 mod naming;
 mod staying;
+mod unseen;
 
 use std::sync::mpsc;
 
