@@ -19,6 +19,7 @@ const INIT: &str = "
     vim.keymap.set('n', ' l', function() vim.cmd('write') end)
     vim.keymap.set('n', ' a', '<Cmd>wall<CR>')
     vim.cmd [[
+      nnoremap <expr> <Space>e \"\\<Cmd>w\\<CR>\"
       function! Save(...)
         silent! write
       endfunction
@@ -47,6 +48,7 @@ const WRITERS: &[&str] = &[
     "@q:let g:done = v:true<CR>",
     " l:let g:done = v:true<CR>",
     " a:let g:done = v:true<CR>",
+    " e:let g:done = v:true<CR>",
     // Typed for another buffer, which is left for the proposal.
     "<C-w>h:silent! wincmd l | w<CR>:let g:done = v:true<CR>",
     // Typed, and thought better of.
@@ -153,6 +155,7 @@ each_neovim! {
              map('i', '<C-o>', '<C-o>:w<CR>')
              map('n', ' f', function() require('pillion').accept() end)
              vim.cmd [[
+               nnoremap <expr> <Space>e \":w\\<CR>\"
                command! -bang W w<bang>
                command! Wq wq
                command! Save silent write
@@ -160,8 +163,9 @@ each_neovim! {
              ]]",
             &[
                 "<C-s>", "A<C-s>", " w", " u", " x", " z", " p", " f", ":W<CR>", ":W!<CR>", ":Wq<CR>",
-                " b", "V v", " i<CR>", ";w<CR>", "A<C-e>", "A<C-o><Esc>",
+                " b", " e", "V v", " i<CR>", ";w<CR>", "A<C-e>", "A<C-o><Esc>",
                 ":Save<CR>", ":ww<CR>", ":1,$w<CR>", ":%w!<CR>", ":keepalt sil! up<CR>", ":exit<CR>", "q:iw<CR>",
+                ":w %<CR>", ":w ++enc=utf-8<CR>", ":w | let g:saved = 1<CR>", ":w <C-r>=bufname()<CR><CR>",
             ],
         );
     }
@@ -174,5 +178,67 @@ each_neovim! {
         review.world.nvim.command("nnoremap <C-s> <Cmd>w<CR>");
         review.world.nvim.input("Gomine<Esc><C-w>h<C-w>l<C-s>");
         review.is_accepted(EDITED);
+    }
+}
+
+/// Writes a part or a copy elsewhere; what autocommands then write was not typed.
+const COPIES: &[&str] = &[
+    ":w other.txt<CR>",
+    ":w! other.txt<CR>",
+    ":w >> other.txt<CR>",
+    ":w !cat > other.txt<CR>:doautocmd BufWritePost<CR>",
+    ":1,2w! other.txt<CR>",
+    ":up! other.txt<CR>",
+    ":W other.txt<CR>",
+    ":Copy other.txt<CR>",
+    " o",
+];
+
+each_neovim! {
+    fn a_copy_that_is_written_elsewhere_accepts_nothing(version) {
+        let mut review = Review::with(
+            version,
+            "vim.o.shortmess = vim.o.shortmess .. 'a'
+             vim.keymap.set('n', ' o', ':w! other.txt<CR>')
+             vim.cmd [[
+               command! -nargs=? W w! <args>
+               command! -nargs=? Copy write! <args>
+               autocmd BufWritePost,FileWritePost,FileAppendPost * ++nested silent! wall | let g:saved = g:saved + 1
+             ]]",
+        );
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>", "vim.bo.modified");
+        for copy in COPIES {
+            review.world.nvim.command("let g:saved = 0");
+            review.type_until(copy, "vim.g.saved > 0");
+            let state: Value = review.world.nvim.lua(
+                "return { #require('pillion.diff').list(), vim.bo.modified, vim.b.pillion_diff ~= nil }",
+                json!([]),
+            );
+            assert_eq!(state, json!([1, true, true]), "after {copy}");
+            let whole = std::fs::read_to_string(review.world.home.workspace().join("other.txt")).unwrap();
+            assert!(whole.starts_with("one\n2\n"), "after {copy}: {whole}");
+        }
+        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(EDITED);
+        review.propose(PROPOSED);
+        review.world.nvim.input("Gomine<Esc>:wq another.txt<CR>");
+        review.is_rejected();
+        assert_eq!(std::fs::read_to_string(review.world.home.workspace().join("another.txt")).unwrap(), EDITED);
+    }
+}
+
+each_neovim! {
+    fn wa_says_in_an_unedited_proposal_too_that_it_accepts_nothing(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        let says_it = format!("vim.api.nvim_exec('messages', true):find('{EXPLAINED}', 1, true) ~= nil");
+        review.type_until(":wa<CR>", &says_it);
+        review.type_until(":wall<CR>:let g:done = v:true<CR>", "vim.g.done == true");
+        assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1);
+        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
     }
 }

@@ -116,7 +116,12 @@ local function attach()
   seen.attach(pending.of_buffer)
   typed.attach(group, pending.revisions, function(kind, buf, argument)
     quit.prepare(kind, buf, pending)
-    local refusal = pending.of_buffer(buf) and write.refusal(kind, argument)
+    local diff = pending.of_buffer(buf)
+    if diff and kind == "write_all" then
+      -- It passes an unedited proposal over without a word.
+      write.pass_over(diff)
+    end
+    local refusal = diff and write.refusal(kind, argument)
     if refusal then
       refuse(refusal)
     end

@@ -64,17 +64,17 @@ local function without_range(line)
 end
 
 --- What a user command does: `:W` is taken for what people who type it mean.
-local function of_user_command(name, depth)
+local function of_user_command(name, argument, depth)
   local entry = find(COMMANDS, name:lower())
   -- `:Save` and `:File` are whatever people like.
   if entry and entry[3] ~= "rename" then
-    return entry[3]
+    return entry[3], argument
   end
   local command = vim.api.nvim_buf_get_commands(0, {})[name] or vim.api.nvim_get_commands({})[name]
   -- Of a command in Lua, Neovim 0.7 knows the description.
   local definition = command and command.definition:gsub("%b<>", "")
   if definition and depth < MAX_DEPTH and definition:find("^[%a! ]+$") and #vim.split(vim.trim(definition), " +") <= MAX_WORDS then
-    return M.kind(definition, depth + 1)
+    return M.kind(vim.trim(definition) .. " " .. argument, depth + 1)
   end
 end
 
@@ -95,18 +95,42 @@ function M.kind(line, depth)
   end
   if not name then
     return nil
-  elseif name:find("^%u") then
-    return not is_unheard and of_user_command(name, depth or 0) or nil
+  end
+  local argument = vim.trim((line:sub(#name + 1):gsub("^!", "")))
+  if name:find("^%u") then
+    if is_unheard then
+      return nil
+    end
+    return of_user_command(name, argument, depth or 0)
   end
   local entry = find(COMMANDS, name)
   local kind = entry and entry[3]
-  local argument = vim.trim((line:sub(#name + 1):gsub("^!", "")))
   if is_unheard and IS_WRITE[kind] then
     kind = argument == "" and "unheard" or nil
   elseif kind == "rename" and argument == "" then
     kind = nil
   end
   return kind, argument
+end
+
+--- What a write names instead of the file of its buffer: "" for none, also for `++enc=…` and for what
+--- comes after `|`.
+local function file_of(argument)
+  local before
+  repeat
+    before = argument
+    argument = argument:gsub("^%+%+%S*%s*", "")
+  until argument == before
+  argument = ("\n" .. argument):gsub("([^\\])[|\"].*", "%1")
+  return vim.trim(argument)
+end
+
+--- Whether a write with this argument goes to the file of the buffer: not to another one, not to a
+--- command, and not to the end of a file.
+function M.writes_buffer(argument, buf)
+  local file = file_of(argument)
+  local name = vim.api.nvim_buf_get_name(buf)
+  return file == "" or file == "%" or file == "%:p" or (file:gsub("\\(.)", "%1")) == name
 end
 
 return M

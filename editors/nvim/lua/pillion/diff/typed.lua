@@ -14,7 +14,7 @@ local WRITES = { write = true, update = true, exit = true }
 
 local QUITS = { quit_all = true, exit_all = true }
 
---- What is carried out: { buf, kind, is_typed, revisions } with the revisions on the screen when it was
+--- What is carried out: { buf, kind, argument, is_typed, revisions } with the revisions on the screen when it was
 --- begun.
 local running
 --- The same of the command line in which the person is.
@@ -31,7 +31,7 @@ local function begin(line, buf, revisions, is_typed)
   if vim.fn.reg_executing() == "" then
     kind, argument = command_line.kind(line)
   end
-  running = { buf = buf, kind = kind, is_typed = is_typed, revisions = revisions }
+  running = { buf = buf, kind = kind, argument = argument, is_typed = is_typed, revisions = revisions }
   return running, kind and on_command(kind, buf, argument)
 end
 
@@ -98,7 +98,9 @@ end
 
 --- Whether what is carried out was typed to write this buffer.
 function M.writes(buf)
-  return running ~= nil and running.is_typed and running.buf == buf and WRITES[running.kind] == true
+  local is_write = running ~= nil and running.is_typed and running.buf == buf and WRITES[running.kind]
+  -- `:w other` admits no write of the buffer that an autocommand adds.
+  return is_write == true and command_line.writes_buffer(running.argument, buf)
 end
 
 --- Whether what is carried out quits Neovim.

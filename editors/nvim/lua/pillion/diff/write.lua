@@ -9,7 +9,7 @@ local typed = require("pillion.diff.typed")
 local M = {}
 
 --- A write that nobody typed for this buffer. What is written stays modified.
-local function pass_over(diff)
+function M.pass_over(diff)
   -- Who quits is told by `diff/quit.lua`.
   if diff.is_write_explained or typed.quits() then
     return
@@ -44,7 +44,7 @@ local SAVING = { "BufLeave", "CursorHold", "FocusLost", "InsertLeave", "TextChan
 local function explain_failed(diff)
   for _, pattern in ipairs(FAILED) do
     if vim.v.errmsg:find(pattern) then
-      pass_over(diff)
+      M.pass_over(diff)
     end
   end
 end
@@ -78,7 +78,7 @@ function M.attach(group, find, accept, refill)
     if typed.writes(diff.right) then
       accept(diff)
     else
-      pass_over(diff)
+      M.pass_over(diff)
     end
   end)
   on({ "FileWriteCmd", "FileAppendCmd" }, refuse)
