@@ -12,6 +12,19 @@ const LABEL: &str = "(function()
     return vim.api.nvim_win_get_option(vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1], option)
   end)()";
 
+/// The same as Neovim draws it, once its window is no wider than this.
+const DRAWN: &str = "local limit = ...
+  return (function()
+    local win = vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1]
+    local option = require('pillion.diff.label').option()
+    local line = vim.api.nvim_win_get_option(win, option)
+    local how = { winid = win }
+    if option == 'winbar' then how.use_winbar = true end
+    local width = vim.api.nvim_win_get_width(win)
+    local shown = vim.api.nvim_eval_statusline(line, how).str
+    return width <= limit and shown or nil
+  end)()";
+
 /// A plugin that puts its own into the line: by autocommands, by a timer, for each window.
 const PLUGIN: &str = "
     local option = vim.fn.has('nvim-0.8') == 1 and 'winbar' or 'statusline'
@@ -102,27 +115,93 @@ each_neovim! {
         let path = review.world.home.file("a/rather/long/path/to/some/file.txt", ORIGINAL);
         review.gemini.propose(&path, "\u{feff}one\r\ntwo\r\n");
         review.world.look();
-        let drawn = "local limit = ...
-          return (function()
-            local win = vim.fn.win_findbuf(vim.fn.bufnr('^pillion://'))[1]
-            local option = require('pillion.diff.label').option()
-            local line = vim.api.nvim_win_get_option(win, option)
-            local how = { winid = win }
-            if option == 'winbar' then how.use_winbar = true end
-            local width = vim.api.nvim_win_get_width(win)
-            local shown = vim.api.nvim_eval_statusline(line, how).str
-            return width <= limit and shown or nil
-          end)()";
         for (columns, keys, also) in [
             (300, ":w accepts, :q rejects", "proposes: a/rather/long/path/to/some/file.txt [line endings unix → dos; BOM added]"),
             (150, ":w accepts, :q rejects", "file.txt [line endings"),
             (80, ":w accepts, :q rejects", "file.txt"),
             (60, ":w accepts, :q rejects", ""),
             (36, ":w yes, :q no", ""),
+            (24, ":w yes", ""),
         ] {
             review.world.nvim.command(&format!("set columns={columns} | wincmd ="));
-            let shown: String = review.world.nvim.wait_for("the label", drawn, json!([columns / 2]));
+            let shown: String = review.world.nvim.wait_for("the label", DRAWN, json!([columns / 2]));
             assert!(shown.ends_with(keys) && shown.contains(also), "{columns}: {shown}");
         }
+    }
+}
+
+each_neovim! {
+    /// As wide as beside an agent in 80 columns, and ever narrower.
+    fn beside_a_terminal_the_keys_are_never_cut(version) {
+        let review = Review::with(version, "vim.o.winwidth = 1");
+        type_in_terminal(&review);
+        review.propose(PROPOSED);
+        for (columns, typing, leaving) in [
+            (60, "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject", ":PillionAccept 1 accepts, :PillionReject 1 rejects"),
+            (40, ":PillionAccept/:PillionReject", ":PillionAccept/:PillionReject 1"),
+            (27, ":Pillion accept/reject", ":Pillion accept/reject 1"),
+            (20, ":PillionAccept", ":PillionAccept 1"),
+        ] {
+            review.type_until("<C-\\><C-n>", "vim.api.nvim_get_mode().mode == 'nt'");
+            let resize = format!("call win_execute(win_findbuf(bufnr('^pillion://'))[0], 'vertical resize {columns}')");
+            review.world.nvim.command(&resize);
+            // Neovim 0.7 does not report sizes of other windows.
+            for (keys, wanted) in [("i", typing), ("<C-\\><C-n>", leaving), ("i", typing)] {
+                let ends = format!("vim.endswith((function(...) {DRAWN} end)({columns}) or '', [[ {wanted}]])");
+                review.type_until(keys, &ends);
+            }
+        }
+    }
+}
+
+/// The lines of all windows that show no proposal, as far as the keys stand there.
+const ELSEWHERE: &str = "(function()
+    local option = require('pillion.diff.label').option()
+    return #vim.tbl_filter(function(win)
+      local is_proposal = vim.fn.bufname(vim.api.nvim_win_get_buf(win)):find('^pillion://')
+      return not is_proposal and vim.api.nvim_win_get_option(win, option):find(':w accepts', 1, true)
+    end, vim.api.nvim_list_wins())
+  end)()";
+
+const STILL: &str = "vim.api.nvim_exec('messages', true):find('still proposes a.txt. :PillionDiffs shows it', 1, true) ~= nil";
+
+each_neovim! {
+    fn the_label_goes_with_the_proposal_and_comes_back_with_it(version) {
+        let mut review = Review::with(version, "vim.o.hidden = true");
+        let other = review.world.home.file("other.txt", "mine\n");
+        for keys in [":b a.txt<CR>", ":e other.txt<CR>", ":enew<CR>", ":bufdo w<CR>"] {
+            review.propose(PROPOSED);
+            review.world.nvim.command("messages clear");
+            review.type_until(&format!("{keys}:let g:done = 1<CR>"), "vim.g.done == 1");
+            review.world.nvim.command("unlet g:done");
+            review.world.nvim.wait_until(keys, "vim.b.pillion_diff == nil");
+            review.world.nvim.wait_until("no label", &format!("{ELSEWHERE} == 0"));
+            review.world.nvim.wait_until("what waits", STILL);
+            review.world.nvim.command("b pillion:");
+            review.world.nvim.wait_until("the label", &format!("{LABEL}:find(':w accepts', 1, true) ~= nil"));
+            review.world.nvim.command("b a.txt");
+            review.type_until(":PillionDiffs<CR>", "vim.b.pillion_diff ~= nil");
+            review.world.nvim.wait_until("the label", &format!("{LABEL}:find(':w accepts', 1, true) ~= nil"));
+            review.world.look();
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(PROPOSED);
+            review.world.nvim.wait_until("no label", &format!("{ELSEWHERE} == 0"));
+        }
+        assert_eq!(std::fs::read_to_string(other).unwrap(), "mine\n");
+    }
+}
+
+each_neovim! {
+    fn a_window_that_is_split_off_the_proposal_for_a_file_has_no_label(version) {
+        let mut review = Review::new(version);
+        review.propose(PROPOSED);
+        for keys in [":split other.txt<CR>", ":split | b a.txt<CR>", ":vnew<CR>", ":tab split other.txt<CR>"] {
+            review.type_until(keys, "vim.b.pillion_diff == nil");
+            review.world.nvim.wait_until("no label", &format!("{ELSEWHERE} == 0"));
+            review.world.nvim.wait_until("the label", &format!("{LABEL}:find(':w accepts', 1, true) ~= nil"));
+            review.type_until(":q!<CR>:PillionDiffs<CR>", "vim.b.pillion_diff ~= nil");
+        }
+        review.world.nvim.input(":w<CR>");
+        review.is_accepted(PROPOSED);
     }
 }

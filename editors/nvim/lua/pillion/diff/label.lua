@@ -52,21 +52,31 @@ local function is_in_terminal()
   return vim.api.nvim_get_mode().mode == "t"
 end
 
---- How to decide from where the person is: in full, and for narrow windows.
+--- How to decide from where the person is: in full, and ever shorter for narrow windows.
 local function keys(diff)
   if is_in_terminal() then
     local accept, reject = mapped_key("t", "accept"), mapped_key("t", "reject")
-    if accept then
-      local whole = accept .. " accepts" .. (reject and (", %s rejects"):format(reject) or "")
-      return whole, accept .. (reject and "/" .. reject or "")
+    if accept and reject then
+      return { ("%s accepts, %s rejects"):format(accept, reject), accept .. "/" .. reject, accept }
+    elseif accept then
+      return { accept .. " accepts", accept }
     end
-    return "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject", ":PillionAccept/:PillionReject"
+    return {
+      "CTRL-\\ CTRL-N, then :PillionAccept or :PillionReject",
+      ":PillionAccept/:PillionReject",
+      ":Pillion accept/reject",
+      ":PillionAccept",
+    }
   elseif vim.bo.buftype == "terminal" then
     -- There `:w` and `:q` are about the terminal.
-    local whole = (":PillionAccept %d accepts, :PillionReject %d rejects"):format(diff.id, diff.id)
-    return whole, (":PillionAccept/:PillionReject %d"):format(diff.id)
+    return {
+      (":PillionAccept %d accepts, :PillionReject %d rejects"):format(diff.id, diff.id),
+      (":PillionAccept/:PillionReject %d"):format(diff.id),
+      (":Pillion accept/reject %d"):format(diff.id),
+      (":PillionAccept %d"):format(diff.id),
+    }
   end
-  return ":w accepts, :q rejects", ":w yes, :q no"
+  return { ":w accepts, :q rejects", ":w yes, :q no", ":w yes" }
 end
 
 local function width(line)
@@ -113,18 +123,26 @@ local function what(diff, room)
   return head .. path .. tail
 end
 
+--- The longest of the forms that fits, or the shortest.
+local function longest(forms, columns)
+  for _, form in ipairs(forms) do
+    if width(" " .. form) <= columns then
+      return form
+    end
+  end
+  return forms[#forms]
+end
+
 local function right(diff)
-  local whole, short = keys(diff)
   local win = diff.windows.right
   local columns = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_width(win) or vim.o.columns
-  local room = columns - width("  — " .. whole)
-  local decide = whole
-  if width(" " .. whole) > columns then
-    room, decide = columns - width("  — " .. short), short
+  local decide = longest(keys(diff), columns)
+  local room = columns - width("  — " .. decide)
+  -- Where Neovim cuts, should the window get narrower unnoticed.
+  if room >= MIN_ROOM then
+    return "%< " .. literal(what(diff, room) .. " — " .. decide)
   end
-  -- Should the window get narrower unnoticed, Neovim cuts at the front.
-  local line = room >= MIN_ROOM and what(diff, room) .. " — " .. decide or decide
-  return "%< " .. literal(line)
+  return " " .. literal(decide) .. "%<"
 end
 
 local function left(diff)
@@ -132,20 +150,54 @@ local function left(diff)
   return literal((" %s (%s)"):format(M.path(diff), kind))
 end
 
---- Puts the labels of a view where they belong, if something else stands there.
-local function keep(diff)
-  local option = M.option()
-  for name, line in pairs(diff.labels) do
-    local win = diff.windows[name]
-    local is_ours = win and vim.api.nvim_win_is_valid(win) and vim.w[win].pillion_diff == diff.id
-    if is_ours and vim.api.nvim_win_get_option(win, option) ~= line then
-      layout.set(diff.saved_options, win, option, line)
+--- Says once that the last window with the proposal shows something else now.
+local function say_hidden(diff)
+  local is_hidden = #vim.fn.win_findbuf(diff.right) == 0
+  if is_hidden and not diff.is_hidden then
+    -- Later: `:bufdo` comes through many buffers.
+    vim.schedule(function()
+      if diff.is_hidden and not diff.outcome and vim.api.nvim_buf_is_loaded(diff.right) then
+        M.announce(diff, "still proposes")
+      end
+    end)
+  end
+  diff.is_hidden = is_hidden
+end
+
+--- Takes the labels out of windows that show something else now, or were split off the view with them.
+local function take_out(diff, option)
+  local was = diff.saved_options[diff.windows.right] or {}
+  for _, win in ipairs(vim.api.nvim_list_wins()) do
+    local buf, name = vim.api.nvim_win_get_buf(win), diff.label_lines[vim.api.nvim_win_get_option(win, option)]
+    -- In a split of the proposal the same keys decide.
+    local is_right = name == "right" and buf == diff.right
+    local is_left = name == "left" and buf == diff.left and win == diff.windows.left
+    if name and not is_right and not is_left then
+      layout.set_local(win, option, (diff.saved_options[win] or was)[option] or "")
     end
   end
 end
 
+--- Puts the labels of a view where they belong, if something else stands there.
+local function keep(diff)
+  local option, bufs = M.option(), { right = diff.right, left = diff.left }
+  for name, line in pairs(diff.labels) do
+    local win = diff.windows[name]
+    local is_ours = win and vim.api.nvim_win_is_valid(win) and vim.w[win].pillion_diff == diff.id
+    if is_ours and vim.api.nvim_win_get_buf(win) == bufs[name] and vim.api.nvim_win_get_option(win, option) ~= line then
+      layout.set(diff.saved_options, win, option, line)
+    end
+  end
+  take_out(diff, option)
+  say_hidden(diff)
+end
+
 local function label(diff)
   diff.labels = { right = right(diff), left = left(diff) }
+  diff.label_lines = diff.label_lines or {}
+  for name, line in pairs(diff.labels) do
+    diff.label_lines[line] = name
+  end
   keep(diff)
 end
 
@@ -179,21 +231,22 @@ function M.attach(group, sorted)
 end
 
 --- Says that what the person looks at is another proposal now.
-function M.announce_anew(diff, was_edited)
-  local hint = was_edited and "; u brings your edits back" or ""
+function M.announce_anew(diff, is_over_edits)
+  local hint = is_over_edits and "; u brings your edits back" or ""
   notify.unasked("info", ("%s proposes %s anew%s"):format(diff.agent, vim.fn.fnamemodify(M.path(diff), ":t"), hint))
 end
 
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.
-function M.announce(diff)
+function M.announce(diff, verb)
+  verb = verb or "proposes"
   local key = is_in_terminal() and (mapped_key("t", "diffs") or "CTRL-\\ CTRL-N :PillionDiffs") or ":PillionDiffs"
   local hint = (". %s shows it"):format(key)
-  local room = vim.o.columns - vim.fn.strdisplaywidth("Pillion: " .. diff.agent .. " proposes " .. hint) - 14
+  local room = vim.o.columns - vim.fn.strdisplaywidth(("Pillion: %s %s %s"):format(diff.agent, verb, hint)) - 14
   local path = M.path(diff)
   if vim.fn.strdisplaywidth(path) > room then
     path = "…" .. vim.fn.strcharpart(path, vim.fn.strchars(path) - math.max(room - 1, 8))
   end
-  notify.info(("%s proposes %s%s"):format(diff.agent, path, hint))
+  notify.info(("%s %s %s%s"):format(diff.agent, verb, path, hint))
 end
 
 return M
