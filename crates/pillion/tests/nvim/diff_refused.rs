@@ -184,3 +184,36 @@ each_neovim! {
         world.nvim.pane().wait_until("no refusal", SOON, |screen| !screen.contains("just opened"));
     }
 }
+
+each_neovim! {
+    fn one_u_brings_edits_back_from_below_several_newer_proposals(version) {
+        let mut review = Review::new(version);
+        for (edit, after) in [("Gomine<Esc>", ""), ("Gomine", ""), ("Gomine<Esc>", "u<C-r>")] {
+            review.propose(PROPOSED);
+            review.type_until(edit, "vim.bo.modified");
+            for newer in ["one\nTWO\nthree\n", "ONE\nthree\n", "ONE\nthree\nfour\n"] {
+                review.world.nvim.command("messages clear");
+                review.begin(newer);
+                review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('anew; u brings your edits back', 1, true) ~= nil");
+                let shown = format!("table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|') == '{}'", newer.trim_end().replace('\n', "|"));
+                review.type_until(after, &shown);
+            }
+            review.type_until("<Esc>", "vim.api.nvim_get_mode().mode == 'n'");
+            review.type_until("u", "vim.bo.modified");
+            assert_eq!(review.lines().join("\n") + "\n", EDITED, "after {edit}");
+            review.world.look();
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(EDITED);
+        }
+        // What was written over a newer proposal comes back by itself.
+        review.propose(PROPOSED);
+        review.type_until("Gomine<Esc>", "vim.bo.modified");
+        review.propose("one\nTWO\nthree\n");
+        review.type_until("Goagain<Esc>", "vim.bo.modified");
+        review.propose("one\n");
+        review.type_until("u", "vim.bo.modified");
+        assert_eq!(review.lines(), ["one", "TWO", "three", "again"]);
+        review.world.nvim.input(":q!<CR>");
+        review.is_rejected();
+    }
+}

@@ -153,10 +153,10 @@ local function replace(diff, params)
   local was_edited = quit.is_edited(diff)
   read(diff, params)
   original.refresh(diff)
-  view.replace(diff)
+  local is_over_edits = view.replace(diff, was_edited)
   seen.draw_again(diff)
-  if was_edited or pending.is_inside(diff) then
-    label.announce_anew(diff, was_edited)
+  if is_over_edits or pending.is_inside(diff) then
+    label.announce_anew(diff, is_over_edits)
   end
   if not view.is_shown(diff) then
     view.close_windows(diff, diff.windows)

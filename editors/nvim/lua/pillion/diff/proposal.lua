@@ -106,22 +106,46 @@ local function begin_undo_step(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
---- Puts another proposal into the buffer: undoable, and only where the texts differ, so that cursor
---- and marks stay near.
-function M.replace(buf, shape)
-  vim.bo[buf].modifiable = true
-  begin_undo_step(buf)
-  if #shape.lines == 0 then
+--- Which of the states that one can undo and redo a buffer is in.
+local function undo_state(buf)
+  return vim.api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
+end
+
+--- Puts lines into a buffer only where they differ, so that cursor and marks stay near.
+local function put(buf, lines)
+  if #lines == 0 then
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
-  else
-    local changes = hunks.between(text.lines(buf), shape.lines)
-    for number = #changes, 1, -1 do
-      hunks.put(buf, changes[number], shape.lines)
-    end
+    return
   end
+  local changes = hunks.between(text.lines(buf), lines)
+  for number = #changes, 1, -1 do
+    hunks.put(buf, changes[number], lines)
+  end
+end
+
+--- Puts another proposal into the buffer, undoable. True if `u` brings back what the person wrote:
+--- proposals that follow one another over it are undone together. `was_edited`: by the person.
+function M.replace(diff, was_edited)
+  local buf, shape = diff.right, diff.pristine
+  local before = undo_state(buf)
+  -- Their edits are below the proposal that is there, and nothing was done since.
+  local joins = not was_edited and diff.over_edits == before
+  vim.bo[buf].modifiable = true
+  if joins then
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd("undojoin")
+    end)
+  else
+    begin_undo_step(buf)
+  end
+  put(buf, shape.lines)
   begin_undo_step(buf)
   text.set_options(buf, shape)
   vim.bo[buf].modified = false
+  local after = undo_state(buf)
+  -- Where they wrote what is proposed now, there is nothing to bring back.
+  diff.over_edits = (joins or (was_edited and after ~= before)) and after or nil
+  return diff.over_edits ~= nil
 end
 
 --- Keeps what the person wrote into a proposal that nobody waits for any more. The new buffer, which

@@ -199,9 +199,9 @@ function M.open(diff, how)
   return true
 end
 
---- Shows another proposal in the view that is there.
-function M.replace(diff)
-  proposal.replace(diff.right, diff.pristine)
+--- Shows another proposal in the view that is there. True if `u` brings back what the person wrote.
+function M.replace(diff, was_edited)
+  local is_over_edits = proposal.replace(diff, was_edited)
   local windows = diff.windows
   label.show(diff)
   if is_valid(windows.left) then
@@ -212,6 +212,7 @@ function M.replace(diff)
     unified.refresh(diff)
   end
   diff.has_stale_folds = is_inserting()
+  return is_over_edits
 end
 
 --- Takes the windows away that still show what the view put there; the others only lose diff mode.
