@@ -60,7 +60,7 @@ each_agent_in_each_neovim! {
         scene.proposes();
         // The person stays where they type, and sees the view beside it.
         assert_eq!(scene.nvim.mode(), "t");
-        scene.nvim.pane().wait_for("proposes: poem.txt", SOON);
+        scene.nvim.pane().wait_for(":PillionAccept", SOON);
         scene.go_to_the_view();
         scene.nvim.input("Gccvier<Esc>:w<CR>");
         scene.agent.wait_accepted(FILE);
