@@ -6,11 +6,15 @@ local text = require("pillion.diff.text")
 
 local layout = require("pillion.diff.layout")
 
+-- Once: asking 0.7 for what `vim` has not got runs `vim.startswith`, which its LuaJIT compiles wrongly
+-- now and then ("invalid type name: nil").
+local uv = vim.uv or vim.loop
+
 local M = {}
 
 --- The path as people say it: below the current folder without it.
 function M.path(diff)
-  local folder = (vim.uv or vim.loop).cwd() .. "/"
+  local folder = uv.cwd() .. "/"
   local path = diff.path
   if path:sub(1, #folder) == folder then
     path = path:sub(#folder + 1)
