@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pillion_agent::Update;
 use pillion_protocol::Dialect;
 
-use crate::support::{Asked, SOON, TestCompanion, next_outcome};
+use crate::support::{Asked, SOON, STOPS, TestCompanion, next_outcome};
 
 #[tokio::test]
 async fn discovery_files_say_what_the_contract_wants() {
@@ -40,7 +40,7 @@ async fn stopping_is_quick_with_streams_open_and_removes_every_file() {
     tokio::task::spawn_blocking(move || drop(running))
         .await
         .unwrap();
-    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+    assert!(start.elapsed() < STOPS, "{:?}", start.elapsed());
     assert!(files.iter().all(|file| !file.exists()), "C6.2");
     for (_client, mut updates) in sessions {
         while updates.next().await.is_some() {}

@@ -20,6 +20,9 @@ use tokio::time::timeout;
 /// Longer than anything that is awaited here takes.
 pub const SOON: Duration = Duration::from_secs(120);
 
+/// A companion stops within a second where nothing else runs; nothing that it waits for takes so long.
+pub const STOPS: Duration = Duration::from_secs(10);
+
 pub struct TestCompanion {
     pub companion: Companion,
     pub handle: Handle,
