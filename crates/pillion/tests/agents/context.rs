@@ -42,7 +42,7 @@ fn qwen_tells_its_model_what_changed() {
 fn tells_its_model_what_changed(kind: AgentKind) {
     let home = Home::new();
     let files =
-        ["first.txt", "second.txt"].map(|name| home.file(name, &"0123456789\n".repeat(5000)));
+        ["first.txt", "second.txt"].map(|name| home.file(name, "0123456789\n".repeat(5000)));
     let scene = Scene::with(kind, home, &Env::default());
     for (file, line, selected) in [
         (&files[0], 4711, "the first words"),
