@@ -48,8 +48,11 @@ impl Shower {
                 let path = uri.strip_prefix("file://").unwrap();
                 let path = percent_decode_str(path).decode_utf8().unwrap();
                 self.editor.answer(message, json!({"success": true}));
-                // The diff may have been closed meanwhile.
-                if let Ok(text) = std::fs::read_to_string(&*path) {
+                // The diff may have been closed meanwhile. Some editors synchronise no large files; this
+                // one neither, because two debug builds would take longer for one on a busy machine
+                // than the companion waits for its editor.
+                let text = std::fs::read_to_string(&*path).ok();
+                if let Some(text) = text.filter(|text| text.len() < 1 << 20) {
                     let document =
                         json!({"uri": uri, "languageId": "x", "version": 0, "text": text});
                     let params = json!({"textDocument": document});
