@@ -9,7 +9,7 @@ use crate::{Env, Home, Model, Npm, Pane, SOON, Size, Tmux};
 const START: Duration = Duration::from_secs(120);
 
 /// Agents take keys that come closer together than about 40 ms for a paste.
-const PASTE_PAUSE: Duration = Duration::from_millis(100);
+const PASTE_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long an agent's client goes on trying to reach a companion that is gone. Each of these
 /// failures marks the agent as disconnected, even one that is connected to another by then.

@@ -5,21 +5,23 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use axum::http::{Method, Request, StatusCode};
+use axum::http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use pillion_protocol::{File, Token};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::{
     CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Settle, Settled, VIEWER_HEADER,
     Viewer,
 };
 
-/// How long an answer may take; the editor alone may take 10 s.
+/// How long a companion may be silent before its answer and within; the editor alone may take 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Talks to the companion on one port of this machine.
@@ -138,16 +140,26 @@ impl Client {
     }
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Bytes, ClientError> {
-        let answer = tokio::time::timeout(PATIENCE, self.exchange(method, path, body)).await;
-        answer.unwrap_or(Err(ClientError::Silent { port: self.port }))
+        let silent = |_| ClientError::Silent { port: self.port };
+        let answer = timeout(PATIENCE, self.request(method, path, body)).await;
+        let response = answer.map_err(silent)??;
+        let status = response.status();
+        let mut frames = response.into_body();
+        let mut body = Vec::new();
+        while let Some(frame) = timeout(PATIENCE, frames.frame()).await.map_err(silent)? {
+            let frame = frame.map_err(|source| self.unreachable(source))?;
+            body.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+        }
+        self.judge(status, body.into())
     }
 
-    async fn exchange(
+    /// The head of the answer.
+    async fn request(
         &self,
         method: Method,
         path: &str,
         body: Bytes,
-    ) -> Result<Bytes, ClientError> {
+    ) -> Result<Response<Incoming>, ClientError> {
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -163,19 +175,13 @@ impl Client {
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|source| self.unreachable(source))?;
-        let connection = tokio::spawn(connection);
-        let response = sender
-            .send_request(request)
-            .await
-            .map_err(|source| self.unreachable(source))?;
-        let status = response.status();
-        let body = response
-            .into_body()
-            .collect()
-            .await
-            .map_err(|source| self.unreachable(source))?
-            .to_bytes();
-        connection.abort();
+        // It ends with the answer's body.
+        tokio::spawn(connection);
+        let response = sender.send_request(request).await;
+        response.map_err(|source| self.unreachable(source))
+    }
+
+    fn judge(&self, status: StatusCode, body: Bytes) -> Result<Bytes, ClientError> {
         match status {
             StatusCode::OK | StatusCode::NO_CONTENT => Ok(body),
             StatusCode::CONFLICT => self
