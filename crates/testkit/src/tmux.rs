@@ -208,7 +208,13 @@ impl Pane {
     /// With the whole screen, when `timeout` has passed.
     pub fn wait_exit(&self, timeout: Duration) -> i32 {
         let started = Instant::now();
-        while self.is_running() {
+        loop {
+            // tmux reads the end of the output, which makes the pane dead, before it waits for the
+            // program.
+            let ended = self.format("#{pane_dead_status}#{pane_dead_signal}");
+            if !ended.is_empty() {
+                return self.format("#{pane_dead_status}").parse().unwrap_or(0);
+            }
             assert!(
                 started.elapsed() < timeout,
                 "expected the program of {:?} to end within {timeout:?}; its screen:\n{}",
@@ -217,7 +223,6 @@ impl Pane {
             );
             sleep(LOOK_EVERY);
         }
-        self.format("#{pane_dead_status}").parse().unwrap_or(0)
     }
 
     /// Whether the program runs.
