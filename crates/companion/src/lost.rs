@@ -34,6 +34,28 @@ pub struct LostOutcome {
     pub text: LostText,
 }
 
+/// One sentence, what matters most first: editors cut what is long.
+impl fmt::Display for LostOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (agent, path) = (self.agent.display_name(), self.path.display());
+        match &self.text {
+            LostText::AsProposed => write!(
+                f,
+                "nothing was written: {agent} never received what you accepted for {path}"
+            ),
+            LostText::Kept(file) => write!(
+                f,
+                "your text is kept in {}: {agent} never received what you accepted for {path}",
+                file.display()
+            ),
+            LostText::NotKept(error) => write!(
+                f,
+                "your text for {path} is lost: {agent} never received it, and it cannot be kept: {error}"
+            ),
+        }
+    }
+}
+
 /// What became of a text that never reached its agent.
 #[derive(Debug)]
 pub enum LostText {
@@ -133,5 +155,33 @@ impl fmt::Debug for Lost {
             .field("file_path", &self.file_path)
             .field("is_edited", &self.is_edited)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_loss_says_who_what_and_where() {
+        let link = FileError::Link("/tmp/x".into());
+        for (text, expected) in [
+            (
+                LostText::AsProposed,
+                "nothing was written: Gemini CLI never received what you accepted for /w/a.rs",
+            ),
+            (
+                LostText::Kept("/tmp/k/a.rs".into()),
+                "your text is kept in /tmp/k/a.rs: Gemini CLI never received what you accepted for /w/a.rs",
+            ),
+            (
+                LostText::NotKept(link),
+                "your text for /w/a.rs is lost: Gemini CLI never received it, and it cannot be kept: \
+                 \"/tmp/x\" is a symbolic link",
+            ),
+        ] {
+            let (agent, path) = (Dialect::GeminiCli, PathBuf::from("/w/a.rs"));
+            assert_eq!(LostOutcome { agent, path, text }.to_string(), expected);
+        }
     }
 }

@@ -13,9 +13,9 @@ use tempfile::TempDir;
 
 const NAME: &str = "reading_list.py";
 /// The sample file.
-pub const BEFORE: &str = include_str!("demo/before.py");
+const BEFORE: &str = include_str!("demo/before.py");
 /// What the agent makes of it.
-pub const AFTER: &str = include_str!("demo/after.py");
+const AFTER: &str = include_str!("demo/after.py");
 
 /// The demo agent before it starts, with a folder of its own.
 #[derive(Debug)]
@@ -50,9 +50,7 @@ impl Demo {
         let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
             .with_context(|| format!("cannot read {}", discovery_file.display()))?;
         let token = file.auth_token.context("the discovery file has no token")?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = pillion_agent::runtime()?;
         let path = self.folder.path().join(NAME);
         thread::Builder::new()
             .name("demo agent".to_owned())

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{fmt, io};
 
-use crate::visible;
+use pillion_text::stderr;
 
 /// What kind of failure it is; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,18 +70,6 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Prints a warning on standard error.
-pub fn warn(text: impl fmt::Display) {
-    tell(format_args!("Warning: {text}"));
-}
-
-/// Prints a line on standard error. It may hold paths and what agents wrote: none of that may
-/// control the terminal.
-pub fn tell(text: impl fmt::Display) {
-    // Whoever started us may have closed standard error.
-    let _ = write_line(&mut io::stderr(), text);
-}
-
 /// Prints an error, its causes and its hint; the exit code. Nothing went wrong where the reader of
 /// standard output has read enough, as `head` does.
 pub fn report(error: &anyhow::Error) -> ExitCode {
@@ -121,20 +109,14 @@ fn is_reader_gone(_: io::Stdout) -> bool {
 }
 
 fn write(out: &mut impl Write, error: &anyhow::Error, failure: Option<&Failure>) -> io::Result<()> {
-    write_line(out, format_args!("Error: {error}"))?;
+    stderr::write(out, format_args!("Error: {error}"))?;
     for cause in error.chain().skip(1) {
-        write_line(out, format_args!("Cause: {cause}"))?;
+        stderr::write(out, format_args!("Cause: {cause}"))?;
     }
     if let Some(hint) = failure.and_then(|failure| failure.hint.as_ref()) {
-        write_line(out, format_args!("Hint: {hint}"))?;
+        stderr::write(out, format_args!("Hint: {hint}"))?;
     }
     Ok(())
-}
-
-fn write_line(out: &mut impl Write, text: impl fmt::Display) -> io::Result<()> {
-    // At once: others may write to the same terminal or file.
-    let line = format!("{}\n", visible::lines(&text.to_string()));
-    out.write_all(line.as_bytes())
 }
 
 #[cfg(test)]

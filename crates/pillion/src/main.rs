@@ -1,28 +1,19 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
 mod absolute;
-mod base;
 mod choice;
 mod cli;
 mod commands;
 mod demo;
-mod doctor;
 mod failure;
 mod install;
 mod interrupt;
 mod logging;
-mod lost_outcome;
-mod lsp;
 mod memory;
 mod reach;
-mod review;
-mod runtime;
 mod second_session;
-mod setup;
-mod text;
 mod tilde;
 mod viewer;
-mod visible;
 mod wiring;
 mod workspace;
 

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 
 use pillion_discovery::survey::Companion;
+use pillion_text::stderr;
 
-use crate::failure::{self, Failure, Kind};
+use crate::failure::{Failure, Kind};
 
 /// `--yes` of the commands that open a session.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -36,7 +37,7 @@ impl Consent {
                         `pillion doctor` open no session.";
             return Err(Failure::new(Kind::Usage, warning).hint(hint).into());
         };
-        failure::warn(format_args!("{warning}."));
+        stderr::warn(format_args!("{warning}."));
         let mut prompt = io::stderr();
         write!(prompt, "Open a session all the same? [y/N] ")?;
         prompt.flush()?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::visible;
+use pillion_text::visible;
 
 /// `path` safe for a terminal, with `~` for `home`.
 pub fn shown(path: &Path, home: Option<&Path>) -> String {

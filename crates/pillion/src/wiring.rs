@@ -19,7 +19,7 @@ use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
 
 use self::Value::{Plain, Secret};
-use crate::setup::Setup;
+use pillion_doctor::setup::Setup;
 
 /// What is done to the variables of one agent, in the order in which people are shown it.
 #[derive(Debug, Clone, Default)]

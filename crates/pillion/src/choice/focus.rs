@@ -10,7 +10,6 @@ use pillion_protocol::Dialect;
 use tokio::task::JoinSet;
 
 use super::rules::Use;
-use crate::runtime;
 
 /// One that has not answered by then does not count: nobody is to wait for a hung editor.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -21,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// When the system lets nothing be asked.
 pub fn last_focused(companions: &[&Companion]) -> anyhow::Result<Vec<Use>> {
     let mut found = vec![Use::Silent; companions.len()];
-    runtime::start()?.block_on(async {
+    pillion_agent::runtime()?.block_on(async {
         let mut asked = JoinSet::new();
         for (at, companion) in companions.iter().enumerate() {
             let companion = Companion::clone(companion);

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use pillion_companion::control::{DiffRef, Settle};
+use pillion_text::stderr;
 
 use super::remote::{self, Remote};
 use crate::cli::Target;
-use crate::failure;
 
 /// Accept a pending diff
 ///
@@ -44,15 +44,15 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let settled = Remote::find(&args.target)?.settle(&settle)?;
     if is_empty {
-        failure::warn(
+        stderr::warn(
             "Gemini CLI and Qwen Code take an empty text for none, and write the one that they proposed",
         );
     }
     if settled.file_changed {
-        failure::tell("Note: the file changed on disk since the diff was shown to you.");
+        stderr::tell("Note: the file changed on disk since the diff was shown to you.");
     }
     if settled.edited {
-        failure::tell("Note: it is accepted with the edits that were made in the view.");
+        stderr::tell("Note: it is accepted with the edits that were made in the view.");
     }
     Ok(())
 }

@@ -19,7 +19,6 @@ use self::output::Table;
 use crate::cli;
 use crate::failure::{Failure, Kind};
 use crate::interrupt::Interrupt;
-use crate::runtime;
 
 /// Check whether a companion keeps the contract, rule by rule
 ///
@@ -184,7 +183,7 @@ fn check(
         ..Patience::default()
     };
     let conformance = Conformance::new(target.clone(), patience, Box::new(reviewer));
-    let runtime = runtime::start()?;
+    let runtime = pillion_agent::runtime()?;
     runtime.block_on(async {
         // Before any view opens: from here on a signal closes it.
         let mut interrupt = Interrupt::install().context("cannot catch signals")?;

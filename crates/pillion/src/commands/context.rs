@@ -8,13 +8,15 @@ use pillion_agent::{Session, Status};
 use pillion_discovery::Environment;
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use pillion_protocol::{File, IdeContext};
+use pillion_text::stderr;
+use pillion_text::visible;
 
 use crate::cli::Target;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::interrupt::{self, Interrupt};
 use crate::reach::Reach;
 use crate::second_session::Consent;
-use crate::{runtime, tilde, visible};
+use crate::tilde;
 
 /// How long a companion may take to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
@@ -57,7 +59,7 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
         home: Environment::current().home(),
         is_first: true,
     };
-    runtime::start()?.block_on(async {
+    pillion_agent::runtime()?.block_on(async {
         // Before anything else: from here on a signal ends the session, too.
         let mut interrupt = Interrupt::install()?;
         let interrupted = |kind| Failure::new(kind, "interrupted");
@@ -131,9 +133,9 @@ fn tell(status: &Status, is_away: &mut bool) {
     let was_away = std::mem::replace(is_away, matches!(status, Status::Disconnected { .. }));
     match status {
         Status::Connecting => {}
-        Status::Connected(_) => failure::tell("The companion is back."),
+        Status::Connected(_) => stderr::tell("The companion is back."),
         Status::Disconnected { .. } if was_away => {}
-        Status::Disconnected { reason } => failure::tell(format_args!(
+        Status::Disconnected { reason } => stderr::tell(format_args!(
             "The companion went away ({reason}); waiting for it to come back."
         )),
     }

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use pillion_discovery::{Detection, Environment, detect, process};
+use pillion_text::visible;
 use serde::Serialize;
 
 use crate::failure::{Failure, Kind};
-use crate::visible;
 
 /// As much of a command line is shown to people: that of a Java program fills a screen.
 const MAX_COMMAND: usize = 200;

@@ -1,5 +1,6 @@
 //! `pillion diff`.
 
+use pillion_text::stderr;
 mod limit;
 mod save;
 
@@ -10,17 +11,17 @@ use std::time::Duration;
 
 use anyhow::Context;
 use pillion_agent::{ClientError, Decision, Session};
+use pillion_text::visible;
 use serde_json::json;
 
 use self::save::{Original, SaveError};
 use super::remote;
 use crate::absolute::absolute;
 use crate::cli::Target;
-use crate::failure::{self, Failure, Kind};
+use crate::failure::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::reach::{self, Reach};
 use crate::second_session::Consent;
-use crate::{runtime, visible};
 
 /// How long the editor may take to open or close the view when this command is to end.
 const PARTING: Duration = Duration::from_secs(2);
@@ -115,7 +116,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     if is_typed(&args.content_file) {
-        failure::tell(
+        stderr::tell(
             "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
              --content-file.",
         );
@@ -124,7 +125,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let original = original.transpose()?;
     let text = proposed(&args.content_file, Path::new(&path))?;
     let end = if save::holds(Path::new(&path), &text) {
-        failure::tell(format_args!(
+        stderr::tell(format_args!(
             "{path} has that text already: nobody is asked"
         ));
         End::Unchanged(text)
@@ -132,7 +133,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         // Only now: whatever made the text may take long enough for an editor to be started.
         let reach = Reach::find(&target)?;
         consent.ask(reach.companion())?;
-        runtime::start()?.block_on(ask(&reach, &path, &text, args.timeout))?
+        pillion_agent::runtime()?.block_on(ask(&reach, &path, &text, args.timeout))?
     };
     let is_told = args.json
         && !matches!(
@@ -252,7 +253,7 @@ async fn decide(
         Ok(opened) => {
             let mut proposal = opened.map_err(reach::failure)?;
             if io::stderr().is_terminal() {
-                failure::tell(format_args!(
+                stderr::tell(format_args!(
                     "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
                 ));
             }

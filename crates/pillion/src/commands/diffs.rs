@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 
 use pillion_companion::control::{DiffRef, DiffSummary, DiffText};
+use pillion_text::stderr;
+use pillion_text::visible;
 use serde::Serialize;
 
 use super::remote::Remote;
 use crate::cli::Target;
-use crate::{failure, visible};
 
 /// List the diffs that wait for you, or print one's proposed text
 ///
@@ -63,7 +64,7 @@ fn print_one(out: &mut io::StdoutLock, diff: &DiffText, is_json: bool) -> anyhow
     }
     if io::stderr().is_terminal() {
         let (name, place) = (name(summary), place(summary));
-        failure::tell(format_args!("Diff {name}, {}: {place}", summary.agent));
+        stderr::tell(format_args!("Diff {name}, {}: {place}", summary.agent));
     }
     let is_terminal = out.is_terminal();
     Ok(write_text(out, proposed, is_terminal)?)

@@ -9,11 +9,12 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pillion_discovery::{Environment, canonicalize};
+use pillion_doctor::{Examination, Report, Style};
 use pillion_protocol::Dialect;
+use pillion_text::stderr;
+use pillion_text::visible;
 
-use crate::doctor::{self, Examination, Report, Style};
-use crate::failure::{self, Failure, Kind};
-use crate::visible;
+use crate::failure::{Failure, Kind};
 
 /// How long it may be quiet in a terminal: whoever does not answer is given several seconds.
 const QUIET: Duration = Duration::from_secs(1);
@@ -54,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let folder = folder(args.workspace)?;
     let environment = Environment::current().with_current_dir(&folder);
     let examine = |agent| Examination::of(agent, &environment, &folder);
-    let agents = doctor::agents(args.agent, &environment).into_iter();
+    let agents = pillion_doctor::agents(args.agent, &environment).into_iter();
     let examinations = noticed(|| agents.map(examine).collect::<anyhow::Result<Vec<_>>>())?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -66,7 +67,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             if index > 0 {
                 writeln!(out)?;
             }
-            doctor::write(&mut out, examination, style)?;
+            pillion_doctor::write(&mut out, examination, style)?;
         }
     }
     out.flush()?;
@@ -84,7 +85,7 @@ fn noticed<T>(work: impl FnOnce() -> T) -> T {
         if io::stderr().is_terminal() {
             scope.spawn(move || {
                 if waiting.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
-                    failure::tell(
+                    stderr::tell(
                         "Note: something does not answer at once, and is given a few seconds.",
                     );
                 }

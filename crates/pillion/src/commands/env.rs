@@ -7,14 +7,15 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{Environment, process};
+use pillion_doctor::setup::program;
 use pillion_protocol::Dialect;
+use pillion_text::stderr;
+use pillion_text::visible;
 use serde::Serialize;
 
 use crate::choice::Running;
 use crate::cli::Target;
-use crate::failure::{self, Failure, Kind};
-use crate::setup::program;
-use crate::visible;
+use crate::failure::{Failure, Kind};
 use crate::wiring::shell::Shell;
 use crate::wiring::{Surroundings, Wiring};
 
@@ -69,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return Err(failures.swap_remove(0));
     }
     for error in failures {
-        failure::tell(format_args!("Note: {error}"));
+        stderr::tell(format_args!("Note: {error}"));
     }
     Ok(())
 }
@@ -107,7 +108,7 @@ fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::
             None => Wiring::without(agent, environment.current_dir(), here),
         };
         for note in wiring.notes(agent) {
-            failure::tell(format_args!("Note: {note}."));
+            stderr::tell(format_args!("Note: {note}."));
         }
         Wired {
             agent,

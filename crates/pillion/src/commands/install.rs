@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pillion_protocol::Dialect;
+use pillion_text::visible;
 use serde::Serialize;
 
 use crate::failure::{Failure, Kind};
 use crate::install::{self, Installer, Machine, Options, Outcome, Plan, Step};
-use crate::visible;
 
 /// Install what an editor needs to work with agents
 ///

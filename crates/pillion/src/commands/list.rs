@@ -1,5 +1,6 @@
 //! `pillion list`.
 
+use pillion_text::stderr;
 mod facts;
 mod table;
 
@@ -9,11 +10,11 @@ use std::path::PathBuf;
 use pillion_discovery::survey::Survey;
 use pillion_discovery::{Environment, FileError, survey};
 use pillion_protocol::dialect::Base;
+use pillion_text::visible;
 
 use self::facts::Facts;
 use crate::choice::Running;
 use crate::cli::Target;
-use crate::{failure, visible};
 
 /// How many files that were not read are told one by one.
 const MAX_WARNINGS: usize = 8;
@@ -52,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let listed = facts::gather(companions, here)?;
     for port in listed.iter().filter(|facts| facts.is_silent()) {
         let port = port.port();
-        failure::warn(format_args!("the companion on port {port} does not answer"));
+        stderr::warn(format_args!("the companion on port {port} does not answer"));
     }
     print(&args, &listed, &environment)?;
     if gone > 0 && !args.json {
@@ -61,7 +62,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         } else {
             "companions are"
         };
-        failure::tell(format_args!(
+        stderr::tell(format_args!(
             "{gone} {what} gone and left files: `pillion list --all` shows them."
         ));
     }
@@ -75,12 +76,12 @@ fn warn(unread: &[FileError], malformed: &[PathBuf], environment: &Environment) 
         |error: &&FileError| matches!(error, FileError::Foreign { path, .. } if !path.is_dir());
     let (others, unread): (Vec<_>, Vec<_>) = unread.iter().partition(is_anothers);
     for warning in warnings(&unread, malformed, environment) {
-        failure::warn(warning);
+        stderr::warn(warning);
     }
     match others.len() {
         0 => {}
-        1 => failure::tell("1 file of another user was not read."),
-        count => failure::tell(format_args!("{count} files of other users were not read.")),
+        1 => stderr::tell("1 file of another user was not read."),
+        count => stderr::tell(format_args!("{count} files of other users were not read.")),
     }
 }
 
@@ -125,7 +126,7 @@ fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Re
         writeln!(out, "{}", visible::json(&serde_json::to_string(listed)?))?;
     } else if listed.is_empty() {
         writeln!(out, "no companion runs on this machine")?;
-        failure::tell(
+        stderr::tell(
             "Hint: Start one with `pillion` in the folder that you work in, or open an editor that has one.",
         );
     } else {

@@ -1,6 +1,8 @@
 //! `pillion lsp`.
 
-use crate::lsp::{self, Options};
+use pillion_lsp::{Error, Options};
+
+use crate::failure::{Failure, Kind};
 
 /// Serve an editor over its language-server client
 ///
@@ -19,8 +21,24 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    lsp::run(Options {
+    let options = Options {
         editor: args.editor,
         open_with: args.open_with,
+    };
+    pillion_lsp::run(options).map_err(|error| match error.downcast::<Error>() {
+        Ok(error) => refused(error),
+        Err(error) => error,
     })
+}
+
+fn refused(error: Error) -> anyhow::Error {
+    let failure = Failure::new(Kind::Refused, error.to_string());
+    match error {
+        Error::Hasty => failure
+            .hint("Nothing is lost; pending diffs were rejected.")
+            .into(),
+        Error::Malformed(cause) => anyhow::Error::new(cause).context(
+            failure.hint("Only editors talk to this command; start it from one, and see --log."),
+        ),
+    }
 }

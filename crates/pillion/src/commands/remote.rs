@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use crate::choice;
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
-use crate::{runtime, viewer};
+use crate::viewer;
 
 pub struct Remote {
     client: Client,
@@ -32,7 +32,7 @@ impl Remote {
         let chosen = choice::choose_own(target, &Environment::current())?;
         Ok(Self {
             client: Client::new(chosen.port, chosen.control_token).viewed_by(viewer::current()),
-            runtime: runtime::start()?,
+            runtime: pillion_agent::runtime()?,
         })
     }
 

@@ -1,15 +1,15 @@
 //! `pillion` and `pillion review`.
 
 use anyhow::Context;
-use pillion_companion::{Companion, DiffId, Handle, Options};
+use pillion_companion::{Companion, Options};
 use pillion_discovery::{Environment, state};
-use pillion_protocol::{File, IdeInfo, Outcome};
+use pillion_protocol::IdeInfo;
 
 use crate::cli::Roots;
 use crate::demo::Demo;
 use crate::failure::{Failure, Kind};
-use crate::review::{self, Notify, ThemeChoice};
 use crate::workspace;
+use pillion_review::{Notify, ThemeChoice};
 
 /// Review what agents propose, in this terminal (the default command)
 ///
@@ -44,7 +44,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    review::check().map_err(|error| {
+    pillion_review::check().map_err(|error| {
         Failure::new(Kind::Usage, error.to_string())
             .hint("Without a terminal, run `pillion serve`, and answer with `pillion accept`.")
     })?;
@@ -54,7 +54,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         roots.push(demo.root()?);
     }
     let environment = Environment::current();
-    let (front, review) = review::channel();
+    let (front, review) = pillion_review::channel();
     if let Some(notice) = neighbours(&environment, &roots) {
         front.notice(notice);
     }
@@ -71,23 +71,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         demo.start(file, move |told| front.notice(told))
     };
     let _demo_folder = demo.map(start).transpose()?;
-    let options = review::Options {
+    let options = pillion_review::Options {
         roots,
         theme: args.theme,
         notify: args.notify,
         watch: !args.no_watch,
     };
     review.run(companion.handle(), options)
-}
-
-impl review::Companion for Handle {
-    fn resolve_diff(&self, id: DiffId, revision: u32, outcome: Outcome) {
-        Self::resolve_diff(self, id, revision, outcome);
-    }
-
-    fn focus(&self, file: File) {
-        Self::focus(self, file);
-    }
 }
 
 /// Whom else an agent in these folders may pick.

@@ -1,5 +1,6 @@
 //! `pillion run`.
 
+use pillion_text::stderr;
 #[cfg(unix)]
 #[path = "run/unix.rs"]
 mod system;
@@ -16,13 +17,13 @@ use std::process::Command;
 use anyhow::Context;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
+use pillion_doctor::setup::{Setup, program};
 use pillion_protocol::Dialect;
+use pillion_text::visible;
 
 use crate::choice::Running;
 use crate::cli::Target;
-use crate::failure::{self, Failure, Kind};
-use crate::setup::{Setup, program};
-use crate::visible;
+use crate::failure::{Failure, Kind};
 use crate::wiring::{Surroundings, Wiring};
 
 /// Start an agent that is wired to the companion of this folder
@@ -90,7 +91,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             } else {
                 "Starting"
             };
-            failure::tell(format_args!("Note: {error}. {starts} {name} without one."));
+            stderr::tell(format_args!("Note: {error}. {starts} {name} without one."));
             None
         }
         Err(error) => return Err(error),
@@ -101,13 +102,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         None => Wiring::without(agent, environment.current_dir(), here),
     };
     for note in wiring.notes(agent) {
-        failure::tell(format_args!("Note: {note}."));
+        stderr::tell(format_args!("Note: {note}."));
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
     let folder = environment.current_dir();
     let settings = || Setup::read(release, &environment, folder).settings;
     if companion.is_some() && settings().has_ide_mode_nowhere() {
-        failure::tell(format_args!(
+        stderr::tell(format_args!(
             "Note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));
     }
@@ -191,7 +192,7 @@ fn find(agent: Dialect, target: &Target, environment: &Environment) -> anyhow::R
     // It may have been named by its port or another folder.
     if companion.depth(environment.current_dir()).is_none() {
         let (editor, port) = (companion.display_name(), companion.port);
-        failure::warn(format_args!(
+        stderr::warn(format_args!(
             "{editor} (port {port}) does not have this folder in its workspace: {agent} will refuse it"
         ));
     }

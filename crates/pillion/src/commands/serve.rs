@@ -10,11 +10,12 @@ use pillion_companion::{
 };
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
+use pillion_text::stderr;
 use serde_json::json;
 
 use crate::cli::Roots;
-use crate::failure::{self, Failure, Kind};
-use crate::{lost_outcome, workspace};
+use crate::failure::{Failure, Kind};
+use crate::workspace;
 
 /// Run a companion without a face, for scripts and containers
 ///
@@ -80,13 +81,13 @@ impl Editor for Headless {
     }
 
     fn outcome_lost(&mut self, lost: LostOutcome) {
-        failure::warn(lost_outcome::sentence(&lost));
+        stderr::warn(lost);
     }
 
     fn status_changed(&mut self, status: Status) {
         for warning in status.warnings {
             if !self.warned.contains(&warning) {
-                failure::warn(&warning);
+                stderr::warn(&warning);
                 self.warned.push(warning);
             }
         }

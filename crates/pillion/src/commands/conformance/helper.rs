@@ -8,8 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_conformance::{Help, Helper, Step};
-
-use crate::failure;
+use pillion_text::stderr;
 
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -109,7 +108,7 @@ impl Reviewer {
             ));
         }
         let seconds = self.patience.as_secs();
-        failure::tell(format_args!("{wish} in the editor. You have {seconds} s."));
+        stderr::tell(format_args!("{wish} in the editor. You have {seconds} s."));
         Help::Asked
     }
 

@@ -1,11 +1,11 @@
 //! The report as JUnit XML, which build servers read.
 
 use pillion_conformance::{Group, Report, Row, Target, Verdict};
+use pillion_text::visible;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use super::output;
-use crate::visible;
 
 /// The report, one suite for each group.
 pub fn xml(target: &Target, report: &Report) -> anyhow::Result<Vec<u8>> {

@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use crossterm::style::{Color, Stylize};
 use pillion_conformance::{Group, Report, Row, Rule, Summary, Target, Verdict};
+use pillion_text::visible;
 use serde::Serialize;
-
-use crate::visible;
 
 /// What stands before the ids in a list, their width, and what stands before them in a table, and
 /// before a detail.

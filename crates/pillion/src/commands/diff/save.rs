@@ -1,6 +1,7 @@
 //! Writes an accepted text as an editor would: through links to the file that they mean, whole or
 //! not at all, with the file's permissions; and never over something that nobody has seen.
 
+use pillion_text::stderr;
 mod attributes;
 mod leftovers;
 
@@ -8,10 +9,10 @@ use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use pillion_text::fingerprint;
 use tempfile::NamedTempFile;
 
-use crate::base;
-use crate::failure::{self, Failure, Kind};
+use crate::failure::{Failure, Kind};
 
 /// A file as it is before it is proposed.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ impl Original {
         };
         let now = read(&self.target).map_err(failed)?;
         let was_seen = match base {
-            Some(base) => base::of(now.as_deref()) == base,
+            Some(base) => fingerprint::of(now.as_deref()) == base,
             None => now == self.before,
         };
         if !was_seen {
@@ -108,7 +109,7 @@ impl Original {
         }
         // Gone again when the file is whole; whoever kills us in between finds it there.
         let copy = self.copy(text)?;
-        failure::tell(format_args!(
+        stderr::tell(format_args!(
             "Note: {} is written in place. Until that is done, the accepted text is in {}.",
             self.target.display(),
             copy.path().display()
@@ -408,7 +409,10 @@ mod tests {
         fs::write(&file, "first").unwrap();
         let original = Original::look(&file).unwrap();
         fs::write(&file, "second").unwrap();
-        let (first, second) = (base::of(Some(b"first")), base::of(Some(b"second")));
+        let (first, second) = (
+            fingerprint::of(Some(b"first")),
+            fingerprint::of(Some(b"second")),
+        );
         let refused = |base: &str| {
             matches!(
                 original.replace(Some(base), "new"),
@@ -416,7 +420,7 @@ mod tests {
             )
         };
         assert!(refused(&first), "it is not there any more");
-        assert!(refused(&base::of(None)) && refused("") && refused("SHA256:"));
+        assert!(refused(&fingerprint::of(None)) && refused("") && refused("SHA256:"));
         assert_eq!(fs::read(&file).unwrap(), b"second");
         original.replace(Some(&second), "new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
@@ -425,7 +429,9 @@ mod tests {
         assert!(refused(&second));
         fs::remove_file(&file).unwrap();
         assert!(refused(&first), "somebody deleted it");
-        original.replace(Some(&base::of(None)), "anew").unwrap();
+        original
+            .replace(Some(&fingerprint::of(None)), "anew")
+            .unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"anew");
     }
 }

@@ -10,8 +10,6 @@ use pillion_protocol::IdeInfo;
 use serde::Serialize;
 use tokio::task::JoinSet;
 
-use crate::runtime;
-
 /// Whoever has not answered by then is shown without what only it knows.
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -121,7 +119,7 @@ pub fn gather(companions: Vec<Companion>, here: Option<u16>) -> anyhow::Result<V
         facts.current = facts.state == State::Alive && Some(facts.port) == here;
     }
     let mut asked = JoinSet::new();
-    runtime::start()?.block_on(async {
+    pillion_agent::runtime()?.block_on(async {
         for (at, companion) in companions.into_iter().enumerate() {
             if let Some(state) = companion.state.filter(|_| listed[at].state == State::Alive) {
                 asked.spawn(async move {

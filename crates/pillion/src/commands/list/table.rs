@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use pillion_text::visible;
+
 use super::facts::{Facts, State};
-use crate::{tilde, visible};
+use crate::tilde;
 
 /// Between two columns.
 const GAP: usize = 2;

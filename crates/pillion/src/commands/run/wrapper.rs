@@ -9,7 +9,7 @@ use pillion_protocol::Dialect;
 
 use super::is_bare;
 use crate::failure::{Failure, Kind};
-use crate::setup::program;
+use pillion_doctor::setup::program;
 
 /// Names the programs that `pillion run` has become on the way to the agent. One that comes back here
 /// was none.

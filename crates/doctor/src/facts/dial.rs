@@ -1,0 +1,189 @@
+//! Dialling, as the agent would: with the host, the port and the token that it would use.
+//!
+//! A session is opened only with companions of Pillion's, which bear any number of them. Others may
+//! bear one, and an agent may be using it.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use pillion_agent::find::Dial;
+use pillion_agent::host::Host;
+use pillion_agent::{Address, Client, ClientError, Update, Updates, knock};
+use pillion_companion::control;
+use pillion_discovery::survey::Companion;
+
+use super::network::Network;
+
+/// How long a companion may take to answer. It answers within milliseconds; agents wait longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A companion sends the context as soon as a session can receive it (C4.1).
+const CONTEXT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// One attempt, and what came of it.
+#[derive(Debug, Clone)]
+pub struct Dialled {
+    pub dial: Dial,
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Connected {
+        can_diff: bool,
+        has_context: bool,
+    },
+    /// Another's companion, which takes the token; no session was opened.
+    Admitted,
+    /// A companion that does not answer to the name by which it is dialled.
+    NameRefused,
+    /// The host has no address, or nobody listens there.
+    Unreachable,
+    /// The token does not open it (C3.3), or there is none.
+    TokenRefused,
+    /// Whoever listens is no companion, and why.
+    NoCompanion(String),
+    /// Whoever listens does not answer.
+    Silent,
+}
+
+/// Everything that dialling tells.
+#[derive(Debug, Default)]
+pub struct Attempts {
+    /// Each attempt until one connects.
+    pub dialled: Vec<Dialled>,
+    /// The agents that the companion which answered had before.
+    pub connected: Vec<String>,
+}
+
+/// Dials one after the other until one answers. `pillions` tells Pillion's companion on a port. A host
+/// that has no address is not waited for once more: a name server may be slow, and nobody listens.
+pub fn dial<'a>(
+    dials: &[Dial],
+    network: Network,
+    pillions: impl Fn(u16) -> Option<&'a Companion>,
+) -> anyhow::Result<Attempts> {
+    let runtime = pillion_agent::runtime()?;
+    let attempts = runtime.block_on(async {
+        // All are asked at once, so that several that are silent take no longer than one.
+        let knocks: Vec<_> = dials
+            .iter()
+            .map(|dial| network.has(dial.host).then(|| tokio::spawn(admits(dial))))
+            .collect();
+        let mut attempts = Attempts::default();
+        for (dial, knock) in dials.iter().zip(knocks) {
+            let outcome = match knock {
+                Some(knock) => {
+                    let admitted = knock.await.unwrap_or(Err(ClientError::NotConnected));
+                    let pillions = pillions(dial.port).filter(|_| admitted.is_ok());
+                    if let Some(companion) = pillions {
+                        attempts.connected = agents_of(companion).await;
+                    }
+                    outcome(admitted, dial, pillions.is_some()).await
+                }
+                None => Outcome::Unreachable,
+            };
+            let is_connected = outcome.is_connected();
+            attempts.dialled.push(Dialled {
+                dial: dial.clone(),
+                outcome,
+            });
+            if is_connected {
+                break;
+            }
+        }
+        attempts
+    });
+    // A name server that is still silent must not hold up the end.
+    runtime.shutdown_background();
+    Ok(attempts)
+}
+
+impl Outcome {
+    pub fn is_connected(&self) -> bool {
+        matches!(self, Self::Connected { .. } | Self::Admitted)
+    }
+}
+
+fn address(dial: &Dial) -> Address {
+    dial.address().with_patience(PATIENCE, PATIENCE)
+}
+
+/// Whether a companion is there that takes the token.
+fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> {
+    let address = address(dial);
+    async move {
+        // The client's patience begins when somebody listens.
+        let knock = tokio::time::timeout(2 * PATIENCE, knock(&address));
+        knock
+            .await
+            .unwrap_or(Err(ClientError::Silent(2 * PATIENCE)))
+    }
+}
+
+/// The short names of the agents that a companion of Pillion's has now; none if it does not say.
+async fn agents_of(companion: &Companion) -> Vec<String> {
+    let Some(state) = &companion.state else {
+        return Vec::new();
+    };
+    let client = control::Client::new(state.port, state.control_token.clone());
+    let status = tokio::time::timeout(PATIENCE, client.status()).await;
+    match status {
+        Ok(Ok(status)) => status.agents,
+        _ => Vec::new(),
+    }
+}
+
+async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: bool) -> Outcome {
+    let outcome = match admitted {
+        Ok(()) if is_pillion => session(dial).await,
+        Ok(()) => Ok(Outcome::Admitted),
+        Err(error) => Err(error),
+    };
+    outcome.unwrap_or_else(|error| failed(error, dial))
+}
+
+async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
+    let (client, updates) = Client::connect_to(address(dial)).await?;
+    let can_diff = client.can_diff();
+    let has_context = has_context(updates).await;
+    // The session is over either way.
+    let _ = client.disconnect().await;
+    Ok(Outcome::Connected {
+        can_diff,
+        has_context,
+    })
+}
+
+async fn has_context(mut updates: Updates) -> bool {
+    let context = async {
+        while let Some(update) = updates.next().await {
+            if matches!(update, Update::Context(_)) {
+                return true;
+            }
+        }
+        false
+    };
+    let waited = tokio::time::timeout(CONTEXT_PATIENCE, context).await;
+    waited.unwrap_or(false)
+}
+
+fn failed(error: ClientError, dial: &Dial) -> Outcome {
+    match error {
+        ClientError::Unreachable(_) if listens(dial) => {
+            Outcome::NoCompanion("it does not speak HTTP".to_owned())
+        }
+        ClientError::Unreachable(_) => Outcome::Unreachable,
+        // Before it looks at the token.
+        ClientError::Refused(403) if dial.host == Host::ContainerHost => Outcome::NameRefused,
+        ClientError::Refused(401 | 403) => Outcome::TokenRefused,
+        ClientError::Silent(_) => Outcome::Silent,
+        other => Outcome::NoCompanion(other.to_string()),
+    }
+}
+
+fn listens(dial: &Dial) -> bool {
+    let addresses = (dial.host.to_string(), dial.port).to_socket_addrs();
+    let mut addresses = addresses.into_iter().flatten();
+    addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok())
+}

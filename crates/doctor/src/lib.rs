@@ -1,0 +1,66 @@
+//! Why an agent does or does not find its companion from here: facts are gathered, judged, and
+//! reported, in this order and in different modules.
+
+mod checks;
+mod facts;
+mod finding;
+mod json;
+mod report;
+pub mod setup;
+
+use std::path::Path;
+
+use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
+
+use self::facts::Facts;
+use self::finding::Finding;
+use crate::setup::program;
+
+pub use self::json::Report;
+pub use self::report::{Style, write};
+
+/// What was found about one agent.
+#[derive(Debug)]
+pub struct Examination {
+    facts: Facts,
+    findings: Vec<Finding>,
+}
+
+impl Examination {
+    /// Walks the whole way as `agent` would that is started in `folder`.
+    ///
+    /// # Errors
+    /// When no connection can be tried at all.
+    pub fn of(agent: Dialect, environment: &Environment, folder: &Path) -> anyhow::Result<Self> {
+        let facts = Facts::gather(agent, environment, folder.to_owned())?;
+        let findings = checks::judge(&facts);
+        Ok(Self { facts, findings })
+    }
+
+    /// Whether the agent would connect.
+    pub fn would_connect(&self) -> bool {
+        !self.findings.iter().any(checks::is_problem)
+    }
+
+    /// What keeps it from connecting, in the order of the walk.
+    fn problems(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .filter(|finding| checks::is_problem(finding))
+    }
+}
+
+/// The agents to look at: `named`, else those that are installed, else all.
+pub fn agents(named: Option<Dialect>, environment: &Environment) -> Vec<Dialect> {
+    if let Some(agent) = named {
+        return vec![agent];
+    }
+    let is_installed = |agent: &Dialect| program::is_installed(*agent, environment);
+    let installed: Vec<_> = Dialect::AGENTS.into_iter().filter(is_installed).collect();
+    if installed.is_empty() {
+        Dialect::AGENTS.to_vec()
+    } else {
+        installed
+    }
+}

@@ -1,0 +1,259 @@
+//! The examination for people: the way, leg by leg, then what was found, then what to do first.
+
+use std::io::{self, Write};
+
+use pillion_agent::find::Version;
+use pillion_text::visible;
+
+use super::Examination;
+use super::checks::{ide_mode, is_broken};
+use super::facts::Facts;
+use super::facts::dial::Outcome;
+use super::finding::{Finding, Level, Step};
+
+/// How it may look.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// Whether the terminal shows more than ASCII.
+    pub is_unicode: bool,
+    /// Whether it shows colours.
+    pub is_coloured: bool,
+}
+
+/// How a leg of the way ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Good,
+    Warning,
+    Bad,
+    NotReached,
+}
+
+/// Prints one agent's examination.
+pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> io::Result<()> {
+    let facts = &examination.facts;
+    let title = format!("{} in {}", installed(facts), facts.folder.display());
+    writeln!(out, "{}", style.bold(&visible::one_line(&title)))?;
+    writeln!(out)?;
+    for step in Step::ALL {
+        let mark = mark(examination, step);
+        let line = format!("{:<11} {}", step.name(), said(examination, step, mark));
+        writeln!(out, "  {} {}", style.mark(mark), visible::one_line(&line))?;
+    }
+    let first = examination.problems().next();
+    for finding in &examination.findings {
+        writeln!(out)?;
+        write_finding(out, finding, style)?;
+        // The verdict below says how to fix the first problem, and a command may be long.
+        let is_first = first.is_some_and(|first| std::ptr::eq(first, finding));
+        if let Some(mend) = finding.mend.as_ref().filter(|_| !is_first) {
+            writeln!(out, "      Mend: {}", visible::one_line(mend))?;
+        }
+    }
+    writeln!(out)?;
+    write_verdict(out, examination, style)
+}
+
+fn write_finding(out: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
+    let mark = match finding.level {
+        Level::Problem => Mark::Bad,
+        Level::Warning => Mark::Warning,
+        Level::Note => Mark::Good,
+    };
+    let what = visible::one_line(&sentence(&finding.what));
+    let id = style.bold(finding.id.as_str());
+    let sign = if finding.level == Level::Note {
+        "-".to_owned()
+    } else {
+        style.mark(mark)
+    };
+    writeln!(out, "  {sign} {id}: {what}")?;
+    writeln!(
+        out,
+        "      Why: {}",
+        visible::one_line(&sentence(&finding.why))
+    )?;
+    Ok(())
+}
+
+fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) -> io::Result<()> {
+    let facts = &examination.facts;
+    let name = facts.agent().display_name();
+    let Some(first) = examination.problems().next() else {
+        let companion = facts.companion();
+        let companion = companion.map_or("its companion", |companion| companion.display_name());
+        let text = format!("{name} would connect to {companion}.");
+        return writeln!(
+            out,
+            "{} {}",
+            style.mark(Mark::Good),
+            visible::one_line(&text)
+        );
+    };
+    let text = format!(
+        "{name} would not connect from here. First: {}",
+        sentence(&first.what)
+    );
+    let text = style.bold(&visible::one_line(&text));
+    writeln!(out, "{} {text}", style.mark(Mark::Bad))?;
+    if let Some(mend) = &first.mend {
+        let how = if mend.starts_with('/') {
+            "Type in the agent"
+        } else {
+            "Run"
+        };
+        writeln!(out, "  {how}: {}", style.bold(&visible::one_line(mend)))?;
+    }
+    Ok(())
+}
+
+fn mark(examination: &Examination, step: Step) -> Mark {
+    let facts = &examination.facts;
+    let own = examination
+        .findings
+        .iter()
+        .filter(|finding| finding.id.step() == step);
+    match own.map(|finding| finding.level).max() {
+        Some(Level::Problem) => Mark::Bad,
+        _ if step == Step::Connection && facts.dialled.is_empty() => Mark::NotReached,
+        _ if step == Step::Session && !has_session(facts) => Mark::NotReached,
+        _ if step == Step::Connection && !facts.is_connected() => Mark::Bad,
+        _ if step == Step::Companion && facts.search.dials.is_empty() => Mark::NotReached,
+        Some(Level::Warning) => Mark::Warning,
+        Some(Level::Note) | None => Mark::Good,
+    }
+}
+
+fn has_session(facts: &Facts) -> bool {
+    matches!(facts.outcome(), Some(Outcome::Connected { .. }))
+}
+
+/// What a leg of the way is about.
+fn said(examination: &Examination, step: Step, mark: Mark) -> String {
+    let facts = &examination.facts;
+    match step {
+        Step::Agent => facts.program.path.as_ref().map_or_else(
+            || "not installed".to_owned(),
+            |path| format!("{}, {}", installed(facts), path.display()),
+        ),
+        Step::Settings => match ide_mode(facts) {
+            Some(setting) => {
+                let state = if setting.is_on { "on" } else { "off" };
+                format!("{state}, by {}", setting.file.path.display())
+            }
+            None if is_broken(facts) => "cannot be told".to_owned(),
+            None => "off, by default".to_owned(),
+        },
+        Step::Folders => match facts.neighbours.can_see {
+            true => format!(
+                "temporary files in {}",
+                facts.environment().tmpdir().display()
+            ),
+            false => format!(
+                "temporary files in {}; where other programs have theirs cannot be seen on this system",
+                facts.environment().tmpdir().display()
+            ),
+        },
+        Step::Companion => chosen(facts),
+        Step::Connection => match facts.dialled.last() {
+            Some(dialled) => {
+                let dial = format!("http://{}:{}/mcp", dialled.dial.host, dialled.dial.port);
+                format!("{dial} {}", outcome(&dialled.outcome))
+            }
+            None => "not reached".to_owned(),
+        },
+        Step::Session => match facts.outcome() {
+            Some(Outcome::Connected {
+                can_diff,
+                has_context,
+            }) => {
+                let not = |is: bool| if is { "" } else { "no " };
+                let now = match facts.connected.as_slice() {
+                    [] => String::new(),
+                    agents => format!("; connected now: {}", agents.join(", ")),
+                };
+                let (diffs, context) = (not(*can_diff), not(*has_context));
+                format!("{diffs}diffs, {context}context{now}")
+            }
+            Some(Outcome::Admitted) => {
+                "not opened, for the sake of agents that have one with this companion".to_owned()
+            }
+            _ => match mark {
+                Mark::NotReached => "not reached".to_owned(),
+                _ => "broken".to_owned(),
+            },
+        },
+    }
+}
+
+fn chosen(facts: &Facts) -> String {
+    let port = facts.search.dials.first().map(|dial| dial.port);
+    match (port, port.and_then(|port| facts.at(port))) {
+        (_, Some(companion)) => {
+            let roots: Vec<_> = companion
+                .roots
+                .iter()
+                .map(|root| root.display().to_string())
+                .collect();
+            let (name, port) = (companion.display_name(), companion.port);
+            format!("{name} on port {port}, for {}", roots.join(", "))
+        }
+        (Some(port), None) => format!("on port {port}"),
+        (None, _) => "none that the agent takes".to_owned(),
+    }
+}
+
+fn outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Connected { .. } => "answers",
+        Outcome::Admitted => "answers and takes the token",
+        Outcome::NameRefused => "refuses this name",
+        Outcome::Unreachable => "cannot be reached",
+        Outcome::TokenRefused => "refuses the token",
+        Outcome::NoCompanion(_) => "is no companion",
+        Outcome::Silent => "does not answer",
+    }
+}
+
+/// The agent's name, with its release where that is known.
+fn installed(facts: &Facts) -> String {
+    let name = facts.agent().display_name();
+    let version = facts.program.version.as_ref().map(Version::to_string);
+    version.map_or_else(|| name.to_owned(), |version| format!("{name} {version}"))
+}
+
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    // A path or a variable's name stays as it is.
+    let first_word = text.split([' ', ',']).next().unwrap_or_default();
+    let is_word = first_word.bytes().all(|byte| byte.is_ascii_lowercase());
+    match chars.next() {
+        Some(first) if is_word => format!("{}{}.", first.to_ascii_uppercase(), chars.as_str()),
+        _ => format!("{text}."),
+    }
+}
+
+impl Style {
+    fn mark(self, mark: Mark) -> String {
+        let (unicode, ascii, colour) = match mark {
+            Mark::Good => ("✓", "ok", "32"),
+            Mark::Warning => ("!", "! ", "33"),
+            Mark::Bad => ("✗", "X ", "31"),
+            Mark::NotReached => ("-", "- ", "2"),
+        };
+        let sign = if self.is_unicode { unicode } else { ascii };
+        self.paint(sign, colour)
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint(text, "1")
+    }
+
+    fn paint(self, text: &str, code: &str) -> String {
+        if self.is_coloured {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! How an agent is set up here: which release is installed, what its settings say, whether it trusts
+//! the folder, and which variables it has once it has started. Read as the agent reads it, and judged
+//! nowhere here.
+
+mod dotenv;
+pub mod owner;
+pub mod program;
+mod regular;
+pub mod settings;
+pub mod trust;
+pub mod variables;
+
+use std::path::Path;
+
+use pillion_agent::find::Release;
+use pillion_discovery::Environment;
+
+use self::settings::Settings;
+use self::trust::{Trust, trust};
+use self::variables::Variables;
+
+/// What a release of an agent reads before it looks for a companion.
+#[derive(Debug)]
+pub struct Setup {
+    /// What its settings files say.
+    pub settings: Settings,
+    /// Whether the agent reads the folder's own files.
+    pub trust: Trust,
+    /// The variables that the agent has when it looks for a companion.
+    pub variables: Variables,
+}
+
+impl Setup {
+    /// What it reads when it is started in `folder` with the variables of this `terminal`.
+    pub fn read(release: Release, terminal: &Environment, folder: &Path) -> Self {
+        let variables = Variables::before_settings(release, terminal);
+        let settings = settings::read(release, &variables.all, folder);
+        let trust = trust(release, &variables.all, &settings, folder);
+        let variables = variables.after_settings(release, folder, &settings, trust);
+        Self {
+            settings,
+            trust,
+            variables,
+        }
+    }
+}

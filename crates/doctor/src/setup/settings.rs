@@ -1,0 +1,394 @@
+//! The agent's settings files, read and not judged.
+
+use std::path::{Path, PathBuf};
+
+use json_comments::{CommentSettings, StripComments};
+use pillion_agent::find::{Release, Version};
+use pillion_discovery::{Environment, canonicalize};
+use pillion_protocol::Dialect;
+use serde_json::{Map, Value};
+
+use super::owner::{self, Insecure};
+use super::regular;
+
+/// No settings file of a person's is as long.
+const MAX_FILE: u64 = 4 << 20;
+
+/// The settings that turn IDE mode on, now and in the agents' first months.
+pub const ENABLED: [&str; 2] = ["ide", "enabled"];
+/// Its name in those months.
+pub const OLD_NAME: &str = "ideMode";
+
+/// Since this release, Gemini CLI takes the administrator's files only where nobody else can write.
+const IS_CAREFUL: Version = Version::new(0, 60, 0);
+
+/// The settings files in the order in which agents merge them: a later one wins.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// In that order.
+    pub files: Vec<SettingsFile>,
+    /// Beside them.
+    pub trust: TrustList,
+}
+
+/// The agent's list of the folders that the user trusts or does not.
+#[derive(Debug, Clone, Default)]
+pub struct TrustList {
+    /// The file.
+    pub path: PathBuf,
+    /// What it says of each folder.
+    pub rules: Vec<TrustRule>,
+    /// What is wrong with it.
+    pub broken: Option<String>,
+}
+
+/// One settings file, which need not be there.
+#[derive(Debug, Clone)]
+pub struct SettingsFile {
+    /// Whose it is.
+    pub scope: Scope,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub content: Content,
+}
+
+/// Whose settings they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// What the administrator suggests.
+    SystemDefaults,
+    /// The user's, for all folders.
+    User,
+    /// The folder's own: counts where the folder is trusted.
+    Project,
+    /// The administrator's last word.
+    System,
+}
+
+/// What is in a settings file.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// There is no such file.
+    Missing,
+    /// Not a JSON object, and why not.
+    Broken(String),
+    /// The agent passes it over, as others than the administrator could have written it.
+    Insecure(Insecure),
+    /// Its settings.
+    Object(Map<String, Value>),
+}
+
+/// One line of the agent's list of trusted folders.
+#[derive(Debug, Clone)]
+pub struct TrustRule {
+    /// The folder at and below which it counts, by its real path.
+    pub folder: PathBuf,
+    /// The longest rule decides.
+    pub length: usize,
+    /// Whether the agent reads the folder's own files.
+    pub is_trusted: bool,
+}
+
+impl Settings {
+    /// Whether no file turns IDE mode on, whichever of them counts: then it is off. What a broken
+    /// file says is not known.
+    pub fn has_ide_mode_nowhere(&self) -> bool {
+        self.files.iter().all(|file| {
+            let is_broken = matches!(file.content, Content::Broken(_));
+            let is_set = |names: &[&str]| is_on(file.content.get(names));
+            !is_broken && !is_set(&ENABLED) && !is_set(&[OLD_NAME])
+        })
+    }
+}
+
+/// How an agent's settings files are named.
+struct Names {
+    folder: PathBuf,
+    project: &'static str,
+    /// The variables that name the administrator's files.
+    system: &'static str,
+    defaults: &'static str,
+    system_folder: &'static str,
+    trust: &'static str,
+}
+
+fn names(agent: Dialect, environment: &Environment) -> Names {
+    if agent == Dialect::QwenCode {
+        return Names {
+            folder: environment.qwen_home(),
+            project: ".qwen",
+            system: "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+            defaults: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
+            system_folder: if cfg!(target_os = "macos") {
+                "/Library/Application Support/QwenCode"
+            } else if cfg!(windows) {
+                r"C:\ProgramData\qwen-code"
+            } else {
+                "/etc/qwen-code"
+            },
+            trust: "QWEN_CODE_TRUSTED_FOLDERS_PATH",
+        };
+    }
+    let home = home(agent, environment);
+    Names {
+        folder: home.join(".gemini"),
+        project: ".gemini",
+        system: "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+        defaults: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+        system_folder: if cfg!(target_os = "macos") {
+            "/Library/Application Support/GeminiCli"
+        } else if cfg!(windows) {
+            r"C:\ProgramData\gemini-cli"
+        } else {
+            "/etc/gemini-cli"
+        },
+        trust: "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
+    }
+}
+
+/// The home directory in the agent's view.
+pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
+    let named = environment.filled("GEMINI_CLI_HOME").map(PathBuf::from);
+    let named = named.filter(|_| agent == Dialect::GeminiCli);
+    named.or_else(|| environment.home()).unwrap_or_default()
+}
+
+/// Reads every settings file that the agent reads when it starts in `folder`.
+pub fn read(release: Release, environment: &Environment, folder: &Path) -> Settings {
+    let agent = release.agent;
+    let names = names(agent, environment);
+    let named = |variable| environment.filled(variable).map(PathBuf::from);
+    let system = named(names.system);
+    let system = system.unwrap_or_else(|| Path::new(names.system_folder).join("settings.json"));
+    let defaults =
+        named(names.defaults).unwrap_or_else(|| system.with_file_name("system-defaults.json"));
+    let user = names.folder.join("settings.json");
+    let project = folder.join(names.project).join("settings.json");
+    let mut places = vec![
+        (Scope::SystemDefaults, defaults),
+        (Scope::User, user.clone()),
+    ];
+    // In the home directory both would be one file.
+    if canonicalize(&project).ok() != canonicalize(&user).ok() || !project.exists() {
+        places.push((Scope::Project, project));
+    }
+    places.push((Scope::System, system));
+    let is_careful = agent == Dialect::GeminiCli && release.version >= IS_CAREFUL;
+    let files = places.into_iter().map(|(scope, path)| {
+        let is_administrators = matches!(scope, Scope::System | Scope::SystemDefaults);
+        let insecure = (is_careful && is_administrators)
+            .then(|| owner::insecure(&path))
+            .flatten();
+        let content = match insecure {
+            Some(insecure) => Content::Insecure(insecure),
+            None => content(&path, agent == Dialect::QwenCode).expanded(environment),
+        };
+        SettingsFile {
+            scope,
+            path,
+            content,
+        }
+    });
+    let trust = named(names.trust);
+    let trust = trust.unwrap_or_else(|| names.folder.join("trustedFolders.json"));
+    Settings {
+        files: files.collect(),
+        trust: trust_list(trust),
+    }
+}
+
+/// What a file that begins with a byte order mark begins with.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+fn content(path: &Path, ignores_mark: bool) -> Content {
+    if !path.exists() {
+        return Content::Missing;
+    }
+    match regular::read(path, MAX_FILE) {
+        Ok(bytes) => parse(&bytes, ignores_mark),
+        Err(error) => Content::Broken(error.to_string()),
+    }
+}
+
+/// As the agents parse: comments are allowed, trailing commas are not. A byte order mark is ignored
+/// by Qwen Code, and by Gemini CLI not.
+fn parse(bytes: &[u8], ignores_mark: bool) -> Content {
+    let bytes = match bytes.strip_prefix(MARK) {
+        Some(rest) if ignores_mark => rest,
+        Some(_) => return Content::Broken("it begins with a byte order mark".to_owned()),
+        None => bytes,
+    };
+    let stripped = StripComments::with_settings(CommentSettings::c_style(), bytes);
+    match serde_json::from_reader(stripped) {
+        Ok(Value::Object(object)) => Content::Object(object),
+        Ok(_) => Content::Broken("it is not a JSON object".to_owned()),
+        Err(error) => Content::Broken(error.to_string()),
+    }
+}
+
+fn trust_list(path: PathBuf) -> TrustList {
+    let (rules, broken) = match content(&path, false) {
+        Content::Object(rules) => (rules, None),
+        Content::Broken(reason) => (Map::new(), Some(reason)),
+        Content::Missing | Content::Insecure(_) => (Map::new(), None),
+    };
+    let mut list = TrustList {
+        path,
+        rules: Vec::new(),
+        broken,
+    };
+    for (folder, level) in rules {
+        let length = folder.len();
+        let folder = PathBuf::from(folder);
+        let (folder, is_trusted) = match level.as_str() {
+            Some("TRUST_FOLDER") => (Some(folder), true),
+            Some("TRUST_PARENT") => (folder.parent().map(Path::to_owned), true),
+            Some("DO_NOT_TRUST") => (Some(folder), false),
+            _ => {
+                let reason = format!("what it says of {} is no trust level", folder.display());
+                list.broken = Some(reason);
+                continue;
+            }
+        };
+        list.rules.extend(folder.map(|folder| TrustRule {
+            folder: canonicalize(&folder).unwrap_or(folder),
+            length,
+            is_trusted,
+        }));
+    }
+    list
+}
+
+impl Content {
+    /// The same with the variables that its texts name, as `$NAME`, `${NAME}` or `${NAME:-else}`.
+    fn expanded(mut self, environment: &Environment) -> Self {
+        if let Self::Object(object) = &mut self {
+            object
+                .values_mut()
+                .for_each(|value| expand_all(value, environment));
+        }
+        self
+    }
+
+    /// The value at this path of names.
+    pub fn get(&self, path: &[&str]) -> Option<&Value> {
+        let Self::Object(object) = self else {
+            return None;
+        };
+        let (first, rest) = path.split_first()?;
+        rest.iter()
+            .try_fold(object.get(*first)?, |value, name| value.get(name))
+    }
+}
+
+fn expand_all(value: &mut Value, environment: &Environment) {
+    match value {
+        Value::String(text) => *text = expand(text, environment),
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| expand_all(value, environment)),
+        Value::Object(object) => object
+            .values_mut()
+            .for_each(|value| expand_all(value, environment)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A variable that is not set stays as it stands there.
+fn expand(text: &str, environment: &Environment) -> String {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        expanded.push_str(before);
+        let (name, default, end) = variable(behind).unwrap_or_default();
+        let value = environment.value(name).map(|value| value.to_string_lossy());
+        match value.as_deref().or(default) {
+            Some(value) => expanded.push_str(value),
+            None => expanded.extend(["$", &behind[..end]]),
+        }
+        rest = &behind[end..];
+    }
+    expanded + rest
+}
+
+/// The name of a variable behind its `$`, what stands for it where it is not set, and its end.
+fn variable(text: &str) -> Option<(&str, Option<&str>, usize)> {
+    let Some(inner) = text.strip_prefix('{') else {
+        let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        let end = text.find(|char| !is_of_name(char)).unwrap_or(text.len());
+        return (end > 0).then(|| (&text[..end], None, end));
+    };
+    let (inner, _) = inner.split_once('}')?;
+    // The name has one character at least.
+    let first = inner.chars().next()?.len_utf8();
+    let end = inner.len() + 2;
+    Some(match inner[first..].find(":-").map(|at| first + at) {
+        Some(at) => (&inner[..at], Some(&inner[at + 2..]), end),
+        None => (inner, None, end),
+    })
+}
+
+/// As JavaScript takes a value for true.
+pub fn is_on(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Bool(is_on)) => *is_on,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+        Some(Value::Array(_) | Value::Object(_)) => true,
+        Some(Value::Null) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_ignored_by_qwen_code_only() {
+        let text = "\u{feff}{\"ide\": {\"enabled\": true}}".as_bytes();
+        let on = Some(&Value::Bool(true));
+        assert_eq!(parse(text, true).get(&["ide", "enabled"]), on);
+        let Content::Broken(reason) = parse(text, false) else {
+            panic!("Gemini CLI does not start with it");
+        };
+        assert_eq!(reason, "it begins with a byte order mark");
+    }
+
+    #[test]
+    fn variables_in_texts_are_their_values() {
+        let environment = Environment::from_pairs([("A", "x"), ("EMPTY", "")]);
+        for (text, expected) in [
+            ("$A-${A}-${A:-y}", "x-x-x"),
+            ("$B ${B} ${B:-y:-z}", "$B ${B} y:-z"),
+            ("$EMPTY|${EMPTY:-y}|${B:-}", "||"),
+            ("$ $$A ${A ${}", "$ $x ${A ${}"),
+            ("ä$Aä", "äxä"),
+        ] {
+            assert_eq!(expand(text, &environment), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn comments_are_allowed_and_trailing_commas_are_not() {
+        let text = "{ // yes\n \"ide\": /* also # here */ {\"enabled\": true}, \"u\": \"//x\" }";
+        let content = parse(text.as_bytes(), false);
+        assert_eq!(content.get(&["ide", "enabled"]), Some(&Value::Bool(true)));
+        assert_eq!(content.get(&["u"]), Some(&Value::from("//x")));
+        assert_eq!(content.get(&["ide", "enabled", "x"]), None);
+        for broken in [
+            "{\"a\": 1,}",
+            "",
+            "[]",
+            "{",
+            "# no\n{}",
+            "\"x\"",
+            &"[".repeat(9999),
+        ] {
+            assert!(
+                matches!(parse(broken.as_bytes(), true), Content::Broken(_)),
+                "{broken:.20}"
+            );
+        }
+    }
+}

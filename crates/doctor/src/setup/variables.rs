@@ -1,0 +1,328 @@
+//! The variables that an agent has when it looks for its companion: those of the terminal, and what
+//! it adds from `.env` files and its settings when it starts.
+//!
+//! It reads its settings first, by the terminal's variables alone, then the `.env` files, and looks
+//! for companions last. A variable of the terminal's stays as it is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pillion_agent::find::{Release, Version};
+use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
+use serde_json::Value;
+
+use super::dotenv::{self, Entry};
+use super::regular;
+use super::settings::{self, Scope, Settings};
+use super::trust::{Trust, trust};
+
+/// From the first of these releases to the second, Gemini CLI read the `.env` file of a folder that
+/// it did not trust.
+const READS_ANY: [Version; 2] = [Version::new(0, 31, 0), Version::new(0, 40, 0)];
+
+/// Since this release, a setting makes Gemini CLI pass over `.env` files of projects.
+const PASSES_OVER: Version = Version::new(0, 42, 0);
+
+/// Since this release, Qwen Code reads the user's own `.env` files wherever it starts, and takes
+/// variables from its settings.
+const READS_OWN: Version = Version::new(0, 10, 0);
+
+/// Since this release, Qwen Code takes `QWEN_HOME` from the user's own `.env` files, before it reads
+/// its settings, and from no project's.
+const TAKES_HOME: Version = Version::new(0, 15, 10);
+
+/// Since this release, Qwen Code reads the user's own `.env` files besides a project's, and takes an
+/// empty variable for none.
+const READS_ALL: Version = Version::new(0, 21, 0);
+
+/// Since this release, Qwen Code takes the folder for temporary files from no project's file.
+const KEEPS_TMPDIR: Version = Version::new(0, 24, 0);
+
+/// Since this release, Qwen Code reads a project's file only where it trusts the folder for sure.
+const IS_STRICT: Version = Version::new(0, 24, 2);
+
+/// What Qwen Code looks for in the user's own `.env` files before anything else.
+const FIRST: [&str; 2] = ["QWEN_HOME", "QWEN_CODE_TRUSTED_FOLDERS_PATH"];
+
+/// Variables that say nothing to an agent, but to Pillion where its companions' state is.
+const PILLIONS: [&str; 2] = ["XDG_RUNTIME_DIR", "LOCALAPPDATA"];
+
+/// A file that is longer holds no variables.
+const MAX_FILE: u64 = 1 << 20;
+
+/// An agent's variables.
+#[derive(Debug, Clone, Default)]
+pub struct Variables {
+    /// All that it has.
+    pub all: Environment,
+    /// Where those come from that the terminal does not have.
+    pub origins: BTreeMap<String, Origin>,
+    /// Whether the agent sets one that the terminal has empty.
+    pub takes_empty_for_none: bool,
+}
+
+/// What sets a variable for the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub path: PathBuf,
+    /// The line of a `.env` file; none: `env` in the settings.
+    pub line: Option<usize>,
+}
+
+/// An agent that starts in a folder, as far as its `.env` files go.
+struct Start<'a> {
+    release: Release,
+    folder: &'a Path,
+    settings: &'a Settings,
+    trust: Trust,
+    /// The user's home directory, in the agent's view.
+    home: PathBuf,
+    /// The user's own files, the first one first.
+    own: Vec<PathBuf>,
+}
+
+impl Variables {
+    /// Those that the agent reads its settings by.
+    pub fn before_settings(release: Release, terminal: &Environment) -> Self {
+        let is_qwen = release.agent == Dialect::QwenCode;
+        let mut variables = Self {
+            all: terminal.clone(),
+            origins: BTreeMap::new(),
+            takes_empty_for_none: is_qwen && release.version >= READS_ALL,
+        };
+        if is_qwen && release.version >= TAKES_HOME {
+            variables.take_home(terminal);
+        }
+        variables
+    }
+
+    /// Adds what the agent adds after it has read its settings.
+    #[must_use]
+    pub fn after_settings(
+        mut self,
+        release: Release,
+        folder: &Path,
+        settings: &Settings,
+        trust: Trust,
+    ) -> Self {
+        let home = settings::home(release.agent, &self.all);
+        let start = Start {
+            own: own_files(release, &home, &self.all),
+            release,
+            folder,
+            settings,
+            trust,
+            home,
+        };
+        for path in start.files(&self.all) {
+            let excluded = start.excluded(&path);
+            for entry in entries(&path) {
+                if !excluded.contains(&entry.name.as_str()) {
+                    self.add(&entry.name, &entry.value, &path, Some(entry.line));
+                }
+            }
+        }
+        if release.agent == Dialect::QwenCode && release.version >= READS_OWN {
+            self.add_from_settings(&start);
+        }
+        self
+    }
+
+    /// What sets a variable, if it is not the terminal.
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        self.origins.get(name)
+    }
+
+    fn add(&mut self, name: &str, value: &str, path: &Path, line: Option<usize>) {
+        let is_free = match self.all.value(name) {
+            Some(value) => self.takes_empty_for_none && value.is_empty(),
+            None => true,
+        };
+        if is_free && !PILLIONS.contains(&name) {
+            let all = std::mem::take(&mut self.all);
+            self.all = all.with(name, Some(value));
+            let path = path.to_owned();
+            self.origins.insert(name.to_owned(), Origin { path, line });
+        }
+    }
+
+    fn take_home(&mut self, terminal: &Environment) {
+        let first = terminal.qwen_home();
+        let mut files = vec![first.join(".env")];
+        if terminal.filled("QWEN_HOME").is_none() {
+            files.extend(first.parent().map(|home| home.join(".env")));
+        }
+        self.take_first(&files);
+        let found = self.all.qwen_home();
+        if found != first {
+            self.take_first(&[found.join(".env")]);
+        }
+    }
+
+    fn take_first(&mut self, files: &[PathBuf]) {
+        for path in files {
+            for entry in entries(path) {
+                if FIRST.contains(&entry.name.as_str()) && !entry.value.is_empty() {
+                    self.add(&entry.name, &entry.value, path, Some(entry.line));
+                }
+            }
+        }
+    }
+
+    fn add_from_settings(&mut self, start: &Start<'_>) {
+        let excluded = start.kept_from_projects();
+        for file in start.settings.files.iter().rev() {
+            let counts = file.scope != Scope::Project || start.trust.is_trusted();
+            let set = file.content.get(&["env"]).filter(|_| counts);
+            for (name, value) in set.and_then(Value::as_object).into_iter().flatten() {
+                if let Some(value) = value.as_str()
+                    && !excluded.contains(&name.as_str())
+                {
+                    self.add(name, value, &file.path, None);
+                }
+            }
+        }
+    }
+}
+
+impl Start<'_> {
+    /// The files that the agent reads, in the order in which they count.
+    fn files(&self, environment: &Environment) -> Vec<PathBuf> {
+        let is_qwen = self.release.agent == Dialect::QwenCode;
+        let reads_own = is_qwen && self.release.version >= READS_OWN;
+        let reads_all = is_qwen && self.release.version >= READS_ALL;
+        if !reads_own && !self.reads_projects(self.folder, environment) {
+            return Vec::new();
+        }
+        let own = || self.own.iter().filter(|path| path.exists()).cloned();
+        for folder in self.folder.ancestors() {
+            let is_home = folder == self.home;
+            let found = if is_home {
+                own().next()
+            } else {
+                self.of_project(folder, environment)
+            };
+            if reads_all && (is_home || found.is_some()) {
+                return found
+                    .into_iter()
+                    .filter(|_| !is_home)
+                    .chain(own())
+                    .collect();
+            }
+            if found.is_some() {
+                return found.into_iter().collect();
+            }
+        }
+        own().take(if reads_all { usize::MAX } else { 1 }).collect()
+    }
+
+    /// The file of a folder that is not the home directory.
+    fn of_project(&self, folder: &Path, environment: &Environment) -> Option<PathBuf> {
+        let hidden = folder.join(directory(self.release.agent)).join(".env");
+        let plain = folder.join(".env");
+        let passes_over =
+            self.release.agent == Dialect::GeminiCli && self.release.version >= PASSES_OVER;
+        let ignored = ["advanced", "ignoreLocalEnv"];
+        let passes_over =
+            passes_over && self.setting(&ignored).next().and_then(Value::as_bool) == Some(true);
+        let mut files = [Some(hidden), Some(plain).filter(|_| !passes_over)]
+            .into_iter()
+            .flatten();
+        files.find(|path| {
+            let is_own = self.own.contains(path);
+            path.exists() && (is_own || self.reads_projects(folder, environment))
+        })
+    }
+
+    /// Whether the agent reads `.env` files of a project's folder.
+    fn reads_projects(&self, folder: &Path, environment: &Environment) -> bool {
+        let version = self.release.version;
+        if self.release.agent == Dialect::GeminiCli {
+            let is_sandboxed = self.setting(&["tools", "sandbox"]).next().is_some();
+            let reads_any = (READS_ANY[0]..READS_ANY[1]).contains(&version) && !is_sandboxed;
+            return self.trust.is_trusted() || reads_any;
+        }
+        if version < READS_OWN || version >= IS_STRICT {
+            let is_trusted = self.trust.is_trusted();
+            let own = || trust(self.release, environment, self.settings, folder);
+            return is_trusted && (folder == self.folder || own() != Trust::Distrusted);
+        }
+        self.trust != Trust::Distrusted
+    }
+
+    /// The variables that the agent does not take from this file.
+    fn excluded(&self, path: &Path) -> Vec<&str> {
+        let directory = directory(self.release.agent);
+        let is_own = self.own.contains(&path.to_owned());
+        let is_agents = match self.release.agent {
+            Dialect::GeminiCli => path.to_string_lossy().contains(directory),
+            _ => {
+                is_own
+                    || path
+                        .parent()
+                        .is_some_and(|parent| parent.ends_with(directory))
+            }
+        };
+        let mut names = Vec::new();
+        if !is_agents {
+            let named = self.setting(&["advanced", "excludedEnvVars"]);
+            let named = named.filter_map(Value::as_array).flatten();
+            names.extend(named.filter_map(Value::as_str));
+        }
+        if !is_own {
+            names.extend(self.kept_from_projects());
+        }
+        names
+    }
+
+    /// The variables that Qwen Code takes from the user's own files only.
+    fn kept_from_projects(&self) -> &'static [&'static str] {
+        let version = self.release.version;
+        match self.release.agent {
+            Dialect::QwenCode if version >= KEEPS_TMPDIR => &["QWEN_HOME", "TMPDIR", "TMP", "TEMP"],
+            Dialect::QwenCode if version >= TAKES_HOME => &["QWEN_HOME"],
+            _ => &[],
+        }
+    }
+
+    /// What the settings that count say, the last word first.
+    fn setting<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Value> {
+        let files = self.settings.files.iter().rev();
+        let counting = files.filter(|file| file.scope != Scope::Project || self.trust.is_trusted());
+        counting.filter_map(|file| file.content.get(names))
+    }
+}
+
+fn directory(agent: Dialect) -> &'static str {
+    match agent {
+        Dialect::QwenCode => ".qwen",
+        _ => ".gemini",
+    }
+}
+
+/// The user's own `.env` files.
+fn own_files(release: Release, home: &Path, environment: &Environment) -> Vec<PathBuf> {
+    let usual = home.join(directory(release.agent)).join(".env");
+    let mut files = Vec::new();
+    if release.agent == Dialect::QwenCode && release.version >= TAKES_HOME {
+        files.push(environment.qwen_home().join(".env"));
+    }
+    if !files.contains(&usual) {
+        files.push(usual);
+    }
+    files.push(home.join(".env"));
+    files
+}
+
+/// What a file assigns, each variable once. One that cannot be read assigns nothing.
+fn entries(path: &Path) -> Vec<Entry> {
+    let text = regular::read(path, MAX_FILE).unwrap_or_default();
+    let mut entries: Vec<Entry> = Vec::new();
+    for entry in dotenv::parse(&String::from_utf8_lossy(&text)) {
+        entries.retain(|known| known.name != entry.name);
+        entries.push(entry);
+    }
+    entries
+}

@@ -1,0 +1,272 @@
+//! `initialize`: who the editor is, how it counts, and which face it wants. Reads no more of the
+//! parameters than it needs, so that nothing else in them can be wrong.
+
+use gen_lsp_types::{InitializeResult, ServerInfo};
+use pillion_discovery::process;
+use pillion_protocol::IdeInfo;
+use pillion_text::visible;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::face::Face;
+use crate::position::Encoding;
+use crate::roots::WorkspaceFolder;
+
+/// The version of the program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// As much of a name as people and agents are shown.
+const MAX_NAME: usize = 40;
+
+/// The parameters of `initialize`.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[serde(rename_all = "camelCase")]
+pub struct InitializeParams {
+    process_id: Option<i64>,
+    client_info: Option<ClientInfo>,
+    root_uri: Option<String>,
+    workspace_folders: Option<Vec<WorkspaceFolder>>,
+    #[serde(default)]
+    capabilities: ClientCapabilities,
+}
+
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+struct ClientInfo {
+    name: String,
+    version: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+struct ClientCapabilities {
+    general: Option<GeneralCapabilities>,
+    /// Every client puts here what it likes.
+    experimental: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[serde(rename_all = "camelCase")]
+struct GeneralCapabilities {
+    position_encodings: Option<Vec<String>>,
+}
+
+/// Which face a client wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// That of a plugin, which may say its version.
+    Plugin { version: Option<String> },
+    /// That of any other client.
+    Plain,
+}
+
+impl InitializeParams {
+    /// The process that agents look for: the editor's, or our parent's.
+    pub fn editor_pid(&self) -> u32 {
+        let said = self.process_id.and_then(|pid| u32::try_from(pid).ok());
+        // A process that is not there is one of another container, or wrong.
+        said.filter(|pid| process::is_alive(*pid))
+            .unwrap_or_else(|| {
+                let own = std::process::id();
+                process::ancestors(own).first().copied().unwrap_or(own)
+            })
+    }
+
+    /// Who the editor is; `fallback` if it does not say so.
+    pub fn editor(&self, fallback: Option<&str>) -> IdeInfo {
+        let said = self.client_info.as_ref().map(|info| info.name.as_str());
+        identity(said.or(fallback).unwrap_or_default())
+    }
+
+    /// How to log who the editor is.
+    pub fn editor_version(&self) -> &str {
+        let version = self
+            .client_info
+            .as_ref()
+            .map(|info| info.version.as_deref());
+        version.flatten().unwrap_or("?")
+    }
+
+    /// The URIs of the workspace folders.
+    pub fn folders(&self) -> Vec<&str> {
+        let folders = self.workspace_folders.iter().flatten();
+        let folders: Vec<&str> = folders.map(|folder| folder.uri.as_str()).collect();
+        if folders.is_empty() {
+            return self.root_uri.as_deref().into_iter().collect();
+        }
+        folders
+    }
+
+    /// Whether a plugin says that there is no workspace root. Other clients name no folder when they
+    /// mean the current one.
+    pub fn has_no_root(&self, wanted: &Wanted) -> bool {
+        let is_empty = self.workspace_folders.as_ref().is_some_and(Vec::is_empty);
+        is_empty && self.root_uri.is_none() && matches!(wanted, Wanted::Plugin { .. })
+    }
+
+    /// How positions are counted from now on.
+    pub fn encoding(&self) -> Encoding {
+        let general = self.capabilities.general.as_ref();
+        let offered = general.and_then(|general| general.position_encodings.as_deref());
+        Encoding::choose(offered.unwrap_or_default())
+    }
+
+    /// Which face the client wants.
+    ///
+    /// # Errors
+    /// A sentence that names the field.
+    pub fn wanted(&self) -> Result<Wanted, String> {
+        let experimental = self.capabilities.experimental.as_ref();
+        let Some(pillion) = experimental.and_then(|experimental| experimental.get("pillion"))
+        else {
+            return Ok(Wanted::Plain);
+        };
+        match pillion {
+            Value::Null | Value::Bool(false) => Ok(Wanted::Plain),
+            Value::Bool(true) => Ok(Wanted::Plugin { version: None }),
+            Value::Object(fields) => match fields.get("version") {
+                None | Some(Value::Null) => Ok(Wanted::Plugin { version: None }),
+                Some(Value::String(version)) => Ok(Wanted::Plugin {
+                    version: Some(version.clone()),
+                }),
+                Some(_) => Err("capabilities.experimental.pillion.version: not a string".into()),
+            },
+            _ => Err("capabilities.experimental.pillion: neither true nor an object".into()),
+        }
+    }
+}
+
+/// The answer to `initialize`.
+pub fn result(face: &dyn Face) -> InitializeResult {
+    InitializeResult {
+        capabilities: face.capabilities(),
+        server_info: Some(ServerInfo {
+            name: "pillion".to_owned(),
+            version: Some(VERSION.to_owned()),
+        }),
+    }
+}
+
+/// The identity of an editor that people call `name`.
+fn identity(name: &str) -> IdeInfo {
+    let display: String = visible::one_line(name.trim())
+        .chars()
+        .take(MAX_NAME)
+        .collect();
+    let short = display
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .to_ascii_lowercase();
+    match (short.is_empty(), display.is_empty()) {
+        (false, _) => IdeInfo::new(short, display),
+        (true, false) => IdeInfo::new("editor", display),
+        (true, true) => IdeInfo::new("editor", "Editor"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::message;
+
+    fn params(value: Value) -> InitializeParams {
+        message::params(value).unwrap()
+    }
+
+    #[test]
+    fn an_editor_is_named_as_it_calls_itself() {
+        for (said, name, display) in [
+            ("Neovim", "neovim", "Neovim"),
+            (
+                "Visual Studio Code",
+                "visual-studio-code",
+                "Visual Studio Code",
+            ),
+            ("GNU Emacs\x1b[2J", "gnu-emacs-2j", "GNU Emacs␛[2J"),
+            ("編集", "editor", "編集"),
+            ("", "editor", "Editor"),
+        ] {
+            assert_eq!(identity(said), IdeInfo::new(name, display), "{said}");
+        }
+        assert_eq!(identity(&"x".repeat(9000)).display_name.len(), MAX_NAME);
+        let silent = params(json!({}));
+        assert_eq!(silent.editor(Some("Kate")).name, "kate");
+        let named = params(json!({"clientInfo": {"name": "Helix"}}));
+        assert_eq!(named.editor(Some("Kate")).name, "helix");
+    }
+
+    #[test]
+    fn the_editor_s_process_is_the_one_that_lives() {
+        let own = std::process::id();
+        assert_eq!(params(json!({"processId": own})).editor_pid(), own);
+        let parent = params(json!({"processId": null})).editor_pid();
+        assert_ne!(parent, 0);
+        for wrong in [json!(-1), json!(0), json!(i64::MAX)] {
+            assert_eq!(params(json!({"processId": wrong})).editor_pid(), parent);
+        }
+    }
+
+    #[test]
+    fn folders_are_the_workspace_s_or_the_root() {
+        let root = json!({"rootUri": "file:///r", "workspaceFolders": []});
+        assert_eq!(params(root).folders(), ["file:///r"]);
+        let both = json!({"rootUri": "file:///r", "workspaceFolders": [{"uri": "file:///w", "name": "w"}]});
+        assert_eq!(params(both).folders(), ["file:///w"]);
+        assert!(
+            params(json!({"workspaceFolders": null}))
+                .folders()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn an_empty_list_of_folders_is_no_root_for_a_plugin_only() {
+        let plugin = Wanted::Plugin { version: None };
+        let empty = json!({"workspaceFolders": []});
+        assert!(params(empty.clone()).has_no_root(&plugin));
+        assert!(!params(empty).has_no_root(&Wanted::Plain));
+        for named in [
+            json!({}),
+            json!({"workspaceFolders": null}),
+            json!({"workspaceFolders": [], "rootUri": "file:///r"}),
+            json!({"workspaceFolders": [{"uri": "file:///w", "name": "w"}]}),
+        ] {
+            assert!(!params(named).has_no_root(&plugin));
+        }
+    }
+
+    #[test]
+    fn a_face_is_chosen_by_one_experimental_capability() {
+        let wanted = |experimental: Value| {
+            params(json!({"capabilities": {"experimental": experimental}})).wanted()
+        };
+        let plugin = |version: Option<&str>| {
+            let version = version.map(str::to_owned);
+            Ok(Wanted::Plugin { version })
+        };
+        assert_eq!(wanted(json!({"pillion": true})), plugin(None));
+        assert_eq!(wanted(json!({"pillion": {}})), plugin(None));
+        assert_eq!(
+            wanted(json!({"pillion": {"version": "1.2.3"}})),
+            plugin(Some("1.2.3"))
+        );
+        for plain in [json!(null), json!(5), json!({}), json!({"pillion": false})] {
+            assert_eq!(wanted(plain), Ok(Wanted::Plain));
+        }
+        for (wrong, field) in [
+            (json!({"pillion": 1}), "experimental.pillion:"),
+            (
+                json!({"pillion": {"version": 1}}),
+                "experimental.pillion.version:",
+            ),
+        ] {
+            assert!(wanted(wrong).unwrap_err().contains(field));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `pillion lsp`: a companion inside an editor, reached over the editor's language-server client.
+//!
+//! One thread owns everything ([`server`]). It takes messages of the editor and events of the
+//! companion, one after the other, and hands them to one of two faces: [`plugin`] for Pillion's
+//! own plugins (`docs/editor-protocol.md`), [`plain`] for every other client. A face is a state
+//! machine: what it wants done comes back as [`face::Action`]s.
+
+mod face;
+mod framing;
+mod front;
+mod handshake;
+mod message;
+mod outgoing;
+mod plain;
+mod plugin;
+mod position;
+mod roots;
+mod server;
+mod transport;
+mod uri;
+
+pub use framing::Malformed;
+pub use server::run;
+
+/// How an editor left that should not have.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Without a word: nothing is lost, pending diffs were rejected.
+    #[error("the editor said exit without shutdown")]
+    Hasty,
+    /// What it wrote is not the base protocol.
+    #[error("cannot understand the editor")]
+    Malformed(#[source] Malformed),
+}
+
+/// How to serve the editor.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Who the editor is, if it does not say so.
+    pub editor: Option<String>,
+    /// The program that opens a file in the editor, if the editor cannot by itself.
+    pub open_with: Option<String>,
+}

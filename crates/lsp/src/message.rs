@@ -1,0 +1,115 @@
+//! Messages that both faces send and read, and the errors that answer a request.
+
+use gen_lsp_types::{LogMessageParams, MessageType, ShowMessageParams};
+use lsp_server::{ErrorCode, Message, Notification, ResponseError};
+use pillion_text::visible;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// As much of a message for people as anybody reads.
+const MAX_TEXT: usize = 500;
+
+/// A notification.
+pub fn notification(method: &str, params: impl Serialize) -> Message {
+    Notification::new(method.to_owned(), params).into()
+}
+
+/// Tells the person at the editor.
+pub fn show(kind: MessageType, text: impl AsRef<str>) -> Message {
+    let message = visible::one_line(text.as_ref());
+    notification("window/showMessage", ShowMessageParams { kind, message })
+}
+
+/// Tells the editor's log.
+pub fn log(kind: MessageType, text: impl AsRef<str>) -> Message {
+    let message = visible::one_line(text.as_ref());
+    notification("window/logMessage", LogMessageParams { kind, message })
+}
+
+/// Tells the editor's log that a notification was ignored.
+pub fn ignored(method: &str, why: &str) -> Message {
+    log(MessageType::Warning, format!("{method} is ignored: {why}"))
+}
+
+/// The parameters of a message.
+///
+/// # Errors
+/// A sentence that names the field.
+pub fn params<T: DeserializeOwned>(params: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let (field, reason) = (error.path().to_string(), error.inner().to_string());
+        let place = if field == "." { "" } else { &field };
+        let separator = if place.is_empty() { "" } else { ": " };
+        // The reason quotes what stands there, which may be a whole file.
+        format!("{place}{separator}{}", head(&reason))
+    })
+}
+
+/// An error that answers a request.
+pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
+    ResponseError {
+        code: code as i32,
+        message: message.into(),
+        data: None,
+    }
+}
+
+/// The error for a method that a face does not know.
+pub fn unknown_method(method: &str) -> ResponseError {
+    let method = head(method);
+    error(
+        ErrorCode::MethodNotFound,
+        format!("unknown method {method}"),
+    )
+}
+
+fn head(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_TEXT);
+    end.map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    struct Outer {
+        #[expect(dead_code, reason = "only whether it can be read matters")]
+        inner: Vec<Inner>,
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    struct Inner {
+        #[expect(dead_code, reason = "only whether it can be read matters")]
+        number: u32,
+    }
+
+    #[test]
+    fn what_people_read_holds_no_control_characters() {
+        for message in [show, log].map(|say| say(MessageType::Info, "a\x1b[2J\nb\u{202e}")) {
+            let text = format!("{message:?}");
+            assert!(text.contains("a␛[2J"), "{text}");
+            assert!(!text.contains("\\n") && !text.contains("202e"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_field_and_quotes_no_whole_file() {
+        let error = |value| params::<Outer>(value).unwrap_err();
+        assert_eq!(error(json!({})), "missing field `inner`");
+        assert_eq!(
+            error(json!({"inner": [{}]})),
+            "inner[0]: missing field `number`"
+        );
+        let wrong = error(json!({"inner": [{"number": "x".repeat(100_000)}]}));
+        assert!(
+            wrong.starts_with("inner[0].number: invalid type: string"),
+            "{wrong}"
+        );
+        assert!(wrong.len() < 600, "{}", wrong.len());
+        assert!(error(Value::Null).contains("null"));
+    }
+}

@@ -1,0 +1,289 @@
+//! The plain face: for language-server clients without a plugin. Context comes from what the client
+//! opens, saves and asks about; proposals are files that it opens, with diagnostics and two code
+//! actions. It shows nothing else and slows nothing down.
+
+mod diagnostics;
+mod document;
+mod files;
+mod launch;
+mod pending;
+mod proposals;
+mod restore;
+mod shelf;
+mod view;
+mod wire;
+
+use std::path::Path;
+use std::time::Instant;
+
+use gen_lsp_types::{
+    CodeActionProvider, DocumentHighlightProvider, ExecuteCommandOptions, HoverProvider,
+    MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
+    TextDocumentSyncKind, TextDocumentSyncOptions,
+};
+use lsp_server::{ErrorCode, Response};
+use pillion_companion::now_ms;
+use pillion_discovery::Environment;
+use serde_json::{Value, json};
+
+use crate::face::{self, Action, Answer, Face, Published};
+use crate::front::Event;
+use crate::plain::files::Files;
+use crate::plain::pending::{ACCEPT, REJECT};
+use crate::plain::proposals::Proposals;
+use crate::plain::wire::{
+    At, CodeAction, DidChange, DidClose, DidOpen, DidSave, ExecuteCommand, Opened,
+};
+use crate::position::Encoding;
+use crate::{message, uri};
+
+/// What the plain face has to know from the beginning.
+#[derive(Debug)]
+pub struct Setup {
+    /// How the client counts.
+    pub encoding: Encoding,
+    /// Who the client is, in lower case.
+    pub client: String,
+    /// The program that opens a file in the editor, if the editor cannot by itself.
+    pub open_with: Option<String>,
+    /// Says where proposals lie.
+    pub environment: Environment,
+}
+
+/// The face of a client without a plugin.
+#[derive(Debug)]
+pub struct Plain {
+    encoding: Encoding,
+    files: Files,
+    proposals: Proposals,
+    /// What was told already.
+    warnings: Vec<String>,
+}
+
+impl Plain {
+    /// A face that nobody has seen yet.
+    pub fn new(setup: Setup) -> Self {
+        let encoding = setup.encoding;
+        // Helix always selects the character under its cursor.
+        let has_block_cursor = setup.client == "helix";
+        Self {
+            encoding,
+            files: Files::new(encoding, has_block_cursor),
+            proposals: Proposals::new(setup),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, method: &str, params: Value) -> Result<Vec<Action>, String> {
+        match method {
+            "textDocument/didOpen" => message::params(params).map(|params| self.did_open(params)),
+            "textDocument/didChange" => {
+                message::params(params).map(|params| self.did_change(params))
+            }
+            "textDocument/didSave" => message::params(params).map(|params| self.did_save(params)),
+            "textDocument/didClose" => message::params(params).map(|params| self.did_close(params)),
+            // What every client sends and nobody needs.
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn did_open(&mut self, params: DidOpen) -> Vec<Action> {
+        let Opened { uri, text } = params.text_document;
+        match uri::to_path(&uri) {
+            Some(path) if self.proposals.holds(&path) => self.proposals.did_open(&path, uri, text),
+            Some(path) => {
+                self.files.open(path, text, now_ms());
+                self.report()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn did_change(&mut self, params: DidChange) -> Vec<Action> {
+        let changes = params.content_changes;
+        match uri::to_path(&params.text_document.uri) {
+            Some(path) if self.proposals.holds(&path) => {
+                self.proposals.did_change(&path, changes, Instant::now());
+                Vec::new()
+            }
+            Some(path) if self.files.change(&path, changes) => self.report(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn did_save(&mut self, params: DidSave) -> Vec<Action> {
+        match uri::to_path(&params.text_document.uri) {
+            Some(path) if self.proposals.holds(&path) => {
+                self.proposals.did_save(&path, params.text, Instant::now());
+                Vec::new()
+            }
+            Some(path) => {
+                self.files.save(&path, params.text, now_ms());
+                self.report()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn did_close(&mut self, params: DidClose) -> Vec<Action> {
+        match uri::to_path(&params.text_document.uri) {
+            Some(path) if self.proposals.holds(&path) => {
+                self.proposals.did_close(&path, Instant::now());
+                Vec::new()
+            }
+            Some(path) => {
+                self.files.close(&path);
+                self.report()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// A place that the client asks about is where the cursor is. There is nothing to say there.
+    fn at(&mut self, params: Value) -> Result<Answer, String> {
+        let At {
+            text_document,
+            position,
+        } = message::params(params)?;
+        let range = wire::Range {
+            start: position,
+            end: position,
+        };
+        let actions = self.look(&text_document, range);
+        Ok(Answer {
+            result: Ok(Value::Null),
+            actions,
+        })
+    }
+
+    fn code_action(&mut self, params: Value) -> Result<Answer, String> {
+        let params: CodeAction = message::params(params)?;
+        let actions = self.look(&params.text_document, params.range);
+        // A client that wants actions of some kind, such as those before a save, may run them
+        // unasked. The kind without a name is every kind.
+        let is_every = |kinds: Vec<String>| kinds.is_empty() || kinds.iter().any(String::is_empty);
+        let is_any = params.context.only.is_none_or(is_every);
+        let path = uri::to_path(&params.text_document.uri).filter(|_| is_any);
+        let commands = path.map_or(Vec::new(), |path| self.proposals.commands(&path));
+        Ok(Answer {
+            result: Ok(json!(commands)),
+            actions,
+        })
+    }
+
+    fn execute(&mut self, params: Value) -> Result<Answer, String> {
+        let params: ExecuteCommand = message::params(params)?;
+        let arguments = params.arguments.unwrap_or_default();
+        Ok(match self.proposals.execute(&params.command, &arguments) {
+            Ok(actions) => Answer {
+                result: Ok(Value::Null),
+                actions,
+            },
+            Err(error) => Err(error).into(),
+        })
+    }
+
+    /// The person looks at this place, or selected it.
+    fn look(&mut self, document: &wire::Identifier, range: wire::Range) -> Vec<Action> {
+        let Some(path) = uri::to_path(&document.uri) else {
+            return Vec::new();
+        };
+        // A proposal keeps the last file active.
+        if self.proposals.holds(&path) {
+            self.proposals.focus(&path);
+            return Vec::new();
+        }
+        self.files.select(&path, range, now_ms());
+        self.report()
+    }
+
+    /// Whatever keeps agents away belongs into the editor's log.
+    fn warn(&mut self, warnings: Vec<String>) -> Vec<Action> {
+        let known = std::mem::replace(&mut self.warnings, warnings);
+        let news = self
+            .warnings
+            .iter()
+            .filter(|warning| !known.contains(warning));
+        news.map(|warning| Action::Send(message::log(MessageType::Warning, warning)))
+            .collect()
+    }
+
+    fn report(&self) -> Vec<Action> {
+        vec![Action::ReportContext {
+            files: self.files.report(Path::is_file),
+            is_trusted: None,
+        }]
+    }
+}
+
+impl Face for Plain {
+    fn capabilities(&self) -> ServerCapabilities {
+        ServerCapabilities {
+            position_encoding: Some(self.encoding.kind()),
+            text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(TextDocumentSyncKind::Incremental),
+                save: Some(Save::SaveOptions(SaveOptions {
+                    include_text: Some(true),
+                })),
+                ..TextDocumentSyncOptions::default()
+            })),
+            document_highlight_provider: Some(DocumentHighlightProvider::Bool(true)),
+            hover_provider: Some(HoverProvider::Bool(true)),
+            signature_help_provider: Some(SignatureHelpOptions::default()),
+            code_action_provider: Some(CodeActionProvider::Bool(true)),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands: vec![ACCEPT.to_owned(), REJECT.to_owned()],
+                ..ExecuteCommandOptions::default()
+            }),
+            workspace: Some(face::follows_roots()),
+            ..ServerCapabilities::default()
+        }
+    }
+
+    fn initialized(&mut self, _: &Published) -> Vec<Action> {
+        Vec::new()
+    }
+
+    fn roots_changed(&mut self, _: &Published) -> Vec<Action> {
+        Vec::new()
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> Answer {
+        let answer = match method {
+            "textDocument/documentHighlight"
+            | "textDocument/hover"
+            | "textDocument/signatureHelp" => self.at(params),
+            "textDocument/codeAction" => self.code_action(params),
+            "workspace/executeCommand" => self.execute(params),
+            _ => return Err(message::unknown_method(method)).into(),
+        };
+        answer.unwrap_or_else(|why| Err(message::error(ErrorCode::InvalidParams, why)).into())
+    }
+
+    fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
+        self.tell(method, params)
+            .unwrap_or_else(|why| vec![Action::Send(message::ignored(method, &why))])
+    }
+
+    fn response(&mut self, response: Response) -> Vec<Action> {
+        self.proposals.response(response)
+    }
+
+    fn event(&mut self, event: Event) -> Vec<Action> {
+        match event {
+            Event::Open(diff, shown) => self.proposals.open(diff, shown),
+            Event::Close(id, reason, closed) => self.proposals.close(id, reason, closed),
+            Event::Status(status) => self.warn(status.warnings),
+            Event::Lost(_) | Event::Stopped => Vec::new(),
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.proposals.due()
+    }
+
+    fn elapse(&mut self, now: Instant) -> Vec<Action> {
+        self.proposals.elapse(now)
+    }
+}

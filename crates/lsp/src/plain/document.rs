@@ -1,0 +1,184 @@
+//! The text of an open document, kept current by the editor's edits. A place that does not exist
+//! becomes the nearest one that does: a client may be wrong about a text, and nothing may break.
+
+use std::ops::Range;
+
+use pillion_protocol::Cursor;
+
+use crate::plain::wire::{self, Change, Position};
+use crate::position::{self, Encoding};
+
+/// A document as the editor has it.
+#[derive(Debug, Default)]
+pub struct Document {
+    text: String,
+    /// The text of a save that the edits have not led to yet: Kate tells first what it saved, and
+    /// then which edits led there.
+    saved: Option<String>,
+}
+
+impl Document {
+    /// A document of this text.
+    pub fn new(text: String) -> Self {
+        Self { text, saved: None }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        self.saved.as_ref().unwrap_or(&self.text)
+    }
+
+    /// Makes the edits, one after the other.
+    pub fn change(&mut self, changes: Vec<Change>, encoding: Encoding) {
+        self.saved = None;
+        for change in changes {
+            match change.range {
+                Some(range) => {
+                    let range = bytes(&self.text, range, encoding);
+                    self.text.replace_range(range, &change.text);
+                }
+                None => self.text = change.text,
+            }
+        }
+    }
+
+    /// The editor saved this text.
+    pub fn save(&mut self, text: String) {
+        self.saved = (text != self.text).then_some(text);
+    }
+
+    /// The text between two places.
+    pub fn slice(&self, range: wire::Range, encoding: Encoding) -> &str {
+        let text = self.text();
+        &text[bytes(text, range, encoding)]
+    }
+
+    /// A place as agents count: from 1, in UTF-16 units (C4.3).
+    pub fn cursor(&self, place: Position, encoding: Encoding) -> Cursor {
+        let text = self.text();
+        let (line, character) =
+            position::position(text, byte(text, place, encoding), Encoding::Utf16);
+        Cursor {
+            line: line.saturating_add(1),
+            character: character.saturating_add(1),
+        }
+    }
+}
+
+fn bytes(text: &str, range: wire::Range, encoding: Encoding) -> Range<usize> {
+    let start = byte(text, range.start, encoding);
+    let end = byte(text, range.end, encoding);
+    start.min(end)..start.max(end)
+}
+
+fn byte(text: &str, place: Position, encoding: Encoding) -> usize {
+    position::offset(text, place.line, place.character, encoding)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ALL: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
+
+    fn at(line: u32, character: u32) -> Position {
+        Position { line, character }
+    }
+
+    fn between(start: (u32, u32), end: (u32, u32)) -> wire::Range {
+        wire::Range {
+            start: at(start.0, start.1),
+            end: at(end.0, end.1),
+        }
+    }
+
+    fn edit(range: wire::Range, text: &str) -> Change {
+        Change {
+            range: Some(range),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_place_is_the_same_in_every_encoding() {
+        let document = Document::new("é\n😀é!\n".to_owned());
+        for (encoding, character) in ALL.into_iter().zip([6, 3, 2]) {
+            let cursor = document.cursor(at(1, character), encoding);
+            assert_eq!((cursor.line, cursor.character), (2, 4), "{encoding:?}");
+            let rest = between((1, character), (1, character + 1));
+            assert_eq!(document.slice(rest, encoding), "!");
+        }
+    }
+
+    #[test]
+    fn places_that_do_not_exist_become_the_nearest_ones() {
+        let document = Document::new("ab\r\ncd".to_owned());
+        let cursor = |line, character| {
+            let cursor = document.cursor(at(line, character), Encoding::Utf16);
+            (cursor.line, cursor.character)
+        };
+        assert_eq!(cursor(0, 99), (1, 3), "before the line end");
+        assert_eq!(cursor(1, u32::MAX), (2, 3));
+        let backwards = between((9, 9), (0, 1));
+        assert_eq!(document.slice(backwards, Encoding::Utf8), "b\r\ncd");
+    }
+
+    #[test]
+    fn edits_are_made_one_after_the_other() {
+        let mut document = Document::new("one\ntwo\nthree\n".to_owned());
+        let changes = vec![
+            edit(between((0, 0), (1, 0)), ""),
+            edit(between((1, 5), (1, 5)), "!"),
+            edit(between((2, 0), (2, 0)), "four\n"),
+        ];
+        document.change(changes, Encoding::Utf16);
+        assert_eq!(document.text(), "two\nthree!\nfour\n");
+        let whole = Change {
+            range: None,
+            text: "all".to_owned(),
+        };
+        document.change(vec![whole], Encoding::Utf16);
+        assert_eq!(document.text(), "all");
+    }
+
+    #[test]
+    fn a_carriage_return_that_is_shown_can_be_edited() {
+        for encoding in ALL {
+            let changed = |range| {
+                let mut document = Document::new("ab\r\ncd\n".to_owned());
+                document.change(vec![edit(range, "")], encoding);
+                document.text().to_owned()
+            };
+            assert_eq!(changed(between((0, 2), (0, 3))), "ab\ncd\n");
+            assert_eq!(changed(between((0, 3), (1, 0))), "ab\rcd\n");
+            assert_eq!(changed(between((0, 2), (1, 0))), "abcd\n");
+            assert_eq!(changed(between((0, 1), (0, 9))), "a\r\ncd\n");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_save_counts_until_the_edits_that_led_there() {
+        let mut document = Document::new("a\n".to_owned());
+        document.save("new\na\n".to_owned());
+        assert_eq!(document.text(), "new\na\n");
+        let late = vec![edit(between((0, 0), (0, 0)), "new\n")];
+        document.change(late, Encoding::Utf16);
+        assert_eq!(document.text(), "new\na\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_edit_panics(text: String, insert in ".{0,3}", places in any::<[u8; 4]>()) {
+            for encoding in ALL {
+                let mut document = Document::new(text.clone());
+                let [a, b, c, d] = places.map(|place| u32::from(place % 8));
+                let range = between((a, b), (c, d));
+                document.cursor(range.start, encoding);
+                document.change(vec![edit(range, &insert)], encoding);
+                prop_assert!(document.text().contains(&insert));
+            }
+        }
+    }
+}

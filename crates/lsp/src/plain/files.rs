@@ -1,0 +1,254 @@
+//! The open files and what is focused in them, as far as a plain client lets it be known: by what
+//! it opens and saves, and by the places that it asks about.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::context::MAX_FILES;
+use pillion_protocol::{Cursor, File};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::plain::document::Document;
+use crate::plain::wire::{Change, Range};
+use crate::position::Encoding;
+
+/// How many of the newest files are looked for on disk, if hardly any is there.
+const MAX_LOOKS: usize = 10 * MAX_FILES;
+
+/// The files that are open in the editor.
+#[derive(Debug)]
+pub struct Files {
+    encoding: Encoding,
+    /// The editor's cursor lies on a character, which it takes for a selection.
+    has_block_cursor: bool,
+    open: HashMap<PathBuf, OpenFile>,
+    /// The same, the one that was focused last at the end.
+    order: BTreeMap<u64, PathBuf>,
+    focuses: u64,
+}
+
+#[derive(Debug)]
+struct OpenFile {
+    document: Document,
+    /// When it was focused last: Unix time in milliseconds.
+    focused_ms: u64,
+    /// Its place in the order.
+    focus: u64,
+    cursor: Option<Cursor>,
+    selection: Option<String>,
+}
+
+impl Files {
+    /// No files. `has_block_cursor` says that a range of one character is the cursor.
+    pub fn new(encoding: Encoding, has_block_cursor: bool) -> Self {
+        Self {
+            encoding,
+            has_block_cursor,
+            open: HashMap::new(),
+            order: BTreeMap::new(),
+            focuses: 0,
+        }
+    }
+
+    /// A file was opened, and so focused.
+    pub fn open(&mut self, path: PathBuf, text: String, now_ms: u64) {
+        self.close(&path);
+        let file = OpenFile {
+            document: Document::new(text),
+            focused_ms: now_ms,
+            focus: 0,
+            cursor: None,
+            selection: None,
+        };
+        self.open.insert(path.clone(), file);
+        self.focus(&path, now_ms);
+    }
+
+    /// A file was edited. What was selected before is not selected any more.
+    pub fn change(&mut self, path: &Path, changes: Vec<Change>) -> bool {
+        let Some(file) = self.open.get_mut(path) else {
+            return false;
+        };
+        file.document.change(changes, self.encoding);
+        file.selection.take().is_some()
+    }
+
+    /// A file was saved, and so focused. The editor's text wins.
+    pub fn save(&mut self, path: &Path, text: Option<String>, now_ms: u64) {
+        if let (Some(file), Some(text)) = (self.focus(path, now_ms), text) {
+            file.document.save(text);
+        }
+    }
+
+    /// A file was closed.
+    pub fn close(&mut self, path: &Path) {
+        if let Some(file) = self.open.remove(path) {
+            self.order.remove(&file.focus);
+        }
+    }
+
+    /// This is selected, or the cursor is there if it is empty.
+    pub fn select(&mut self, path: &Path, range: Range, now_ms: u64) {
+        let (encoding, has_block_cursor) = (self.encoding, self.has_block_cursor);
+        let Some(file) = self.focus(path, now_ms) else {
+            return;
+        };
+        let text = file.document.slice(range, encoding);
+        let is_cursor = has_block_cursor && text.graphemes(true).take(2).count() == 1;
+        let (end, selection) = if text.is_empty() || is_cursor {
+            (range.start, None)
+        } else {
+            (range.end.max(range.start), Some(text.to_owned()))
+        };
+        file.selection = selection;
+        file.cursor = Some(file.document.cursor(end, encoding));
+    }
+
+    /// What agents are to be told: the files that `exists` says are there, newest first, the first
+    /// of them the active one.
+    pub fn report(&self, exists: impl Fn(&Path) -> bool) -> Vec<File> {
+        let newest = self.order.values().rev().take(MAX_LOOKS);
+        let there = newest.filter(|path| exists(path));
+        let named = there.filter_map(|path| Some((path.to_str()?, self.open.get(path)?)));
+        named
+            .take(MAX_FILES)
+            .enumerate()
+            .map(|(at, (path, file))| File {
+                path: path.to_owned(),
+                timestamp: file.focused_ms,
+                is_active: (at == 0).then_some(true),
+                cursor: file.cursor.filter(|_| at == 0),
+                selected_text: file.selection.clone().filter(|_| at == 0),
+            })
+            .collect()
+    }
+
+    fn focus(&mut self, path: &Path, now_ms: u64) -> Option<&mut OpenFile> {
+        let file = self.open.get_mut(path)?;
+        self.order.remove(&file.focus);
+        self.focuses += 1;
+        file.focus = self.focuses;
+        file.focused_ms = now_ms;
+        self.order.insert(file.focus, path.to_owned());
+        Some(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plain::wire::Position;
+
+    fn files() -> Files {
+        let mut files = Files::new(Encoding::Utf16, false);
+        files.open("/a".into(), "one\ntwo\n".to_owned(), 1);
+        files.open("/b".into(), "é😀x\n".to_owned(), 1);
+        files
+    }
+
+    fn at(line: u32, character: u32) -> Position {
+        Position { line, character }
+    }
+
+    fn range(start: Position, end: Position) -> Range {
+        Range { start, end }
+    }
+
+    fn active(files: &Files) -> File {
+        files.report(|_| true).remove(0)
+    }
+
+    fn cursor(file: &File) -> (u32, u32) {
+        let cursor = file.cursor.unwrap();
+        (cursor.line, cursor.character)
+    }
+
+    #[test]
+    fn what_was_opened_saved_or_asked_about_last_comes_first() {
+        let mut files = files();
+        let order = |files: &Files| {
+            let paths = files.report(|_| true);
+            paths.into_iter().map(|file| file.path).collect::<String>()
+        };
+        assert_eq!(order(&files), "/b/a");
+        files.save(Path::new("/a"), None, 1);
+        assert_eq!(order(&files), "/a/b");
+        files.select(Path::new("/b"), range(at(0, 3), at(0, 3)), 2);
+        assert_eq!(order(&files), "/b/a");
+        assert_eq!(cursor(&active(&files)), (1, 4));
+        files.close(Path::new("/b"));
+        assert_eq!(order(&files), "/a");
+        files.select(Path::new("/never-opened"), range(at(0, 0), at(0, 0)), 3);
+        assert_eq!(order(&files), "/a");
+    }
+
+    #[test]
+    fn a_selection_lasts_until_a_place_without_one_or_an_edit() {
+        let mut files = files();
+        let path = Path::new("/b");
+        files.select(path, range(at(0, 1), at(0, 4)), 2);
+        assert_eq!(active(&files).selected_text.as_deref(), Some("😀x"));
+        assert_eq!(cursor(&active(&files)), (1, 5));
+        files.select(path, range(at(0, 1), at(0, 1)), 2);
+        assert_eq!(active(&files).selected_text, None);
+        files.select(path, range(at(0, 4), at(0, 1)), 2);
+        assert_eq!(active(&files).selected_text.as_deref(), Some("😀x"));
+        let insert = Change {
+            range: None,
+            text: "y".to_owned(),
+        };
+        assert!(files.change(path, vec![insert]));
+        assert_eq!(active(&files).selected_text, None);
+    }
+
+    #[test]
+    fn a_selection_stays_with_its_file() {
+        let mut files = files();
+        files.select(Path::new("/a"), range(at(0, 0), at(1, 0)), 2);
+        files.save(Path::new("/b"), None, 3);
+        let report = files.report(|_| true);
+        assert_eq!((&report[1].selected_text, report[1].cursor), (&None, None));
+    }
+
+    #[test]
+    fn a_block_cursor_selects_nothing() {
+        for character in ["é", "e\u{301}", "👩\u{200d}🔬", "\r\n"] {
+            let mut files = Files::new(Encoding::Utf8, true);
+            files.open("/a".into(), format!("{character}x\n"), 1);
+            let end = match character {
+                "\r\n" => at(1, 0),
+                _ => at(0, u32::try_from(character.len()).unwrap()),
+            };
+            files.select(Path::new("/a"), range(at(0, 0), end), 2);
+            assert_eq!(active(&files).selected_text, None, "{character:?}");
+            assert_eq!(cursor(&active(&files)), (1, 1));
+        }
+    }
+
+    #[test]
+    fn only_files_that_exist_are_reported_and_not_more_than_agents_take() {
+        let mut files = Files::new(Encoding::Utf16, false);
+        for number in 0..10_000 {
+            files.open(format!("/{number}").into(), String::new(), 1);
+        }
+        let report = files.report(|path| path != Path::new("/9999"));
+        assert_eq!(report.len(), MAX_FILES);
+        assert_eq!(report[0].path, "/9998");
+    }
+
+    #[test]
+    fn the_text_of_a_save_wins_until_the_edit_that_comes_late() {
+        let mut files = files();
+        let path = Path::new("/a");
+        files.save(path, Some("zero\none\ntwo\n".to_owned()), 2);
+        files.select(path, range(at(0, 0), at(0, 4)), 2);
+        assert_eq!(active(&files).selected_text.as_deref(), Some("zero"));
+        let late = Change {
+            range: Some(range(at(0, 0), at(0, 0))),
+            text: "zero\n".to_owned(),
+        };
+        files.change(path, vec![late]);
+        files.select(path, range(at(1, 0), at(1, 3)), 2);
+        assert_eq!(active(&files).selected_text.as_deref(), Some("one"));
+    }
+}

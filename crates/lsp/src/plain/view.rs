@@ -1,0 +1,137 @@
+//! What the editor has of a proposal that it opened.
+
+use crate::plain::document::Document;
+use crate::plain::restore::is_same_content;
+use crate::plain::wire::Change;
+use crate::position::Encoding;
+
+/// A proposal as a document of the editor, once it was opened.
+#[derive(Debug, Default)]
+pub struct View {
+    opened: Option<Opened>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    /// The text as it was opened: it tells which bytes the editor does not show.
+    first: String,
+    document: Document,
+    is_edited: bool,
+}
+
+impl View {
+    /// The editor opened it, or opened it again.
+    pub fn open(&mut self, text: String, proposed: &str) {
+        let document = Document::new(text);
+        match &mut self.opened {
+            // The person's edits came along.
+            Some(opened)
+                if document.text() == opened.document.text()
+                    || !is_same_content(document.text(), proposed) =>
+            {
+                opened.is_edited |= document.text() != opened.first;
+                opened.document = document;
+            }
+            opened => {
+                let is_edited = opened.as_ref().is_some_and(|opened| opened.is_edited);
+                *opened = Some(Opened {
+                    first: document.text().to_owned(),
+                    document,
+                    is_edited,
+                });
+            }
+        }
+    }
+
+    /// The person edited it.
+    pub fn change(&mut self, changes: Vec<Change>, encoding: Encoding) {
+        if let Some(opened) = &mut self.opened {
+            opened.is_edited |= !changes.is_empty();
+            opened.document.change(changes, encoding);
+        }
+    }
+
+    /// The editor saved it, perhaps before it tells the edits.
+    pub fn save(&mut self, text: String) {
+        let Some(opened) = &mut self.opened else {
+            return;
+        };
+        // An editor may end the last line only when it saves; nobody asked it to.
+        if without_last_end(&text) != without_last_end(opened.document.text()) {
+            opened.is_edited = true;
+            opened.document.save(text);
+        }
+    }
+
+    /// The text in the editor, if it was opened.
+    pub fn text(&self) -> Option<&str> {
+        let opened = self.opened.as_ref()?;
+        Some(opened.document.text())
+    }
+
+    /// The text as it was opened and as it is now, if the person edited it.
+    pub fn edited(&self) -> Option<(&str, &str)> {
+        let opened = self.opened.as_ref().filter(|opened| opened.is_edited)?;
+        Some((&opened.first, opened.document.text()))
+    }
+}
+
+fn without_last_end(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str) -> Vec<Change> {
+        vec![Change {
+            range: None,
+            text: text.to_owned(),
+        }]
+    }
+
+    fn opened(text: &str) -> View {
+        let mut view = View::default();
+        view.open(text.to_owned(), "a\r\nb");
+        view
+    }
+
+    #[test]
+    fn what_was_only_looked_at_is_not_edited() {
+        let mut view = opened("a\nb\n");
+        view.save("a\nb\n".to_owned());
+        view.save("a\nb".to_owned());
+        assert_eq!(view.edited(), None);
+        assert_eq!(view.text(), Some("a\nb\n"));
+    }
+
+    #[test]
+    fn edits_survive_when_it_is_opened_again() {
+        let mut view = opened("a\nb\n");
+        view.change(whole("a\nc\n"), Encoding::Utf16);
+        view.open("a\nc\n".to_owned(), "a\r\nb");
+        assert_eq!(view.edited(), Some(("a\nb\n", "a\nc\n")));
+        view.open("a\nb\n".to_owned(), "a\r\nb");
+        assert_eq!(view.edited(), Some(("a\nb\n", "a\nb\n")), "taken back");
+    }
+
+    #[test]
+    fn other_line_ends_survive_when_it_is_opened_again() {
+        let mut view = View::default();
+        view.open("a\r\nb\r\n".to_owned(), "a\r\nb");
+        view.save("a\nb\n".to_owned());
+        view.open("a\nb\n".to_owned(), "a\r\nb");
+        assert_eq!(view.edited(), Some(("a\r\nb\r\n", "a\nb\n")));
+    }
+
+    #[test]
+    fn a_save_counts_before_its_edits_are_told() {
+        let mut view = opened("a\nb\n");
+        view.save("a\nsaved\n".to_owned());
+        assert_eq!(view.edited(), Some(("a\nb\n", "a\nsaved\n")));
+        view.change(whole("a\nsaved\nmore\n"), Encoding::Utf16);
+        assert_eq!(view.text(), Some("a\nsaved\nmore\n"));
+    }
+}

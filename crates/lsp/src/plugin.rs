@@ -1,0 +1,183 @@
+//! The plugin face: what `docs/editor-protocol.md` says, as a state machine.
+
+mod context;
+mod diffs;
+mod messages;
+#[cfg(test)]
+mod page;
+mod version;
+
+use gen_lsp_types::{MessageType, ServerCapabilities};
+use lsp_server::{Message, Response};
+use pillion_companion::{DiffId, Status};
+use pillion_protocol::Dialect;
+use pillion_protocol::discovery::join_roots;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use self::diffs::Diffs;
+use self::messages::{
+    Chosen, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
+    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment,
+};
+use crate::face::{self, Action, Answer, Face, Published};
+use crate::front::Event;
+use crate::handshake::VERSION;
+use crate::message;
+use crate::position::Encoding;
+
+/// The face of a plugin.
+#[derive(Debug)]
+pub struct Plugin {
+    encoding: Encoding,
+    /// What the plugin calls its version.
+    version: Option<String>,
+    diffs: Diffs,
+    status: Status,
+    told: DidChangeStatus,
+}
+
+impl Plugin {
+    /// A face that nobody has seen yet.
+    pub fn new(encoding: Encoding, version: Option<String>) -> Self {
+        Self {
+            encoding,
+            version,
+            diffs: Diffs::default(),
+            status: Status::default(),
+            told: DidChangeStatus::default(),
+        }
+    }
+
+    fn change_context(&self, params: DidChangeContext) -> Vec<Action> {
+        let files = context::files(params.open_files, self.encoding, |path| path.is_file());
+        let is_trusted = params.is_trusted;
+        vec![Action::ReportContext { files, is_trusted }]
+    }
+
+    fn resolve_diff(&mut self, params: DidResolveDiff) -> Vec<Action> {
+        let (id, revision) = (DiffId(params.id), params.revision);
+        let resolved = self
+            .diffs
+            .resolve(id, revision, params.outcome, params.content);
+        let resolved = resolved.map(|outcome| Action::Resolve {
+            id,
+            revision,
+            outcome,
+        });
+        resolved.into_iter().chain(self.status()).collect()
+    }
+
+    /// The status message, if it differs from the last one.
+    fn status(&mut self) -> Option<Action> {
+        let status = DidChangeStatus {
+            agents: self
+                .status
+                .agents
+                .iter()
+                .map(|agent| (*agent).into())
+                .collect(),
+            pending_diffs: self.diffs.pending(),
+            warnings: self.status.warnings.clone(),
+        };
+        if status == self.told {
+            return None;
+        }
+        self.told = status;
+        Some(self.told_status())
+    }
+
+    fn told_status(&self) -> Action {
+        Action::Send(message::notification(DID_CHANGE_STATUS, &self.told))
+    }
+}
+
+impl Face for Plugin {
+    fn capabilities(&self) -> ServerCapabilities {
+        ServerCapabilities {
+            position_encoding: Some(self.encoding.kind()),
+            workspace: Some(face::follows_roots()),
+            experimental: Some(json!({"pillion": Chosen { version: VERSION }})),
+            ..ServerCapabilities::default()
+        }
+    }
+
+    fn initialized(&mut self, published: &Published) -> Vec<Action> {
+        let version = self.version.as_deref();
+        let warning = version.and_then(|plugin| version::mismatch(plugin, VERSION));
+        let warning = warning.map(|text| message::show(MessageType::Warning, text));
+        warning
+            .map(Action::Send)
+            .into_iter()
+            .chain([environment(published), self.told_status()])
+            .collect()
+    }
+
+    fn roots_changed(&mut self, published: &Published) -> Vec<Action> {
+        vec![environment(published)]
+    }
+
+    fn request(&mut self, method: &str, _: Value) -> Answer {
+        Err(message::unknown_method(method)).into()
+    }
+
+    fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
+        match method {
+            DID_CHANGE_CONTEXT => {
+                read(method, params).map_or_else(refuse, |params| self.change_context(params))
+            }
+            DID_RESOLVE_DIFF => {
+                read(method, params).map_or_else(refuse, |params| self.resolve_diff(params))
+            }
+            // A language-server client says more than a plugin needs.
+            _ => Vec::new(),
+        }
+    }
+
+    fn response(&mut self, response: Response) -> Vec<Action> {
+        self.diffs.answered(response);
+        self.status().into_iter().collect()
+    }
+
+    fn event(&mut self, event: Event) -> Vec<Action> {
+        let message = match event {
+            Event::Open(diff, shown) => Some(self.diffs.open(diff, shown)),
+            Event::Close(id, reason, closed) => self.diffs.close(id, reason, closed),
+            Event::Status(status) => {
+                self.status = status;
+                None
+            }
+            Event::Lost(_) | Event::Stopped => None,
+        };
+        let message = message.map(Action::Send);
+        message.into_iter().chain(self.status()).collect()
+    }
+}
+
+/// The parameters of a notification, or what to say about it.
+fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Message> {
+    message::params(params).map_err(|why| message::ignored(method, &why))
+}
+
+fn refuse(why: Message) -> Vec<Action> {
+    vec![Action::Send(why)]
+}
+
+fn environment(published: &Published) -> Action {
+    // The roots were looked at when they came.
+    let workspace = join_roots(&published.roots).unwrap_or_default();
+    let variables = Dialect::ALL
+        .into_iter()
+        .flat_map(|dialect| dialect.environment(published.port, &workspace))
+        .collect();
+    let files = published.discovery_files.iter();
+    let params = Environment {
+        variables,
+        port: published.port,
+        pid: published.pid,
+        discovery_files: files
+            .map(|file| file.to_string_lossy().into_owned())
+            .collect(),
+    };
+    Action::Send(message::notification(ENVIRONMENT, params))
+}

@@ -1,0 +1,216 @@
+//! The views that the plugin has open, and what it was asked about them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lsp_server::{Message, Response, ResponseError};
+use pillion_companion::{CloseReason, Diff, DiffId, Reply};
+use pillion_protocol::Outcome;
+use serde_json::Value;
+
+use super::messages::{CLOSE_DIFF, CloseDiff, Closed, Decision, OPEN_DIFF, OpenDiff};
+use crate::outgoing::Outgoing;
+use crate::{message, uri};
+
+/// The views, and the requests whose answers are awaited.
+#[derive(Debug, Default)]
+pub struct Diffs {
+    views: BTreeMap<DiffId, View>,
+    outgoing: Outgoing<Asked>,
+}
+
+#[derive(Debug)]
+struct View {
+    revision: u32,
+    proposed: Arc<str>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The plugin was asked to show it.
+    Opening,
+    /// It waits for a decision.
+    Open,
+    /// The plugin was asked to take it away. A decision may be on its way to us all the same.
+    Closing,
+}
+
+#[derive(Debug)]
+enum Asked {
+    Open { id: DiffId, shown: Reply<()> },
+    Close { view: Asking, closed: Reply<String> },
+}
+
+/// The view that the plugin was asked to take away. A newer proposal may open another with its id
+/// before the answer comes.
+#[derive(Debug)]
+struct Asking {
+    id: DiffId,
+    revision: u32,
+    reason: CloseReason,
+}
+
+impl Asked {
+    fn is_open_of(&self, wanted: DiffId) -> bool {
+        matches!(self, Self::Open { id, .. } if *id == wanted)
+    }
+}
+
+impl Diffs {
+    /// How many diffs wait for a decision.
+    pub fn pending(&self) -> usize {
+        let is_open = |view: &&View| view.state == State::Open;
+        self.views.values().filter(is_open).count()
+    }
+
+    /// The companion wants a proposal shown. The request.
+    pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Message {
+        let Diff { id, revision, .. } = diff;
+        let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
+            None => (None, false),
+            Some(Ok(text)) => (Some(text), false),
+            Some(Err(error)) => (Some(readable(error.as_bytes())), true),
+        };
+        let is_open = |view: &View| view.state == State::Open;
+        let state = if self.views.get(&id).is_some_and(is_open) {
+            State::Open
+        } else {
+            State::Opening
+        };
+        let view = View {
+            revision,
+            proposed: Arc::clone(&diff.proposed),
+            state,
+        };
+        self.views.insert(id, view);
+        let params = OpenDiff {
+            id: id.0,
+            revision,
+            uri: uri::from_path(&diff.path),
+            path: diff.path.to_string_lossy().into_owned(),
+            agent: diff.agent.into(),
+            original,
+            original_is_lossy,
+            proposed: diff.proposed,
+        };
+        let asked = Asked::Open { id, shown };
+        self.outgoing
+            .ask_value(OPEN_DIFF, params.into_value(), asked)
+    }
+
+    /// The companion wants a view taken away. The request, if the plugin ever heard of it.
+    pub fn close(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+    ) -> Option<Message> {
+        let Some(view) = self.views.get_mut(&id) else {
+            closed.failed("no such diff is shown");
+            return None;
+        };
+        view.state = State::Closing;
+        let view = Asking {
+            id,
+            revision: view.revision,
+            reason,
+        };
+        if reason == CloseReason::NotShown {
+            // The companion has given it up: no answer about it counts any more.
+            self.forget(id);
+        }
+        let params = CloseDiff {
+            id: id.0,
+            reason: reason.into(),
+        };
+        let asked = Asked::Close { view, closed };
+        Some(self.outgoing.ask(CLOSE_DIFF, params, asked))
+    }
+
+    /// The person decided. The outcome, if the diff still waits for one.
+    pub fn resolve(
+        &mut self,
+        id: DiffId,
+        revision: u32,
+        decision: Decision,
+        content: Option<String>,
+    ) -> Option<Outcome> {
+        let view = self.views.get(&id);
+        view.filter(|view| view.revision == revision)?;
+        let view = self.views.remove(&id)?;
+        Some(match decision {
+            Decision::Rejected => Outcome::Rejected,
+            Decision::Accepted => {
+                Outcome::accepted(content.unwrap_or_else(|| view.proposed.to_string()))
+            }
+        })
+    }
+
+    /// The plugin answers. An answer that nobody waits for any more does nothing.
+    pub fn answered(&mut self, response: Response) {
+        let result = response.response_result;
+        match self.outgoing.answered(&response.id) {
+            None => tracing::debug!(id = %response.id, "nobody waits for this answer"),
+            Some(Asked::Open { id, shown }) => self.opened(id, shown, result),
+            Some(Asked::Close { view, closed }) => self.closed(&view, closed, result),
+        }
+    }
+
+    fn opened(&mut self, id: DiffId, shown: Reply<()>, result: Result<Value, ResponseError>) {
+        match result {
+            Ok(_) => {
+                let view = self.views.get_mut(&id);
+                if let Some(view) = view.filter(|view| view.state == State::Opening) {
+                    view.state = State::Open;
+                }
+                shown.done(());
+            }
+            Err(error) => shown.failed(error.message),
+        }
+    }
+
+    fn closed(
+        &mut self,
+        asking: &Asking,
+        closed: Reply<String>,
+        result: Result<Value, ResponseError>,
+    ) {
+        let text = result.map_err(|error| error.message).and_then(|value| {
+            let answer = message::params::<Closed>(value);
+            answer.map_err(|why| format!("the editor's answer to {CLOSE_DIFF} is wrong: {why}"))
+        });
+        let is_closed = text.is_ok();
+        // Before its proposal is dropped, which is an answer too.
+        match text {
+            Ok(Closed { content }) => closed.done(content),
+            Err(why) => closed.failed(why),
+        }
+        let view = self.views.get_mut(&asking.id);
+        match view.filter(|view| view.revision == asking.revision) {
+            None => {}
+            // Nobody decided anything: it goes on waiting.
+            Some(view) if !is_closed && asking.reason == CloseReason::Settled => {
+                view.state = State::Open;
+            }
+            Some(_) => self.forget(asking.id),
+        }
+    }
+
+    fn forget(&mut self, id: DiffId) {
+        self.views.remove(&id);
+        self.outgoing.retain(|asked| !asked.is_open_of(id));
+    }
+}
+
+/// A text with U+FFFD in place of what is no UTF-8. Made at once in its size: it may be large.
+fn readable(bytes: &[u8]) -> String {
+    let shown = |bytes: &[u8]| if bytes.is_empty() { "" } else { "\u{fffd}" };
+    let parts = || {
+        let chunks = bytes.utf8_chunks();
+        chunks.flat_map(move |chunk| [chunk.valid(), shown(chunk.invalid())])
+    };
+    let mut text = String::with_capacity(parts().map(str::len).sum());
+    text.extend(parts());
+    text
+}

@@ -1,0 +1,354 @@
+//! Holds `docs/editor-protocol.md` and the code together: every method, field, type and word of
+//! the page's tables is one of the code's, and the other way round.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::messages::*;
+use crate::face::Face;
+use crate::handshake::{self, InitializeParams};
+use crate::message;
+use crate::plugin::Plugin;
+use crate::position::Encoding;
+use crate::roots::DidChangeWorkspaceFolders;
+
+const PAGE: &str = include_str!("../../../../docs/editor-protocol.md");
+
+/// One row of a table of fields.
+#[derive(Debug, Clone)]
+struct Field {
+    name: String,
+    /// Without the mark of what may be missing.
+    kind: String,
+    is_optional: bool,
+    meaning: String,
+}
+
+type Tables = BTreeMap<String, Vec<Field>>;
+
+/// The tables of fields, by their heading and by what stands above them.
+fn tables() -> Tables {
+    let mut tables = Tables::new();
+    let (mut heading, mut label, mut is_fields) = (String::new(), String::new(), false);
+    for line in PAGE.lines() {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        if let Some(title) = line.strip_prefix("##") {
+            heading = title.trim_matches(['#', ' ']).to_owned();
+            label.clear();
+        } else if line.ends_with(':') && !line.contains(' ') || line == "The answer:" {
+            label = format!(": {}", line.trim_end_matches(':'));
+        } else if line.starts_with("| field |") {
+            is_fields = true;
+        } else if !line.starts_with('|') {
+            is_fields = false;
+        } else if is_fields && !line.starts_with("| --- |") {
+            let rows = tables.entry(format!("{heading}{label}")).or_default();
+            rows.push(Field {
+                name: cells[0].trim_matches('`').to_owned(),
+                kind: cells[1].trim_end_matches('?').to_owned(),
+                is_optional: cells[1].ends_with('?'),
+                meaning: cells[2].to_owned(),
+            });
+        }
+    }
+    tables
+}
+
+/// A value of the type that a table names.
+fn sample(field: &Field, tables: &Tables) -> Value {
+    match field.kind.as_str() {
+        "integer" => json!(7),
+        "boolean" => json!(true),
+        "string" | "string or `null`" => json!("text"),
+        "string[]" => json!(["text"]),
+        "object of strings" => json!({"name": "text"}),
+        "`accepted` or `rejected`" => json!("accepted"),
+        "`true` or `{version?}`" => json!({"version": "text"}),
+        "OpenFile[]" => {
+            let open_file = &tables["`pillion/didChangeContext` (notification): OpenFile"];
+            json!([object(open_file, tables)])
+        }
+        "`{line, character}`" => json!({"line": 1, "character": 2}),
+        "`{added, removed}`" => json!({"added": [{"uri": "a"}], "removed": [{"uri": "b"}]}),
+        "`{supported, changeNotifications}`" => {
+            json!({"supported": true, "changeNotifications": true})
+        }
+        other => {
+            let names = other.trim_end_matches("[]").trim_matches('`');
+            let names = names.trim_end_matches("[]").strip_prefix('{');
+            let names = names.and_then(|names| names.strip_suffix('}'));
+            let names = names.unwrap_or_else(|| panic!("what is a {other}?"));
+            let names = names.split(", ").map(|name| name.trim_end_matches('?'));
+            let object: Map<_, _> = names.map(|name| (name.to_owned(), json!("text"))).collect();
+            if other.contains("[]") {
+                json!([object])
+            } else {
+                object.into()
+            }
+        }
+    }
+}
+
+/// A message with every field of a table.
+fn object(fields: &[Field], tables: &Tables) -> Value {
+    let mut object = json!({});
+    for field in fields {
+        *place(&mut object, &field.name) = sample(field, tables);
+    }
+    object
+}
+
+/// Where `a.b` lies in a message; made if it is not there.
+fn place<'a>(object: &'a mut Value, name: &str) -> &'a mut Value {
+    name.split('.')
+        .fold(object, |object, part| &mut object[part])
+}
+
+fn without(mut object: Value, name: &str) -> Value {
+    let (parent, last) = name.rsplit_once('.').unwrap_or(("", name));
+    let parent = if parent.is_empty() {
+        &mut object
+    } else {
+        place(&mut object, parent)
+    };
+    parent.as_object_mut().unwrap().remove(last);
+    object
+}
+
+/// A message of the plugin: the code reads every field of the page and no other, and what may be
+/// missing is what the page says.
+#[track_caller]
+fn check_read<T: DeserializeOwned + Serialize>(fields: &[Field], tables: &Tables) {
+    let full = object(fields, tables);
+    let read: T = message::params(full.clone()).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), full);
+    for Field {
+        name, is_optional, ..
+    } in fields
+    {
+        let read = message::params::<T>(without(full.clone(), name));
+        assert_eq!(read.is_ok(), *is_optional, "{name}: {:?}", read.err());
+        let mut null = full.clone();
+        *place(&mut null, name) = Value::Null;
+        assert_eq!(
+            message::params::<T>(null).is_ok(),
+            *is_optional,
+            "{name} as null"
+        );
+    }
+}
+
+/// A message of Pillion: the same fields of the same types.
+#[track_caller]
+fn check_written(written: impl Serialize, fields: &[Field], tables: &Tables) {
+    let written = serde_json::to_value(written).unwrap();
+    assert_eq!(shape(&written), shape(&object(fields, tables)));
+}
+
+/// The names and types in a value.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(name, value)| (name.clone(), shape(value)));
+            Value::Object(fields.collect())
+        }
+        Value::Array(items) => items.iter().map(shape).collect(),
+        Value::String(_) => "string".into(),
+        Value::Number(_) => "number".into(),
+        Value::Bool(_) => "boolean".into(),
+        Value::Null => Value::Null,
+    }
+}
+
+fn agent() -> Agent {
+    pillion_protocol::Dialect::GeminiCli.into()
+}
+
+#[test]
+fn every_table_is_a_message_and_every_message_a_table() {
+    let tables = tables();
+    for (heading, fields) in &tables {
+        let fields = fields.as_slice();
+        match heading.as_str() {
+            "`initialize` (request of the plugin)" => {
+                check_read::<InitializeParams>(fields, &tables);
+            }
+            "`initialize` (request of the plugin): The answer" => {
+                let face: Box<dyn Face> = Box::new(Plugin::new(Encoding::Utf8, None));
+                check_written(handshake::result(face.as_ref()), fields, &tables);
+            }
+            "`pillion/didChangeContext` (notification)" => {
+                check_read::<DidChangeContext>(fields, &tables);
+            }
+            "`pillion/didChangeContext` (notification): OpenFile" => {
+                check_read::<OpenFile>(fields, &tables);
+            }
+            "`pillion/didResolveDiff` (notification)" => {
+                check_read::<DidResolveDiff>(fields, &tables);
+            }
+            "`workspace/didChangeWorkspaceFolders` (notification)" => {
+                check_read::<DidChangeWorkspaceFolders>(fields, &tables);
+            }
+            "`pillion/openDiff` (request)" => check_written(open_diff(), fields, &tables),
+            "`pillion/closeDiff` (request)" => {
+                let (id, reason) = (1, Reason::Settled);
+                check_written(CloseDiff { id, reason }, fields, &tables);
+            }
+            "`pillion/closeDiff` (request): The answer" => check_read::<Closed>(fields, &tables),
+            "`pillion/didChangeStatus` (notification)" => check_written(status(), fields, &tables),
+            "`pillion/environment` (notification)" => check_written(environment(), fields, &tables),
+            "`window/showMessage` (notification)" => {
+                let message = message::show(gen_lsp_types::MessageType::Info, "text");
+                let message = serde_json::to_value(message).unwrap();
+                check_written(&message["params"], fields, &tables);
+            }
+            other => panic!("the code knows no message {other}"),
+        }
+    }
+    assert_eq!(tables.len(), 12, "every table was found");
+}
+
+fn open_diff() -> OpenDiff {
+    OpenDiff {
+        id: 1,
+        revision: 1,
+        uri: String::new(),
+        path: String::new(),
+        agent: agent(),
+        original: Some(String::new()),
+        original_is_lossy: false,
+        proposed: "".into(),
+    }
+}
+
+fn status() -> DidChangeStatus {
+    DidChangeStatus {
+        agents: vec![agent()],
+        pending_diffs: 1,
+        warnings: vec![String::new()],
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        variables: [("name", String::new())].into(),
+        port: 1,
+        pid: 1,
+        discovery_files: vec![String::new()],
+    }
+}
+
+/// The words between backticks.
+fn words(text: &str) -> BTreeSet<String> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn field(table: &str, name: &str) -> Field {
+    let tables = tables();
+    let fields = tables[table].iter();
+    fields
+        .clone()
+        .find(|field| field.name == name)
+        .unwrap()
+        .clone()
+}
+
+fn wire(values: impl IntoIterator<Item = impl Serialize>) -> BTreeSet<String> {
+    let text = |value| {
+        serde_json::to_value(value)
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    values.into_iter().map(text).collect()
+}
+
+#[test]
+fn every_reason_and_every_outcome_is_on_the_page() {
+    let on_page = words(&field("`pillion/closeDiff` (request)", "reason").meaning);
+    let reasons = [
+        Reason::ClosedByAgent,
+        Reason::AgentGone,
+        Reason::Settled,
+        Reason::Overruled,
+        Reason::NotShown,
+    ];
+    let others = ["pillion/openDiff".to_owned()].into();
+    assert_eq!(&on_page - &others, wire(reasons));
+    let on_page = words(&field("`pillion/didResolveDiff` (notification)", "outcome").kind);
+    assert_eq!(on_page, wire([Decision::Accepted, Decision::Rejected]));
+}
+
+#[test]
+fn every_method_and_every_error_is_on_the_page() {
+    let headings: BTreeSet<String> = PAGE
+        .lines()
+        .filter(|line| line.starts_with("### "))
+        .flat_map(words)
+        .collect();
+    let mut methods = BTreeSet::new();
+    let mut errors = BTreeSet::new();
+    for source in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let code = source.split("mod tests {").next().unwrap_or_default();
+        let strings = code.split('"').skip(1).step_by(2);
+        let is_method = |text: &&str| {
+            ["pillion/", "window/", "workspace/"]
+                .iter()
+                .any(|start| text.starts_with(start))
+        };
+        methods.extend(strings.filter(is_method).map(str::to_owned));
+        let names = code.split("ErrorCode::").skip(1);
+        let name = |rest: &str| {
+            rest.split(|letter: char| !letter.is_alphanumeric())
+                .next()
+                .unwrap()
+                .to_owned()
+        };
+        errors.extend(names.map(name));
+    }
+    methods.insert("initialize".to_owned());
+    assert_eq!(methods, headings);
+
+    let table = PAGE.split("| code | when |").nth(1).unwrap();
+    let codes = table.lines().filter_map(|line| line.strip_prefix("| -3"));
+    let on_page: BTreeSet<String> = codes.map(|row| format!("-3{}", &row[..4])).collect();
+    let code = |name: &String| match name.as_str() {
+        "ServerNotInitialized" => "-32002".to_owned(),
+        "InvalidRequest" => "-32600".to_owned(),
+        "MethodNotFound" => "-32601".to_owned(),
+        "InvalidParams" => "-32602".to_owned(),
+        "InternalError" => "-32603".to_owned(),
+        other => panic!("{other} is not on the page"),
+    };
+    assert_eq!(errors.iter().map(code).collect::<BTreeSet<_>>(), on_page);
+}
+
+/// The sources below a folder that do not belong to the plain face or to this test.
+fn sources(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if name == "plain" || name == "page" {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else {
+            found.push(fs::read_to_string(&path).unwrap());
+        }
+    }
+    found
+}

@@ -1,0 +1,193 @@
+//! The workspace roots, as the editor's folders make them (C2.5).
+
+use std::path::{Path, PathBuf};
+
+use gen_lsp_types::MessageType;
+use lsp_server::Message;
+use pillion_discovery::canonicalize;
+use pillion_protocol::discovery::join_roots;
+use serde::Deserialize;
+
+use crate::{message, uri};
+
+/// A folder as the editor names it.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub struct WorkspaceFolder {
+    pub uri: String,
+}
+
+/// The parameters of `workspace/didChangeWorkspaceFolders`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub struct DidChangeWorkspaceFolders {
+    pub event: FoldersChanged,
+}
+
+/// Which folders came and which went.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub struct FoldersChanged {
+    pub added: Vec<WorkspaceFolder>,
+    pub removed: Vec<WorkspaceFolder>,
+}
+
+/// The folders, each as the editor names it and as a real path, which is what agents compare with
+/// (C2.7).
+#[derive(Debug, Default)]
+pub struct Roots {
+    folders: Vec<Folder>,
+    notes: Vec<Message>,
+}
+
+#[derive(Debug)]
+struct Folder {
+    named: PathBuf,
+    real: PathBuf,
+}
+
+impl Roots {
+    /// The folders with these URIs, or the current folder when there are none.
+    pub fn new<'a>(uris: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut roots = Self::default();
+        let mut uris = uris.into_iter().peekable();
+        if uris.peek().is_none() {
+            match std::env::current_dir() {
+                Ok(folder) => roots.add_folder(folder),
+                Err(error) => roots.note(format!("the current folder cannot be served: {error}")),
+            }
+        }
+        for uri in uris {
+            roots.add(uri);
+        }
+        roots
+    }
+
+    /// Folders were closed and opened.
+    pub fn change(&mut self, event: &FoldersChanged) {
+        for folder in &event.removed {
+            self.remove(&folder.uri);
+        }
+        for folder in &event.added {
+            self.add(&folder.uri);
+        }
+    }
+
+    fn add(&mut self, uri: &str) {
+        match uri::to_path(uri) {
+            Some(path) => self.add_folder(path),
+            None => self.note(format!(
+                "{uri} is not a local folder: agents there do not connect"
+            )),
+        }
+    }
+
+    fn remove(&mut self, uri: &str) {
+        let Some(path) = uri::to_path(uri) else {
+            return;
+        };
+        let real = canonicalize(&path).unwrap_or_else(|_| path.clone());
+        self.folders
+            .retain(|folder| folder.named != path && folder.real != real);
+    }
+
+    /// The roots, each once.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = Vec::with_capacity(self.folders.len());
+        for Folder { real, .. } in &self.folders {
+            if !paths.contains(real) {
+                paths.push(real.clone());
+            }
+        }
+        paths
+    }
+
+    /// What the person should know about folders that agents cannot be told of.
+    pub fn take_notes(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn add_folder(&mut self, named: PathBuf) {
+        match real_folder(&named) {
+            Err(reason) => self.note(reason),
+            Ok(real) => match join_roots(std::slice::from_ref(&real)) {
+                Ok(_) => self.folders.push(Folder { named, real }),
+                Err(error) => self.notes.push(message::show(
+                    MessageType::Warning,
+                    format!("Pillion: agents do not find this folder: {error}"),
+                )),
+            },
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        self.notes.push(message::log(MessageType::Warning, text));
+    }
+}
+
+fn real_folder(path: &Path) -> Result<PathBuf, String> {
+    let shown = path.display();
+    let real = canonicalize(path)
+        .map_err(|error| format!("the workspace folder {shown} cannot be served: {error}"))?;
+    if !real.is_dir() {
+        return Err(format!("the workspace folder {shown} is not a folder"));
+    }
+    Ok(real)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_come_and_go_by_whatever_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let link = real.join("link");
+        std::fs::create_dir(real.join("one")).unwrap();
+        std::os::unix::fs::symlink(real.join("one"), &link).unwrap();
+        let (link, one) = (uri::from_path(&link), uri::from_path(&real.join("one")));
+        let mut roots = Roots::new([link.as_str(), &one]);
+        assert_eq!(roots.paths(), [real.join("one")]);
+        roots.add(&uri::from_path(&real));
+        roots.remove(&one);
+        assert_eq!(roots.paths(), std::slice::from_ref(&real));
+        std::fs::remove_dir_all(&real).unwrap();
+        roots.remove(&uri::from_path(&real));
+        assert!(roots.paths().is_empty());
+        assert!(roots.take_notes().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_said_and_the_rest_is_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("a:b")).unwrap();
+        std::fs::write(real.join("file"), "").unwrap();
+        let below = |name: &str| uri::from_path(&real.join(name));
+        let uris = [
+            below("a:b"),
+            below("file"),
+            below("gone"),
+            "untitled:x".into(),
+            below(""),
+        ];
+        let mut roots = Roots::new(uris.iter().map(String::as_str));
+        assert_eq!(roots.paths(), [real]);
+        let notes: Vec<String> = roots
+            .take_notes()
+            .iter()
+            .map(|note| format!("{note:?}"))
+            .collect();
+        for (note, (method, text)) in notes.iter().zip([
+            ("window/showMessage", "separates roots"),
+            ("window/logMessage", "is not a folder"),
+            ("window/logMessage", "cannot be served"),
+            ("window/logMessage", "is not a local folder"),
+        ]) {
+            assert!(note.contains(method) && note.contains(text), "{note}");
+        }
+        assert_eq!(notes.len(), 4);
+        assert_eq!(roots.take_notes().len(), 0);
+    }
+}

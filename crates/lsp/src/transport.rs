@@ -1,0 +1,103 @@
+//! Standard input and output: one thread reads, one writes, and neither holds up the loop.
+
+use std::io::{self, BufWriter};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use lsp_server::Message;
+
+use crate::framing::{self, Frame, Malformed};
+
+/// How long the last messages may take to reach the editor.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+/// What came from the editor, or from the system in its place.
+#[derive(Debug)]
+pub enum Input {
+    /// A message, and how many bytes it has.
+    Message(Message, usize),
+    /// JSON that is no message.
+    Other,
+    /// The editor will say nothing more.
+    End,
+    /// Nothing after this can be trusted.
+    Malformed(Malformed),
+    /// A signal asks for the end.
+    Signal,
+}
+
+/// The editor's end of the connection.
+#[derive(Debug)]
+pub struct Transport {
+    pub input: Receiver<Input>,
+    /// Never blocks: an editor that reads nothing does not hold up its agents.
+    pub output: Sender<Message>,
+    /// Ends when everything is written, or nothing more can be.
+    pub written: Receiver<()>,
+}
+
+/// Connects standard input and output.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub fn stdio() -> anyhow::Result<Transport> {
+    // A bound, so that an editor that talks faster than it is heard fills its own pipe.
+    let (input_sender, input) = bounded(16);
+    let (output, messages) = unbounded();
+    let (alive, written) = bounded(0);
+    let signal_sender = input_sender.clone();
+    let caught = pillion_companion::on_signal(move || drop(signal_sender.send(Input::Signal)));
+    if let Err(error) = caught {
+        tracing::warn!(%error, "signals are caught only while agents are served");
+    }
+    spawn("reader", move || read(&input_sender))?;
+    spawn("writer", move || {
+        write(&messages);
+        drop(alive);
+    })?;
+    Ok(Transport {
+        input,
+        output,
+        written,
+    })
+}
+
+impl Transport {
+    /// Waits until everything that was sent is written, but not long.
+    pub fn close(self) {
+        drop(self.output);
+        let _ = self.written.recv_timeout(FAREWELL);
+    }
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
+    thread.context("cannot start a thread").map(drop)
+}
+
+fn read(input: &Sender<Input>) {
+    let mut stdin = io::stdin().lock();
+    loop {
+        let (read, is_last) = match framing::read(&mut stdin) {
+            Ok(Some(Frame::Message(message, bytes))) => (Input::Message(message, bytes), false),
+            Ok(Some(Frame::Other)) => (Input::Other, false),
+            Ok(None) => (Input::End, true),
+            Err(error) => (Input::Malformed(error), true),
+        };
+        if input.send(read).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn write(messages: &Receiver<Message>) {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    for message in messages {
+        if let Err(error) = framing::write(&mut stdout, &message) {
+            tracing::info!(%error, "the editor reads no more");
+            return;
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
+
+mod comparing;
+mod keys;
+mod marks;
+mod naming;
+mod outside;
+mod review_delay;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use comparing::Step;
+use pillion_companion::{CloseReason, Diff, DiffId, Reply, Status};
+use pillion_protocol::{Dialect, Outcome};
+use pillion_text::visible;
+use pillion_text::visible::wrap;
+use ratatui::layout::{Rect, Size};
+
+use crate::geometry::{self, Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
+use crate::highlight::Texts;
+use crate::rows::Layout;
+use crate::syntax::Coloured;
+use crate::view::{Disk, Port, Side, Stayed, View};
+pub use comparing::{Compared, Comparing, Job};
+pub use marks::name as mark_name;
+pub use review_delay::{Press, decides};
+use review_delay::{ReviewDelay, Sight};
+
+/// What is said to a paste.
+const PASTED: &str = "pasted text decides nothing here";
+
+/// How long a message stays.
+const MESSAGE: Duration = Duration::from_secs(6);
+
+/// How long a message stays that names a place to remember.
+const LONG_MESSAGE: Duration = Duration::from_secs(60);
+
+/// Everything that happens to a review.
+#[derive(Debug)]
+pub enum Event {
+    /// A key was pressed.
+    Key(Press),
+    /// A text was pasted, and the terminal said so.
+    Pasted,
+    /// The terminal has another size.
+    Resized(Size),
+    /// An agent proposes a change, of a file that was read.
+    Opened {
+        /// The proposal.
+        diff: Diff,
+        /// Its bytes; `None` when it is not there yet.
+        original: Option<Vec<u8>>,
+        /// Answered when the view can be seen.
+        shown: Reply<()>,
+    },
+    /// A view goes away.
+    Closed {
+        /// Which.
+        id: DiffId,
+        /// Why.
+        reason: CloseReason,
+        /// Answered with the text in the view.
+        closed: Reply<String>,
+    },
+    /// Agents or the context changed.
+    Status(Status),
+    /// The file of a pending diff changed on disk, or is as it was.
+    Disk(DiffId, Disk),
+    /// The file was read again, to merge with it, or could not be.
+    Reread(DiffId, Result<Option<Vec<u8>>, String>),
+    /// Texts were compared.
+    Compared(Compared),
+    /// The reviewer's editor saved this text and still runs.
+    Saved(DiffId, String),
+    /// The reviewer's editor ended.
+    Edited(DiffId, Edit),
+    /// Something to tell.
+    Notice(String),
+    /// What keeps saved files from being noticed, until this says something else.
+    Troubles(Vec<String>),
+    /// Where a text is that would have been lost.
+    Kept(String),
+    /// Syntax colours were worked out.
+    Coloured(Texts, Side, Coloured),
+    /// Time passed.
+    Tick,
+    /// The review is to end, now.
+    Stop,
+}
+
+/// What came out of the reviewer's editor.
+#[derive(Debug)]
+pub enum Edit {
+    /// The proposal as edited.
+    Text(String),
+    /// It was left unchanged.
+    Unchanged,
+    /// It cannot be used, and why.
+    Failed(String),
+    /// It cannot be used, and a sentence says why and where it is.
+    Kept(String),
+    /// A newer proposal took the place of the one that was edited. If it was changed, a sentence
+    /// says where the text is.
+    Outdated(Option<String>),
+}
+
+/// What is to be done outside of the state machine.
+#[derive(Debug)]
+pub enum Effect {
+    /// Tell the agent what became of its proposal of this revision.
+    Resolve(DiffId, u32, Outcome),
+    /// Compare texts, without keeping anybody waiting.
+    Compare(Box<Job>),
+    /// Answer once the screen is drawn.
+    Shown(Reply<()>),
+    /// Answer with the text of a view that is gone.
+    Closed(Reply<String>, Result<String, String>),
+    /// Run the reviewer's editor on the text.
+    Edit {
+        /// The diff that it belongs to.
+        id: DiffId,
+        /// Which of its proposals is edited.
+        revision: u32,
+        /// The file, for its name.
+        path: PathBuf,
+        /// What to edit.
+        text: String,
+        /// The line of the current hunk, from 1.
+        line: usize,
+    },
+    /// Put a text that would be lost into a private file, and say where.
+    Keep(PathBuf, String),
+    /// Read the file of this diff again, without keeping anybody waiting.
+    Reread(DiffId),
+    /// Give the terminal back to the shell until it brings us back.
+    Suspend,
+    /// Leave.
+    Quit,
+}
+
+/// What covers the diff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlay {
+    /// The keys, scrolled by so many lines.
+    Help(u16),
+    /// Whether to leave although diffs are pending.
+    Quit,
+}
+
+/// A key that has to be pressed twice in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Armed {
+    Accept,
+    Reject,
+}
+
+/// How a message looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// For information.
+    Info,
+    /// Something is done.
+    Good,
+    /// Something needs care.
+    Warning,
+}
+
+/// A line about what just happened.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// The line.
+    pub text: String,
+    /// How it looks.
+    pub tone: Tone,
+    until: Instant,
+}
+
+/// What does not change while the review runs.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The workspace folders.
+    pub roots: Vec<PathBuf>,
+}
+
+/// The review.
+pub struct App {
+    /// What does not change.
+    pub settings: Settings,
+    /// What the companion last said.
+    pub status: Status,
+    troubles: Vec<String>,
+    /// The kinds of agents that are told apart by numbers.
+    numbered: Vec<Dialect>,
+    /// The pending diffs, oldest first.
+    pub views: Vec<View>,
+    /// The one that is shown.
+    pub current: usize,
+    /// What covers it.
+    pub overlay: Option<Overlay>,
+    /// Whether the reviewer prefers one column.
+    pub unified: bool,
+    /// Whether long lines are wrapped.
+    pub wrap: bool,
+    /// The terminal's size.
+    pub size: Size,
+    message: Option<Message>,
+    armed: Option<Armed>,
+    delay: ReviewDelay,
+    /// Counts what was compared.
+    jobs: u64,
+}
+
+impl App {
+    /// A review without diffs.
+    pub fn new(settings: Settings, size: Size) -> Self {
+        Self {
+            settings,
+            status: Status::default(),
+            troubles: Vec::new(),
+            numbered: Vec::new(),
+            views: Vec::new(),
+            current: 0,
+            overlay: None,
+            unified: false,
+            wrap: false,
+            size,
+            message: None,
+            armed: None,
+            delay: ReviewDelay::default(),
+            jobs: 0,
+        }
+    }
+
+    /// Takes in what happened and says what is to be done.
+    pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
+        let effects = match event {
+            Event::Key(press) => self.on_key(&press, now),
+            Event::Pasted => {
+                self.say(Tone::Warning, PASTED, now);
+                Vec::new()
+            }
+            Event::Resized(size) => {
+                self.fit(size);
+                Vec::new()
+            }
+            Event::Opened {
+                diff,
+                original,
+                shown,
+            } => self.open(&diff, original, shown, now),
+            Event::Closed { id, reason, closed } => self.close(id, reason, closed, now),
+            Event::Status(status) => {
+                self.status = status;
+                self.number_agents();
+                Vec::new()
+            }
+            Event::Disk(id, disk) => {
+                if let Some(view) = self.view_mut(id) {
+                    view.disk = disk;
+                }
+                Vec::new()
+            }
+            Event::Reread(id, original) => self.reread(id, original, now),
+            Event::Compared(compared) => self.compared(compared, now),
+            Event::Saved(id, text) => {
+                let step = Step::Edit(text.into());
+                self.compare(id, step, now).into_iter().collect()
+            }
+            Event::Edited(id, edit) => self.edited(id, edit, now),
+            Event::Notice(text) => {
+                self.say(Tone::Warning, text, now);
+                Vec::new()
+            }
+            Event::Troubles(texts) => {
+                self.troubles = texts;
+                Vec::new()
+            }
+            Event::Kept(text) => {
+                self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
+                Vec::new()
+            }
+            Event::Coloured(texts, side, coloured) => {
+                if let Some(view) = self.view_mut(texts.id)
+                    && view.texts() == texts
+                {
+                    view.paint.colour(side, coloured);
+                }
+                Vec::new()
+            }
+            Event::Tick => Vec::new(),
+            Event::Stop => self.quit(),
+        };
+        self.message.take_if(|message| message.until <= now);
+        self.arrange();
+        effects
+    }
+
+    /// Arranges everything for a terminal of this size.
+    pub fn fit(&mut self, size: Size) {
+        self.size = size;
+        self.arrange();
+    }
+
+    /// The review as it is now was drawn.
+    pub fn drawn(&mut self, now: Instant) {
+        let sight = self.sight();
+        self.delay.drawn(sight, now);
+        if let (Some(_), Some(port)) = (sight, self.port()) {
+            self.views[self.current].drawn(&port);
+        }
+    }
+
+    /// What could be decided about if it was drawn as it is now.
+    fn sight(&self) -> Option<Sight> {
+        let is_too_small = self.size.width < SMALLEST.0 || self.size.height < SMALLEST.1;
+        if is_too_small || self.overlay.is_some() {
+            return None;
+        }
+        let view = self.view().filter(|view| !view.is_comparing())?;
+        Some(Sight {
+            id: view.id,
+            revision: view.revision,
+            changes: view.proposal.changes(),
+            is_asked: self.armed.is_some(),
+        })
+    }
+
+    /// When something on the screen expires by itself.
+    pub fn expires(&self) -> Option<Instant> {
+        self.message.as_ref().map(|message| message.until)
+    }
+
+    /// The view that is shown.
+    pub fn view(&self) -> Option<&View> {
+        self.views.get(self.current)
+    }
+
+    /// What does not work, as long as it does not.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        let warnings = self.status.warnings.iter().chain(&self.troubles);
+        warnings.map(String::as_str)
+    }
+
+    /// The last message, while it lasts.
+    pub fn message(&self) -> Option<&Message> {
+        self.message.as_ref()
+    }
+
+    /// What to look out for in the current view, as one line.
+    pub fn note(&self) -> Option<String> {
+        let view = self.view()?;
+        let disk = match view.disk {
+            Disk::Same => None,
+            Disk::Changed => Some("changed on disk since this diff opened"),
+            Disk::Gone => Some("deleted on disk since this diff opened"),
+            Disk::Appeared => Some("appeared on disk since this diff opened"),
+        };
+        let older = "compared with an older text of the file";
+        let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
+        if let Some(what) = disk {
+            return Some(format!("{what} · o merges both"));
+        }
+        if let Some(marks) = marks::note(&view.proposal.marks()) {
+            return Some(marks);
+        }
+        if view.target.is_outside && !self.settings.roots.is_empty() {
+            return Some("this file is outside the workspace".to_owned());
+        }
+        if let Some((why, bytes)) = view.proposal.hidden_before() {
+            return Some(format!("the file is not shown: {why}, {bytes} bytes"));
+        }
+        if !view.proposal.before().is_utf8() {
+            return Some("the file is not UTF-8: it is shown with � where it is not".to_owned());
+        }
+        let note = "the file has CRLF, the proposal LF: line endings are not compared";
+        view.proposal.ignores_endings().then(|| note.to_owned())
+    }
+
+    /// How `view` is arranged.
+    pub fn layout_of(&self, view: &View) -> Layout {
+        if self.unified || self.size.width < SIDE_BY_SIDE || view.is_one_sided() {
+            Layout::Unified
+        } else {
+            Layout::SideBySide
+        }
+    }
+
+    /// Where things stand on the screen.
+    pub fn geometry(&self) -> Geometry {
+        let area = Rect::new(0, 0, self.size.width, self.size.height);
+        let rows = |message: &Message| {
+            let text = visible::one_line(&message.text);
+            wrap::rows(&text, geometry::message_room(area.width)).len()
+        };
+        let message = self.message.as_ref().map_or(1, rows);
+        Geometry::new(area, self.views.len() > 1, self.note().is_some(), message)
+    }
+
+    /// The window through which the current diff is seen.
+    pub fn port(&self) -> Option<Port> {
+        let view = self.view()?;
+        let body = self.geometry().body;
+        let (left, right) = (view.proposal.before().len(), view.proposal.after().len());
+        Some(Port {
+            columns: Columns::new(self.layout_of(view), body.width, left, right),
+            height: usize::from(body.height).max(1),
+            wrap: self.wrap,
+        })
+    }
+
+    fn arrange(&mut self) {
+        let Some(layout) = self.view().map(|view| self.layout_of(view)) else {
+            return;
+        };
+        let height = usize::from(self.geometry().body.height).max(1);
+        let stayed = self.views[self.current].arrange(layout, height);
+        if let Some(port) = self.port() {
+            let view = &mut self.views[self.current];
+            view.clamp(&port);
+            match stayed {
+                Some(Stayed::InView) => view.keep_in_view(&port),
+                Some(Stayed::Elsewhere) => view.follow(&port),
+                None => {}
+            }
+        }
+    }
+
+    fn view_mut(&mut self, id: DiffId) -> Option<&mut View> {
+        self.views.iter_mut().find(|view| view.id == id)
+    }
+
+    fn say(&mut self, tone: Tone, text: impl Into<String>, now: Instant) {
+        self.say_for(MESSAGE, tone, text, now);
+    }
+
+    fn say_for(&mut self, time: Duration, tone: Tone, text: impl Into<String>, now: Instant) {
+        self.message = Some(Message {
+            text: text.into(),
+            tone,
+            until: now + time,
+        });
+    }
+
+    /// Leaves, which rejects what is pending.
+    fn quit(&mut self) -> Vec<Effect> {
+        let pending = self.views.drain(..);
+        let mut effects: Vec<_> = pending
+            .map(|view| Effect::Resolve(view.id, view.revision, Outcome::Rejected))
+            .collect();
+        effects.push(Effect::Quit);
+        effects
+    }
+}
+
+#[cfg(test)]
+pub mod tests;

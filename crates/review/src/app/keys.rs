@@ -1,0 +1,324 @@
+//! What each key does.
+
+use std::time::Instant;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use pillion_protocol::Outcome;
+use pillion_text::fingerprint;
+
+use super::review_delay::{Press, TooEarly};
+use super::{App, Armed, Effect, Overlay, PASTED, Tone, marks};
+use crate::geometry::SIDE_BY_SIDE;
+use crate::help;
+use crate::view::{Disk, Port, View};
+
+/// How far "to the very right" is, in steps that stop at the end of the longest visible line.
+const FAR: isize = isize::MAX;
+
+impl App {
+    pub(super) fn on_key(&mut self, press: &Press, now: Instant) -> Vec<Effect> {
+        let key = press.key;
+        if key.kind == KeyEventKind::Release {
+            return Vec::new();
+        }
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let armed = self.armed.take();
+        match (key.code, control) {
+            (KeyCode::Char('c'), true) if self.overlay == Some(Overlay::Quit) => self.quit(),
+            (KeyCode::Char('c'), true) => self.ask_to_quit(),
+            (KeyCode::Char('z'), true) => {
+                self.delay.forget();
+                vec![Effect::Suspend]
+            }
+            (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => Vec::new(),
+            _ if self.overlay.is_some() => self.on_overlay_key(key),
+            _ if key
+                .modifiers
+                .intersects(KeyModifiers::ALT | KeyModifiers::SUPER) =>
+            {
+                Vec::new()
+            }
+            (KeyCode::Char('?') | KeyCode::F(1), false) => {
+                self.overlay = Some(Overlay::Help(0));
+                Vec::new()
+            }
+            (KeyCode::Char('q'), false) => self.ask_to_quit(),
+            _ => self.on_diff_key(press, control, armed, now),
+        }
+    }
+
+    fn ask_to_quit(&mut self) -> Vec<Effect> {
+        if self.views.is_empty() {
+            return self.quit();
+        }
+        self.overlay = Some(Overlay::Quit);
+        Vec::new()
+    }
+
+    fn on_overlay_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        match (self.overlay, key.code) {
+            (Some(Overlay::Quit), KeyCode::Char('y')) => return self.quit(),
+            (Some(Overlay::Quit), KeyCode::Char('n' | 'q') | KeyCode::Esc) => self.overlay = None,
+            (Some(Overlay::Help(lines)), KeyCode::Down | KeyCode::Char('j')) => {
+                self.overlay = Some(Overlay::Help((lines + 1).min(help::last_scroll(self.size))));
+            }
+            (Some(Overlay::Help(lines)), KeyCode::Up | KeyCode::Char('k')) => {
+                self.overlay = Some(Overlay::Help(lines.saturating_sub(1)));
+            }
+            (Some(Overlay::Help(_)), KeyCode::Char('?' | 'q') | KeyCode::Esc | KeyCode::Enter) => {
+                self.overlay = None;
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn on_diff_key(
+        &mut self,
+        press: &Press,
+        control: bool,
+        armed: Option<Armed>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let Some(port) = self.port() else {
+            return Vec::new();
+        };
+        let code = press.key.code;
+        if self.on_moving_key(code, control, &port) || control {
+            return Vec::new();
+        }
+        if let KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') = code {
+            // As it was drawn: with the question, if there is one.
+            self.armed = armed;
+            let settles = matches!(code, KeyCode::Char('a' | 'r'));
+            if let Err(why) = self.delay.admit(press, self.sight(), settles) {
+                self.say_too_early(why, now);
+                return Vec::new();
+            }
+            self.armed = None;
+            if settles {
+                self.delay.acted(press);
+            } else if self.views[self.current].is_rereading {
+                // What would be changed now is about to be merged.
+                self.say(Tone::Warning, "still reading the file on disk", now);
+                return Vec::new();
+            }
+        }
+        match code {
+            KeyCode::Char('a') => self.accept(armed, now),
+            KeyCode::Char('r') => self.reject(armed, now),
+            KeyCode::Char(' ') => self.toggle_hunk(&port, now),
+            KeyCode::Char('e') => self.edit(),
+            KeyCode::Char('z') => self.undo(true, now),
+            KeyCode::Char('Z') => self.undo(false, now),
+            KeyCode::Char('o') => {
+                self.say(Tone::Info, "reading the file on disk…", now);
+                let view = &mut self.views[self.current];
+                view.is_rereading = true;
+                vec![Effect::Reread(view.id)]
+            }
+            KeyCode::Char('u') => self.change_layout(now),
+            KeyCode::Char('w') => {
+                self.wrap = !self.wrap;
+                let view = &mut self.views[self.current];
+                (view.x, view.top.sub) = (0, 0);
+                let text = if self.wrap {
+                    "long lines wrap"
+                } else {
+                    "long lines are cut"
+                };
+                self.say(Tone::Info, text, now);
+                Vec::new()
+            }
+            KeyCode::Char('c') | KeyCode::Enter => {
+                let view = &mut self.views[self.current];
+                view.unfold = !view.unfold;
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn say_too_early(&mut self, why: TooEarly, now: Instant) {
+        // A question stays on the screen as long as it waits for its answer.
+        if self.armed.is_some() {
+            return;
+        }
+        let text = match why {
+            TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
+                "still comparing: have a look first"
+            }
+            TooEarly::Unseen => "another diff just came here: have a look first",
+            TooEarly::Held => "a held key decides once: have a look first",
+            TooEarly::Pasted => PASTED,
+        };
+        self.say(Tone::Warning, text, now);
+    }
+
+    /// Keys that change nothing but what is looked at. Answers whether it was one.
+    fn on_moving_key(&mut self, code: KeyCode, control: bool, port: &Port) -> bool {
+        let count = self.views.len();
+        let view = &mut self.views[self.current];
+        let page = isize::try_from(port.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
+        match (code, control) {
+            (KeyCode::Char('n'), false) => next_hunk(view, port),
+            (KeyCode::Char('p' | 'N'), false) => previous_hunk(view, port),
+            (KeyCode::Down | KeyCode::Char('j'), false) => view.scroll(1, port),
+            (KeyCode::Up | KeyCode::Char('k'), false) => view.scroll(-1, port),
+            (KeyCode::PageDown, _) | (KeyCode::Char('f'), true) => view.scroll(page, port),
+            (KeyCode::PageUp, _) | (KeyCode::Char('b'), true) => view.scroll(-page, port),
+            (KeyCode::Char('d'), true) => view.scroll(page / 2, port),
+            (KeyCode::Char('u'), true) => view.scroll(-(page / 2), port),
+            (KeyCode::Home | KeyCode::Char('g'), _) => view.go_to_start(port),
+            (KeyCode::End | KeyCode::Char('G'), _) => view.go_to_end(port),
+            (KeyCode::Right | KeyCode::Char('l'), false) => view.scroll_sideways(1, port),
+            (KeyCode::Left | KeyCode::Char('h'), false) => view.scroll_sideways(-1, port),
+            (KeyCode::Char('0'), false) => view.x = 0,
+            (KeyCode::Char('$'), false) => view.scroll_sideways(FAR, port),
+            (KeyCode::Tab, _) => self.current = (self.current + 1) % count,
+            (KeyCode::BackTab, _) => self.current = (self.current + count - 1) % count,
+            (KeyCode::Char(digit @ '1'..='9'), false) => {
+                let wanted = usize::from(digit as u8 - b'1');
+                self.current = if wanted < count { wanted } else { self.current };
+            }
+            _ => return false,
+        }
+        if matches!(
+            code,
+            KeyCode::Tab | KeyCode::BackTab | KeyCode::Char('1'..='9')
+        ) {
+            self.show_first_hunk();
+        }
+        true
+    }
+
+    fn accept(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
+        let view = &self.views[self.current];
+        let doubt = if view.is_rereading {
+            Some("the file on disk is still being read: a again accepts without it")
+        } else if view.disk != Disk::Same || !view.proposal.is_current() {
+            Some("the file changed on disk: o merges both, a again accepts anyway")
+        } else if view.proposal.is_nothing() {
+            Some("nothing left of the proposal: r rejects it, a again accepts the file as it was")
+        } else if view.proposal.is_emptied() && view.agent.ignores_empty_text() {
+            Some(
+                "agents take an empty text for none and write their own: r rejects, a again accepts",
+            )
+        } else if view.proposal.hidden_before().is_some() || view.proposal.hidden_after().is_some()
+        {
+            Some("this cannot be shown: r rejects it, a again accepts it unread")
+        } else {
+            let unseen = view.has_unseen().then_some(marks::UNSEEN);
+            marks::doubt(&view.proposal.marks()).or(unseen)
+        };
+        if let Some(doubt) = doubt
+            && armed != Some(Armed::Accept)
+        {
+            self.say(Tone::Warning, doubt, now);
+            self.armed = Some(Armed::Accept);
+            return Vec::new();
+        }
+        let view = self.remove(self.current);
+        let count = view.proposal.count();
+        let mut text = format!("accepted {}", view.target.shown);
+        if count.out > 0 {
+            let kept = count.hunks - count.out;
+            text = format!("{text} with {kept} of {} hunks", count.hunks);
+        }
+        self.say(Tone::Good, text, now);
+        let content = view.proposal.text();
+        let base = Some(fingerprint::of(view.proposal.original()));
+        let outcome = Outcome::Accepted { content, base };
+        vec![Effect::Resolve(view.id, view.revision, outcome)]
+    }
+
+    fn reject(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
+        let view = &self.views[self.current];
+        if view.proposal.holds_edits() && armed != Some(Armed::Reject) {
+            let text = "this would drop your edits: r again rejects, a accepts them";
+            self.say(Tone::Warning, text, now);
+            self.armed = Some(Armed::Reject);
+            return Vec::new();
+        }
+        let view = self.remove(self.current);
+        self.say(Tone::Good, format!("rejected {}", view.target.shown), now);
+        vec![Effect::Resolve(view.id, view.revision, Outcome::Rejected)]
+    }
+
+    fn toggle_hunk(&mut self, port: &Port, now: Instant) -> Vec<Effect> {
+        let view = &mut self.views[self.current];
+        let hunk = view.hunk;
+        if view.proposal.hunks().is_empty() {
+            self.say(Tone::Info, "this proposal changes nothing", now);
+        } else if !view.sees_hunk(port) {
+            view.go_to_hunk(hunk, port);
+        } else {
+            match view.proposal.toggle(hunk) {
+                Err(_) => {
+                    let text = "the old lines are not UTF-8: this hunk stays";
+                    self.say(Tone::Warning, text, now);
+                }
+                Ok(_) if view.proposal.is_nothing() => {
+                    let text = "nothing left of the proposal: r rejects it";
+                    self.say(Tone::Info, text, now);
+                }
+                Ok(_) => self.message = None,
+            }
+        }
+        Vec::new()
+    }
+
+    fn edit(&self) -> Vec<Effect> {
+        let view = &self.views[self.current];
+        vec![Effect::Edit {
+            id: view.id,
+            revision: view.revision,
+            path: view.target.path.clone(),
+            text: view.proposal.text(),
+            line: view.proposal.line_of(view.hunk),
+        }]
+    }
+
+    fn undo(&mut self, back: bool, now: Instant) -> Vec<Effect> {
+        let proposal = &mut self.views[self.current].proposal;
+        let (change, how) = if back {
+            (proposal.undo(), "taken back · Z does it again")
+        } else {
+            (proposal.redo(), "done again")
+        };
+        let text = match change {
+            Some(change) => format!("{change} {how}"),
+            None if back => "nothing to take back".to_owned(),
+            None => "nothing to do again".to_owned(),
+        };
+        self.say(Tone::Info, text, now);
+        Vec::new()
+    }
+
+    fn change_layout(&mut self, now: Instant) -> Vec<Effect> {
+        if self.views[self.current].is_one_sided() {
+            self.say(Tone::Info, "there is only one side to show", now);
+        } else if self.size.width < SIDE_BY_SIDE {
+            let text = format!("side by side needs {SIDE_BY_SIDE} columns");
+            self.say(Tone::Info, text, now);
+        } else {
+            self.unified = !self.unified;
+        }
+        Vec::new()
+    }
+}
+
+fn next_hunk(view: &mut View, port: &Port) {
+    let last = view.proposal.hunks().len().saturating_sub(1);
+    let hunk = if view.sees_hunk(port) {
+        view.hunk + 1
+    } else {
+        view.hunk
+    };
+    view.go_to_hunk(hunk.min(last), port);
+}
+
+fn previous_hunk(view: &mut View, port: &Port) {
+    let hunk = view.hunk.saturating_sub(1);
+    view.go_to_hunk(hunk, port);
+}

@@ -1,0 +1,60 @@
+//! What people call the agents: the same everywhere, and with a number where several of a kind are or
+//! were here at once.
+
+use pillion_protocol::Dialect;
+
+use super::App;
+use crate::view::View;
+
+impl App {
+    /// What people call the agent of `view`.
+    pub fn agent_name(&self, view: &View) -> String {
+        self.with_number(view, view.agent.display_name())
+    }
+
+    /// The same in one word, for a tab.
+    pub fn short_agent_name(&self, view: &View) -> String {
+        self.with_number(view, view.agent.name())
+    }
+
+    /// How many agents of this kind are connected.
+    pub fn connected(&self, kind: Dialect) -> usize {
+        let agents = self.status.agents.iter();
+        agents.filter(|agent| **agent == kind).count()
+    }
+
+    /// How many agents of this kind have something pending.
+    pub fn proposing(&self, kind: Dialect) -> usize {
+        let views = self.views.iter().filter(|view| view.agent == kind);
+        let mut numbers: Vec<_> = views.map(|view| view.agent_number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.len()
+    }
+
+    /// Agents came or went. A kind keeps its numbers until all of it are gone: whoever is left of two
+    /// would otherwise change its name, and get that of the other.
+    pub(super) fn number_agents(&mut self) {
+        let mut kinds = std::mem::take(&mut self.numbered);
+        kinds.retain(|kind| self.connected(*kind) + self.proposing(*kind) > 0);
+        let proposing = self.views.iter().map(|view| view.agent);
+        for kind in self.status.agents.iter().copied().chain(proposing) {
+            let is_first = |view: &View| view.agent != kind || view.agent_number == 1;
+            let are_several = self.connected(kind) > 1
+                || self.proposing(kind) > 1
+                || !self.views.iter().all(is_first);
+            if are_several && !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        self.numbered = kinds;
+    }
+
+    fn with_number(&self, view: &View, name: &str) -> String {
+        if self.numbered.contains(&view.agent) {
+            format!("{name} {}", view.agent_number)
+        } else {
+            name.to_owned()
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What agents, the file system and the reviewer's editor do to the views.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pillion_companion::{CloseReason, Diff, DiffId, Reply};
+
+use super::comparing::{Done, Step};
+use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
+use crate::proposal::Proposal;
+use crate::view::{Disk, Target, View};
+
+impl App {
+    pub(super) fn open(
+        &mut self,
+        diff: &Diff,
+        original: Option<Vec<u8>>,
+        shown: Reply<()>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let target = Target::new(diff.path.clone(), &self.settings.roots);
+        let step = Step::Propose {
+            original,
+            proposed: Arc::clone(&diff.proposed),
+            shown,
+        };
+        if let Some(view) = self.view_mut(diff.id) {
+            view.target = target;
+            view.revision = diff.revision;
+            // What is being read was the file of the former proposal.
+            view.is_rereading = false;
+        } else {
+            self.views.push(View::new(diff, target, Proposal::unread()));
+        }
+        self.number_agents();
+        self.compare(diff.id, step, now).into_iter().collect()
+    }
+
+    /// A step that was taken shows, and is told.
+    pub(super) fn arrived(&mut self, id: DiffId, done: Done, now: Instant) -> Vec<Effect> {
+        let is_shown = self.view().is_some_and(|view| view.id == id);
+        if is_shown {
+            self.delay.forget();
+            self.armed = None;
+        }
+        match done {
+            Done::Proposed { is_newer, shown } => {
+                self.proposed(id, is_newer, now);
+                return vec![Effect::Shown(shown)];
+            }
+            Done::Rebased(is_changed) => {
+                let text = if is_changed {
+                    "merged with the file as it is on disk now"
+                } else {
+                    "the file is as it was"
+                };
+                let other = self.views.iter().find(|view| view.id == id && !is_shown);
+                let text = match other {
+                    Some(view) => format!("{}: {text}", view.target.shown),
+                    None => text.to_owned(),
+                };
+                self.say(Tone::Info, text, now);
+            }
+            Done::Edited(is_changed) => {
+                let text = if is_changed {
+                    "your text is the proposal now · a accepts it, z takes it back"
+                } else {
+                    "the proposal is as it was"
+                };
+                self.say(Tone::Good, text, now);
+            }
+        }
+        Vec::new()
+    }
+
+    fn proposed(&mut self, id: DiffId, is_newer: bool, now: Instant) {
+        let is_shown = self.view().is_some_and(|view| view.id == id);
+        let Some(view) = self.view_mut(id) else {
+            return;
+        };
+        if is_newer {
+            view.disk = Disk::Same;
+            self.say_newer(id, now);
+        } else if is_shown {
+            self.show_first_hunk();
+        } else {
+            let name = view.target.shown.clone();
+            let agent = self.agent_of(id);
+            let text = format!("{agent} proposes {name} · Tab shows it");
+            self.say(Tone::Info, text, now);
+        }
+    }
+
+    fn say_newer(&mut self, id: DiffId, now: Instant) {
+        let is_shown = self.view().is_some_and(|view| view.id == id);
+        let agent = self.agent_of(id);
+        let Some(view) = self.view_mut(id) else {
+            return;
+        };
+        let name = &view.target.shown;
+        let how = if is_shown {
+            "z brings the former back"
+        } else {
+            "in its tab"
+        };
+        let text = format!("{agent} has a newer proposal for {name} · {how}");
+        self.say(Tone::Warning, text, now);
+    }
+
+    pub(super) fn show_first_hunk(&mut self) {
+        self.arrange();
+        if let Some(port) = self.port() {
+            let view = &mut self.views[self.current];
+            let (hunk, top) = (view.hunk, view.top);
+            if top == Default::default() {
+                view.go_to_hunk(hunk, &port);
+            }
+        }
+    }
+
+    pub(super) fn close(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let Some(at) = self.views.iter().position(|view| view.id == id) else {
+            return vec![Effect::Closed(
+                closed,
+                Err("there is no such view".to_owned()),
+            )];
+        };
+        // By the name that it has beside the others.
+        let agent = self.agent_of(id);
+        let was_shown = at == self.current;
+        let view = self.remove(at);
+        let name = &view.target.shown;
+        let text = match reason {
+            CloseReason::ClosedByAgent => format!("{agent} closed its diff of {name}"),
+            CloseReason::AgentGone => format!("{agent} is gone, and its diff of {name} with it"),
+            CloseReason::Settled | CloseReason::Overruled => {
+                format!("the diff of {name} was settled by a command")
+            }
+            CloseReason::NotShown => format!("the diff of {name} could not be opened in time"),
+        };
+        // Said above another diff, it is not to be read as if that were meant.
+        let text = match self.view() {
+            None => text,
+            Some(_) if was_shown => format!("{text} · this is the next one"),
+            Some(_) => format!("{text} · this one stays"),
+        };
+        self.say(Tone::Info, text, now);
+        // Where somebody takes the text as it stands, nothing is lost.
+        let is_taken = matches!(reason, CloseReason::ClosedByAgent | CloseReason::Settled);
+        let edited = view.edited_text().filter(|_| !is_taken);
+        let text = view.standing_text();
+        let mut effects = Vec::new();
+        effects.extend(edited.map(|text| Effect::Keep(view.target.path, text)));
+        effects.push(Effect::Closed(closed, Ok(text)));
+        effects
+    }
+
+    /// What people call the agent of a view.
+    fn agent_of(&self, id: DiffId) -> String {
+        let view = self.views.iter().find(|view| view.id == id);
+        view.map(|view| self.agent_name(view)).unwrap_or_default()
+    }
+
+    /// Takes a view away. The one that is shown stays, if it is another.
+    pub(super) fn remove(&mut self, at: usize) -> View {
+        let view = self.views.remove(at);
+        if at < self.current {
+            self.current -= 1;
+        } else if at == self.current {
+            self.current = self.current.min(self.views.len().saturating_sub(1));
+            if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
+                self.overlay = None;
+            }
+            self.armed = None;
+            self.show_first_hunk();
+        }
+        view
+    }
+
+    pub(super) fn reread(
+        &mut self,
+        id: DiffId,
+        original: Result<Option<Vec<u8>>, String>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let Some(view) = self.view_mut(id) else {
+            return Vec::new();
+        };
+        view.is_rereading = false;
+        match original {
+            Err(reason) => {
+                self.say(Tone::Warning, reason, now);
+                Vec::new()
+            }
+            Ok(original) => {
+                view.disk = Disk::Same;
+                let step = Step::Rebase(original);
+                self.compare(id, step, now).into_iter().collect()
+            }
+        }
+    }
+
+    pub(super) fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) -> Vec<Effect> {
+        self.delay.forget();
+        self.armed = None;
+        match edit {
+            Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),
+            // Most of these name the place where the text is.
+            Edit::Failed(reason) | Edit::Kept(reason) | Edit::Outdated(Some(reason)) => {
+                self.say_for(LONG_MESSAGE, Tone::Warning, reason, now);
+            }
+            Edit::Outdated(None) => self.say_newer(id, now),
+            Edit::Text(text) => {
+                let step = Step::Edit(text.into());
+                return self.compare(id, step, now).into_iter().collect();
+            }
+        }
+        Vec::new()
+    }
+}

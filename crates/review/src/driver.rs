@@ -1,0 +1,451 @@
+//! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossterm::event::Event as TerminalEvent;
+use crossterm::execute;
+use crossterm::style::Print;
+use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
+use pillion_companion::{Diff, DiffId, Reply};
+use pillion_text::stderr;
+use pillion_text::visible;
+use ratatui::layout::Size;
+
+use crate::app::{App, Edit, Effect, Event, Job, Settings};
+use crate::edit;
+use crate::highlight::Highlighting;
+use crate::keyboard::{self, Keyboard};
+use crate::notify::Notifier;
+use crate::screen::{self, Rest, Theme};
+use crate::source::{News, OnDisk, Sources};
+use crate::terminal::Screen;
+use crate::{Companion, Input, Options, appearance, comparer, watch};
+
+/// How often the files of pending diffs are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long the reviewer's editor may take to end when the review has to.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Runs a review in the terminal.
+pub fn run(
+    inputs: Receiver<Input>,
+    sender: Sender<Input>,
+    companion: impl Companion,
+    options: Options,
+) -> anyhow::Result<()> {
+    let theme = appearance::theme(options.theme);
+    if options.watch {
+        let (focus, troubles) = (companion.clone(), sender.clone());
+        watch::start(
+            options.roots.clone(),
+            move |file| focus.focus(file),
+            move |texts| drop(troubles.send(Input::Troubles(texts))),
+        );
+    }
+    let in_tmux = std::env::var_os("TMUX").is_some();
+    let notifier = Notifier::new(options.notify, in_tmux);
+    let screen = Screen::new(notifier.has_title())?;
+    let size = screen.terminal.size().unwrap_or(Size::new(80, 24));
+    let settings = Settings {
+        roots: options.roots,
+    };
+    let highlighting = Highlighting::new(sender.clone());
+    let files = sender.clone();
+    let answers = move |answer| drop(files.send(Input::Source(answer)));
+    let mut driver = Driver {
+        app: App::new(settings, size),
+        keyboard: Keyboard::start(sender.clone())?,
+        screen,
+        theme,
+        companion,
+        sources: Sources::new(OnDisk, answers),
+        editor: None,
+        compare: comparer::start(sender.clone())?,
+        sender,
+        unanswered: Vec::new(),
+        looked: Instant::now(),
+        highlighting,
+        notifier,
+        arrived: Vec::new(),
+        is_over: false,
+        farewell: Vec::new(),
+    };
+    let result = driver.run(&inputs);
+    driver.await_editor(&inputs);
+    let mut farewell = std::mem::take(&mut driver.farewell);
+    drop(driver);
+    farewell.extend(inputs.try_iter().filter_map(|input| match input {
+        Input::Lost(text) => Some(text),
+        _ => None,
+    }));
+    for place in farewell {
+        stderr::tell(place);
+    }
+    result
+}
+
+/// The reviewer's editor while it runs.
+struct Running {
+    id: DiffId,
+    /// The proposal that is edited: a newer one may take its place meanwhile.
+    revision: u32,
+    session: edit::Session,
+    process: u32,
+}
+
+struct Driver<C> {
+    app: App,
+    keyboard: Keyboard,
+    screen: Screen,
+    theme: Theme,
+    companion: C,
+    sender: Sender<Input>,
+    sources: Sources<OnDisk>,
+    editor: Option<Running>,
+    compare: Sender<Job>,
+    /// Diffs that are not on the screen yet.
+    unanswered: Vec<Reply<()>>,
+    looked: Instant,
+    highlighting: Highlighting,
+    notifier: Notifier,
+    /// The proposals that came since the last frame, each in a sentence.
+    arrived: Vec<String>,
+    is_over: bool,
+    /// Where texts are that would have been lost: said again once the screen is gone.
+    farewell: Vec<String>,
+}
+
+impl<C: Companion> Driver<C> {
+    fn run(&mut self, inputs: &Receiver<Input>) -> anyhow::Result<()> {
+        while !self.is_over {
+            let rest = self.draw()?;
+            if let Some(wanted) = rest.colours {
+                self.highlighting.ask(wanted)?;
+            }
+            match self.next(inputs, rest.is_unfinished) {
+                Ok(input) => self.take_in(input)?,
+                Err(RecvTimeoutError::Timeout) => self.update(Event::Tick)?,
+                Err(RecvTimeoutError::Disconnected) => self.update(Event::Stop)?,
+            }
+            // Whatever came meanwhile is drawn at once.
+            while !self.is_over
+                && let Ok(input) = inputs.try_recv()
+            {
+                self.take_in(input)?;
+            }
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next input, as long as nothing is to be done without one.
+    fn next(&self, inputs: &Receiver<Input>, more: bool) -> Result<Input, RecvTimeoutError> {
+        if more {
+            return inputs.recv_timeout(Duration::ZERO);
+        }
+        let now = Instant::now();
+        let look = (!self.app.views.is_empty()).then(|| self.looked + LOOK);
+        let expires = self.app.settles(now).or_else(|| self.app.expires());
+        let until = match (look, expires) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(at), None) | (None, Some(at)) => at,
+            (None, None) => return inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        inputs.recv_timeout(until.saturating_duration_since(now))
+    }
+
+    /// Draws, unless the reviewer's editor has the terminal, and answers who waited for that.
+    fn draw(&mut self) -> io::Result<Rest> {
+        let mut rest = Rest::default();
+        if self.app.settles(Instant::now()).is_some() {
+            return Ok(rest);
+        }
+        if self.editor.is_none() {
+            execute!(io::stdout(), BeginSynchronizedUpdate)?;
+            let (app, theme) = (&mut self.app, &self.theme);
+            self.screen
+                .terminal
+                .draw(|frame| rest = screen::draw(frame, app, theme))?;
+            execute!(io::stdout(), EndSynchronizedUpdate)?;
+            self.notify()?;
+            self.app.drawn(Instant::now());
+        }
+        for shown in self.unanswered.drain(..) {
+            shown.done(());
+        }
+        Ok(rest)
+    }
+
+    /// Says what came since the last frame, in the ways that the person at the terminal chose.
+    fn notify(&mut self) -> io::Result<()> {
+        let mut written = self.notifier.arrived(&self.arrived);
+        self.arrived.clear();
+        let title = self.notifier.title(|| screen::title(&self.app));
+        written.extend(title);
+        if !written.is_empty() {
+            execute!(io::stdout(), Print(written))?;
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, input: Input) -> io::Result<()> {
+        match input {
+            Input::Open(diff, shown) => self.open(diff, shown),
+            Input::Close(id, reason, closed) => {
+                let running = self
+                    .editor
+                    .as_ref()
+                    .filter(|editor| editor.id == id && self.revision(id) == Some(editor.revision));
+                if let Some(text) = running.and_then(|editor| editor.session.saved()) {
+                    self.update(Event::Saved(id, text))?;
+                }
+                self.update(Event::Closed { id, reason, closed })
+            }
+            Input::Status(status) => self.update(Event::Status(status)),
+            Input::Key(press) => {
+                self.update(Event::Key(press))?;
+                if keyboard::hands_over(&press) && self.editor.is_none() {
+                    self.keyboard.go_on();
+                }
+                Ok(())
+            }
+            Input::Terminal(event) => self.on_terminal(event),
+            Input::EditorEnded(status) => self.on_editor_end(status),
+            Input::Compared(compared) => self.update(Event::Compared(compared)),
+            Input::Source(answer) => match self.sources.take(answer) {
+                Some((id, News::Disk(disk))) => self.update(Event::Disk(id, disk)),
+                Some((id, News::Read(original))) => self.update(Event::Reread(id, original)),
+                None => Ok(()),
+            },
+            Input::Coloured(texts, side, coloured) => {
+                self.update(Event::Coloured(texts, side, coloured))
+            }
+            Input::Lost(text) => {
+                self.farewell.push(text.clone());
+                self.update(Event::Kept(text))
+            }
+            Input::Notice(text) => self.update(Event::Notice(text)),
+            Input::Troubles(texts) => self.update(Event::Troubles(texts)),
+            Input::Interrupt if self.editor.is_some() => Ok(()),
+            Input::Interrupt | Input::Stop | Input::TerminalLost => self.stop(),
+        }
+    }
+
+    fn open(&mut self, mut diff: Diff, shown: Reply<()>) -> io::Result<()> {
+        let id = diff.id;
+        let original = std::mem::take(&mut diff.original);
+        let original = self.sources.watch(diff.id, &diff.path, original);
+        self.update(Event::Opened {
+            diff,
+            original,
+            shown,
+        })?;
+        let view = self.app.views.iter().find(|view| view.id == id);
+        self.arrived.extend(view.map(|view| {
+            let name = &view.target.shown;
+            format!("{} proposes {name}", self.app.agent_name(view))
+        }));
+        Ok(())
+    }
+
+    fn on_terminal(&mut self, event: TerminalEvent) -> io::Result<()> {
+        match event {
+            TerminalEvent::Resize(width, height) => {
+                self.update(Event::Resized(Size::new(width, height)))
+            }
+            TerminalEvent::Paste(_) => self.update(Event::Pasted),
+            _ => Ok(()),
+        }
+    }
+
+    fn update(&mut self, event: Event) -> io::Result<()> {
+        let effects = self.app.update(event, Instant::now());
+        for effect in effects {
+            self.perform(effect)?;
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Resolve(id, revision, outcome) => {
+                self.companion.resolve_diff(id, revision, outcome);
+            }
+            Effect::Compare(job) => {
+                // The thread is gone only after a panic, which ends the review.
+                let _ = self.compare.send(*job);
+            }
+            Effect::Shown(shown) => self.unanswered.push(shown),
+            Effect::Closed(closed, Ok(text)) => closed.done(text),
+            Effect::Closed(closed, Err(reason)) => closed.failed(reason),
+            Effect::Edit {
+                id,
+                revision,
+                path,
+                text,
+                line,
+            } => return self.edit((id, revision), &path, text, line),
+            Effect::Keep(path, text) => {
+                let notice = match edit::keep(&path, &text) {
+                    Ok(file) => {
+                        let place = format!("your edited text is kept in {}", file.display());
+                        self.farewell.push(place.clone());
+                        place
+                    }
+                    Err(error) => format!("your edited text is lost: {error}"),
+                };
+                return self.update(Event::Kept(notice));
+            }
+            Effect::Reread(id) => self.sources.reread(id)?,
+            Effect::Suspend => {
+                self.screen.suspend()?;
+                self.notifier.forget();
+                return self.resize();
+            }
+            Effect::Quit => self.is_over = true,
+        }
+        Ok(())
+    }
+
+    /// Starts the reviewer's editor. The loop goes on meanwhile, and answers agents.
+    fn edit(
+        &mut self,
+        which: (DiffId, u32),
+        path: &Path,
+        text: String,
+        line: usize,
+    ) -> io::Result<()> {
+        let (id, revision) = which;
+        let variable = std::env::var_os;
+        let editor = match edit::EditorCommand::new(variable("VISUAL"), variable("EDITOR")) {
+            Ok(editor) => editor,
+            Err(reason) => return self.update(Event::Edited(id, Edit::Failed(reason))),
+        };
+        let session = match edit::Session::new(path, text) {
+            Ok(session) => session,
+            Err(error) => {
+                let reason = format!("cannot write a copy to edit: {error}");
+                return self.update(Event::Edited(id, Edit::Failed(reason)));
+            }
+        };
+        let name = visible::one_line(&path.file_name().unwrap_or_default().to_string_lossy());
+        self.screen
+            .lend(&format!("Editing {name} in {}…", editor.name()))?;
+        match session.start(&editor, line) {
+            Err(reason) => {
+                self.screen.take()?;
+                self.notifier.forget();
+                self.update(Event::Edited(id, Edit::Failed(reason)))
+            }
+            Ok(mut child) => {
+                let process = child.id();
+                let sender = self.sender.clone();
+                self.editor = Some(Running {
+                    id,
+                    revision,
+                    session,
+                    process,
+                });
+                thread::Builder::new()
+                    .name("editor".to_owned())
+                    .spawn(move || {
+                        let _ = sender.send(Input::EditorEnded(child.wait()));
+                    })?;
+                Ok(())
+            }
+        }
+    }
+
+    fn on_editor_end(&mut self, status: io::Result<std::process::ExitStatus>) -> io::Result<()> {
+        let Some(running) = self.editor.take() else {
+            return Ok(());
+        };
+        let Running {
+            id,
+            revision,
+            session,
+            ..
+        } = running;
+        self.screen.take()?;
+        self.notifier.forget();
+        Keyboard::discard();
+        self.resize()?;
+        let edit = session.finish_for(status, revision, self.revision(id));
+        if let Edit::Kept(place) | Edit::Outdated(Some(place)) = &edit {
+            self.farewell.push(place.clone());
+        }
+        self.update(Event::Edited(id, edit))?;
+        self.keyboard.go_on();
+        Ok(())
+    }
+
+    /// Which proposal a view shows, if it is still there.
+    fn revision(&self, id: DiffId) -> Option<u32> {
+        let view = self.app.views.iter().find(|view| view.id == id);
+        view.map(|view| view.revision)
+    }
+
+    /// The terminal may have another size after something else had it.
+    fn resize(&mut self) -> io::Result<()> {
+        let size = self.screen.terminal.size()?;
+        self.update(Event::Resized(size))
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        if let Some(editor) = &self.editor {
+            end(editor.process);
+        }
+        self.update(Event::Stop)
+    }
+
+    /// Lets the reviewer's editor give the terminal back, and keeps what was saved in it.
+    fn await_editor(&mut self, inputs: &Receiver<Input>) {
+        let Some(Running { session, .. }) = self.editor.take() else {
+            return;
+        };
+        let deadline = Instant::now() + PATIENCE;
+        while let Ok(input) =
+            inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            match input {
+                Input::EditorEnded(_) => break,
+                Input::Lost(text) => self.farewell.push(text),
+                _ => {}
+            }
+        }
+        if session.saved().is_some() {
+            let place = session.keep("the review ended while you edited");
+            self.farewell.push(place);
+        }
+    }
+
+    /// Has the files of pending diffs looked at now and then.
+    fn look(&mut self) -> io::Result<()> {
+        if self.looked.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        let views = &self.app.views;
+        self.sources
+            .retain(|id| views.iter().any(|view| view.id == id));
+        self.sources.look()
+    }
+}
+
+/// Asks a process to end.
+fn end(process: u32) {
+    #[cfg(unix)]
+    if let Some(process) = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+    }
+    #[cfg(not(unix))]
+    let _ = process;
+}

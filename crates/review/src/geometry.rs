@@ -1,0 +1,132 @@
+//! Where things stand on the screen. Shared by drawing and scrolling, so that both agree.
+
+use ratatui::layout::Rect;
+
+use crate::rows::Layout;
+
+/// Side by side needs this many columns.
+pub const SIDE_BY_SIDE: u16 = 100;
+
+/// The smallest terminal that shows a diff.
+pub const SMALLEST: (u16, u16) = (40, 10);
+
+/// Columns of the status line that are not for the message.
+const MESSAGE_MARGIN: u16 = 5;
+
+/// Columns for the mark of the current hunk.
+pub const MARK: usize = 2;
+
+/// Columns for the sign between a number and its line.
+pub const SIGN: usize = 3;
+
+/// Columns between the two sides.
+pub const DIVIDER: usize = 2;
+
+/// The parts of the screen, from top to bottom.
+#[derive(Debug, Clone, Copy)]
+pub struct Geometry {
+    /// Workspace, agents, context.
+    pub header: Rect,
+    /// The pending diffs, when there are several.
+    pub tabs: Option<Rect>,
+    /// What is proposed, by whom.
+    pub title: Rect,
+    /// What to look out for, when there is something.
+    pub note: Option<Rect>,
+    /// The diff.
+    pub body: Rect,
+    /// The last message, and where in the diff the view is.
+    pub status: Rect,
+    /// The keys.
+    pub footer: Rect,
+}
+
+/// The columns that a message has in a terminal of this width.
+pub fn message_room(width: u16) -> usize {
+    usize::from(width.saturating_sub(MESSAGE_MARGIN)).max(1)
+}
+
+impl Geometry {
+    /// Divides `area`.
+    ///
+    /// A message of so many rows is shown as a whole: it may say where a text is kept.
+    pub fn new(area: Rect, tabs: bool, note: bool, message: usize) -> Self {
+        let mut next = area.y;
+        let mut row = || {
+            let rect = Rect::new(area.x, next, area.width, 1).intersection(area);
+            next += 1;
+            rect
+        };
+        let header = row();
+        let tabs = tabs.then(&mut row);
+        let title = row();
+        let note = note.then(&mut row);
+        let bottom = area.bottom();
+        let rows = u16::try_from(message).unwrap_or(u16::MAX);
+        let rows = rows.clamp(1, (area.height / 3).max(1));
+        let body = Rect {
+            y: next.min(bottom),
+            height: bottom.saturating_sub(1 + rows).saturating_sub(next),
+            ..area
+        };
+        let line = |y: u16| Rect::new(area.x, y, area.width, 1).intersection(area);
+        Self {
+            header,
+            tabs,
+            title,
+            note,
+            body,
+            status: Rect {
+                height: rows,
+                ..line(bottom.saturating_sub(1 + rows))
+            }
+            .intersection(area),
+            footer: line(bottom.saturating_sub(1)),
+        }
+    }
+}
+
+/// The columns of a row of the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    /// How the texts are arranged.
+    pub layout: Layout,
+    /// Columns for a line number before.
+    pub left_number: usize,
+    /// Columns for a line number after.
+    pub right_number: usize,
+    /// Columns for the text before; unified, for both.
+    pub left_text: usize,
+    /// Columns for the text after.
+    pub right_text: usize,
+}
+
+impl Columns {
+    /// Divides `width` columns for texts of so many lines.
+    pub fn new(layout: Layout, width: u16, left_lines: usize, right_lines: usize) -> Self {
+        let digits = |lines: usize| lines.max(99).to_string().len();
+        let (left_number, right_number) = (digits(left_lines), digits(right_lines));
+        let width = usize::from(width);
+        let (left_text, right_text) = match layout {
+            Layout::Unified => {
+                let text = width.saturating_sub(MARK + left_number + 1 + right_number + SIGN);
+                (text, text)
+            }
+            Layout::SideBySide => {
+                let left = width.saturating_sub(DIVIDER) / 2;
+                let right = width.saturating_sub(left + DIVIDER);
+                (
+                    left.saturating_sub(MARK + left_number + SIGN),
+                    right.saturating_sub(right_number + SIGN),
+                )
+            }
+        };
+        Self {
+            layout,
+            left_number,
+            right_number,
+            left_text: left_text.max(1),
+            right_text: right_text.max(1),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The help: what each key does, in rows of any width. No drawing.
+
+use pillion_text::visible::wrap;
+use ratatui::layout::Size;
+
+/// The columns of the keys.
+pub const KEY: usize = 11;
+
+/// The columns of the frame and of the space within it.
+pub const FRAME: u16 = 6;
+
+/// The help needs no more columns than this.
+const MAX_WIDTH: u16 = 60;
+
+/// What each key does.
+const KEYS: [(&str, &str); 22] = [
+    ("a", "accept the proposal as it stands"),
+    ("r", "reject it"),
+    ("space", "take the hunk out, or back in"),
+    ("e", "edit the proposal in $VISUAL or $EDITOR"),
+    ("z  Z", "undo the last change; redo it"),
+    ("", ""),
+    ("n  p", "next, previous hunk"),
+    ("Tab  1-9", "next pending diff; that one"),
+    ("↑↓  j k", "scroll by a line"),
+    ("PgUp PgDn", "scroll by a page"),
+    ("Home End", "top, end (also g G)"),
+    ("←→  h l", "scroll sideways; 0 and $ all the way"),
+    ("", ""),
+    ("u", "unified, or side by side"),
+    ("c  Enter", "unfold or fold unchanged lines"),
+    ("w", "wrap long lines, or cut them"),
+    ("o", "merge with the file as it is on disk now"),
+    ("", ""),
+    ("?", "this help"),
+    ("q  Ctrl-C", "quit; pending diffs are rejected"),
+    ("Ctrl-Z", "suspend"),
+    ("", ""),
+];
+
+/// What is good to know besides.
+const NOTES: [&str; 4] = [
+    "The agent writes the file after you accept.",
+    "Nothing here writes to your workspace.",
+    "A held key decides once; a paste decides nothing.",
+    "An unchanged last line keeps its missing newline.",
+];
+
+/// What to do where agents see nothing, and the command for it.
+const LOST: (&str, &str) = ("An agent does not find this window?", "pillion run gemini");
+
+/// One row of the help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HelpRow {
+    /// A key, or none where the text goes on, and what it does.
+    Key(&'static str, &'static str),
+    /// A note, and perhaps a command at its end.
+    Note(&'static str, Option<&'static str>),
+}
+
+/// The rows in a terminal of this size, and how many of them can be seen at once.
+pub fn rows(size: Size) -> (Vec<HelpRow>, u16) {
+    let room = usize::from(width(size).saturating_sub(FRAME)).max(KEY + 1);
+    let mut rows = Vec::new();
+    for (key, text) in KEYS {
+        let parts = wrap::rows(text, room - KEY).into_iter().enumerate();
+        rows.extend(
+            parts.map(|(at, part)| HelpRow::Key(if at == 0 { key } else { "" }, &text[part])),
+        );
+    }
+    for text in NOTES {
+        let parts = wrap::rows(text, room).into_iter();
+        rows.extend(parts.map(|part| HelpRow::Note(&text[part], None)));
+    }
+    let (text, command) = LOST;
+    if text.len() + 1 + command.len() <= room {
+        rows.push(HelpRow::Note(text, Some(command)));
+    } else {
+        let parts = wrap::rows(text, room).into_iter();
+        rows.extend(parts.map(|part| HelpRow::Note(&text[part], None)));
+        rows.push(HelpRow::Note("", Some(command)));
+    }
+    (rows, size.height.saturating_sub(2))
+}
+
+/// The columns that it takes, with its frame.
+pub fn width(size: Size) -> u16 {
+    size.width.min(MAX_WIDTH)
+}
+
+/// How far it can be scrolled.
+pub fn last_scroll(size: Size) -> u16 {
+    let (rows, seen) = rows(size);
+    let count = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+    count.saturating_sub(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use pillion_text::visible::width as columns;
+
+    use super::*;
+
+    #[test]
+    fn the_help_breaks_between_words_at_any_width() {
+        let all = |rows: &[HelpRow]| {
+            let text = rows.iter().map(|row| match row {
+                HelpRow::Key(key, text) => format!("{key} {text}"),
+                HelpRow::Note(text, command) => format!("{text} {}", command.unwrap_or_default()),
+            });
+            let text = text.collect::<Vec<_>>().join(" ");
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let (wide, _) = rows(Size::new(200, 50));
+        assert_eq!(
+            wide.len(),
+            KEYS.len() + NOTES.len() + 1,
+            "nothing is broken"
+        );
+        for width in 40..60 {
+            let size = Size::new(width, 15);
+            let (rows, seen) = rows(size);
+            assert_eq!(all(&rows), all(&wide), "{width}");
+            let room = usize::from(width - FRAME);
+            for row in &rows {
+                let taken = match row {
+                    HelpRow::Key(_, text) => KEY + columns(text),
+                    HelpRow::Note(text, command) => {
+                        columns(text) + command.map_or(0, |it| it.len() + 1)
+                    }
+                };
+                assert!(taken <= room + 1, "{width}: {row:?}");
+            }
+            assert_eq!(usize::from(last_scroll(size) + seen), rows.len());
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The thread that works out syntax colours, so that no key ever waits for them. It works for what
+//! is on the screen, a bit at a time, and hands over each bit.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+use pillion_companion::DiffId;
+use pillion_text::Text;
+
+use crate::Input;
+use crate::syntax::{self, Coloured, Highlighter};
+use crate::view::Side;
+
+/// So many bytes of each text are worked through before the result is handed over and a newer
+/// request is looked for.
+const CHUNK: usize = 4 << 10;
+
+/// How far the work has got is kept for so many pairs of texts.
+const MAX_KEPT: usize = 16;
+
+/// Which pair of texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Texts {
+    /// Of which diff.
+    pub id: DiffId,
+    /// Grows whenever one of its texts becomes another.
+    pub generation: u64,
+}
+
+/// Lines whose colours are wanted, with all above them.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Which texts these are.
+    pub texts: Texts,
+    /// The file, whose name says which language it is.
+    pub path: PathBuf,
+    /// The text before.
+    pub before: Arc<Text>,
+    /// The text after.
+    pub after: Arc<Text>,
+    /// The last line that is seen of the text before.
+    pub left: usize,
+    /// The last line that is seen of the text after.
+    pub right: usize,
+}
+
+impl Wanted {
+    fn is_same(&self, other: &Self) -> bool {
+        (self.texts, self.left, self.right) == (other.texts, other.left, other.right)
+    }
+}
+
+/// The thread, which starts when something is wanted first.
+pub struct Highlighting {
+    inputs: Sender<Input>,
+    requests: Option<Sender<Wanted>>,
+    asked: Option<Wanted>,
+}
+
+impl Highlighting {
+    /// Nothing is worked out until somebody asks.
+    pub fn new(inputs: Sender<Input>) -> Self {
+        Self {
+            inputs,
+            requests: None,
+            asked: None,
+        }
+    }
+
+    /// Asks for colours. What was asked for before and is not done yet is dropped.
+    ///
+    /// # Errors
+    /// When there can be no thread.
+    pub fn ask(&mut self, wanted: Wanted) -> io::Result<()> {
+        if self
+            .asked
+            .as_ref()
+            .is_some_and(|asked| asked.is_same(&wanted))
+        {
+            return Ok(());
+        }
+        self.asked = Some(wanted.clone());
+        let requests = match &self.requests {
+            Some(requests) => requests,
+            None => self.requests.insert(start(self.inputs.clone())?),
+        };
+        // If the thread is gone there are no colours, and all the rest works.
+        let _ = requests.send(wanted);
+        Ok(())
+    }
+}
+
+fn start(inputs: Sender<Input>) -> io::Result<Sender<Wanted>> {
+    let (requests, receiver) = mpsc::channel();
+    thread::Builder::new()
+        .name("colours".to_owned())
+        .spawn(move || {
+            syntax::load();
+            work(&receiver, |texts, side, coloured| {
+                inputs.send(Input::Coloured(texts, side, coloured)).is_ok()
+            });
+        })?;
+    Ok(requests)
+}
+
+/// Answers requests until there are no more, or nobody takes the answers. Only the newest counts.
+fn work(requests: &Receiver<Wanted>, mut deliver: impl FnMut(Texts, Side, Coloured) -> bool) {
+    let mut kept = Kept::default();
+    while let Ok(mut wanted) = requests.recv() {
+        loop {
+            while let Ok(newer) = requests.try_recv() {
+                wanted = newer;
+            }
+            let bits = kept.work(&wanted);
+            if bits.is_empty() {
+                break;
+            }
+            for (side, coloured) in bits {
+                if !deliver(wanted.texts, side, coloured) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// How far the work has got.
+#[derive(Default)]
+struct Kept {
+    texts: VecDeque<(Texts, [Highlighter; 2])>,
+}
+
+impl Kept {
+    /// The next bit of what is wanted; none when all of it is done.
+    fn work(&mut self, wanted: &Wanted) -> Vec<(Side, Coloured)> {
+        let [left, right] = self.of(wanted);
+        let sides = [
+            (Side::Right, right, &wanted.after, wanted.right),
+            (Side::Left, left, &wanted.before, wanted.left),
+        ];
+        let bits = sides
+            .into_iter()
+            .filter_map(|(side, highlighter, text, line)| {
+                let coloured = highlighter.work(text, line, CHUNK)?;
+                Some((side, coloured))
+            });
+        bits.collect()
+    }
+
+    fn of(&mut self, wanted: &Wanted) -> &mut [Highlighter; 2] {
+        let known = self
+            .texts
+            .iter()
+            .position(|(texts, _)| *texts == wanted.texts);
+        let entry = match known.and_then(|at| self.texts.remove(at)) {
+            Some(entry) => entry,
+            None => {
+                let new = |text| Highlighter::new(&wanted.path, text);
+                (wanted.texts, [new(&wanted.before), new(&wanted.after)])
+            }
+        };
+        self.texts.truncate(MAX_KEPT - 1);
+        self.texts.push_front(entry);
+        &mut self.texts[0].1
+    }
+}
+
+/// All colours that are wanted, at once.
+#[cfg(test)]
+pub fn all(wanted: &Wanted) -> Vec<(Side, Coloured)> {
+    syntax::load();
+    let mut kept = Kept::default();
+    let bits = std::iter::from_fn(|| Some(kept.work(wanted)).filter(|bits| !bits.is_empty()));
+    bits.flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(id: u64, lines: usize, last: usize) -> Wanted {
+        let text = Arc::new(Text::new("let a = 1;\n".repeat(lines)));
+        Wanted {
+            texts: Texts {
+                id: DiffId(id),
+                generation: 0,
+            },
+            path: "a.rs".into(),
+            before: Arc::clone(&text),
+            after: text,
+            left: last,
+            right: last,
+        }
+    }
+
+    /// What is delivered for requests that are all there when the work begins, or come with a
+    /// delivery.
+    fn delivered(requests: Vec<Wanted>, then: Option<Wanted>) -> Vec<(u64, Side, usize, usize)> {
+        syntax::load();
+        let (sender, receiver) = mpsc::channel();
+        for wanted in requests {
+            sender.send(wanted).unwrap();
+        }
+        let mut sender = Some(sender);
+        let mut then = then;
+        let mut delivered = Vec::new();
+        let note = |texts: Texts, side, coloured: Coloured| {
+            delivered.push((texts.id.0, side, coloured.first, coloured.lines.len()));
+            if let Some(sender) = sender.take() {
+                then.take().map(|then| sender.send(then));
+            }
+            true
+        };
+        work(&receiver, note);
+        delivered
+    }
+
+    #[test]
+    fn colours_come_in_bits_and_only_as_far_as_wanted() {
+        let bits = delivered(vec![wanted(1, 10_000, 999)], None);
+        assert!(bits.len() > 4, "{bits:?}");
+        let sum = |of: Side| {
+            let bits = bits.iter().filter(|(_, side, ..)| *side == of);
+            bits.fold(0, |next, (_, _, first, lines)| {
+                assert_eq!(*first, next);
+                assert!(*lines * 11 <= CHUNK + 11, "{lines} at once");
+                next + lines
+            })
+        };
+        assert_eq!((sum(Side::Left), sum(Side::Right)), (1_000, 1_000));
+    }
+
+    #[test]
+    fn only_the_newest_request_is_worked_on() {
+        let bits = delivered(vec![wanted(1, 10_000, 9_999), wanted(2, 10, 9)], None);
+        assert!(bits.iter().all(|(id, ..)| *id == 2), "{bits:?}");
+        let bits = delivered(vec![wanted(1, 10_000, 9_999)], Some(wanted(2, 10, 9)));
+        assert!(bits.len() < 10, "{bits:?}");
+        assert_eq!(bits.last().unwrap().0, 2);
+    }
+
+    #[test]
+    fn the_work_goes_on_where_it_was() {
+        let more = wanted(1, 1_000, 500);
+        let bits = delivered(vec![wanted(1, 1_000, 10)], Some(more));
+        let of_left: Vec<_> = bits.iter().filter(|bit| bit.1 == Side::Left).collect();
+        assert_eq!(of_left[0].2, 0);
+        assert_eq!(of_left[1].2, of_left[0].3);
+    }
+}

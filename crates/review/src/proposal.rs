@@ -1,0 +1,435 @@
+//! One proposed change: the text before, the text after, the hunks between them, and everything
+//! that the reviewer did to it. No I/O, no drawing.
+
+mod carry;
+mod places;
+mod state;
+
+use std::fmt;
+use std::sync::Arc;
+
+use pillion_text::Text;
+pub use pillion_text::hunks::Hunk;
+use pillion_text::hunks::Mark;
+use pillion_text::merge;
+use pillion_text::readable::Unreadable;
+pub use places::Moves;
+use places::Origin;
+use state::{State, Texts};
+
+/// A proposed change under review. Cheap to clone: the texts are shared.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// The agent's own text, without the reviewer's changes, has something in it.
+    is_filled: bool,
+    /// The file as it was read last.
+    disk: Option<Arc<Text>>,
+    now: State,
+    undo: Vec<State>,
+    redo: Vec<State>,
+    generation: u64,
+    changes: u64,
+}
+
+/// The texts that a proposal compared at some time.
+#[derive(Debug, Clone)]
+pub struct Version(Arc<Texts>);
+
+/// A step in the history of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The agent proposed it.
+    Proposed,
+    /// A hunk was taken out or back in.
+    Toggled,
+    /// The reviewer wrote another text.
+    Edited,
+    /// It was merged with another text of the file on disk.
+    Rebased,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Proposed => "the newer proposal was",
+            Self::Toggled => "the hunk was",
+            Self::Edited => "your edit was",
+            Self::Rebased => "merging with the file was",
+        })
+    }
+}
+
+/// Why a hunk cannot be taken out: its lines before are not UTF-8, and a proposal is text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NotText;
+
+/// How many lines and hunks a proposal changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Lines that would be added, without the hunks that are taken out.
+    pub added: usize,
+    /// Lines that would be removed, without the hunks that are taken out.
+    pub removed: usize,
+    /// All hunks.
+    pub hunks: usize,
+    /// The hunks that are taken out.
+    pub out: usize,
+}
+
+/// How many hunks have which mark.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The former proposal did not have them.
+    pub new: usize,
+    /// The former proposal had others there, about which the reviewer decided.
+    pub changed: usize,
+    /// They would undo newer changes of the file.
+    pub reverts: usize,
+    /// They are in the way of newer changes of the file.
+    pub conflicts: usize,
+    /// Of the last three, those that are in.
+    pub doubtful: usize,
+}
+
+impl Proposal {
+    /// A proposal as it came; `original` is `None` when the file is not there yet. Takes long for
+    /// long texts, as everything that compares.
+    pub fn new(original: Option<Text>, proposed: &str) -> Self {
+        let disk = original.map(Arc::new);
+        let texts = Texts::new(disk.clone(), Arc::new(Text::new(proposed)));
+        Self {
+            is_filled: !proposed.is_empty(),
+            disk,
+            now: State::new(texts, Change::Proposed),
+            undo: Vec::new(),
+            redo: Vec::new(),
+            generation: 0,
+            changes: 0,
+        }
+    }
+
+    /// What stands for a proposal that was not compared yet.
+    pub fn unread() -> Self {
+        Self {
+            generation: u64::MAX,
+            ..Self::new(None, "")
+        }
+    }
+
+    /// Whether the file is not there yet.
+    pub fn is_new_file(&self) -> bool {
+        self.now.texts.original.is_none()
+    }
+
+    /// The file that it is compared with, byte for byte; `None` when it is not there yet.
+    pub fn original(&self) -> Option<&[u8]> {
+        self.now.texts.original.as_ref().map(|text| text.bytes())
+    }
+
+    /// The text before, as it is compared; empty when the file is not there yet.
+    pub fn before(&self) -> &Text {
+        &self.now.texts.before
+    }
+
+    /// The text after, as it is compared, with every hunk in.
+    pub fn after(&self) -> &Text {
+        &self.now.texts.after
+    }
+
+    /// Why the file is not shown, and its bytes.
+    pub fn hidden_before(&self) -> Option<(Unreadable, usize)> {
+        let texts = &self.now.texts;
+        let size = texts.original.as_ref().map_or(0, |text| text.bytes().len());
+        texts.hides_before.map(|why| (why, size))
+    }
+
+    /// Why the proposed text is not shown, and its bytes.
+    pub fn hidden_after(&self) -> Option<(Unreadable, usize)> {
+        let texts = &self.now.texts;
+        let size = texts.proposed.bytes().len();
+        texts.hides_after.map(|why| (why, size))
+    }
+
+    /// Whether it is compared with the file as it was read last. Not after going back over a merge.
+    pub fn is_current(&self) -> bool {
+        match (&self.now.texts.original, &self.disk) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+
+    /// Both texts, to be looked at on another thread.
+    pub fn shared(&self) -> (Arc<Text>, Arc<Text>) {
+        (
+            Arc::clone(&self.now.texts.before),
+            Arc::clone(&self.now.texts.proposed),
+        )
+    }
+
+    /// The changes, from top to bottom.
+    pub fn hunks(&self) -> &[Hunk] {
+        &self.now.hunks
+    }
+
+    /// Grows whenever the texts or their hunks become others; toggling does not count.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Grows whenever what would be accepted may have become another text.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The texts that it compares now, to be asked about later.
+    pub fn version(&self) -> Version {
+        Version(Arc::clone(&self.now.texts))
+    }
+
+    /// Where the lines of a former version are now. Those of one that it never had stay where they are.
+    pub fn moves_from(&self, version: &Version) -> Moves<'_> {
+        let (then, now) = (&version.0, &self.now.texts);
+        let steps = match self.way_back(now, then) {
+            Some(way) => way.into_iter().rev().map(|step| (step, false)).collect(),
+            None => {
+                let way = self.way_back(then, now).unwrap_or_default();
+                way.into_iter().map(|step| (step, true)).collect()
+            }
+        };
+        Moves { steps }
+    }
+
+    /// The steps that `from` came from `to` by, the last one first.
+    fn way_back(&self, from: &Arc<Texts>, to: &Arc<Texts>) -> Option<Vec<&Origin>> {
+        let mut way = Vec::new();
+        let mut at = from;
+        while !Arc::ptr_eq(at, to) {
+            let states = std::iter::once(&self.now)
+                .chain(&self.undo)
+                .chain(&self.redo);
+            let state = states
+                .into_iter()
+                .find(|state| Arc::ptr_eq(&state.texts, at))?;
+            let origin = state.origin.as_deref()?;
+            way.push(origin);
+            at = &origin.texts;
+        }
+        Some(way)
+    }
+
+    /// Exactly what would be accepted now.
+    pub fn text(&self) -> String {
+        self.now.text()
+    }
+
+    /// Whether every change is taken out, so that accepting would change nothing.
+    pub fn is_nothing(&self) -> bool {
+        !self.hunks().is_empty() && self.hunks().iter().all(|hunk| hunk.out)
+    }
+
+    /// Whether the reviewer left nothing of a text that the agent proposed.
+    pub fn is_emptied(&self) -> bool {
+        self.is_filled && self.text().is_empty()
+    }
+
+    /// Whether the file has CRLF and the proposal LF, so that line endings are not compared.
+    pub fn ignores_endings(&self) -> bool {
+        self.now.texts.ignores_endings
+    }
+
+    /// Whether the text after is no longer the agent's own.
+    pub fn is_edited(&self) -> bool {
+        self.now.edited
+    }
+
+    /// Whether the reviewer wrote something, here or anywhere in the history.
+    pub fn holds_edits(&self) -> bool {
+        self.last_edited().is_some()
+    }
+
+    /// What the reviewer wrote: the text as it stands, or else the last one in the history.
+    pub fn edited_text(&self) -> Option<String> {
+        self.last_edited().map(State::text)
+    }
+
+    fn last_edited(&self) -> Option<&State> {
+        // What was taken back first was written last.
+        let history = self.redo.iter().chain(self.undo.iter().rev());
+        std::iter::once(&self.now)
+            .chain(history)
+            .find(|state| state.edited)
+    }
+
+    /// The line of a hunk in what would be accepted, from 1.
+    pub fn line_of(&self, hunk: usize) -> usize {
+        let Some(current) = self.hunks().get(hunk) else {
+            return 1;
+        };
+        let lines = |hunk: &Hunk| match hunk.out {
+            true => hunk.before.len(),
+            false => hunk.after.len(),
+        };
+        let above = &self.hunks()[..hunk];
+        let proposed: usize = above.iter().map(|hunk| hunk.after.len()).sum();
+        let kept: usize = above.iter().map(lines).sum();
+        current.after.start - proposed + kept + 1
+    }
+
+    /// What it changes.
+    pub fn count(&self) -> Count {
+        let mut count = Count {
+            hunks: self.hunks().len(),
+            ..Count::default()
+        };
+        for hunk in self.hunks() {
+            if hunk.out {
+                count.out += 1;
+            } else {
+                count.added += hunk.after.len();
+                count.removed += hunk.before.len();
+            }
+        }
+        count
+    }
+
+    /// Takes the hunk out, or back in. Answers whether it is out now.
+    ///
+    /// # Errors
+    /// When its lines before are not UTF-8.
+    pub fn toggle(&mut self, index: usize) -> Result<bool, NotText> {
+        let Some(hunk) = self.hunks().get(index) else {
+            return Ok(false);
+        };
+        let out = !hunk.out;
+        let texts = &self.now.texts;
+        let is_text = std::str::from_utf8(texts.before.slice(hunk.before.clone())).is_ok();
+        if out && (!is_text || texts.hides_before.is_some()) {
+            return Err(NotText);
+        }
+        let mut next = self.now.clone();
+        next.change = Change::Toggled;
+        let hunk = &mut Arc::make_mut(&mut next.hunks)[index];
+        hunk.out = out;
+        // The reviewer has decided about it now.
+        hunk.mark.take_if(|mark| *mark == Mark::Changed);
+        self.go_to(next);
+        Ok(out)
+    }
+
+    /// Puts the reviewer's own text in place of the proposed one. Answers whether it differs.
+    pub fn edit(&mut self, text: &str) -> bool {
+        if text == self.text() {
+            return false;
+        }
+        let original = self.now.texts.original.clone();
+        let texts = Texts::new(original, Arc::new(Text::new(text)));
+        self.go_to(State::new(texts, Change::Edited));
+        true
+    }
+
+    /// The agent proposes another text for the same file. What the reviewer decided about hunks that
+    /// are the same stands.
+    pub fn replace(&mut self, original: Option<Text>, proposed: &str) {
+        self.is_filled = !proposed.is_empty();
+        self.read(original);
+        let texts = Texts::new(self.disk.clone(), Arc::new(Text::new(proposed)));
+        let mut next = State::new(texts, Change::Proposed);
+        if next.texts.are_readable() {
+            let history = self.redo.iter().chain(self.undo.iter().rev());
+            carry::decisions(std::iter::once(&self.now).chain(history), &mut next);
+        }
+        if !next.is_like(&self.now) {
+            self.go_to(next);
+        }
+    }
+
+    /// The file on disk has another text: merges that with what is proposed. Answers whether it has.
+    pub fn rebase(&mut self, original: Option<Text>) -> bool {
+        self.read(original);
+        if self.is_current() {
+            return false;
+        }
+        let texts = &self.now.texts;
+        let next = if self.disk.is_some() {
+            let now = Texts::new(self.disk.clone(), Arc::clone(&texts.proposed));
+            if texts.are_readable() && now.are_readable() {
+                let (base, theirs) = (&texts.before, &texts.proposed);
+                let hunks = merge::hunks(base, theirs, &now.before, &self.now.hunks);
+                State::with_hunks(now, hunks, Change::Rebased)
+            } else {
+                State::new(now, Change::Rebased)
+            }
+        } else {
+            // The file is gone, and with it whatever was newer.
+            let text = Text::new(self.text());
+            State::new(Texts::new(None, Arc::new(text)), Change::Rebased)
+        };
+        let has_hunks_out = self.hunks().iter().any(|hunk| hunk.out);
+        let edited = self.is_edited() || (self.disk.is_none() && has_hunks_out);
+        self.go_to(State { edited, ..next });
+        true
+    }
+
+    /// The marks of the hunks.
+    pub fn marks(&self) -> Marks {
+        let mut marks = Marks::default();
+        for hunk in self.hunks() {
+            let (count, is_doubtful) = match hunk.mark {
+                None => continue,
+                Some(Mark::New) => (&mut marks.new, false),
+                Some(Mark::Changed) => (&mut marks.changed, true),
+                Some(Mark::Reverts) => (&mut marks.reverts, true),
+                Some(Mark::Conflict) => (&mut marks.conflicts, true),
+            };
+            *count += 1;
+            marks.doubtful += usize::from(is_doubtful && !hunk.out);
+        }
+        marks
+    }
+
+    /// Takes the last change back. Answers what it was.
+    pub fn undo(&mut self) -> Option<Change> {
+        let before = self.undo.pop()?;
+        let undone = self.now.change;
+        self.redo.push(std::mem::replace(&mut self.now, before));
+        self.generation += 1;
+        self.changes += 1;
+        Some(undone)
+    }
+
+    /// Does the change again that was taken back last.
+    pub fn redo(&mut self) -> Option<Change> {
+        let after = self.redo.pop()?;
+        self.undo.push(std::mem::replace(&mut self.now, after));
+        self.generation += 1;
+        self.changes += 1;
+        Some(self.now.change)
+    }
+
+    /// Moves on to `next`. What had been taken back stays in the history, so that nothing the
+    /// reviewer wrote is ever lost.
+    fn go_to(&mut self, mut next: State) {
+        if !self.redo.is_empty() {
+            let now = self.now.clone();
+            self.undo.push(now.clone());
+            self.undo.extend(self.redo.drain(..).rev());
+            self.now = now;
+        }
+        if !Arc::ptr_eq(&next.texts, &self.now.texts) {
+            self.generation += 1;
+            next.origin = Some(Arc::new(Origin::new(&self.now.texts, &next.texts)));
+        }
+        self.changes += 1;
+        self.undo.push(std::mem::replace(&mut self.now, next));
+    }
+
+    /// The file was read. A text that is the same as before is kept as one.
+    fn read(&mut self, original: Option<Text>) {
+        if self.disk.as_deref() != original.as_ref() {
+            self.disk = original.map(Arc::new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! What the reviewer decided about the hunks of a proposal, taken over to a newer one.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use pillion_text::Text;
+use pillion_text::hunks::Mark;
+
+use super::Hunk;
+use super::places::Places;
+use super::state::State;
+
+/// A hunk by what it does, and where.
+type Key<'a> = (usize, &'a [u8], &'a [u8]);
+
+/// Hunks of `next` that its forerunners had are in or out as they were there; what differs from the
+/// last one is marked. `forerunners` begin with the last.
+pub fn decisions<'a>(forerunners: impl Iterator<Item = &'a State>, next: &mut State) {
+    let texts = Arc::clone(&next.texts);
+    let mut found = next.hunks.as_ref().clone();
+    let mut compared = Vec::new();
+    let mut is_decided = vec![false; found.len()];
+    for state in forerunners {
+        if compared
+            .iter()
+            .any(|texts| Arc::ptr_eq(texts, &state.texts))
+        {
+            continue;
+        }
+        compared.push(Arc::clone(&state.texts));
+        let is_last = compared.len() == 1;
+        let places = Places::new(&state.texts.before, &texts.before);
+        let known = known(state, &places);
+        for (hunk, is_decided) in found.iter_mut().zip(&mut is_decided) {
+            let former = known.get(&key(&texts.before, &texts.after, hunk, hunk.before.start));
+            // What was in, went and came back is new all the same.
+            let counts = |former: &&&Hunk| !*is_decided && (is_last || former.out);
+            if let Some(former) = former.filter(counts) {
+                (hunk.out, hunk.mark) = (former.out, former.mark);
+                *is_decided = true;
+            }
+        }
+        if is_last {
+            mark(state, &places, &mut found, &is_decided);
+        }
+    }
+    next.hunks = Arc::new(found);
+}
+
+fn known<'a>(state: &'a State, places: &Places) -> HashMap<Key<'a>, &'a Hunk> {
+    let texts = &state.texts;
+    let hunks = state.hunks.iter().filter_map(|hunk| {
+        let start = places.moved(&hunk.before)?;
+        Some((key(&texts.before, &texts.after, hunk, start), hunk))
+    });
+    hunks.collect()
+}
+
+fn key<'a>(before: &'a Text, after: &'a Text, hunk: &Hunk, start: usize) -> Key<'a> {
+    (
+        start,
+        before.slice(hunk.before.clone()),
+        after.slice(hunk.after.clone()),
+    )
+}
+
+/// Marks what the last proposal did not have, all of it where need be: the reviewer saw another text.
+fn mark(last: &State, places: &Places, found: &mut [Hunk], is_known: &[bool]) {
+    let is_judged = |hunk: &&Hunk| hunk.out || last.edited;
+    let judged = last.hunks.iter().filter(is_judged);
+    let judged: Vec<_> = judged.map(|hunk| places.around(&hunk.before)).collect();
+    for (hunk, _) in found.iter_mut().zip(is_known).filter(|(_, known)| !**known) {
+        let touches = |place: &&Range<usize>| {
+            place.start <= hunk.before.end && hunk.before.start <= place.end
+        };
+        let is_changed = judged.iter().find(touches).is_some();
+        hunk.mark = Some(if is_changed { Mark::Changed } else { Mark::New });
+    }
+}

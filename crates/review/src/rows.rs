@@ -1,0 +1,395 @@
+//! Which lines stand in which row: side by side or unified, with unchanged regions folded. Rows are
+//! worked out on demand, so that a text of a million lines costs nothing. No drawing.
+
+mod align;
+
+use std::ops::Range;
+
+use crate::proposal::{Hunk, Proposal};
+use align::Pairs;
+
+/// Unchanged lines that stay visible around a hunk.
+const CONTEXT: usize = 3;
+
+/// Fewer lines than this are not worth a fold.
+const MIN_FOLD: usize = 3;
+
+/// In bigger proposals than this the later hunks are lined up from the top.
+const MAX_COMPARISONS: usize = 200_000;
+
+/// How the two texts are arranged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Before on the left, after on the right.
+    SideBySide,
+    /// One column: removed lines above added ones.
+    Unified,
+}
+
+/// One row of the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// So many unchanged lines that are not shown.
+    Fold(usize),
+    /// An unchanged line.
+    Same {
+        /// Its index before.
+        left: usize,
+        /// Its index after.
+        right: usize,
+    },
+    /// A changed line, or two of them side by side.
+    Changed {
+        /// The hunk that it belongs to.
+        hunk: usize,
+        /// The line before that is shown.
+        left: Option<usize>,
+        /// The line after that is shown.
+        right: Option<usize>,
+        /// The line before and the line after that are versions of each other.
+        pair: Option<(usize, usize)>,
+    },
+}
+
+/// All rows of a proposal.
+#[derive(Debug)]
+pub struct Rows {
+    segments: Vec<Segment>,
+    /// The row where each hunk begins.
+    hunks: Vec<Range<usize>>,
+    len: usize,
+    /// How many pairs of lines may still be compared to line them up.
+    comparisons: usize,
+}
+
+#[derive(Debug)]
+struct Segment {
+    start: usize,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Same {
+        left: usize,
+        right: usize,
+    },
+    Fold {
+        left: usize,
+        right: usize,
+        lines: usize,
+    },
+    SideBySide {
+        hunk: usize,
+        pairs: Pairs,
+    },
+    Removed {
+        hunk: usize,
+        left: usize,
+        pairs: Pairs,
+    },
+    Added {
+        hunk: usize,
+        right: usize,
+        pairs: Pairs,
+    },
+}
+
+impl Rows {
+    /// Arranges `proposal`; with `unfold` nothing is hidden.
+    pub fn new(proposal: &Proposal, layout: Layout, unfold: bool) -> Self {
+        let mut rows = Self {
+            segments: Vec::new(),
+            hunks: Vec::new(),
+            len: 0,
+            comparisons: MAX_COMPARISONS,
+        };
+        let unfold = unfold || proposal.hunks().is_empty();
+        let (mut left, mut right) = (0, 0);
+        for (index, hunk) in proposal.hunks().iter().enumerate() {
+            let same = hunk.before.start - left;
+            let above = if index == 0 { 0 } else { CONTEXT };
+            rows.push_same(left, right, same, (!unfold).then_some((above, CONTEXT)));
+            rows.push_hunk(proposal, index, hunk, layout);
+            (left, right) = (hunk.before.end, hunk.after.end);
+        }
+        let same = proposal.before().len() - left;
+        rows.push_same(left, right, same, (!unfold).then_some((CONTEXT, 0)));
+        rows
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether anything is folded.
+    pub fn has_folds(&self) -> bool {
+        let mut kinds = self.segments.iter().map(|segment| &segment.kind);
+        kinds.any(|kind| matches!(kind, Kind::Fold { .. }))
+    }
+
+    /// The rows of a hunk.
+    pub fn of_hunk(&self, hunk: usize) -> Range<usize> {
+        self.hunks.get(hunk).cloned().unwrap_or_default()
+    }
+
+    /// The first hunk with a row in `rows`.
+    pub fn hunk_in(&self, rows: Range<usize>) -> Option<usize> {
+        let first = self.hunks.partition_point(|hunk| hunk.end <= rows.start);
+        let hunk = self.hunks.get(first)?;
+        (hunk.start < rows.end).then_some(first)
+    }
+
+    /// What stands in a row.
+    pub fn get(&self, row: usize) -> Option<Row> {
+        if row >= self.len {
+            return None;
+        }
+        let after = self
+            .segments
+            .partition_point(|segment| segment.start <= row);
+        let segment = self.segments.get(after.checked_sub(1)?)?;
+        let at = row - segment.start;
+        Some(match &segment.kind {
+            Kind::Same { left, right } => Row::Same {
+                left: left + at,
+                right: right + at,
+            },
+            Kind::Fold { lines, .. } => Row::Fold(*lines),
+            Kind::SideBySide { hunk, pairs } => {
+                let (left, right) = pairs.get(at);
+                Row::Changed {
+                    hunk: *hunk,
+                    left,
+                    right,
+                    pair: left.zip(right),
+                }
+            }
+            Kind::Removed { hunk, left, pairs } => Row::Changed {
+                hunk: *hunk,
+                left: Some(left + at),
+                right: None,
+                pair: pairs.of_left(left + at).map(|right| (left + at, right)),
+            },
+            Kind::Added { hunk, right, pairs } => Row::Changed {
+                hunk: *hunk,
+                left: None,
+                right: Some(right + at),
+                pair: pairs.of_right(right + at).map(|left| (left, right + at)),
+            },
+        })
+    }
+
+    /// The row of a line before, or of the fold that hides it.
+    pub fn of_left(&self, line: usize) -> Option<usize> {
+        self.find(|kind| match kind {
+            Kind::Same { left, .. } | Kind::Removed { left, .. } => line.checked_sub(*left),
+            Kind::Fold { left, lines, .. } => hidden(line, *left, *lines),
+            Kind::SideBySide { pairs, .. } => pairs.row_of_left(line),
+            Kind::Added { .. } => None,
+        })
+    }
+
+    /// The row of a line after, or of the fold that hides it.
+    pub fn of_right(&self, line: usize) -> Option<usize> {
+        self.find(|kind| match kind {
+            Kind::Same { right, .. } | Kind::Added { right, .. } => line.checked_sub(*right),
+            Kind::Fold { right, lines, .. } => hidden(line, *right, *lines),
+            Kind::SideBySide { pairs, .. } => pairs.row_of_right(line),
+            Kind::Removed { .. } => None,
+        })
+    }
+
+    /// The first row that `within` finds in a segment, counted from where that begins.
+    fn find(&self, within: impl Fn(&Kind) -> Option<usize>) -> Option<usize> {
+        let ends = self.segments.iter().skip(1).map(|next| next.start);
+        let ends = ends.chain([self.len]);
+        self.segments.iter().zip(ends).find_map(|(segment, end)| {
+            let row = segment.start + within(&segment.kind)?;
+            (row < end).then_some(row)
+        })
+    }
+
+    fn push(&mut self, kind: Kind, rows: usize) {
+        if rows > 0 {
+            self.segments.push(Segment {
+                start: self.len,
+                kind,
+            });
+            self.len += rows;
+        }
+    }
+
+    /// Adds unchanged lines. `fold` says how many to keep at the start and the end.
+    fn push_same(&mut self, left: usize, right: usize, lines: usize, fold: Option<(usize, usize)>) {
+        let Some((above, below)) = fold else {
+            self.push(Kind::Same { left, right }, lines);
+            return;
+        };
+        let hidden = lines.saturating_sub(above + below);
+        if hidden < MIN_FOLD {
+            self.push(Kind::Same { left, right }, lines);
+            return;
+        }
+        self.push(Kind::Same { left, right }, above);
+        let (left, right) = (left + above, right + above);
+        let lines = hidden;
+        self.push(Kind::Fold { left, right, lines }, 1);
+        let (left, right) = (left + hidden, right + hidden);
+        self.push(Kind::Same { left, right }, below);
+    }
+
+    fn push_hunk(&mut self, proposal: &Proposal, index: usize, hunk: &Hunk, layout: Layout) {
+        let comparisons = &mut self.comparisons;
+        let pairs = Pairs::new(proposal.before(), proposal.after(), hunk, comparisons);
+        let start = self.len;
+        match layout {
+            Layout::SideBySide => {
+                let rows = pairs.len();
+                self.push(Kind::SideBySide { hunk: index, pairs }, rows);
+            }
+            Layout::Unified => {
+                let removed = Kind::Removed {
+                    hunk: index,
+                    left: hunk.before.start,
+                    pairs: pairs.clone(),
+                };
+                self.push(removed, hunk.before.len());
+                let added = Kind::Added {
+                    hunk: index,
+                    right: hunk.after.start,
+                    pairs,
+                };
+                self.push(added, hunk.after.len());
+            }
+        }
+        self.hunks.push(start..self.len);
+    }
+}
+
+/// The one row of a fold, if it hides the line.
+fn hidden(line: usize, first: usize, lines: usize) -> Option<usize> {
+    (first..first + lines).contains(&line).then_some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use pillion_text::Text;
+
+    use super::*;
+
+    fn shown(before: &str, after: &str, layout: Layout, unfold: bool) -> Vec<String> {
+        let proposal = Proposal::new(Some(Text::new(before)), after);
+        let rows = Rows::new(&proposal, layout, unfold);
+        let side = |text: &Text, line: Option<usize>| match line {
+            Some(line) => text.shown(line).trim_end().to_owned(),
+            None => "·".to_owned(),
+        };
+        let shown = (0..rows.len())
+            .filter_map(|row| rows.get(row))
+            .map(|row| match row {
+                Row::Fold(lines) => format!("… {lines}"),
+                Row::Same { left, right } => {
+                    assert_eq!(proposal.before().line(left), proposal.after().line(right));
+                    format!("  {}", proposal.before().shown(left).trim_end())
+                }
+                Row::Changed {
+                    hunk, left, right, ..
+                } => {
+                    let (left, right) =
+                        (side(proposal.before(), left), side(proposal.after(), right));
+                    format!("{hunk} {left} | {right}")
+                }
+            });
+        let shown = shown.collect();
+        assert_eq!(rows.get(rows.len()), None);
+        shown
+    }
+
+    fn numbers(count: usize) -> String {
+        (1..=count).map(|number| format!("{number}\n")).collect()
+    }
+
+    #[test]
+    fn unchanged_regions_are_folded_but_not_small_ones() {
+        let before = numbers(20);
+        let after = before
+            .replace("\n9\n", "\nnine\n")
+            .replace("20\n", "twenty\n");
+        let rows = shown(&before, &after, Layout::SideBySide, false);
+        assert_eq!(
+            rows,
+            [
+                "… 5",
+                "  6",
+                "  7",
+                "  8",
+                "0 9 | nine",
+                "  10",
+                "  11",
+                "  12",
+                "… 4",
+                "  17",
+                "  18",
+                "  19",
+                "1 20 | twenty"
+            ]
+        );
+        assert_eq!(shown(&before, &after, Layout::SideBySide, true).len(), 20);
+        let rows = shown(&before, &after, Layout::Unified, false);
+        assert_eq!(rows[4..6], ["0 9 | ·", "0 · | nine"]);
+    }
+
+    #[test]
+    fn similar_lines_stand_beside_each_other() {
+        let rows = shown(
+            "let a = first(one, two);\nlet b = second(three);\n",
+            "// what it is for\nlet a = first(one, two, three);\nlet b = second(4);\n",
+            Layout::SideBySide,
+            false,
+        );
+        assert_eq!(
+            rows,
+            [
+                "0 · | // what it is for",
+                "0 let a = first(one, two); | let a = first(one, two, three);",
+                "0 let b = second(three); | let b = second(4);",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_new_file_and_an_emptied_one_have_one_side() {
+        assert_eq!(
+            shown("", "a\nb\n", Layout::Unified, false),
+            ["0 · | a", "0 · | b"]
+        );
+        assert_eq!(shown("a\n", "", Layout::SideBySide, false), ["0 a | ·"]);
+        assert_eq!(shown("a\n", "a\n", Layout::SideBySide, false), ["  a"]);
+    }
+
+    #[test]
+    fn the_hunk_of_a_range_of_rows_and_the_row_of_a_line_are_found() {
+        let before = numbers(20);
+        let after = before
+            .replace("\n9\n", "\nnine\n")
+            .replace("20\n", "twenty\n");
+        let proposal = Proposal::new(Some(Text::new(before)), &after);
+        let rows = Rows::new(&proposal, Layout::SideBySide, false);
+        assert_eq!(rows.of_hunk(1), 12..13);
+        assert_eq!(rows.hunk_in(0..4), None);
+        assert_eq!(rows.hunk_in(0..5), Some(0));
+        assert_eq!(rows.hunk_in(5..13), Some(1));
+        for layout in [Layout::SideBySide, Layout::Unified] {
+            let rows = Rows::new(&proposal, layout, false);
+            let of = |line| (rows.of_left(line), rows.of_right(line));
+            assert_eq!(of(0), (Some(0), Some(0)), "the fold hides it");
+            assert_eq!(of(5), (Some(1), Some(1)));
+            let added = usize::from(layout == Layout::Unified);
+            assert_eq!(of(8), (Some(4), Some(4 + added)));
+            assert_eq!(of(17), (Some(10 + added), Some(10 + added)));
+            assert_eq!(of(20), (None, None));
+        }
+    }
+}

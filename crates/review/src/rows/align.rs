@@ -1,0 +1,197 @@
+//! Which removed line of a hunk is the former version of which added line.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pillion_text::Text;
+
+use crate::proposal::Hunk;
+use crate::words;
+
+/// Hunks with more pairs to compare than this are lined up from the top.
+const MAX_PAIRS: usize = 4_096;
+
+/// Longer lines are not compared.
+const MAX_LINE: usize = 400;
+
+/// The lines of a hunk, lined up. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    before: std::ops::Range<usize>,
+    after: std::ops::Range<usize>,
+    /// The rows, when they are not simply the first beside the first and so on.
+    rows: Option<Rc<[Beside]>>,
+}
+
+type Beside = (Option<usize>, Option<usize>);
+
+impl Pairs {
+    /// Lines up `hunk`, with at most so many comparisons, which are taken from the number.
+    pub fn new(before: &Text, after: &Text, hunk: &Hunk, comparisons: &mut usize) -> Self {
+        let (removed, added) = (hunk.before.len(), hunk.after.len());
+        let worth_it = removed > 0 && added > 0 && (removed, added) != (1, 1);
+        let needed = removed.saturating_mul(added);
+        let rows = if worth_it && needed <= MAX_PAIRS.min(*comparisons) {
+            *comparisons -= needed;
+            Some(rows(before, after, hunk).into())
+        } else {
+            None
+        };
+        Self {
+            before: hunk.before.clone(),
+            after: hunk.after.clone(),
+            rows,
+        }
+    }
+
+    /// How many rows the lines take side by side.
+    pub fn len(&self) -> usize {
+        match &self.rows {
+            Some(rows) => rows.len(),
+            None => self.before.len().max(self.after.len()),
+        }
+    }
+
+    /// The lines in a row.
+    pub fn get(&self, row: usize) -> Beside {
+        match &self.rows {
+            Some(rows) => rows.get(row).copied().unwrap_or_default(),
+            None => (self.before.clone().nth(row), self.after.clone().nth(row)),
+        }
+    }
+
+    /// The row of the line before with index `left`.
+    pub fn row_of_left(&self, left: usize) -> Option<usize> {
+        match &self.rows {
+            Some(rows) => rows.iter().position(|row| row.0 == Some(left)),
+            None => within(&self.before, left),
+        }
+    }
+
+    /// The row of the line after with index `right`.
+    pub fn row_of_right(&self, right: usize) -> Option<usize> {
+        match &self.rows {
+            Some(rows) => rows.iter().position(|row| row.1 == Some(right)),
+            None => within(&self.after, right),
+        }
+    }
+
+    /// The line after beside the line before with index `left`.
+    pub fn of_left(&self, left: usize) -> Option<usize> {
+        match &self.rows {
+            Some(rows) => rows.iter().find(|row| row.0 == Some(left))?.1,
+            None => self.after.clone().nth(left.checked_sub(self.before.start)?),
+        }
+    }
+
+    /// The line before beside the line after with index `right`.
+    pub fn of_right(&self, right: usize) -> Option<usize> {
+        match &self.rows {
+            Some(rows) => rows.iter().find(|row| row.1 == Some(right))?.0,
+            None => self
+                .before
+                .clone()
+                .nth(right.checked_sub(self.after.start)?),
+        }
+    }
+}
+
+fn within(range: &std::ops::Range<usize>, line: usize) -> Option<usize> {
+    range.contains(&line).then(|| line - range.start)
+}
+
+/// Finds the pairs that are most alike without crossing, and fills up the lines between them from
+/// the top.
+fn rows(before: &Text, after: &Text, hunk: &Hunk) -> Vec<Beside> {
+    let left: Vec<_> = hunk
+        .before
+        .clone()
+        .map(|line| Bag::new(before, line))
+        .collect();
+    let right: Vec<_> = hunk
+        .after
+        .clone()
+        .map(|line| Bag::new(after, line))
+        .collect();
+    let width = right.len() + 1;
+    // best[i][j]: how alike the lines from i and from j on can be.
+    let mut best = vec![0_u32; (left.len() + 1) * width];
+    let mut alike = vec![0_u32; left.len() * right.len()];
+    for i in (0..left.len()).rev() {
+        for j in (0..right.len()).rev() {
+            let here = left[i].alike(&right[j]);
+            alike[i * right.len() + j] = here;
+            let skip = best[(i + 1) * width + j].max(best[i * width + j + 1]);
+            let pair = if here > 0 {
+                here + best[(i + 1) * width + j + 1]
+            } else {
+                0
+            };
+            best[i * width + j] = skip.max(pair);
+        }
+    }
+    let mut rows = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    let (mut from_i, mut from_j) = (0, 0);
+    while i < left.len() && j < right.len() {
+        let here = alike[i * right.len() + j];
+        if here > 0 && best[i * width + j] == here + best[(i + 1) * width + j + 1] {
+            fill(&mut rows, hunk, (from_i, i), (from_j, j));
+            rows.push((Some(hunk.before.start + i), Some(hunk.after.start + j)));
+            (i, j) = (i + 1, j + 1);
+            (from_i, from_j) = (i, j);
+        } else if best[(i + 1) * width + j] >= best[i * width + j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    fill(&mut rows, hunk, (from_i, left.len()), (from_j, right.len()));
+    rows
+}
+
+fn fill(rows: &mut Vec<Beside>, hunk: &Hunk, left: (usize, usize), right: (usize, usize)) {
+    let mut left = (left.0..left.1).map(|line| hunk.before.start + line);
+    let mut right = (right.0..right.1).map(|line| hunk.after.start + line);
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return,
+            row => rows.push(row),
+        }
+    }
+}
+
+/// The words of a line, without their order.
+struct Bag {
+    words: HashMap<String, u32>,
+    total: u32,
+}
+
+impl Bag {
+    fn new(text: &Text, line: usize) -> Self {
+        let mut words = HashMap::new();
+        let mut total = 0;
+        if text.line(line).len() <= MAX_LINE {
+            for word in words::split(text.shown(line)) {
+                if word.trim().is_empty() {
+                    continue;
+                }
+                let weight = u32::try_from(word.len()).unwrap_or(u32::MAX);
+                *words.entry(word.to_owned()).or_default() += weight;
+                total += weight;
+            }
+        }
+        Self { words, total }
+    }
+
+    /// How alike two lines are, from 55 to 100; 0 when they are less so.
+    fn alike(&self, other: &Self) -> u32 {
+        let common: u32 = self
+            .words
+            .iter()
+            .filter_map(|(word, weight)| other.words.get(word).map(|other| weight.min(other)))
+            .sum();
+        let percent = 200 * common / (self.total + other.total).max(1);
+        if percent >= 55 { percent } else { 0 }
+    }
+}

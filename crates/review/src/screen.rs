@@ -1,0 +1,101 @@
+//! Draws the review. Reads the state and never changes what it means.
+
+mod agents;
+mod body;
+mod footer;
+mod header;
+mod line;
+mod pages;
+mod tabs;
+mod theme;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+pub use theme::{Depth, Theme};
+
+use crate::app::{App, Overlay};
+use crate::geometry::SMALLEST;
+use crate::highlight::Wanted;
+
+/// What a frame lacks.
+#[derive(Debug, Default)]
+pub struct Rest {
+    /// Colours that somebody else is to work out.
+    pub colours: Option<Wanted>,
+    /// Whether the next frame will have more, although nothing happens meanwhile.
+    pub is_unfinished: bool,
+}
+
+/// Draws everything, in bounded time. Answers what is lacking.
+pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
+    let area = frame.area();
+    // The terminal may have another size since the last event.
+    if area.as_size() != app.size {
+        app.fit(area.as_size());
+    }
+    let buffer = frame.buffer_mut();
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        pages::too_small(buffer, area, app, theme);
+        return Rest::default();
+    }
+    let geometry = app.geometry();
+    header::draw(buffer, &geometry, app, theme);
+    let mut rest = Rest::default();
+    if app.views.is_empty() {
+        pages::welcome(buffer, area, app, theme);
+    } else {
+        rest = body::draw(buffer, geometry.body, app, theme);
+    }
+    footer::draw(buffer, &geometry, app, theme);
+    match app.overlay {
+        Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
+        Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
+        None => {}
+    }
+    rest
+}
+
+/// What the window's title says, if it is to.
+pub fn title(app: &App) -> String {
+    match app.view() {
+        None => "pillion".to_owned(),
+        Some(view) => format!(
+            "pillion: {} pending, {}",
+            app.views.len(),
+            view.target.shown
+        ),
+    }
+}
+
+/// Puts a line at a place, cut at the edge, in place of what stands there. Its style ends where its
+/// text does.
+fn put(buffer: &mut Buffer, area: Rect, line: &Line<'_>) {
+    let area = Rect { height: 1, ..area }.intersection(buffer.area);
+    let end = area.x + narrow(line.width()).min(area.width);
+    for x in area.x..end {
+        buffer[(x, area.y)].reset();
+    }
+    buffer.set_line(area.x, area.y, line, area.width);
+}
+
+/// A number of columns as a coordinate.
+fn narrow(columns: usize) -> u16 {
+    u16::try_from(columns).unwrap_or(u16::MAX)
+}
+
+/// Fills a row with one character.
+fn fill(buffer: &mut Buffer, area: Rect, symbol: &str, style: Style) {
+    let area = area.intersection(buffer.area);
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            buffer[(x, y)].set_symbol(symbol).set_style(style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Says who is here.
+
+use pillion_protocol::Dialect;
+use ratatui::text::Span;
+
+use crate::app::App;
+use crate::screen::theme::Theme;
+
+/// Whether the pending diffs are of several agents.
+pub fn are_several(app: &App) -> bool {
+    let mut views = app.views.iter().map(|view| (view.agent, view.agent_number));
+    let first = views.next();
+    views.any(|agent| Some(agent) != first)
+}
+
+/// Who is here, in a few words. An agent whose stream is away for a moment still has what it
+/// proposed.
+pub fn presence(app: &App, theme: &Theme) -> Vec<Span<'static>> {
+    let mut kinds: Vec<Dialect> = Vec::new();
+    let proposing = app.views.iter().map(|view| view.agent);
+    for agent in app.status.agents.iter().copied().chain(proposing) {
+        if !kinds.contains(&agent) {
+            kinds.push(agent);
+        }
+    }
+    let mut spans = Vec::new();
+    for kind in kinds {
+        let name = kind.display_name();
+        let here = app.connected(kind);
+        let away = app.proposing(kind).saturating_sub(here);
+        if here > 0 {
+            push(&mut spans, "● ", theme.good, counted(name, here));
+        }
+        if away > 0 {
+            let text = format!("{} away", counted(name, away));
+            push(&mut spans, "○ ", theme.warning, text);
+        }
+    }
+    match app.views.len() {
+        0 if spans.is_empty() => vec![Span::styled("○ no agent connected", theme.muted)],
+        count if app.status.agents.is_empty() && count > 0 => {
+            spans.push(Span::raw(format!(", {count} pending")));
+            spans
+        }
+        _ => spans,
+    }
+}
+
+fn push(
+    spans: &mut Vec<Span<'static>>,
+    mark: &'static str,
+    style: ratatui::style::Style,
+    text: String,
+) {
+    if !spans.is_empty() {
+        spans.push(Span::raw("  "));
+    }
+    spans.push(Span::styled(mark, style));
+    spans.push(Span::raw(text));
+}
+
+fn counted(name: &str, count: usize) -> String {
+    match count {
+        1 => name.to_owned(),
+        count => format!("{name} ×{count}"),
+    }
+}

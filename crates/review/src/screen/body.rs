@@ -1,0 +1,416 @@
+//! Draws the rows of the diff that are in view.
+
+use std::ops::Range;
+
+use pillion_text::Text;
+use pillion_text::hunks::Mark;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::app::App;
+use crate::geometry::{DIVIDER, MARK, SIGN};
+use crate::highlight::Wanted;
+use crate::rows::{Layout, Row};
+use crate::screen::line::TextLine;
+use crate::screen::theme::{Change, Theme};
+use crate::screen::{Rest, narrow};
+use crate::view::{Changed, LineOf, Port, Side, Sight, View, content};
+
+/// Draws the current view. Answers what it lacks.
+pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Rest {
+    let Some(port) = app.port() else {
+        return Rest::default();
+    };
+    let view = &mut app.views[app.current];
+    if let Some(text) = instead(view) {
+        buffer.set_stringn(
+            area.x + 2,
+            area.y,
+            text,
+            usize::from(area.width).saturating_sub(2),
+            theme.muted,
+        );
+        return Rest::default();
+    }
+    view.paint.refill();
+    let rows = view.visible(&port);
+    let colours = wanted(view, rows.clone());
+    let shows_crlf = !is_all_crlf(view);
+    let mut painter = Painter {
+        view,
+        port,
+        theme,
+        shows_crlf,
+        is_unfinished: false,
+    };
+    let mut y = i32::from(area.y) - i32::try_from(painter.view.top.sub).unwrap_or(0);
+    for index in rows {
+        let Some(row) = painter.view.rows().get(index) else {
+            break;
+        };
+        let height = painter.view.height_of(index, &painter.port);
+        let above = usize::try_from(i32::from(area.top()) - y).unwrap_or(0);
+        y += i32::try_from(above.min(height)).unwrap_or(i32::MAX);
+        for sub in above..height {
+            let Ok(at) = u16::try_from(y) else {
+                break;
+            };
+            if at >= area.bottom() {
+                break;
+            }
+            let line = Rect {
+                y: at,
+                height: 1,
+                ..area
+            };
+            painter.row(buffer, line, row, sub);
+            y += 1;
+        }
+    }
+    Rest {
+        colours,
+        is_unfinished: painter.is_unfinished,
+    }
+}
+
+/// What stands where the diff would, if there is none to be seen.
+fn instead(view: &View) -> Option<String> {
+    if view.is_comparing() {
+        return Some("comparing…".to_owned());
+    }
+    let (why, _) = view.proposal.hidden_after()?;
+    Some(format!("not shown: {why}"))
+}
+
+/// The colours that the rows in view lack.
+fn wanted(view: &View, rows: Range<usize>) -> Option<Wanted> {
+    let (mut left, mut right) = (None, None);
+    for row in rows.filter_map(|row| view.rows().get(row)) {
+        let lines = match row {
+            Row::Fold(_) => (None, None),
+            Row::Same { left, right } => (Some(left), Some(right)),
+            Row::Changed { left, right, .. } => (left, right),
+        };
+        left = left.max(lines.0);
+        right = right.max(lines.1);
+    }
+    let lacks =
+        |side, line: Option<usize>| line.is_some_and(|line| view.paint.lacks_colours(side, line));
+    if !lacks(Side::Left, left) && !lacks(Side::Right, right) {
+        return None;
+    }
+    let (before, after) = view.proposal.shared();
+    Some(Wanted {
+        texts: view.texts(),
+        path: view.target.path.clone(),
+        before,
+        after,
+        left: left.unwrap_or(0),
+        right: right.unwrap_or(0),
+    })
+}
+
+/// A text whose every line ends in `\r\n` needs no marks for it.
+fn is_all_crlf(view: &View) -> bool {
+    let is_crlf = |text: &Text| text.is_empty() || text.is_crlf();
+    is_crlf(view.proposal.before()) && is_crlf(view.proposal.after())
+}
+
+struct Painter<'a> {
+    view: &'a mut View,
+    port: Port,
+    theme: &'a Theme,
+    shows_crlf: bool,
+    /// Whether something is left to the next frame.
+    is_unfinished: bool,
+}
+
+/// One side of a row: which line it is, and what is special about it.
+struct Cell {
+    side: Side,
+    line: usize,
+    change: Option<Change>,
+    changed: Option<Changed>,
+    is_out: bool,
+}
+
+impl Cell {
+    fn changed(&self) -> &[Range<usize>] {
+        match (&self.changed, self.side) {
+            (None, _) => &[],
+            (Some(changed), Side::Left) => &changed.0,
+            (Some(changed), Side::Right) => &changed.1,
+        }
+    }
+}
+
+impl Painter<'_> {
+    fn row(&mut self, buffer: &mut Buffer, area: Rect, row: Row, sub: usize) {
+        match row {
+            Row::Fold(lines) => self.fold(buffer, area, lines),
+            Row::Same { left, right } => {
+                let same = |side, line| Cell {
+                    side,
+                    line,
+                    change: None,
+                    changed: None,
+                    is_out: false,
+                };
+                match self.port.columns.layout {
+                    Layout::SideBySide => {
+                        let cells = [Some(same(Side::Left, left)), Some(same(Side::Right, right))];
+                        self.side_by_side(buffer, area, cells, sub);
+                    }
+                    Layout::Unified => {
+                        let numbers = (Some(left), Some(right));
+                        self.unified(buffer, area, &same(Side::Right, right), numbers, sub);
+                    }
+                }
+            }
+            Row::Changed {
+                hunk,
+                left,
+                right,
+                pair,
+            } => {
+                let is_out = self.view.proposal.hunks()[hunk].out;
+                self.mark(buffer, area, hunk, is_out, sub);
+                self.second_mark(buffer, area, hunk, sub);
+                let changed = if is_out { None } else { self.words(pair) };
+                let theme = self.theme;
+                let left = left.map(|line| Cell {
+                    side: Side::Left,
+                    line,
+                    change: Some(theme.removed),
+                    changed: changed.clone(),
+                    is_out,
+                });
+                let right = right.map(|line| Cell {
+                    side: Side::Right,
+                    line,
+                    change: Some(theme.added),
+                    changed: changed.clone(),
+                    is_out,
+                });
+                match self.port.columns.layout {
+                    Layout::SideBySide => self.side_by_side(buffer, area, [left, right], sub),
+                    Layout::Unified => {
+                        for cell in [left, right].iter().flatten() {
+                            let number = Some(cell.line);
+                            let numbers = match cell.side {
+                                Side::Left => (number, None),
+                                Side::Right => (None, number),
+                            };
+                            self.unified(buffer, area, cell, numbers, sub);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The mark at the edge: which hunk is the current one, and which are taken out.
+    fn mark(&self, buffer: &mut Buffer, area: Rect, hunk: usize, is_out: bool, sub: usize) {
+        let is_current = hunk == self.view.hunk;
+        let (symbol, style) = match (is_out && sub == 0, is_current) {
+            (true, true) => ("✗", self.theme.current),
+            (true, false) => ("✗", self.theme.out),
+            (false, true) => ("▌", self.theme.current),
+            (false, false) => return,
+        };
+        buffer[(area.x, area.y)].set_symbol(symbol).set_style(style);
+    }
+
+    /// The mark beside it: which hunks are not as the reviewer knows them.
+    fn second_mark(&self, buffer: &mut Buffer, area: Rect, hunk: usize, sub: usize) {
+        let symbol = match self.view.proposal.hunks()[hunk].mark {
+            Some(Mark::New | Mark::Changed) if sub == 0 => "*",
+            Some(Mark::Reverts | Mark::Conflict) if sub == 0 => "!",
+            _ => return,
+        };
+        let area = indented(area, 1);
+        buffer.set_stringn(
+            area.x,
+            area.y,
+            symbol,
+            usize::from(area.width),
+            self.theme.warning,
+        );
+    }
+
+    fn words(&mut self, pair: Option<(usize, usize)>) -> Option<Changed> {
+        let view = &mut *self.view;
+        let changed = view.paint.words_in_budget(&view.proposal, pair?);
+        self.is_unfinished |= changed.is_none();
+        changed
+    }
+
+    fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize) {
+        let text = format!("⋯ {lines} unchanged lines");
+        let indent = MARK + self.port.columns.left_number + SIGN;
+        let area = indented(area, indent);
+        buffer.set_stringn(
+            area.x,
+            area.y,
+            text,
+            usize::from(area.width),
+            self.theme.fold,
+        );
+    }
+
+    fn side_by_side(
+        &mut self,
+        buffer: &mut Buffer,
+        area: Rect,
+        cells: [Option<Cell>; 2],
+        sub: usize,
+    ) {
+        let columns = self.port.columns;
+        let left_width = narrow(MARK + columns.left_number + SIGN + columns.left_text);
+        let left = Rect {
+            width: left_width.min(area.width),
+            ..area
+        };
+        let left = indented(left, MARK);
+        let right = indented(area, usize::from(left_width) + DIVIDER);
+        buffer.set_string(area.x + left_width, area.y, "│", self.theme.missing);
+        let [left_cell, right_cell] = cells;
+        for (area, cell, digits) in [
+            (left, left_cell, columns.left_number),
+            (right, right_cell, columns.right_number),
+        ] {
+            match cell {
+                None => super::fill(buffer, area, "╱", self.theme.missing),
+                Some(cell) => {
+                    let number = number(cell.line, digits, sub);
+                    let room = usize::from(area.width);
+                    buffer.set_stringn(area.x, area.y, number, room, self.number_style(&cell));
+                    self.text(buffer, indented(area, digits), &cell, sub);
+                }
+            }
+        }
+    }
+
+    fn unified(
+        &mut self,
+        buffer: &mut Buffer,
+        area: Rect,
+        cell: &Cell,
+        numbers: (Option<usize>, Option<usize>),
+        sub: usize,
+    ) {
+        let columns = self.port.columns;
+        let shown = |line: Option<usize>, digits| match line {
+            Some(line) => number(line, digits, sub),
+            None => " ".repeat(digits),
+        };
+        let left = shown(numbers.0, columns.left_number);
+        let right = shown(numbers.1, columns.right_number);
+        let numbers = format!("{left} {right}");
+        let area = indented(area, MARK);
+        let style = self.number_style(cell);
+        buffer.set_stringn(area.x, area.y, &numbers, usize::from(area.width), style);
+        self.text(buffer, indented(area, numbers.len()), cell, sub);
+    }
+
+    fn number_style(&self, cell: &Cell) -> Style {
+        match cell.change {
+            Some(change) if !cell.is_out => change.sign,
+            _ => self.theme.muted,
+        }
+    }
+
+    /// The sign and the text of one side.
+    fn text(&mut self, buffer: &mut Buffer, area: Rect, cell: &Cell, sub: usize) {
+        let base = self.base(cell);
+        buffer.set_style(indented(area, 1), base);
+        if let Some(change) = cell.change
+            && sub == 0
+        {
+            let sign = if cell.side == Side::Left { "-" } else { "+" };
+            let style = if cell.is_out {
+                self.theme.out
+            } else {
+                base.patch(change.sign)
+            };
+            buffer.set_stringn(area.x + 1, area.y, sign, 1, style);
+        }
+        let area = indented(area, SIGN);
+        let view = &mut *self.view;
+        let text = match cell.side {
+            Side::Left => view.proposal.before(),
+            Side::Right => view.proposal.after(),
+        };
+        let shown = text.shown(cell.line);
+        let line_of = LineOf {
+            side: cell.side,
+            line: cell.line,
+            content: content(shown),
+        };
+        let sight = if self.port.wrap {
+            let width = usize::from(area.width);
+            view.paint.wrapped_row(line_of, width, sub)
+        } else {
+            view.paint.cut_at(line_of, view.x)
+        };
+        let window = match sight {
+            Sight::Part(window) => window,
+            Sight::Nothing => return,
+            Sight::Later => {
+                self.is_unfinished = true;
+                return;
+            }
+            Sight::TooLong(bytes) => {
+                let mark = format!("⟨{bytes} bytes more: w cuts lines⟩");
+                let style = base.patch(self.theme.stand_in);
+                buffer.set_stringn(area.x, area.y, mark, usize::from(area.width), style);
+                return;
+            }
+        };
+        let is_live = cell.change.is_some() && !cell.is_out;
+        let is_struck = cell.is_out && cell.side == Side::Right;
+        let line = TextLine {
+            text: shown,
+            base: if is_struck { self.theme.struck } else { base },
+            spans: if cell.is_out {
+                &[]
+            } else {
+                view.paint.spans(cell.side, cell.line)
+            },
+            changed: if is_live { cell.changed() } else { &[] },
+            word: cell.change.map_or_else(Style::new, |change| change.word),
+            spaces: cell
+                .change
+                .filter(|_| cell.side == Side::Right && is_live)
+                .map(|change| change.spaces),
+            shows_crlf: self.shows_crlf,
+            shows_no_newline: cell.change.is_some(),
+        };
+        line.draw(buffer, area, &window, self.theme);
+    }
+
+    fn base(&self, cell: &Cell) -> Style {
+        match cell.change {
+            None => Style::new(),
+            Some(_) if cell.is_out => self.theme.out,
+            Some(change) => change.line,
+        }
+    }
+}
+
+fn number(line: usize, digits: usize, sub: usize) -> String {
+    if sub > 0 {
+        return " ".repeat(digits);
+    }
+    format!("{:>digits$}", line + 1)
+}
+
+fn indented(area: Rect, columns: usize) -> Rect {
+    let columns = narrow(columns).min(area.width);
+    Rect {
+        x: area.x + columns,
+        width: area.width - columns,
+        ..area
+    }
+}

@@ -1,0 +1,176 @@
+//! Draws what is below the diff: the last message, where the view stands, and the keys.
+
+use pillion_text::visible::{self, width, wrap};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::app::{App, Tone, mark_name};
+use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
+use crate::screen::theme::Theme;
+use crate::screen::{fill, narrow, put};
+
+/// Draws the lines below the diff.
+pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
+    status(buffer, geometry.status, app, theme);
+    keys(buffer, geometry.footer, app, theme);
+}
+
+fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let first = Rect { height: 1, ..area };
+    fill(buffer, first, "─", theme.missing);
+    let message = message(app, theme);
+    let room = geometry::message_room(area.width);
+    let position = position(app);
+    let needed = message.as_ref().map_or(0, |(text, _)| width(text) + 3);
+    // A message may say where a text is kept: it is worth more than the position.
+    let taken = width(&position) + 4;
+    if !position.is_empty() && needed + taken <= room {
+        let x = area.right() - narrow(taken).min(area.width);
+        let right = Rect {
+            x,
+            width: area.right() - x,
+            ..first
+        };
+        let position = Line::styled(format!(" {position} "), theme.muted);
+        put(buffer, right, &position);
+    }
+    if let Some((text, style)) = message {
+        rows(buffer, area, &text, room, style);
+    }
+}
+
+/// Puts a text into as many rows as there are.
+fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) {
+    let rows = wrap::rows(text, room);
+    for (y, row) in (area.top()..area.bottom()).zip(&rows) {
+        let is_last = y + 1 == area.bottom();
+        let row = match is_last {
+            // With all that has no row of its own.
+            true => visible::head(&text[row.start..], room),
+            false => text[row.clone()].to_owned(),
+        };
+        let spans = [Span::raw(" "), Span::styled(row, style), Span::raw(" ")];
+        let place = Rect {
+            x: area.x + 2,
+            y,
+            width: area.width.saturating_sub(2),
+            height: 1,
+        };
+        put(buffer, place, &Line::from_iter(spans));
+    }
+}
+
+/// The last message, or else what does not work.
+fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
+    let (text, style) = match app.message() {
+        Some(message) => {
+            let style = match message.tone {
+                Tone::Info => theme.info,
+                Tone::Good => theme.good,
+                Tone::Warning => theme.warning,
+            };
+            (message.text.as_str(), style)
+        }
+        None => (app.warnings().next()?, theme.warning),
+    };
+    Some((visible::one_line(text), style))
+}
+
+/// Where in the diff the view stands.
+fn position(app: &App) -> String {
+    let Some(view) = app.view() else {
+        return String::new();
+    };
+    let hunks = view.proposal.hunks().len();
+    let rows = view.rows().len();
+    let height = usize::from(app.geometry().body.height);
+    let mut parts = Vec::new();
+    if view.x > 0 {
+        parts.push(format!("column {}", view.x + 1));
+    }
+    if hunks > 0 {
+        let mark = view
+            .proposal
+            .hunks()
+            .get(view.hunk)
+            .and_then(|hunk| hunk.mark);
+        let mark = mark.map_or_else(String::new, |mark| format!(" ({})", mark_name(mark)));
+        parts.push(format!("hunk {}/{hunks}{mark}", view.hunk + 1));
+    }
+    if view.top == Default::default() {
+        parts.extend((rows > height).then(|| "top".to_owned()));
+    } else {
+        let percent = (view.top.row + height).min(rows) * 100 / rows.max(1);
+        parts.push(format!("{percent}%"));
+    }
+    parts.join(" · ")
+}
+
+fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let all = wanted(app);
+    let mut room = usize::from(area.width).saturating_sub(1);
+    let mut kept = vec![false; all.len()];
+    let mut order: Vec<_> = (0..all.len()).collect();
+    order.sort_by_key(|at| all[*at].2);
+    for at in order {
+        let (key, what, _) = all[at];
+        let taken = width(key) + width(what) + 3;
+        if taken <= room {
+            room -= taken;
+            kept[at] = true;
+        }
+    }
+    let mut spans = vec![Span::raw(" ")];
+    for ((key, what, _), _) in all.iter().zip(&kept).filter(|(_, kept)| **kept) {
+        spans.push(Span::styled(*key, theme.key));
+        spans.push(Span::raw(" "));
+        spans.push(Span::styled(*what, theme.muted));
+        spans.push(Span::raw("  "));
+    }
+    put(buffer, area, &Line::from(spans));
+}
+
+/// Keys, what they do, and how soon they give way when there is no room.
+fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
+    let Some(view) = app.view() else {
+        return vec![("?", "help", 0), ("q", "quit", 0)];
+    };
+    let is_out = view
+        .proposal
+        .hunks()
+        .get(view.hunk)
+        .is_some_and(|hunk| hunk.out);
+    let mut keys = vec![
+        ("a", "accept", 0),
+        ("r", "reject", 0),
+        ("space", if is_out { "hunk back in" } else { "hunk out" }, 1),
+        ("n/p", "hunk", 2),
+        ("e", "edit", 2),
+        ("z", "undo", 5),
+    ];
+    if app.views.len() > 1 {
+        keys.push(("Tab", "next diff", 3));
+    }
+    if !view.is_one_sided() && app.size.width >= SIDE_BY_SIDE {
+        keys.push((
+            "u",
+            if app.unified {
+                "side by side"
+            } else {
+                "unified"
+            },
+            6,
+        ));
+    }
+    if view.unfold || view.rows().has_folds() {
+        keys.push(("c", if view.unfold { "fold" } else { "unfold" }, 7));
+    }
+    keys.extend([
+        ("w", if app.wrap { "cut lines" } else { "wrap" }, 8),
+        ("?", "help", 1),
+        ("q", "quit", 3),
+    ]);
+    keys
+}

@@ -1,0 +1,171 @@
+//! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
+
+use pillion_text::visible::{self, width};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::app::App;
+use crate::geometry::Geometry;
+use crate::proposal::Proposal;
+use crate::screen::theme::Theme;
+use crate::screen::{agents, fill, put, tabs};
+use crate::view::View;
+
+/// Draws the lines above the diff.
+pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
+    workspace(buffer, geometry.header, app, theme);
+    if let Some(area) = geometry.tabs {
+        tabs::draw(buffer, area, app, theme);
+    }
+    if let Some(view) = app.view() {
+        title(buffer, geometry.title, app, view, theme);
+    } else {
+        fill(buffer, geometry.title, "─", theme.missing);
+    }
+    if let (Some(area), Some(note)) = (geometry.note, app.note()) {
+        let note = visible::head(&format!(" ! {note}"), usize::from(area.width));
+        put(buffer, area, &Line::styled(note, theme.warning));
+    }
+}
+
+fn workspace(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let agents = agents::presence(app, theme);
+    let agents_width: usize = agents.iter().map(|span| width(&span.content)).sum();
+    let room = usize::from(area.width).saturating_sub(agents_width + 2);
+    let name = visible::tail(&workspace_name(app), room.saturating_sub(10).max(8));
+    let mut left = vec![
+        Span::styled(" pillion ", theme.strong),
+        Span::raw(name.clone()),
+    ];
+    let context = context(app);
+    let context_room = room.saturating_sub(9 + width(&name) + 3);
+    let bare = context.strip_prefix("shares ").unwrap_or(&context);
+    let is_roomy = width(&context) <= context_room;
+    let context = visible::tail(if is_roomy { &context } else { bare }, context_room);
+    if width(&context) > 6 {
+        left.push(Span::styled(" · ", theme.muted));
+        left.push(Span::styled(context, theme.muted));
+    }
+    put(buffer, area, &Line::from(left));
+    let x = area
+        .right()
+        .saturating_sub(u16::try_from(agents_width + 1).unwrap_or(u16::MAX));
+    let right = Rect {
+        x: x.max(area.x),
+        width: area.right() - x.max(area.x),
+        ..area
+    };
+    put(buffer, right, &Line::from(agents));
+}
+
+fn workspace_name(app: &App) -> String {
+    let names = app.settings.roots.iter().map(|root| {
+        let name = root.file_name().unwrap_or(root.as_os_str());
+        visible::one_line(&name.to_string_lossy())
+    });
+    names.collect::<Vec<_>>().join(" + ")
+}
+
+/// What agents are told, in a few words.
+fn context(app: &App) -> String {
+    let context = &app.status.context;
+    let files = context.files().len();
+    let Some(file) = context.active_file() else {
+        return match files {
+            0 => "no files shared".to_owned(),
+            files => format!("shares {files} files"),
+        };
+    };
+    let path = std::path::Path::new(&file.path);
+    let roots = app.settings.roots.iter();
+    let within = roots.filter_map(|root| path.strip_prefix(root).ok()).next();
+    let name = visible::one_line(&within.unwrap_or(path).to_string_lossy());
+    let line = file
+        .cursor
+        .map_or_else(String::new, |cursor| format!(":{}", cursor.line));
+    let others = match files {
+        0 | 1 => String::new(),
+        files => format!(" +{}", files - 1),
+    };
+    format!("shares {name}{line}{others}")
+}
+
+fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme) {
+    let agent = app.agent_name(view);
+    let room = usize::from(area.width).saturating_sub(2);
+    let path_width = width(&view.target.shown);
+    let mut facts = facts(view, theme);
+    let width_of =
+        |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
+    let mut said = format!("{agent} proposes ");
+    let wanted = path_width.min(24);
+    if width(&said) + wanted + width_of(&facts) > room {
+        said = format!("{agent}: ");
+    }
+    while facts.len() > 1 && width(&said) + wanted + width_of(&facts) > room {
+        facts.remove(0);
+    }
+    let path_room = room.saturating_sub(width(&said) + width_of(&facts));
+    let mut spans = vec![
+        Span::raw(" "),
+        Span::styled(said, theme.agent),
+        Span::styled(
+            visible::tail(&view.target.shown, path_room.max(8)),
+            theme.strong,
+        ),
+    ];
+    for (text, style) in facts {
+        spans.push(Span::styled(" · ", theme.muted));
+        spans.push(Span::styled(text, style));
+    }
+    put(buffer, area, &Line::from(spans));
+}
+
+/// What is to be said about a proposal, the least important first.
+fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
+    let mut facts = Vec::new();
+    let plain = Style::new();
+    let proposal = &view.proposal;
+    if view.is_comparing() {
+        return vec![("comparing…".to_owned(), theme.current)];
+    }
+    let count = proposal.count();
+    if proposal.after().is_crlf() {
+        facts.push(("CRLF".to_owned(), theme.muted));
+    }
+    if proposal.is_new_file() {
+        facts.push(("new file".to_owned(), theme.good));
+    } else if proposal.after().is_empty() && count.hunks > 0 {
+        facts.push(("empties the file".to_owned(), theme.warning));
+    }
+    if proposal.is_edited() {
+        facts.push(("edited".to_owned(), theme.current));
+    }
+    if let Some(sizes) = sizes(proposal) {
+        facts.push((sizes, theme.warning));
+        return facts;
+    }
+    let hunks = match (count.hunks, count.out) {
+        (0, _) => "no changes".to_owned(),
+        (1, 0) => "1 hunk".to_owned(),
+        (1, _) => "1 hunk, taken out".to_owned(),
+        (hunks, 0) => format!("{hunks} hunks"),
+        (hunks, out) => format!("{hunks} hunks, {out} taken out"),
+    };
+    facts.push((hunks, if count.out > 0 { theme.current } else { plain }));
+    facts.push((format!("+{} −{}", count.added, count.removed), plain));
+    facts
+}
+
+/// What there is instead of hunks, where a text cannot be shown.
+fn sizes(proposal: &Proposal) -> Option<String> {
+    let size = |(why, bytes)| format!("{why}, {bytes} bytes");
+    match (proposal.hidden_before(), proposal.hidden_after()) {
+        (None, None) => None,
+        (Some(before), None) => Some(format!("the file is {}", size(before))),
+        (None, Some(after)) => Some(size(after)),
+        (Some(before), Some(after)) => Some(format!("{} → {}", size(before), size(after))),
+    }
+}

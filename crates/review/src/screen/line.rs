@@ -1,0 +1,129 @@
+//! Draws one line of a text, or the part of it that is in view: syntax colours, changed words, and
+//! stand-ins for everything that would be invisible.
+
+use std::ops::Range;
+
+use pillion_text::visible;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use crate::screen::theme::Theme;
+use crate::syntax::Span;
+use crate::view::{Window, content};
+
+/// Of more spaces at the end of a line only the last are shown as such.
+const MAX_SPACES: usize = 4 << 10;
+
+/// A line, and how to draw it.
+pub struct TextLine<'a> {
+    /// The line with its end.
+    pub text: &'a str,
+    /// Its style where nothing else is said.
+    pub base: Style,
+    /// What its parts are.
+    pub spans: &'a [Span],
+    /// The byte ranges that changed.
+    pub changed: &'a [Range<usize>],
+    /// Their style.
+    pub word: Style,
+    /// The style of spaces at the end, if they are to be seen.
+    pub spaces: Option<Style>,
+    /// Whether `\r\n` at the end is to be seen.
+    pub shows_crlf: bool,
+    /// Whether it matters that the text ends without a newline here.
+    pub shows_no_newline: bool,
+}
+
+impl TextLine<'_> {
+    /// Draws into one row.
+    pub fn draw(&self, buffer: &mut Buffer, area: Rect, window: &Window, theme: &Theme) {
+        let content = content(self.text);
+        let tail = content.floor_char_boundary(content.len().saturating_sub(MAX_SPACES));
+        let trailing = tail + content[tail..].trim_end_matches([' ', '\t']).len();
+        let width = usize::from(area.width);
+        let mut end = window.from.column.saturating_sub(window.column);
+        for piece in visible::pieces(content, window.from) {
+            if window.until.is_some_and(|until| piece.at.byte >= until) {
+                return;
+            }
+            let Some(x) = piece.at.column.checked_sub(window.column) else {
+                // Cut off in the middle by the left edge: its columns stay empty.
+                end = (piece.at.column + piece.width).saturating_sub(window.column);
+                continue;
+            };
+            if x + piece.width > width {
+                if window.until.is_none() && width > 0 {
+                    self.draw_cut(buffer, area, end, theme);
+                }
+                return;
+            }
+            end = x + piece.width;
+            let byte = piece.at.byte;
+            let mut style = self.base.patch(self.class(byte, theme));
+            let is_changed = self.changed.iter().any(|range| range.contains(&byte));
+            if is_changed {
+                style = style.patch(self.word);
+            }
+            let mut text = piece.text;
+            if piece.replaced && is_changed {
+                style = style.add_modifier(Modifier::REVERSED);
+            } else if piece.replaced {
+                style = style.patch(theme.stand_in);
+            } else if let Some(spaces) = self.spaces.filter(|_| byte >= trailing) {
+                style = style.patch(spaces);
+                text = shown_spaces(&text).into();
+            }
+            set(buffer, area, x, &text, style);
+        }
+        self.draw_end(buffer, area, end, content, theme);
+    }
+
+    /// The sign that a line goes on, in the last column. A wide character that ends there gives way.
+    fn draw_cut(&self, buffer: &mut Buffer, area: Rect, end: usize, theme: &Theme) {
+        let width = usize::from(area.width);
+        let style = self.base.patch(theme.muted);
+        if end == width && width > 1 {
+            let at = area.x + area.width - 2;
+            if visible::width(buffer[(at, area.y)].symbol()) > 1 {
+                set(buffer, area, width - 2, " ", style);
+            }
+        }
+        set(buffer, area, width - 1, "›", style);
+    }
+
+    fn draw_end(&self, buffer: &mut Buffer, area: Rect, x: usize, content: &str, theme: &Theme) {
+        let end = &self.text[content.len()..];
+        let mark = match end {
+            "\r\n" | "\r" if self.shows_crlf => "␍",
+            "" if self.shows_no_newline => "⟨no newline at the end⟩",
+            _ => return,
+        };
+        let style = self.base.patch(theme.stand_in);
+        set(buffer, area, x, mark, style);
+    }
+
+    fn class(&self, byte: usize, theme: &Theme) -> Style {
+        let at = self.spans.partition_point(|span| span.end <= byte);
+        self.spans
+            .get(at)
+            .map_or_else(Style::new, |span| theme.class(span.class))
+    }
+}
+
+fn shown_spaces(text: &str) -> String {
+    // A tab was expanded before: an arrow, and the rest of its columns.
+    if text.len() == 1 {
+        return "·".to_owned();
+    }
+    format!("→{}", " ".repeat(text.len().saturating_sub(1)))
+}
+
+fn set(buffer: &mut Buffer, area: Rect, x: usize, text: &str, style: Style) {
+    let room = usize::from(area.width).saturating_sub(x);
+    if let Ok(x) = u16::try_from(x)
+        && room > 0
+    {
+        buffer.set_stringn(area.x + x, area.y, text, room, style);
+    }
+}

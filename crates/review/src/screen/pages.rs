@@ -1,0 +1,167 @@
+//! Draws what stands instead of a diff or over it: welcome, help, the question before leaving.
+
+use pillion_text::visible;
+use pillion_text::visible::wrap;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Alignment, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Padding, Paragraph, Widget, Wrap};
+
+use crate::app::App;
+use crate::help::{self, HelpRow};
+use crate::screen::theme::Theme;
+
+/// A terminal in which no diff can be read.
+pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let count = app.views.len();
+    let lines = vec![
+        Line::styled("pillion: this terminal is too small", theme.strong),
+        Line::raw(format!("{count} pending · q quits")),
+    ];
+    Paragraph::new(lines)
+        .wrap(Wrap { trim: true })
+        .render(area, buffer);
+}
+
+/// Nothing is pending: how to get an agent here.
+pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let is_connected = !app.status.agents.is_empty();
+    let key = |text: &'static str| Span::styled(text, theme.key);
+    let mut lines = Vec::new();
+    if is_connected {
+        lines.push(Line::styled("Nothing to review right now.", theme.strong));
+        lines.push(Line::raw(""));
+        lines.push(Line::raw("When an agent proposes a change, it opens here."));
+    } else {
+        lines.push(Line::styled("Waiting for an agent.", theme.strong));
+        lines.push(Line::raw(""));
+        lines.push(Line::raw(
+            "1  In another terminal, in this folder, start one:",
+        ));
+        lines.push(Line::from(vec![
+            Span::raw("   "),
+            key("pillion run gemini"),
+            Span::styled("  or  ", theme.muted),
+            key("pillion run qwen"),
+        ]));
+        lines.push(Line::from(vec![
+            Span::raw("2  There, once: "),
+            key("/ide enable"),
+        ]));
+        lines.push(Line::raw(
+            "3  Ask it for a change. It opens here for you to judge.",
+        ));
+        lines.push(Line::raw(""));
+        lines.push(Line::from(vec![
+            Span::styled("It does not connect? ", theme.muted),
+            key("pillion doctor"),
+            Span::styled(" says why.", theme.muted),
+        ]));
+        lines.push(Line::from(vec![
+            Span::styled("No agent at hand? ", theme.muted),
+            key("pillion review --demo"),
+            Span::styled(" shows it all.", theme.muted),
+        ]));
+    }
+    for warning in app.warnings() {
+        lines.push(Line::raw(""));
+        let warning = visible::one_line(warning);
+        lines.push(Line::styled(format!("! {warning}"), theme.warning));
+    }
+    let room = Rect {
+        y: area.y + 2,
+        height: area.height.saturating_sub(4),
+        ..area
+    };
+    let width = 64.min(room.width.saturating_sub(4));
+    let rows = |line: &Line<'_>| wrap::rows(&line.to_string(), usize::from(width)).len();
+    let height: usize = lines.iter().map(rows).sum();
+    let height = u16::try_from(height + 1)
+        .unwrap_or(u16::MAX)
+        .min(room.height);
+    let text = Paragraph::new(lines).wrap(Wrap { trim: false });
+    text.render(centred(room, width, height), buffer);
+}
+
+/// The keys.
+pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
+    let (rows, seen) = help::rows(area.as_size());
+    let count = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+    let lines = rows.into_iter().map(|row| match row {
+        HelpRow::Key(key, text) => Line::from(vec![
+            Span::styled(format!("{key:<width$}", width = help::KEY), theme.key),
+            Span::raw(text),
+        ]),
+        HelpRow::Note(text, None) => Line::styled(text, theme.muted),
+        HelpRow::Note("", Some(command)) => Line::styled(command, theme.key),
+        HelpRow::Note(text, Some(command)) => Line::from(vec![
+            Span::styled(format!("{text} "), theme.muted),
+            Span::styled(command, theme.key),
+        ]),
+    });
+    let title = if count > seen {
+        " Keys · ↓ for more · Esc "
+    } else {
+        " Keys · Esc "
+    };
+    let width = help::width(area.as_size());
+    let area = centred(area, width, count.min(seen).saturating_add(2));
+    panel(buffer, area, title, lines.collect(), from, theme);
+}
+
+/// Whether to leave although diffs are pending.
+pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let pending = match app.views.len() {
+        1 => "1 diff is pending. Quitting rejects it.".to_owned(),
+        count => format!("{count} diffs are pending. Quitting rejects them."),
+    };
+    let width = area.width.min(51);
+    let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
+    let mut lines: Vec<_> = rows
+        .into_iter()
+        .map(|row| Line::raw(&pending[row]))
+        .collect();
+    lines.push(Line::raw(""));
+    lines.push(
+        Line::from(vec![
+            Span::styled("y", theme.key),
+            Span::raw(" quit    "),
+            Span::styled("n", theme.key),
+            Span::raw(" stay"),
+        ])
+        .alignment(Alignment::Center),
+    );
+    let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
+    let area = centred(area, width, height);
+    panel(buffer, area, " Quit? ", lines, 0, theme);
+}
+
+fn panel(
+    buffer: &mut Buffer,
+    area: Rect,
+    title: &str,
+    lines: Vec<Line<'_>>,
+    from: u16,
+    theme: &Theme,
+) {
+    Clear.render(area, buffer);
+    let block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(theme.muted)
+        .title(Span::styled(title, theme.strong))
+        .padding(Padding::horizontal(2));
+    Paragraph::new(lines)
+        .block(block)
+        .scroll((from, 0))
+        .render(area, buffer);
+}
+
+fn centred(area: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(area.width), height.min(area.height));
+    Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    }
+}

@@ -1,0 +1,455 @@
+//! What the reviewer sees, at the sizes and in the situations that matter.
+
+mod legibility;
+mod pace;
+
+use std::time::Duration;
+
+use crossterm::event::KeyCode;
+use pillion_companion::{DiffId, Status};
+use pillion_protocol::{Cursor, Dialect, File, IdeContext, WorkspaceState};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
+use ratatui::layout::Size;
+use ratatui::style::{Color, Modifier};
+
+use super::*;
+use crate::app::Event;
+use crate::app::tests::Person;
+use crate::highlight;
+use crate::syntax::Class;
+use crate::view::Disk;
+
+const BEFORE: &str = "\
+import path from \"node:path\";
+
+const PORT = 8080;
+
+export function inside(root: string, file: string): boolean {
+  const relative = path.relative(root, file);
+  return !relative.startsWith(\"..\");
+}
+
+export function describe(port: number): string {
+  return `listening on ${port}`;
+}
+
+function unused() {
+  return 42;
+}
+";
+
+fn after() -> String {
+    BEFORE
+        .replace("PORT = 8080;", "PORT = 3000;\nconst HOST = \"127.0.0.1\";")
+        .replace("return !relative", "return relative !== \"\" && !relative")
+        .replace("function unused() {\n  return 42;\n}\n", "")
+}
+
+/// One frame, and what it lacks.
+fn draw_once(person: &mut Person, theme: &Theme) -> (Buffer, Rest) {
+    let Size { width, height } = person.app.size;
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let mut rest = Rest::default();
+    let drawn = |frame: &mut Frame<'_>| rest = super::draw(frame, &mut person.app, theme);
+    terminal.draw(drawn).unwrap();
+    (terminal.backend().buffer().clone(), rest)
+}
+
+/// Draws until nothing is lacking.
+fn draw(person: &mut Person, theme: &Theme) -> Buffer {
+    loop {
+        let (buffer, rest) = draw_once(person, theme);
+        match rest.colours {
+            Some(wanted) => colour(person, &wanted),
+            None if !rest.is_unfinished => return buffer,
+            None => {}
+        }
+    }
+}
+
+fn colour(person: &mut Person, wanted: &Wanted) {
+    for (side, coloured) in highlight::all(wanted) {
+        person.happens(Event::Coloured(wanted.texts, side, coloured));
+    }
+}
+
+fn text(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let mut line = String::new();
+        let mut x = 0;
+        while x < buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            line.push_str(symbol);
+            x += u16::try_from(pillion_text::visible::width(symbol).max(1)).unwrap();
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn see(person: &mut Person) -> String {
+    text(&draw(person, &Theme::new(true, Depth::True)))
+}
+
+fn status() -> Status {
+    let focused = File {
+        cursor: Some(Cursor {
+            line: 12,
+            character: 1,
+        }),
+        ..File::focused("/work/shop/src/app.ts", 2)
+    };
+    Status {
+        agents: Dialect::AGENTS.to_vec(),
+        context: IdeContext {
+            workspace_state: Some(WorkspaceState {
+                open_files: Some(vec![focused, File::open("/work/shop/README.md", 1)]),
+                is_trusted: None,
+            }),
+        },
+        warnings: Vec::new(),
+    }
+}
+
+fn reviewer(width: u16, height: u16) -> Person {
+    let mut person = Person::new(width, height);
+    person.happens(Event::Status(status()));
+    person
+}
+
+fn with_diff(width: u16, height: u16) -> Person {
+    let mut person = reviewer(width, height);
+    person.open("src/app.ts", Some(BEFORE), &after());
+    person
+}
+
+#[test]
+fn what_is_not_watched_is_said_until_it_is() {
+    let troubles = vec!["files saved in some folders are not shared".to_owned()];
+    for mut person in [with_diff(80, 24), reviewer(80, 24)] {
+        assert!(!see(&mut person).contains(&troubles[0]));
+        person.happens(Event::Troubles(troubles.clone()));
+        person.now += Duration::from_secs(3600);
+        person.happens(Event::Tick);
+        assert!(see(&mut person).contains(&troubles[0]));
+        person.happens(Event::Troubles(Vec::new()));
+        assert!(!see(&mut person).contains(&troubles[0]));
+    }
+}
+
+#[test]
+fn side_by_side() {
+    insta::assert_snapshot!(see(&mut with_diff(120, 30)));
+}
+
+#[test]
+fn unified_in_a_usual_terminal() {
+    insta::assert_snapshot!(see(&mut with_diff(80, 24)));
+}
+
+#[test]
+fn unified_in_the_smallest_terminal() {
+    insta::assert_snapshot!(see(&mut with_diff(60, 15)));
+}
+
+#[test]
+fn a_terminal_that_is_too_small_says_so() {
+    insta::assert_snapshot!(see(&mut with_diff(30, 6)));
+}
+
+#[test]
+fn a_hunk_that_is_taken_out() {
+    let mut person = with_diff(80, 24);
+    person.press("n ");
+    insta::assert_snapshot!(see(&mut person));
+}
+
+#[test]
+fn several_diffs_one_on_the_same_path_by_another_agent() {
+    let mut person = with_diff(80, 24);
+    let qwen = Dialect::QwenCode;
+    person.propose(DiffId(7), qwen, "src/app.ts", Some(BEFORE), "");
+    person.propose(DiffId(8), qwen, "docs/new.md", None, "# Title\n\nText\n");
+    insta::assert_snapshot!(see(&mut person));
+    person.key(KeyCode::Tab);
+    insta::assert_snapshot!("another_agent_empties_the_file", see(&mut person));
+}
+
+#[test]
+fn tabs_have_the_shortest_names_that_tell_them_apart_and_the_total() {
+    let mut person = reviewer(100, 12);
+    for name in [
+        "src/a/mod.rs",
+        "src/b/mod.rs",
+        "lib/b/mod.rs",
+        "mod.rs",
+        "docs/new.md",
+    ] {
+        person.open(name, None, "text\n");
+    }
+    let row = |person: &mut Person| see(person).lines().nth(1).unwrap().to_owned();
+    assert_eq!(
+        row(&mut person),
+        " 1/5   1 a/mod.rs   2 src/b/mod.rs   3 lib/b/mod.rs   4 mod.rs   5 new.md"
+    );
+    person.app.size.width = 40;
+    person.key(KeyCode::BackTab);
+    assert_eq!(row(&mut person), " 5/5 ‹ 4 mod.rs   5 new.md");
+    person.press("1");
+    assert_eq!(row(&mut person), " 1/5   1 a/mod.rs   2 src/b/mod.rs   3 ›");
+}
+
+#[test]
+fn many_pending_diffs_show_which_of_how_many() {
+    let mut person = reviewer(80, 12);
+    for number in 0..30 {
+        person.open(&format!("src/{number}/mod.rs"), None, "text\n");
+    }
+    for _ in 0..11 {
+        person.key(KeyCode::Tab);
+    }
+    let row = see(&mut person).lines().nth(1).unwrap().to_owned();
+    assert!(row.starts_with(" 12/30 ‹"), "{row}");
+    assert!(
+        row.contains(" 12 11/mod.rs ") && row.ends_with('›'),
+        "{row}"
+    );
+}
+
+#[test]
+fn two_agents_of_one_kind_have_numbers() {
+    let mut person = reviewer(100, 12);
+    person.open("a.txt", None, "one\n");
+    let screen = see(&mut person);
+    assert!(screen.contains(" Gemini CLI proposes a.txt"), "{screen}");
+    person.agent_number = 2;
+    person.open("b.txt", None, "two\n");
+    person.propose(DiffId(9), Dialect::QwenCode, "c.txt", None, "three\n");
+    let screen = see(&mut person);
+    assert!(screen.contains(" Gemini CLI 1 proposes a.txt"), "{screen}");
+    assert!(screen.contains(" 1 a.txt (gemini 1) "), "{screen}");
+    assert!(screen.contains(" 2 b.txt (gemini 2) "), "{screen}");
+    assert!(screen.contains(" 3 c.txt (qwen 2)"), "{screen}");
+    person.key(KeyCode::Tab);
+    let screen = see(&mut person);
+    assert!(screen.contains(" Gemini CLI 2 proposes b.txt"), "{screen}");
+}
+
+#[test]
+fn an_agent_that_is_away_is_not_said_to_be_none() {
+    let mut person = with_diff(80, 24);
+    let agents_are = |person: &mut Person, agents: &[Dialect]| {
+        let status = Status {
+            agents: agents.to_vec(),
+            ..status()
+        };
+        person.happens(Event::Status(status));
+        see(person).lines().next().unwrap().to_owned()
+    };
+    let header = agents_are(&mut person, &[]);
+    assert!(header.ends_with("○ Gemini CLI away, 1 pending"), "{header}");
+    let header = agents_are(&mut person, &[Dialect::QwenCode]);
+    assert!(
+        header.ends_with("● Qwen Code  ○ Gemini CLI away"),
+        "{header}"
+    );
+    let header = agents_are(&mut person, &[Dialect::GeminiCli]);
+    assert!(header.ends_with("● Gemini CLI"), "{header}");
+    person.agent_number = 2;
+    person.open("b.txt", None, "two\n");
+    let header = agents_are(&mut person, &[Dialect::GeminiCli]);
+    assert!(
+        header.ends_with("● Gemini CLI  ○ Gemini CLI away"),
+        "{header}"
+    );
+    let mut idle = Person::new(80, 24);
+    let header = agents_are(&mut idle, &[]);
+    assert!(header.ends_with("○ no agent connected"), "{header}");
+}
+
+#[test]
+fn text_that_would_hide_something() {
+    let mut person = reviewer(80, 24);
+    let proposed = "a\u{1b}[2Jb\0\u{9b}m\n\u{202e}evil\u{202c}\n\ttab \t\n漢字 e\u{301} 👩\u{200d}🚀|\r\n\
+                    zero\u{200b}width \u{e0041}\nlast";
+    person.open("src/ta\nb\u{1b}[31m.txt", None, proposed);
+    insta::assert_snapshot!(see(&mut person));
+}
+
+#[test]
+fn line_ends_that_differ() {
+    let mut person = reviewer(100, 15);
+    person.open(
+        "a.txt",
+        Some("one\r\ntwo\r\nthree\r\n"),
+        "one\r\ntwo\nthree",
+    );
+    insta::assert_snapshot!(see(&mut person));
+}
+
+#[test]
+fn long_lines_cut_and_wrapped() {
+    let mut person = reviewer(60, 15);
+    let long = "word 漢字 ".repeat(20);
+    person.open("a.txt", Some("short\n"), &format!("{long}\nshort\n"));
+    insta::assert_snapshot!(see(&mut person));
+    person.press("ll");
+    insta::assert_snapshot!("long_lines_scrolled_sideways", see(&mut person));
+    person.press("w");
+    insta::assert_snapshot!("long_lines_wrapped", see(&mut person));
+}
+
+#[test]
+fn a_file_that_changed_on_disk() {
+    let mut person = with_diff(80, 24);
+    let id = person.app.views[0].id;
+    person.happens(Event::Disk(id, Disk::Changed));
+    insta::assert_snapshot!(see(&mut person));
+}
+
+#[test]
+fn a_file_outside_of_the_workspace() {
+    let mut person = reviewer(80, 15);
+    person.open("/etc/hosts", Some("a\n"), "b\n");
+    insta::assert_snapshot!(see(&mut person));
+}
+
+#[test]
+fn a_file_that_is_not_utf8() {
+    let mut person = with_diff(80, 15);
+    let original = b"caf\xe9\nb\n".to_vec();
+    let id = person.app.views[0].id;
+    person.happens(Event::Reread(id, Ok(Some(original))));
+    person.wait(1_000);
+    person.press(" ");
+    insta::assert_snapshot!(see(&mut person));
+}
+
+#[test]
+fn welcome() {
+    insta::assert_snapshot!(see(&mut Person::new(80, 24)));
+    insta::assert_snapshot!(
+        "welcome_in_the_smallest_terminal",
+        see(&mut Person::new(60, 15))
+    );
+    insta::assert_snapshot!("welcome_with_agents", see(&mut reviewer(80, 24)));
+}
+
+#[test]
+fn help_and_the_question_before_leaving() {
+    // All of it.
+    let mut person = with_diff(80, 34);
+    person.press("?");
+    insta::assert_snapshot!("help", see(&mut person));
+    person.key(KeyCode::Esc);
+    person.press("q");
+    insta::assert_snapshot!("quit", see(&mut person));
+}
+
+#[test]
+fn a_line_that_is_too_long_to_be_wrapped_says_so() {
+    let mut person = reviewer(80, 24);
+    let long = "word ".repeat(60_000);
+    person.open("a.txt", Some("short\n"), &format!("{long}\n"));
+    person.press("wG");
+    let screen = see(&mut person);
+    assert!(
+        screen.contains("⟨37856 bytes more: w cuts lines⟩"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn going_to_a_hunk_brings_the_changed_word_into_sight() {
+    let line = |word: &str| {
+        format!(
+            "let list = [{}{word}{}];\n",
+            "1, ".repeat(2_000),
+            "2, ".repeat(50)
+        )
+    };
+    let same = "same\n".repeat(20);
+    let before = format!("short one\n{same}{}{same}short two\n", line("before"));
+    let after = format!("short 1\n{same}{}{same}short 2\n", line("after"));
+    for width in [80, 160] {
+        let mut person = reviewer(width, 24);
+        person.open("src/a.rs", Some(&before), &after);
+        assert_eq!(person.app.view().unwrap().x, 0);
+        person.press("n");
+        let screen = see(&mut person);
+        assert!(
+            screen.contains("1, before2,") && screen.contains("1, after2,"),
+            "{screen}"
+        );
+        // What is in sight already moves nothing.
+        let x = person.app.view().unwrap().x;
+        person.press("l");
+        person.press("pn");
+        let screen = see(&mut person);
+        assert!(screen.contains("1, before2,"), "{screen}");
+        person.press("n");
+        let screen = see(&mut person);
+        assert!(screen.contains("short two"), "{screen}");
+        assert!(x > 5_000 && person.app.view().unwrap().x == 0);
+    }
+}
+
+#[test]
+fn going_to_a_hunk_in_a_wrapped_line_brings_the_changed_word_into_sight() {
+    let line = |word: &str| format!("{}{word}{}\n", "1, ".repeat(2_000), "2, ".repeat(2_000));
+    let mut person = reviewer(80, 24);
+    person.press("w");
+    person.open("a.txt", Some(&line("before")), &line("after"));
+    person.press("w");
+    person.press("n");
+    let screen = see(&mut person);
+    assert!(screen.contains("before2,"), "{screen}");
+}
+
+#[test]
+fn the_demo_has_a_line_with_a_changed_word() {
+    let mut person = reviewer(80, 40);
+    let before = include_str!("../../../pillion/src/demo/before.py");
+    let after = include_str!("../../../pillion/src/demo/after.py");
+    person.open("reading_list.py", Some(before), after);
+    let theme = Theme::new(true, Depth::True);
+    let buffer = draw(&mut person, &theme);
+    let word = theme.added.word.bg;
+    let marked = buffer.content.iter().filter(|cell| word == Some(cell.bg));
+    let marked: String = marked.map(Cell::symbol).collect();
+    assert!(marked.contains(r#", encoding="utf-8""#), "{marked}");
+    assert_eq!(person.app.view().unwrap().proposal.hunks().len(), 5);
+}
+
+#[test]
+fn a_message_is_shown_as_a_whole_however_long_the_path_in_it() {
+    let mut person = with_diff(60, 20);
+    let place = format!("/tmp/{}/proposal.txt", "folder".repeat(18));
+    person.happens(Event::Kept(format!("your text is kept in {place}")));
+    let screen = see(&mut person);
+    let rows: String = screen
+        .lines()
+        .map(|row| row.trim_matches(['─', ' ']))
+        .collect();
+    assert!(rows.contains(&place), "{screen}");
+    assert!(screen.contains("accept"), "{screen}");
+}
+
+#[test]
+fn a_terminal_that_shrinks_before_it_is_drawn_does_no_harm() {
+    let mut person = with_diff(100, 40);
+    let theme = Theme::new(true, Depth::True);
+    for (width, height) in [(100, 10), (96, 16), (24, 2), (200, 50), (40, 10), (1, 1)] {
+        let backend = TestBackend::new(width, height);
+        let mut terminal = Terminal::new(backend).unwrap();
+        // No event has told the review yet.
+        terminal
+            .draw(|frame| drop(super::draw(frame, &mut person.app, &theme)))
+            .unwrap();
+        assert_eq!(person.app.size, Size::new(width, height));
+    }
+}

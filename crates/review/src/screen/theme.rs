@@ -1,0 +1,255 @@
+//! The colours: dark and light, for terminals with many colours, few or none.
+
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::syntax::Class;
+
+/// How many colours a terminal has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// None are wanted.
+    None,
+    /// The first sixteen, which every user chooses for themselves.
+    Basic,
+    /// 256.
+    Indexed,
+    /// All.
+    True,
+}
+
+/// How each thing looks.
+#[derive(Debug, Clone)]
+pub struct Theme {
+    /// Things of little weight: rules, unchanged numbers, hints.
+    pub muted: Style,
+    /// The name of the program, of a file.
+    pub strong: Style,
+    /// An agent's name.
+    pub agent: Style,
+    /// A key that can be pressed.
+    pub key: Style,
+    /// A message for information.
+    pub info: Style,
+    /// Something that is done or well.
+    pub good: Style,
+    /// Something that needs care.
+    pub warning: Style,
+    /// The current hunk's mark and the current tab.
+    pub current: Style,
+    /// Something invisible that is shown by a stand-in.
+    pub stand_in: Style,
+    /// A hunk that is taken out.
+    pub out: Style,
+    /// The lines of such a hunk that would have been added.
+    pub struck: Style,
+    /// Where one side has no line.
+    pub missing: Style,
+    /// A folded region.
+    pub fold: Style,
+    /// Added lines.
+    pub added: Change,
+    /// Removed lines.
+    pub removed: Change,
+    classes: [Style; 8],
+}
+
+/// How changed lines look.
+#[derive(Debug, Clone, Copy)]
+pub struct Change {
+    /// The sign and the number.
+    pub sign: Style,
+    /// The line.
+    pub line: Style,
+    /// The words that changed.
+    pub word: Style,
+    /// Spaces at the end of the line.
+    pub spaces: Style,
+}
+
+/// A colour for each depth: red, green, blue; of the 256; of the sixteen.
+type Tone = ((u8, u8, u8), u8, Color);
+
+struct Palette {
+    muted: Tone,
+    agent: Tone,
+    good: Tone,
+    warning: Tone,
+    current: Tone,
+    stand_in: Tone,
+    /// The text of changed words: no colour of the syntax can be read on every tint.
+    text: Tone,
+    missing: Tone,
+    added: Tints,
+    removed: Tints,
+    /// Comment, string, constant, keyword, function, type, name.
+    classes: [Tone; 7],
+}
+
+struct Tints {
+    sign: Tone,
+    line: Tone,
+    word: Tone,
+}
+
+const DARK: Palette = Palette {
+    muted: ((128, 134, 145), 245, Color::DarkGray),
+    agent: ((122, 178, 240), 75, Color::Cyan),
+    good: ((110, 200, 130), 78, Color::Green),
+    warning: ((230, 180, 90), 179, Color::Yellow),
+    current: ((240, 200, 110), 221, Color::Yellow),
+    stand_in: ((235, 150, 90), 217, Color::Magenta),
+    text: ((244, 246, 250), 231, Color::Reset),
+    missing: ((58, 62, 70), 237, Color::DarkGray),
+    added: Tints {
+        sign: ((110, 200, 130), 114, Color::Green),
+        line: ((20, 46, 32), 22, Color::Reset),
+        word: ((32, 92, 54), 28, Color::Reset),
+    },
+    removed: Tints {
+        sign: ((240, 125, 120), 210, Color::Red),
+        line: ((58, 26, 30), 52, Color::Reset),
+        word: ((122, 42, 48), 88, Color::Reset),
+    },
+    classes: [
+        ((140, 147, 160), 251, Color::DarkGray),
+        ((150, 210, 190), 115, Color::Cyan),
+        ((240, 180, 130), 223, Color::Yellow),
+        ((205, 165, 250), 219, Color::Magenta),
+        ((130, 185, 250), 153, Color::Blue),
+        ((235, 210, 140), 222, Color::Yellow),
+        ((150, 200, 235), 117, Color::Cyan),
+    ],
+};
+
+const LIGHT: Palette = Palette {
+    muted: ((110, 116, 126), 242, Color::DarkGray),
+    agent: ((10, 90, 190), 25, Color::Blue),
+    good: ((15, 120, 50), 28, Color::Green),
+    warning: ((150, 90, 0), 94, Color::Magenta),
+    current: ((175, 95, 0), 130, Color::Magenta),
+    stand_in: ((170, 55, 0), 88, Color::Magenta),
+    text: ((16, 18, 22), 16, Color::Reset),
+    missing: ((210, 214, 220), 253, Color::Gray),
+    added: Tints {
+        sign: ((15, 120, 50), 22, Color::Green),
+        line: ((220, 246, 226), 194, Color::Reset),
+        word: ((165, 228, 182), 157, Color::Reset),
+    },
+    removed: Tints {
+        sign: ((190, 30, 40), 124, Color::Red),
+        line: ((255, 231, 230), 224, Color::Reset),
+        word: ((255, 192, 190), 217, Color::Reset),
+    },
+    classes: [
+        ((95, 102, 112), 240, Color::DarkGray),
+        ((10, 105, 100), 23, Color::Cyan),
+        ((140, 66, 0), 58, Color::Magenta),
+        ((115, 50, 175), 91, Color::Magenta),
+        ((20, 80, 180), 25, Color::Blue),
+        ((125, 90, 0), 58, Color::Cyan),
+        ((0, 95, 140), 24, Color::Blue),
+    ],
+};
+
+impl Theme {
+    /// The colours for a dark or a light terminal.
+    pub fn new(dark: bool, depth: Depth) -> Self {
+        if depth == Depth::None {
+            return Self::plain();
+        }
+        let palette = if dark { &DARK } else { &LIGHT };
+        let colour = |tone: Tone| match depth {
+            Depth::True => Color::Rgb(tone.0.0, tone.0.1, tone.0.2),
+            Depth::Indexed => Color::Indexed(tone.1),
+            Depth::Basic | Depth::None => tone.2,
+        };
+        let fg = |tone: Tone| Style::new().fg(colour(tone));
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let change = |tints: &Tints| {
+            let sign = fg(tints.sign);
+            let (line, word) = if depth == Depth::Basic {
+                (sign, sign.add_modifier(Modifier::REVERSED))
+            } else {
+                let tint = |tone| Style::new().bg(colour(tone));
+                let word = tint(tints.word).fg(colour(palette.text));
+                (tint(tints.line), word)
+            };
+            Change {
+                sign,
+                line,
+                word,
+                spaces: sign,
+            }
+        };
+        let muted = fg(palette.muted);
+        let mut classes = [Style::new(); 8];
+        if depth != Depth::Basic {
+            for (style, tone) in classes[1..].iter_mut().zip(palette.classes) {
+                *style = fg(tone);
+            }
+        }
+        Self {
+            muted,
+            strong: bold,
+            agent: fg(palette.agent).add_modifier(Modifier::BOLD),
+            key: bold,
+            info: fg(palette.agent).add_modifier(Modifier::BOLD),
+            good: fg(palette.good),
+            warning: fg(palette.warning),
+            current: fg(palette.current).add_modifier(Modifier::BOLD),
+            stand_in: fg(palette.stand_in),
+            out: muted,
+            struck: muted.add_modifier(Modifier::CROSSED_OUT),
+            missing: fg(palette.missing),
+            fold: muted,
+            added: change(&palette.added),
+            removed: change(&palette.removed),
+            classes,
+        }
+    }
+
+    /// No colours: weight, underlines and signs say everything.
+    fn plain() -> Self {
+        let none = Style::new();
+        let bold = none.add_modifier(Modifier::BOLD);
+        let change = Change {
+            sign: bold,
+            line: none,
+            word: none.add_modifier(Modifier::UNDERLINED),
+            spaces: none,
+        };
+        Self {
+            muted: none,
+            strong: bold,
+            agent: bold,
+            key: bold,
+            info: bold,
+            good: none,
+            warning: bold,
+            current: bold,
+            stand_in: none.add_modifier(Modifier::REVERSED),
+            out: none.add_modifier(Modifier::DIM),
+            struck: none.add_modifier(Modifier::DIM | Modifier::CROSSED_OUT),
+            missing: none.add_modifier(Modifier::DIM),
+            fold: none.add_modifier(Modifier::DIM),
+            added: change,
+            removed: change,
+            classes: [none; 8],
+        }
+    }
+
+    /// How a part of the code looks.
+    pub fn class(&self, class: Class) -> Style {
+        let index = match class {
+            Class::Plain => 0,
+            Class::Comment => 1,
+            Class::String => 2,
+            Class::Constant => 3,
+            Class::Keyword => 4,
+            Class::Function => 5,
+            Class::Type => 6,
+            Class::Name => 7,
+        };
+        self.classes[index]
+    }
+}

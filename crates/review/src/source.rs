@@ -1,0 +1,193 @@
+//! Notices when the files that agents want to change become others, and reads them again. The only
+//! part of the review that looks at the user's files; nothing writes them. A disk may take for ever, so
+//! that threads wait for it: the review's loop hands out jobs and takes in answers.
+
+mod queue;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pillion_companion::{DiffId, Original, OriginalError, Stamp};
+
+use crate::view::Disk;
+use queue::{Job, Queue, Task};
+
+/// A way to the user's files. Each call may take for ever.
+pub trait Files: Clone + Send + 'static {
+    /// What a file looks like.
+    fn stamp(&self, path: &Path) -> Option<Stamp>;
+    /// What stands in it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn read(&self, path: &Path) -> Result<Original, OriginalError>;
+}
+
+/// The files on disk.
+#[derive(Debug, Clone)]
+pub struct OnDisk;
+
+impl Files for OnDisk {
+    fn stamp(&self, path: &Path) -> Option<Stamp> {
+        Stamp::of(path)
+    }
+
+    fn read(&self, path: &Path) -> Result<Original, OriginalError> {
+        Original::read(path)
+    }
+}
+
+/// Watches the files of pending diffs for other texts, by looking at them now and then.
+pub struct Sources<F> {
+    queue: Queue<F>,
+    files: HashMap<DiffId, Watched>,
+    /// Counts what was watched.
+    last: u64,
+}
+
+#[derive(Debug)]
+struct Watched {
+    /// Answers about what was watched before it count for nothing.
+    number: u64,
+    path: PathBuf,
+    /// What the diff compares with, as a fingerprint.
+    text: Option<u64>,
+    seen: Option<Stamp>,
+    disk: Disk,
+    /// Somebody looks at it already.
+    is_looked_at: bool,
+    /// Somebody reads it already.
+    is_read: bool,
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub struct Answer {
+    id: DiffId,
+    number: u64,
+    found: Found,
+}
+
+#[derive(Debug)]
+enum Found {
+    /// The file is as it was, or held by somebody: the next look may see it.
+    Nothing,
+    /// The file as it is, with its text's fingerprint.
+    Other(Option<Stamp>, Option<u64>),
+    /// The file was read again.
+    Read(Result<Original, String>),
+}
+
+/// What is to be told of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub enum News {
+    /// It became another, or is as it was.
+    Disk(Disk),
+    /// It was read again.
+    Read(Result<Option<Vec<u8>>, String>),
+}
+
+impl<F: Files> Sources<F> {
+    /// Hands each answer to `done`, from another thread.
+    pub fn new(files: F, done: impl Fn(Answer) + Send + Sync + 'static) -> Self {
+        Self {
+            queue: Queue::new(files, done),
+            files: HashMap::new(),
+            last: 0,
+        }
+    }
+
+    /// Watches the file that a diff is compared with, as it was when it was read. Its text.
+    pub fn watch(&mut self, id: DiffId, path: &Path, original: Original) -> Option<Vec<u8>> {
+        let text = original.text;
+        self.last += 1;
+        let watched = Watched {
+            number: self.last,
+            path: path.to_owned(),
+            text: text.as_deref().map(fingerprint),
+            seen: original.stamp,
+            disk: Disk::Same,
+            is_looked_at: false,
+            is_read: false,
+        };
+        self.files.insert(id, watched);
+        text
+    }
+
+    /// Reads the file of a diff once more, unless that is being done. It is watched as it is then.
+    ///
+    /// # Errors
+    /// When there can be no thread.
+    pub fn reread(&mut self, id: DiffId) -> io::Result<()> {
+        let Some(file) = self.files.get_mut(&id).filter(|file| !file.is_read) else {
+            return Ok(());
+        };
+        file.is_read = true;
+        let job = Job::new(id, file.number, file.path.clone(), Task::Read);
+        self.queue.run_now(job)
+    }
+
+    /// Watches only the files of these diffs from now on.
+    pub fn retain(&mut self, keep: impl Fn(DiffId) -> bool) {
+        self.files.retain(|id, _| keep(*id));
+    }
+
+    /// Has every file looked at that nobody looks at already.
+    ///
+    /// # Errors
+    /// When there can be no thread.
+    pub fn look(&mut self) -> io::Result<()> {
+        let idle = self.files.iter_mut().filter(|(_, file)| !file.is_looked_at);
+        let jobs = idle.map(|(id, file)| {
+            file.is_looked_at = true;
+            let task = Task::Look(file.seen.clone());
+            Job::new(*id, file.number, file.path.clone(), task)
+        });
+        self.queue.run(jobs.collect())
+    }
+
+    /// Takes in an answer. Answers what is news.
+    pub fn take(&mut self, answer: Answer) -> Option<(DiffId, News)> {
+        let Answer { id, number, found } = answer;
+        let file = self.files.get_mut(&id)?;
+        if file.number != number {
+            return None;
+        }
+        let (stamp, text) = match found {
+            Found::Nothing => {
+                file.is_looked_at = false;
+                return None;
+            }
+            Found::Read(Err(reason)) => {
+                file.is_read = false;
+                return Some((id, News::Read(Err(reason))));
+            }
+            Found::Read(Ok(original)) => {
+                let path = file.path.clone();
+                let text = self.watch(id, &path, original);
+                return Some((id, News::Read(Ok(text))));
+            }
+            Found::Other(stamp, text) => (stamp, text),
+        };
+        file.is_looked_at = false;
+        file.seen = stamp;
+        let disk = match (file.text, text) {
+            (before, now) if before == now => Disk::Same,
+            (Some(_), None) => Disk::Gone,
+            (None, Some(_)) => Disk::Appeared,
+            _ => Disk::Changed,
+        };
+        (std::mem::replace(&mut file.disk, disk) != disk).then_some((id, News::Disk(disk)))
+    }
+}
+
+fn fingerprint(text: &[u8]) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! The terminal: taken over and given back, also after a panic.
+
+use std::io::{self, IsTerminal, Stdout, Write};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::cursor::{MoveTo, Show};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
+use crossterm::style::Print;
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::{Position, Rect};
+
+use crate::notify::{POP_TITLE, PUSH_TITLE};
+
+/// Why the review cannot run here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoTerminal {
+    /// Input or output is not a terminal.
+    #[error("the review needs a terminal")]
+    Redirected,
+    /// The terminal cannot place text.
+    #[error(
+        "the review needs a terminal that can place text, and TERM is {}",
+        TermName
+    )]
+    Dumb,
+}
+
+struct TermName;
+
+impl std::fmt::Display for TermName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match std::env::var("TERM") {
+            Ok(name) if !name.is_empty() => f.write_str(&pillion_text::visible::one_line(&name)),
+            _ => f.write_str("not set"),
+        }
+    }
+}
+
+/// Whether a review can run here.
+///
+/// # Errors
+/// Why not.
+pub fn check() -> Result<(), NoTerminal> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(NoTerminal::Redirected);
+    }
+    let is_dumb = match std::env::var("TERM") {
+        Ok(name) => name == "dumb" || name.is_empty(),
+        Err(_) => !cfg!(windows),
+    };
+    if is_dumb {
+        Err(NoTerminal::Dumb)
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether the terminal is ours at the moment.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether another program has it, on the screen that we left.
+static LENT: AtomicBool = AtomicBool::new(false);
+
+/// Whether the terminal's title is ours as long as the terminal is.
+static KEEPS_TITLE: AtomicBool = AtomicBool::new(false);
+
+/// The terminal, ours from `new` to drop.
+pub struct Screen {
+    /// What to draw on.
+    pub terminal: Terminal<CrosstermBackend<Stdout>>,
+    modes: Modes,
+}
+
+impl Screen {
+    /// Takes the terminal over. Its title comes back in the end, if it is to be changed.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn new(keeps_title: bool) -> io::Result<Self> {
+        restore_after_panic();
+        KEEPS_TITLE.store(keeps_title, Ordering::SeqCst);
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let mut screen = Self {
+            terminal,
+            modes: Modes::now(),
+        };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    /// Takes the terminal over again after [`Screen::release`].
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn take(&mut self) -> io::Result<()> {
+        self.modes.restore();
+        LENT.store(false, Ordering::SeqCst);
+        TAKEN.store(true, Ordering::SeqCst);
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        if KEEPS_TITLE.load(Ordering::SeqCst) {
+            execute!(io::stdout(), Print(PUSH_TITLE))?;
+        }
+        // This clears, as `clear` would. But `clear` asks the terminal where its cursor is, and some
+        // never answer.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
+    }
+
+    /// Gives the terminal back.
+    pub fn release(&mut self) {
+        restore();
+    }
+
+    /// Gives the terminal to another program until [`Screen::take`]. Where that has a window of its
+    /// own, `text` stays to be read.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn lend(&mut self, text: &str) -> io::Result<()> {
+        self.release();
+        LENT.store(true, Ordering::SeqCst);
+        let top = MoveTo(0, 0);
+        execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            Clear(ClearType::All),
+            top
+        )?;
+        let mut out = io::stdout();
+        writeln!(out, "{text}\n")?;
+        out.flush()
+    }
+
+    /// Gives the terminal back to the shell and sleeps until the shell brings us back.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            self.release();
+            // The whole group, as the terminal itself would do it: `cargo run` sleeps with us.
+            rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
+            self.take()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+        self.modes.restore();
+    }
+}
+
+/// The terminal's modes as they were at first. An editor that is killed leaves its own behind.
+struct Modes {
+    #[cfg(unix)]
+    modes: Option<rustix::termios::Termios>,
+}
+
+impl Modes {
+    fn now() -> Self {
+        Self {
+            #[cfg(unix)]
+            modes: rustix::termios::tcgetattr(io::stdin()).ok(),
+        }
+    }
+
+    fn restore(&self) {
+        #[cfg(unix)]
+        if let Some(modes) = &self.modes {
+            let now = rustix::termios::OptionalActions::Now;
+            // Nothing can be done about a terminal that is gone.
+            let _ = rustix::termios::tcsetattr(io::stdin(), now, modes);
+        }
+    }
+}
+
+fn restore() {
+    if LENT.swap(false, Ordering::SeqCst) {
+        let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    }
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // Nothing can be done about a terminal that is gone.
+        let mut out = io::stdout();
+        if KEEPS_TITLE.load(Ordering::SeqCst) {
+            let _ = execute!(out, Print(POP_TITLE));
+        }
+        let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+        let _ = out.flush();
+    }
+}
+
+/// A panic on any thread would otherwise print into the alternate screen and leave it there.
+fn restore_after_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            restore();
+            report(panic);
+        }));
+    });
+}

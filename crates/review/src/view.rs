@@ -1,0 +1,207 @@
+//! One pending diff as the reviewer sees it: the proposal, and where in it the view stands.
+
+mod paint;
+mod part;
+mod scroll;
+mod seen;
+mod stay;
+
+use std::path::PathBuf;
+
+use pillion_companion::{Diff, DiffId};
+use pillion_protocol::Dialect;
+
+pub use paint::{Changed, Paint, content};
+pub use part::{LineOf, Sight, Window};
+pub use scroll::{Port, Top};
+use seen::Seen;
+use stay::Former;
+pub use stay::Stayed;
+
+use pillion_text::visible;
+
+use crate::app::Comparing;
+use crate::highlight::Texts;
+use crate::proposal::{Proposal, Version};
+use crate::rows::{Layout, Rows};
+
+/// Which of the two texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before.
+    Left,
+    /// After.
+    Right,
+}
+
+/// The file that a proposal would change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where it really is: the companion follows links.
+    pub path: PathBuf,
+    /// How people read that: below the workspace if it is there.
+    pub shown: String,
+    /// Whether it is outside of every workspace folder.
+    pub is_outside: bool,
+}
+
+impl Target {
+    /// Names `path` for people, relative to the root that holds it.
+    pub fn new(path: PathBuf, roots: &[PathBuf]) -> Self {
+        let within = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+        Self {
+            shown: visible::one_line(&within.unwrap_or(&path).to_string_lossy()),
+            is_outside: within.is_none(),
+            path,
+        }
+    }
+}
+
+/// What became of the file on disk since the diff opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Disk {
+    /// It still has the text that the diff compares with.
+    #[default]
+    Same,
+    /// It has another text.
+    Changed,
+    /// It is gone.
+    Gone,
+    /// It appeared, where there was none.
+    Appeared,
+}
+
+/// A pending diff in the review.
+pub struct View {
+    /// The companion's number for it.
+    pub id: DiffId,
+    /// Which of its proposals this is, as the companion counts.
+    pub revision: u32,
+    /// Who proposes it.
+    pub agent: Dialect,
+    /// Which of the agents of this kind.
+    pub agent_number: u32,
+    /// The file.
+    pub target: Target,
+    /// The change.
+    pub proposal: Proposal,
+    /// What is yet to become of it.
+    pub comparing: Comparing,
+    /// The current hunk.
+    pub hunk: usize,
+    /// Where the visible part begins.
+    pub top: Top,
+    /// Columns that are scrolled off to the left.
+    pub x: usize,
+    /// Whether unchanged regions are shown in full.
+    pub unfold: bool,
+    /// What became of the file on disk.
+    pub disk: Disk,
+    /// It is being read again.
+    pub is_rereading: bool,
+    /// Colours and line breaks that were worked out.
+    pub paint: Paint,
+    /// Counts the pairs of texts that were shown.
+    paints: u64,
+    rows: Rows,
+    rows_for: (Layout, bool, u64),
+    /// The texts that the rows are of.
+    version: Version,
+    /// How many of them could be seen last.
+    height: usize,
+    seen: Seen,
+}
+
+impl View {
+    /// A view that stands at the first hunk.
+    pub fn new(diff: &Diff, target: Target, proposal: Proposal) -> Self {
+        let rows = Rows::new(&proposal, Layout::Unified, false);
+        let rows_for = (Layout::Unified, false, proposal.generation());
+        let version = proposal.version();
+        Self {
+            paint: Paint::default(),
+            paints: 0,
+            id: diff.id,
+            revision: diff.revision,
+            agent: diff.agent,
+            agent_number: diff.agent_number,
+            target,
+            proposal,
+            comparing: Comparing::default(),
+            hunk: 0,
+            top: Top::default(),
+            x: 0,
+            unfold: false,
+            disk: Disk::Same,
+            is_rereading: false,
+            rows,
+            rows_for,
+            version,
+            height: 1,
+            seen: Seen::default(),
+        }
+    }
+
+    /// Shows a proposal in place of one that was not compared yet.
+    pub fn start_with(&mut self, proposal: Proposal) {
+        self.rows = Rows::new(&proposal, Layout::Unified, self.unfold);
+        self.rows_for = (Layout::Unified, self.unfold, proposal.generation());
+        self.version = proposal.version();
+        self.paint_anew();
+        self.proposal = proposal;
+    }
+
+    /// The rows, as [`View::arrange`] worked them out.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Works the rows out again if the texts, the layout or the folding changed, and stays at the
+    /// lines that were seen. Now `height` rows can be. Answers what became of the current hunk, if anything did.
+    pub fn arrange(&mut self, layout: Layout, height: usize) -> Option<Stayed> {
+        let rows_for = (layout, self.unfold, self.proposal.generation());
+        let height = std::mem::replace(&mut self.height, height);
+        if rows_for == self.rows_for {
+            return None;
+        }
+        if rows_for.2 != self.rows_for.2 {
+            self.paint_anew();
+        }
+        let rows = Rows::new(&self.proposal, layout, self.unfold);
+        let moves = self.proposal.moves_from(&self.version);
+        let former = Former {
+            rows: &self.rows,
+            height,
+            top: self.top,
+            hunk: self.hunk,
+        };
+        let stand = stay::stay(&former, &rows, self.proposal.hunks(), &moves);
+        (self.top, self.hunk) = (stand.top, stand.hunk);
+        if layout != self.rows_for.0 {
+            self.top.sub = 0;
+        }
+        self.version = self.proposal.version();
+        (self.rows, self.rows_for) = (rows, rows_for);
+        Some(stand.stayed)
+    }
+
+    /// What was worked out is of no use for other texts.
+    fn paint_anew(&mut self) {
+        self.paint = Paint::default();
+        self.paint.refill();
+        self.paints += 1;
+    }
+
+    /// Which texts are shown.
+    pub fn texts(&self) -> Texts {
+        Texts {
+            id: self.id,
+            generation: self.paints,
+        }
+    }
+
+    /// Whether only one of the two texts has lines.
+    pub fn is_one_sided(&self) -> bool {
+        self.proposal.before().is_empty() || self.proposal.after().is_empty()
+    }
+}

@@ -1,0 +1,147 @@
+//! What is worked out about lines once and kept: syntax colours as they arrive, which words changed,
+//! and where long lines break.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pillion_text::visible::{Breaks, Place};
+
+use crate::proposal::Proposal;
+use crate::syntax::{Coloured, Span};
+use crate::view::{LineOf, Side};
+use crate::words::{self, Ranges};
+
+/// Breaks and changed words of so many lines are kept. A resize makes those of another width useless.
+const MAX_KEPT: usize = 4_096;
+
+/// So many bytes of lines are compared word by word in one frame.
+const WORDS_BUDGET: usize = 64 << 10;
+
+/// So many bytes of lines are broken into rows for one frame or movement.
+const BREAKS_BUDGET: usize = 2 << 20;
+
+/// Which words of a line before, and of the line after that is a version of it, changed.
+pub type Changed = Rc<(Ranges, Ranges)>;
+
+/// Kept for one pair of texts.
+#[derive(Default)]
+pub struct Paint {
+    left: Colours,
+    right: Colours,
+    words: HashMap<(usize, usize), Changed>,
+    words_budget: usize,
+    breaks: HashMap<(Side, usize, usize), Breaks>,
+    breaks_budget: usize,
+    /// What was taken from all budgets so far.
+    #[cfg(test)]
+    pub effort: usize,
+}
+
+/// The syntax colours of one text, from its first line on, as far as they arrived.
+#[derive(Default)]
+struct Colours {
+    lines: Vec<Vec<Span>>,
+    /// Whether no more will come.
+    is_whole: bool,
+}
+
+impl Paint {
+    /// The coloured parts of a line, as far as they are known.
+    pub fn spans(&self, side: Side, line: usize) -> &[Span] {
+        let lines = &self.colours(side).lines;
+        lines.get(line).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the colours of a line may still come.
+    pub fn lacks_colours(&self, side: Side, line: usize) -> bool {
+        let colours = self.colours(side);
+        !colours.is_whole && line >= colours.lines.len()
+    }
+
+    /// Takes in colours that were worked out.
+    pub fn colour(&mut self, side: Side, coloured: Coloured) {
+        let colours = match side {
+            Side::Left => &mut self.left,
+            Side::Right => &mut self.right,
+        };
+        // Work that began anew brings lines once more.
+        if let Some(known) = colours.lines.len().checked_sub(coloured.first) {
+            colours.lines.extend(coloured.lines.into_iter().skip(known));
+            colours.is_whole |= coloured.is_whole;
+        }
+    }
+
+    fn colours(&self, side: Side) -> &Colours {
+        match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        }
+    }
+
+    /// A frame or a movement begins: so much may be worked out for it.
+    pub fn refill(&mut self) {
+        self.words_budget = WORDS_BUDGET;
+        self.breaks_budget = BREAKS_BUDGET;
+    }
+
+    /// Which words changed between two lines; `None` when this frame has worked out enough.
+    pub fn words_in_budget(
+        &mut self,
+        proposal: &Proposal,
+        pair: (usize, usize),
+    ) -> Option<Changed> {
+        if !self.words.contains_key(&pair) {
+            let (left, right) = (proposal.before(), proposal.after());
+            let size = left.line(pair.0).len().max(right.line(pair.1).len());
+            // The first pair is worked out however long it is: its comparison is bounded.
+            if size > self.words_budget && self.words_budget < WORDS_BUDGET {
+                return None;
+            }
+            self.words_budget = self.words_budget.saturating_sub(size);
+        }
+        Some(self.words(proposal, pair))
+    }
+
+    /// Which words changed between two lines.
+    pub fn words(&mut self, proposal: &Proposal, pair: (usize, usize)) -> Changed {
+        if self.words.len() > MAX_KEPT {
+            self.words.clear();
+        }
+        let known = self.words.entry(pair).or_insert_with(|| {
+            let left = proposal.before().shown(pair.0);
+            let right = proposal.after().shown(pair.1);
+            let changed = words::changed(content(left), content(right));
+            Rc::new(changed.unwrap_or_default())
+        });
+        Rc::clone(known)
+    }
+
+    /// Where the rows of a line begin when it is broken every `step` columns, until one begins that
+    /// `is_enough`, or as far as may be worked out at once.
+    pub fn extended(
+        &mut self,
+        line: LineOf<'_>,
+        step: usize,
+        is_enough: impl Fn(Place) -> bool,
+    ) -> &Breaks {
+        let key = (line.side, line.line, step);
+        if self.breaks.len() > MAX_KEPT && !self.breaks.contains_key(&key) {
+            self.breaks.clear();
+        }
+        let breaks = self.breaks.entry(key).or_insert_with(|| Breaks::new(step));
+        let mut budget = self.breaks_budget;
+        breaks.extend(line.content, &mut budget, is_enough);
+        #[cfg(test)]
+        {
+            self.effort += self.breaks_budget - budget;
+        }
+        self.breaks_budget = budget;
+        breaks
+    }
+}
+
+/// A line without its end.
+pub fn content(line: &str) -> &str {
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    line.strip_suffix('\r').unwrap_or(line)
+}

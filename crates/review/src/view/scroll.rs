@@ -1,0 +1,354 @@
+//! Moving through a diff. The position is a row and a part of it, never a number of rows from the
+//! top: with long lines wrapped nobody could count those.
+
+use std::ops::Range;
+
+use crate::geometry::Columns;
+use crate::rows::{Layout, Row};
+use crate::view::{LineOf, Paint, Side, View, content};
+use crate::words::Ranges;
+
+/// Rows that stay visible above a hunk that is jumped to.
+const ABOVE: usize = 3;
+
+/// Columns that one horizontal step moves.
+const STEP: usize = 8;
+
+/// Columns that stay visible to the left of a change that is jumped to.
+const BEFORE: usize = 20;
+
+/// A range of bytes of a line, on a side that has so many columns.
+type Place = ((Side, usize), (usize, Range<usize>));
+
+/// Where the visible part begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Top {
+    /// The row.
+    pub row: usize,
+    /// How many screen lines of it are scrolled off, when it is wrapped.
+    pub sub: usize,
+}
+
+/// The window through which a diff is seen.
+#[derive(Debug, Clone, Copy)]
+pub struct Port {
+    /// Its columns.
+    pub columns: Columns,
+    /// Its screen lines.
+    pub height: usize,
+    /// Whether long lines are wrapped.
+    pub wrap: bool,
+}
+
+impl View {
+    /// How many screen lines a row takes.
+    pub fn height_of(&mut self, row: usize, port: &Port) -> usize {
+        if !port.wrap {
+            return 1;
+        }
+        let (left, right) = match self.rows().get(row) {
+            None | Some(Row::Fold(_)) => return 1,
+            Some(Row::Same { left, right }) => match port.columns.layout {
+                Layout::SideBySide => (Some(left), Some(right)),
+                Layout::Unified => (None, Some(right)),
+            },
+            Some(Row::Changed { left, right, .. }) => (left, right),
+        };
+        let columns = port.columns;
+        let mut height = |side, line: Option<usize>, width| match line {
+            Some(line) => self.lines_of(side, line, width),
+            None => 1,
+        };
+        let left = height(Side::Left, left, columns.left_text);
+        left.max(height(Side::Right, right, columns.right_text))
+    }
+
+    /// Moves by so many screen lines, down if positive.
+    pub fn scroll(&mut self, lines: isize, port: &Port) {
+        for _ in 0..lines.unsigned_abs() {
+            let top = self.top;
+            if lines > 0 {
+                self.step_down(port);
+            } else {
+                self.step_up(port);
+            }
+            if top == self.top {
+                break;
+            }
+        }
+        self.clamp(port);
+        self.follow(port);
+    }
+
+    /// Moves by so many steps to the right, as far as the longest visible line goes.
+    pub fn scroll_sideways(&mut self, steps: isize, port: &Port) {
+        if port.wrap {
+            return;
+        }
+        self.paint.refill();
+        let narrow = port.columns.left_text.min(port.columns.right_text);
+        let step = steps.unsigned_abs().saturating_mul(STEP);
+        let enough = self.x.saturating_add(step).saturating_add(narrow);
+        let mut widest = 0;
+        for row in self.visible(port) {
+            let (left, right) = match self.rows().get(row) {
+                None | Some(Row::Fold(_)) => (None, None),
+                Some(Row::Same { left, right }) => (Some(left), Some(right)),
+                Some(Row::Changed { left, right, .. }) => (left, right),
+            };
+            for (side, line) in [(Side::Left, left), (Side::Right, right)] {
+                if let Some(line) = line {
+                    widest = widest.max(self.width_of(side, line, enough));
+                }
+            }
+        }
+        let most = (widest + 2).saturating_sub(narrow).max(self.x);
+        self.x = if steps < 0 {
+            self.x.saturating_sub(step)
+        } else {
+            self.x.saturating_add(step).min(most)
+        };
+    }
+
+    /// Goes to the very top.
+    pub fn go_to_start(&mut self, port: &Port) {
+        self.top = Top::default();
+        self.follow(port);
+    }
+
+    /// Goes to the very end.
+    pub fn go_to_end(&mut self, port: &Port) {
+        self.top = self.last_top(port);
+        self.follow(port);
+    }
+
+    /// Makes `hunk` the current one and brings it into view, with as little movement as possible.
+    pub fn go_to_hunk(&mut self, hunk: usize, port: &Port) {
+        self.hunk = hunk;
+        self.paint.refill();
+        let rows = self.rows().of_hunk(hunk);
+        let seen = self.visible(port);
+        let is_seen = seen.start <= rows.start && rows.end <= seen.end && self.top.sub == 0;
+        if !is_seen {
+            self.top = Top {
+                row: rows.start.saturating_sub(ABOVE),
+                sub: 0,
+            };
+        }
+        self.clamp(port);
+        self.go_to_change(rows.start, port);
+    }
+
+    /// Brings the first changed word of `row` into view, with as little movement as possible.
+    fn go_to_change(&mut self, row: usize, port: &Port) {
+        let Some(Row::Changed {
+            left, right, pair, ..
+        }) = self.rows().get(row)
+        else {
+            return;
+        };
+        let places = match pair {
+            // The line as a whole changed.
+            None => [
+                left.map(|line| (line, 0..0)),
+                right.map(|line| (line, 0..0)),
+            ],
+            Some((left, right)) => {
+                let changed = self.paint.words(&self.proposal, (left, right));
+                let first = |ranges: &Ranges| ranges.first().cloned();
+                match (first(&changed.0), first(&changed.1)) {
+                    (None, None) => [Some((left, 0..0)), Some((right, 0..0))],
+                    (removed, added) => [
+                        removed.map(|range| (left, range)),
+                        added.map(|range| (right, range)),
+                    ],
+                }
+            }
+        };
+        let columns = port.columns;
+        let sides = [
+            (Side::Left, columns.left_text),
+            (Side::Right, columns.right_text),
+        ];
+        let places = sides.into_iter().zip(places);
+        let places = places.filter_map(|(side, place)| Some((side, place?)));
+        let places: Vec<_> = places.collect();
+        if port.wrap {
+            self.go_to_wrapped(row, &places, port);
+        } else {
+            self.go_to_columns(&places);
+        }
+    }
+
+    /// Scrolls sideways, so that each of these places is in view if they all fit.
+    fn go_to_columns(&mut self, places: &[Place]) {
+        let columns: Vec<_> = places
+            .iter()
+            .map(|((side, width), (line, range))| {
+                let mut column =
+                    |byte| self.with_line(*side, *line, |paint, line| paint.column_of(line, byte));
+                let (start, end) = (column(range.start), column(range.end));
+                // The last column may hold the sign that a line goes on.
+                let room = width.saturating_sub(1);
+                (start, end.min(start + room / 2), room)
+            })
+            .collect();
+        let are_seen = |x: usize| {
+            let mut columns = columns.iter();
+            columns.all(|(start, end, room)| *start >= x && *end <= x + room)
+        };
+        let first = columns.iter().map(|(start, ..)| *start).min();
+        if are_seen(self.x) {
+            return;
+        }
+        self.x = match first {
+            Some(first) if !are_seen(0) => {
+                let narrow = columns.iter().map(|(.., room)| *room).min();
+                first.saturating_sub(BEFORE.min(narrow.unwrap_or(0) / 3))
+            }
+            _ => 0,
+        };
+    }
+
+    /// Scrolls down within a line that takes more rows than fit.
+    fn go_to_wrapped(&mut self, row: usize, places: &[Place], port: &Port) {
+        let rows = places.iter().map(|((side, width), (line, range))| {
+            self.with_line(*side, *line, |paint, line| {
+                paint.row_of(line, *width, range.start)
+            })
+        });
+        let Some(sub) = rows.min() else {
+            return;
+        };
+        let above: usize = (self.top.row..row)
+            .map(|row| self.height_of(row, port))
+            .sum();
+        let is_seen = self.top.row <= row
+            && (above + sub)
+                .checked_sub(self.top.sub)
+                .is_some_and(|at| at < port.height);
+        if !is_seen {
+            self.top = Top {
+                row,
+                sub: sub.saturating_sub(ABOVE),
+            };
+            self.clamp(port);
+        }
+    }
+
+    /// The rows that are visible, whole or in part.
+    pub fn visible(&mut self, port: &Port) -> Range<usize> {
+        let start = self.top.row;
+        let mut room = port.height + self.top.sub;
+        let mut row = start;
+        while room > 0 && row < self.rows().len() {
+            room = room.saturating_sub(self.height_of(row, port));
+            row += 1;
+        }
+        start..row
+    }
+
+    /// Whether some of the current hunk is visible.
+    pub fn sees_hunk(&mut self, port: &Port) -> bool {
+        let seen = self.visible(port);
+        let hunk = self.rows().of_hunk(self.hunk);
+        hunk.start < seen.end && seen.start < hunk.end
+    }
+
+    /// Keeps the last row from leaving the bottom of the window.
+    pub fn clamp(&mut self, port: &Port) {
+        let last = self.last_top(port);
+        self.top = self.top.min(last);
+        // Another text may take fewer lines of the screen.
+        let height = self.height_of(self.top.row, port);
+        self.top.sub = self.top.sub.min(height.saturating_sub(1));
+    }
+
+    /// Moves as little as needed to see the current hunk, of which a part may have left the bottom.
+    pub fn keep_in_view(&mut self, port: &Port) {
+        let mut room = port.height;
+        while !self.sees_hunk(port)
+            && room > 0
+            && self.top.row < self.rows().of_hunk(self.hunk).start
+        {
+            self.step_down(port);
+            room -= 1;
+        }
+        self.clamp(port);
+        self.follow(port);
+    }
+
+    /// Makes a hunk that is visible the current one, so that no key hits one that nobody sees.
+    pub fn follow(&mut self, port: &Port) {
+        if !self.sees_hunk(port) {
+            let seen = self.visible(port);
+            if let Some(hunk) = self.rows().hunk_in(seen) {
+                self.hunk = hunk;
+            }
+        }
+    }
+
+    fn step_down(&mut self, port: &Port) {
+        if self.top.sub + 1 < self.height_of(self.top.row, port) {
+            self.top.sub += 1;
+        } else if self.top.row + 1 < self.rows().len() {
+            self.top = Top {
+                row: self.top.row + 1,
+                sub: 0,
+            };
+        }
+    }
+
+    fn step_up(&mut self, port: &Port) {
+        if self.top.sub > 0 {
+            self.top.sub -= 1;
+        } else if let Some(row) = self.top.row.checked_sub(1) {
+            let sub = self.height_of(row, port) - 1;
+            self.top = Top { row, sub };
+        }
+    }
+
+    /// The position at which the last row is at the bottom.
+    fn last_top(&mut self, port: &Port) -> Top {
+        let mut room = port.height;
+        for row in (0..self.rows().len()).rev() {
+            let height = self.height_of(row, port);
+            if height >= room {
+                return Top {
+                    row,
+                    sub: height - room,
+                };
+            }
+            room -= height;
+        }
+        Top::default()
+    }
+
+    fn width_of(&mut self, side: Side, line: usize, enough: usize) -> usize {
+        self.with_line(side, line, |paint, line| paint.columns(line, enough))
+    }
+
+    fn lines_of(&mut self, side: Side, line: usize, width: usize) -> usize {
+        self.with_line(side, line, |paint, line| paint.height(line, width))
+    }
+
+    /// Works something out about a line.
+    fn with_line<T>(
+        &mut self,
+        side: Side,
+        line: usize,
+        work: impl FnOnce(&mut Paint, LineOf<'_>) -> T,
+    ) -> T {
+        let text = match side {
+            Side::Left => self.proposal.before(),
+            Side::Right => self.proposal.after(),
+        };
+        let shown = text.shown(line);
+        let line = LineOf {
+            side,
+            line,
+            content: content(shown),
+        };
+        work(&mut self.paint, line)
+    }
+}

@@ -1,0 +1,70 @@
+//! Which of the hunks that came with a newer proposal were on the screen.
+
+use std::collections::BTreeSet;
+
+use pillion_text::hunks::{Hunk, Mark};
+
+use crate::view::{Port, View};
+
+/// The ends of the hunks of one proposal that were seen. Who has seen both ends of one has seen it
+/// whole, or knows how long it is.
+#[derive(Debug, Default)]
+pub struct Seen {
+    revision: u32,
+    ends: BTreeSet<(Key, End)>,
+}
+
+/// A hunk, by its lines before: those stay the same while the reviewer takes others out.
+type Key = (usize, usize);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    First,
+    Last,
+}
+
+impl View {
+    /// What is visible through `port` was drawn.
+    pub fn drawn(&mut self, port: &Port) {
+        if self.seen.revision != self.revision {
+            self.seen = Seen {
+                revision: self.revision,
+                ..Seen::default()
+            };
+        }
+        let visible = self.visible(port);
+        for (number, hunk) in self.proposal.hunks().iter().enumerate() {
+            if !is_new(hunk) {
+                continue;
+            }
+            let rows = self.rows.of_hunk(number);
+            for (row, end) in [
+                (rows.start, End::First),
+                (rows.end.saturating_sub(1), End::Last),
+            ] {
+                if visible.contains(&row) {
+                    self.seen.ends.insert((key(hunk), end));
+                }
+            }
+        }
+    }
+
+    /// Whether a hunk that is in came with a newer proposal, and was never on the screen as a whole.
+    pub fn has_unseen(&self) -> bool {
+        let is_seen = |hunk: &Hunk| {
+            let mut ends = [End::First, End::Last].into_iter();
+            self.seen.revision == self.revision
+                && ends.all(|end| self.seen.ends.contains(&(key(hunk), end)))
+        };
+        let mut hunks = self.proposal.hunks().iter();
+        hunks.any(|hunk| is_new(hunk) && !hunk.out && !is_seen(hunk))
+    }
+}
+
+fn is_new(hunk: &Hunk) -> bool {
+    matches!(hunk.mark, Some(Mark::New | Mark::Changed))
+}
+
+fn key(hunk: &Hunk) -> Key {
+    (hunk.before.start, hunk.before.end)
+}

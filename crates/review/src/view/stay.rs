@@ -1,0 +1,139 @@
+//! Staying at the lines that the reviewer looks at when rows are arranged anew: the layout is another
+//! one, or the texts are.
+
+use crate::proposal::{Hunk, Moves};
+use crate::rows::{Row, Rows};
+use crate::view::Top;
+
+/// Where a view stood.
+#[derive(Debug, Clone, Copy)]
+pub struct Former<'a> {
+    /// Its rows.
+    pub rows: &'a Rows,
+    /// How many of them were seen.
+    pub height: usize,
+    /// Where the visible part began.
+    pub top: Top,
+    /// The current hunk.
+    pub hunk: usize,
+}
+
+/// Where it is to stand.
+#[derive(Debug, Clone, Copy)]
+pub struct Stand {
+    /// Where the visible part begins.
+    pub top: Top,
+    /// The current hunk.
+    pub hunk: usize,
+    /// What became of it.
+    pub stayed: Stayed,
+}
+
+/// What became of the current hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stayed {
+    /// It was in view, and is there still.
+    InView,
+    /// It was not in view, or is another one.
+    Elsewhere,
+}
+
+/// The lines of a row, before and after.
+type Lines = (Option<usize>, Option<usize>);
+
+/// Where a view is to stand in `rows`.
+pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>) -> Stand {
+    let seen = former.top.row..(former.top.row + former.height).min(former.rows.len());
+    let current = former.rows.of_hunk(former.hunk);
+    let in_view = current.clone().filter(|row| seen.contains(row));
+    let in_view: Vec<_> = with_lines(in_view, former.rows).collect();
+    let is_fold = |row: usize| matches!(rows.get(row), Some(Row::Fold(_)));
+    let find = |lines| same(lines, rows, moves);
+    let of_hunk = in_view
+        .iter()
+        .find_map(|(row, lines)| Some((*row, find(*lines).filter(|row| !is_fold(*row))?)));
+    // Around the hunk is what shows where it is.
+    let around: Vec<_> = with_lines(seen, former.rows).collect();
+    let unfolded = || {
+        let mut rows = around.iter();
+        rows.find_map(|(row, lines)| Some((*row, find(*lines).filter(|row| !is_fold(*row))?)))
+    };
+    let folded = || {
+        let mut rows = around.iter();
+        rows.find_map(|(row, lines)| Some((*row, find(*lines)?)))
+    };
+    let top = match of_hunk.or_else(unfolded).or_else(folded) {
+        Some((was, is)) => Top {
+            row: is.saturating_sub(was - former.top.row),
+            sub: if was == former.top.row {
+                former.top.sub
+            } else {
+                0
+            },
+        },
+        None => Top {
+            row: around
+                .first()
+                .map_or(0, |(_, lines)| nearest(*lines, rows, moves)),
+            sub: 0,
+        },
+    };
+    // Whoever is at the very top sees what comes there, if that drives nothing out of sight.
+    let stays_at_top = former.top == Top::default()
+        && !moves.are_none()
+        && of_hunk.is_none_or(|(_, row)| row < former.height);
+    let top = if stays_at_top { Top::default() } else { top };
+    let hunk = lines(former.rows, current.start)
+        .map_or(former.hunk, |lines| nearest_hunk(lines, hunks, moves));
+    let hunk = hunk.min(hunks.len().saturating_sub(1));
+    let is_same = of_hunk.is_some_and(|(_, row)| rows.of_hunk(hunk).contains(&row));
+    let stayed = match is_same {
+        true => Stayed::InView,
+        false => Stayed::Elsewhere,
+    };
+    Stand { top, hunk, stayed }
+}
+
+fn with_lines(
+    range: impl Iterator<Item = usize>,
+    rows: &Rows,
+) -> impl Iterator<Item = (usize, Lines)> {
+    range.filter_map(|row| Some((row, lines(rows, row)?)))
+}
+
+fn lines(rows: &Rows, row: usize) -> Option<Lines> {
+    match rows.get(row)? {
+        Row::Fold(_) => None,
+        Row::Same { left, right } => Some((Some(left), Some(right))),
+        Row::Changed { left, right, .. } => Some((left, right)),
+    }
+}
+
+/// The row of the very same line: what is proposed counts before what is there.
+fn same((left, right): Lines, rows: &Rows, moves: &Moves<'_>) -> Option<usize> {
+    let right = right.map(|line| moves.after(line));
+    let left = left.map(|line| moves.before(line));
+    let right = right.filter(|place| place.is_same);
+    let left = left.filter(|place| place.is_same);
+    let right = right.and_then(|place| rows.of_right(place.line));
+    right.or_else(|| rows.of_left(left?.line))
+}
+
+/// The row that is nearest to where a line was.
+fn nearest((left, right): Lines, rows: &Rows, moves: &Moves<'_>) -> usize {
+    let right = right.and_then(|line| rows.of_right(moves.after(line).line));
+    let left = || left.and_then(|line| rows.of_left(moves.before(line).line));
+    right
+        .or_else(left)
+        .unwrap_or_else(|| rows.len().saturating_sub(1))
+}
+
+/// The hunk of a line, or else the next one.
+fn nearest_hunk((left, right): Lines, hunks: &[Hunk], moves: &Moves<'_>) -> usize {
+    if let Some(right) = right {
+        let line = moves.after(right).line;
+        return hunks.partition_point(|hunk| hunk.after.end <= line);
+    }
+    let line = left.map_or(0, |line| moves.before(line).line);
+    hunks.partition_point(|hunk| hunk.before.end <= line)
+}

@@ -1,0 +1,133 @@
+//! Finding the hunks between two texts: line by line, with lines placed where people expect them.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use imara_diff::{Algorithm, Diff, InternedInput, Token};
+use similar::{DiffTag, capture_diff_slices_deadline};
+
+use crate::Text;
+
+/// Texts that differ over more lines than this are compared against the clock.
+const MANY_LINES: usize = 40_000;
+
+/// How long such a comparison may take. What is not compared by then is one hunk.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One change: these lines before become those lines after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// The lines before, from 0.
+    pub before: Range<usize>,
+    /// The lines after, from 0.
+    pub after: Range<usize>,
+    /// Whether it is taken out of the proposal.
+    pub out: bool,
+    /// What the reviewer should know about it.
+    pub mark: Option<Mark>,
+}
+
+/// What is special about a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The former proposal did not have it.
+    New,
+    /// The former proposal had another one there, which the reviewer took out or edited.
+    Changed,
+    /// It would undo a change of the file that is newer than the proposal.
+    Reverts,
+    /// The file has a newer change of the same lines.
+    Conflict,
+}
+
+impl Hunk {
+    /// A hunk that is in, like any other.
+    pub fn new(before: Range<usize>, after: Range<usize>) -> Self {
+        Self {
+            before,
+            after,
+            out: false,
+            mark: None,
+        }
+    }
+}
+
+/// The hunks that turn `before` into `after`.
+pub fn between(before: &Text, after: &Text) -> Vec<Hunk> {
+    if before.bytes() == after.bytes() {
+        return Vec::new();
+    }
+    let input = InternedInput::new(before.bytes(), after.bytes());
+    let (start, end) = same_ends(&input.before, &input.after);
+    let lines = before.len() + after.len() - 2 * (start + end);
+    let hunks = if lines <= MANY_LINES {
+        beautiful(&input)
+    } else {
+        quick(&input, start, end)
+    };
+    if is_sound(before, after, &hunks) {
+        hunks
+    } else {
+        vec![Hunk::new(0..before.len(), 0..after.len())]
+    }
+}
+
+/// Hunks where people expect them.
+fn beautiful(input: &InternedInput<&[u8]>) -> Vec<Hunk> {
+    let mut diff = Diff::compute(Algorithm::Histogram, input);
+    diff.postprocess_lines(input);
+    let range = |range: Range<u32>| range.start as usize..range.end as usize;
+    diff.hunks()
+        .map(|found| Hunk::new(range(found.before), range(found.after)))
+        .collect()
+}
+
+/// Hunks in bounded time; the lines that are the same at both ends need no comparison.
+fn quick(input: &InternedInput<&[u8]>, start: usize, end: usize) -> Vec<Hunk> {
+    let before = &input.before[start..input.before.len() - end];
+    let after = &input.after[start..input.after.len() - end];
+    let deadline = Some(Instant::now() + PATIENCE);
+    let changes = capture_diff_slices_deadline(similar::Algorithm::Myers, before, after, deadline);
+    let shift = |range: Range<usize>| range.start + start..range.end + start;
+    let mut hunks: Vec<Hunk> = Vec::new();
+    for change in changes {
+        if change.tag() == DiffTag::Equal {
+            continue;
+        }
+        let next = Hunk::new(shift(change.old_range()), shift(change.new_range()));
+        match hunks.last_mut() {
+            // A removal and an addition in one place are one change.
+            Some(last)
+                if last.before.end == next.before.start && last.after.end == next.after.start =>
+            {
+                last.before.end = next.before.end;
+                last.after.end = next.after.end;
+            }
+            _ => hunks.push(next),
+        }
+    }
+    hunks
+}
+
+/// How many lines are the same at the start, and how many of the others at the end.
+fn same_ends(before: &[Token], after: &[Token]) -> (usize, usize) {
+    let same = |(a, b): &(&Token, &Token)| a == b;
+    let start = before.iter().zip(after).take_while(same).count();
+    let (before, after) = (&before[start..], &after[start..]);
+    let end = before.iter().rev().zip(after.iter().rev());
+    (start, end.take_while(same).count())
+}
+
+/// Whether everything between the hunks is the same on both sides. What is accepted is put together
+/// from these pieces, so that this is made sure of rather than believed.
+pub fn is_sound(before: &Text, after: &Text, hunks: &[Hunk]) -> bool {
+    let (mut left, mut right) = (0, 0);
+    let end = Hunk::new(before.len()..before.len(), after.len()..after.len());
+    for hunk in hunks.iter().chain([&end]) {
+        if before.slice(left..hunk.before.start) != after.slice(right..hunk.after.start) {
+            return false;
+        }
+        (left, right) = (hunk.before.end, hunk.after.end);
+    }
+    true
+}

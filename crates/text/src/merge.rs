@@ -1,0 +1,338 @@
+//! Merging three ways: what a proposal changes, and what became of the file since it was made.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use crate::Text;
+use crate::hunks::{self, Hunk, Mark};
+
+/// The hunks that turn `ours`, the file as it is now, into `theirs`, whose `changes` are those from
+/// `base`. What would undo a newer change of the file, or is in its way, is marked and out: without
+/// those hunks the text has what both changed. Hunks that the reviewer took out stay out.
+pub fn hunks(base: &Text, theirs: &Text, ours: &Text, changes: &[Hunk]) -> Vec<Hunk> {
+    let newer = hunks::between(base, ours);
+    let mut merge = Merge {
+        theirs,
+        ours,
+        hunks: Vec::new(),
+        to_theirs: 0,
+        to_ours: 0,
+    };
+    let (mut changes, mut newer) = (changes, newer.as_slice());
+    while let Some(region) = Region::take(&mut changes, &mut newer) {
+        merge.push(&region);
+    }
+    if hunks::is_sound(ours, theirs, &merge.hunks) {
+        return merge.hunks;
+    }
+    let all = Hunk::new(0..ours.len(), 0..theirs.len());
+    vec![left_out(all, Mark::Conflict, ours)]
+}
+
+/// Lines of the base that one side or both changed.
+struct Region<'a> {
+    base: Range<usize>,
+    changes: &'a [Hunk],
+    newer: &'a [Hunk],
+}
+
+impl<'a> Region<'a> {
+    /// Takes the first region, with everything that overlaps.
+    fn take(changes: &mut &'a [Hunk], newer: &mut &'a [Hunk]) -> Option<Self> {
+        let mut base = match (changes.first(), newer.first()) {
+            (None, None) => return None,
+            (Some(one), None) | (None, Some(one)) => one.before.clone(),
+            (Some(one), Some(other)) => match order(&one.before, &other.before) {
+                Ordering::Greater => other.before.clone(),
+                Ordering::Less | Ordering::Equal => one.before.clone(),
+            },
+        };
+        let (mut theirs, mut ours) = (0, 0);
+        loop {
+            let is_in = |hunk: &&Hunk| order(&hunk.before, &base) == Ordering::Equal;
+            if let Some(hunk) = changes.get(theirs).filter(is_in) {
+                base = base.start.min(hunk.before.start)..base.end.max(hunk.before.end);
+                theirs += 1;
+            } else if let Some(hunk) = newer.get(ours).filter(is_in) {
+                base = base.start.min(hunk.before.start)..base.end.max(hunk.before.end);
+                ours += 1;
+            } else {
+                break;
+            }
+        }
+        let (taken, rest) = changes.split_at(theirs);
+        *changes = rest;
+        let (taken_newer, rest) = newer.split_at(ours);
+        *newer = rest;
+        Some(Self {
+            base,
+            changes: taken,
+            newer: taken_newer,
+        })
+    }
+}
+
+/// Which of two changes of the base is above the other; equal if they overlap. What is only inserted
+/// overlaps what is inserted at the same place, or around it.
+fn order(one: &Range<usize>, other: &Range<usize>) -> Ordering {
+    if one == other {
+        Ordering::Equal
+    } else if one.end <= other.start {
+        Ordering::Less
+    } else if other.end <= one.start {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
+    }
+}
+
+struct Merge<'a> {
+    theirs: &'a Text,
+    ours: &'a Text,
+    hunks: Vec<Hunk>,
+    /// How far a line of the base is from its place in the two others.
+    to_theirs: isize,
+    to_ours: isize,
+}
+
+impl Merge<'_> {
+    fn push(&mut self, region: &Region<'_>) {
+        let theirs = moved(&region.base, &mut self.to_theirs, region.changes);
+        let ours = moved(&region.base, &mut self.to_ours, region.newer);
+        let hunk = Hunk::new(ours, theirs);
+        match (region.changes, region.newer) {
+            ([change, ..], []) => self.hunks.push(Hunk {
+                out: change.out,
+                mark: change.mark,
+                ..hunk
+            }),
+            ([], _) => self.hunks.push(left_out(hunk, Mark::Reverts, self.ours)),
+            _ => self.push_conflict(&hunk),
+        }
+    }
+
+    /// Both changed these lines. Where they did the same there is nothing left to do.
+    fn push_conflict(&mut self, whole: &Hunk) {
+        let lines = |text: &Text, lines: &Range<usize>| Text::new(text.slice(lines.clone()));
+        let ours = lines(self.ours, &whole.before);
+        let theirs = lines(self.theirs, &whole.after);
+        for part in hunks::between(&ours, &theirs) {
+            let shift =
+                |part: Range<usize>, by: &Range<usize>| part.start + by.start..part.end + by.start;
+            let hunk = Hunk::new(
+                shift(part.before, &whole.before),
+                shift(part.after, &whole.after),
+            );
+            self.hunks.push(left_out(hunk, Mark::Conflict, self.ours));
+        }
+    }
+}
+
+/// Where lines of the base are in a text with these changes of them; `offset` moves on.
+fn moved(base: &Range<usize>, offset: &mut isize, changes: &[Hunk]) -> Range<usize> {
+    let start = base.start.saturating_add_signed(*offset);
+    for hunk in changes {
+        *offset += signed(hunk.after.len()) - signed(hunk.before.len());
+    }
+    start..base.end.saturating_add_signed(*offset)
+}
+
+fn signed(lines: usize) -> isize {
+    isize::try_from(lines).unwrap_or(isize::MAX)
+}
+
+/// A hunk that nobody asked for. Lines that are no text cannot be put into a proposal: such a hunk
+/// stays in, and its mark says so.
+fn left_out(hunk: Hunk, mark: Mark, ours: &Text) -> Hunk {
+    Hunk {
+        out: std::str::from_utf8(ours.slice(hunk.before.clone())).is_ok(),
+        mark: Some(mark),
+        ..hunk
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the hunks leave of two texts, without those that are out.
+    fn text(ours: &Text, theirs: &Text, hunks: &[Hunk]) -> String {
+        let mut bytes = Vec::new();
+        let mut next = 0;
+        for hunk in hunks {
+            bytes.extend_from_slice(ours.slice(next..hunk.before.start));
+            bytes.extend_from_slice(match hunk.out {
+                true => ours.slice(hunk.before.clone()),
+                false => theirs.slice(hunk.after.clone()),
+            });
+            next = hunk.before.end;
+        }
+        bytes.extend_from_slice(ours.slice(next..ours.len()));
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn merged(base: &str, theirs: &str, ours: &str) -> (String, Vec<(Option<Mark>, bool)>) {
+        let (base, theirs, ours) = (Text::new(base), Text::new(theirs), Text::new(ours));
+        let changes = hunks::between(&base, &theirs);
+        let found = hunks(&base, &theirs, &ours, &changes);
+        let marks = found.iter().map(|hunk| (hunk.mark, hunk.out)).collect();
+        (text(&ours, &theirs, &found), marks)
+    }
+
+    const NEWER: (Option<Mark>, bool) = (Some(Mark::Reverts), true);
+    const CONFLICT: (Option<Mark>, bool) = (Some(Mark::Conflict), true);
+    const PLAIN: (Option<Mark>, bool) = (None, false);
+
+    #[test]
+    fn a_newer_change_stays_and_undoing_it_is_marked() {
+        assert_eq!(
+            merged("a\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n", "A\nb\nc\nd\ne\n"),
+            ("A\nb\nc\nd\nE\n".to_owned(), vec![NEWER, PLAIN])
+        );
+    }
+
+    #[test]
+    fn changes_of_neighbouring_lines_are_both_kept() {
+        assert_eq!(
+            merged("a\nb\n", "a\nB\n", "A\nb\n"),
+            ("A\nB\n".to_owned(), vec![NEWER, PLAIN])
+        );
+        assert_eq!(
+            merged("a\nb\n", "a\nx\nb\n", "A\nb\n"),
+            ("A\nx\nb\n".to_owned(), vec![NEWER, PLAIN])
+        );
+    }
+
+    #[test]
+    fn a_conflict_is_marked_and_what_both_did_is_no_hunk() {
+        assert_eq!(
+            merged("a\nb\n", "a\nthis\n", "a\nthat\n"),
+            ("a\nthat\n".to_owned(), vec![CONFLICT])
+        );
+        assert_eq!(
+            merged("a\n", "a\nthis\n", "a\nthat\n"),
+            ("a\nthat\n".to_owned(), vec![CONFLICT])
+        );
+        assert_eq!(
+            merged("a\nb\nc\n", "A\nb\nC\n", "A\nb\nc\n"),
+            ("A\nb\nC\n".to_owned(), vec![PLAIN])
+        );
+    }
+
+    #[test]
+    fn ends_of_lines_and_of_files_are_kept_byte_for_byte() {
+        assert_eq!(
+            merged(
+                "\u{feff}a\r\nb\r\nc",
+                "\u{feff}a\r\nB\r\nc",
+                "\u{feff}a\r\nb\r\nc\r\nd"
+            )
+            .0,
+            "\u{feff}a\r\nB\r\nc\r\nd"
+        );
+        assert_eq!(merged("a\nb\nc", "a\nb\nC", "b\nc").0, "b\nC");
+    }
+
+    #[test]
+    fn newer_lines_that_are_no_text_cannot_be_kept_and_that_is_marked() {
+        let (base, theirs) = (Text::new("a\nb\n"), Text::new("a\nB\n"));
+        let ours = Text::new(b"\xff\nb\n".to_vec());
+        let found = hunks(&base, &theirs, &ours, &hunks::between(&base, &theirs));
+        assert_eq!((found[0].mark, found[0].out), (Some(Mark::Reverts), false));
+    }
+
+    /// What happens to one line of the base.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Fate {
+        Kept,
+        Gone,
+        Replaced,
+        Preceded,
+    }
+
+    fn fates() -> impl Strategy<Value = Vec<(Fate, Fate)>> {
+        let fate = || {
+            prop_oneof![
+                4 => Just(Fate::Kept),
+                1 => Just(Fate::Gone),
+                1 => Just(Fate::Replaced),
+                1 => Just(Fate::Preceded),
+            ]
+        };
+        prop::collection::vec((fate(), fate()), 0..30)
+    }
+
+    fn changed(fates: impl Iterator<Item = Fate>, who: &str, end: &str) -> String {
+        let line = |(at, fate)| match fate {
+            Fate::Kept => format!("line {at}{end}"),
+            Fate::Gone => String::new(),
+            Fate::Replaced => format!("{who} {at}{end}"),
+            Fate::Preceded => format!("{who} {at}{end}line {at}{end}"),
+        };
+        fates.enumerate().map(line).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_merge_without_overlap_has_both_changes(fates in fates(), end in "\r?\n") {
+            let mut single = Vec::new();
+            for (theirs, ours) in fates {
+                // One side only changes each line, and a line between is left alone.
+                let ours = if theirs == Fate::Kept { ours } else { Fate::Kept };
+                single.extend([(theirs, ours), (Fate::Kept, Fate::Kept)]);
+            }
+            let base = changed(single.iter().map(|_| Fate::Kept), "", &end);
+            let theirs = changed(single.iter().map(|fate| fate.0), "theirs", &end);
+            let ours = changed(single.iter().map(|fate| fate.1), "ours", &end);
+            let lines = single.iter().enumerate().map(|(at, (theirs, ours))| {
+                let fate = if *theirs == Fate::Kept { *ours } else { *theirs };
+                let who = if *theirs == Fate::Kept { "ours" } else { "theirs" };
+                match fate {
+                    Fate::Kept => format!("line {at}{end}"),
+                    Fate::Gone => String::new(),
+                    Fate::Replaced => format!("{who} {at}{end}"),
+                    Fate::Preceded => format!("{who} {at}{end}line {at}{end}"),
+                }
+            });
+            let both: String = lines.collect();
+            let (text, marks) = merged(&base, &theirs, &ours);
+            prop_assert_eq!(text, both);
+            prop_assert!(!marks.contains(&CONFLICT));
+        }
+
+        #[test]
+        fn nothing_newer_is_lost_unless_a_marked_hunk_is_taken_in(fates in fates()) {
+            let base = changed(fates.iter().map(|_| Fate::Kept), "", "\n");
+            let theirs = changed(fates.iter().map(|fate| fate.0), "theirs", "\n");
+            let ours = changed(fates.iter().map(|fate| fate.1), "ours", "\n");
+            let (text, _) = merged(&base, &theirs, &ours);
+            let newer = ours.lines().filter(|line| line.starts_with("ours"));
+            let lines: Vec<&str> = text.lines().collect();
+            for line in newer {
+                prop_assert!(lines.contains(&line), "{} is not in {}", line, text);
+            }
+            for (at, (_, ours)) in fates.iter().enumerate() {
+                let line = format!("line {at}");
+                let is_gone = matches!(ours, Fate::Gone | Fate::Replaced);
+                prop_assert!(!(is_gone && lines.contains(&line.as_str())), "{} is back", line);
+            }
+        }
+
+        #[test]
+        fn with_every_hunk_in_it_is_the_proposal_and_with_none_the_file(
+            base in "([ab{}\u{feff}]?\r?\n){0,8}[ab]?",
+            theirs in "([ab{}\u{feff}]?\r?\n){0,8}[ab]?",
+            ours in "([ab{}\u{feff}]?\r?\n){0,8}[ab]?",
+        ) {
+            let (base, theirs, ours) = (Text::new(base), Text::new(theirs), Text::new(ours));
+            let mut found = hunks(&base, &theirs, &ours, &hunks::between(&base, &theirs));
+            for (out, whole) in [(false, &theirs), (true, &ours)] {
+                found.iter_mut().for_each(|hunk| hunk.out = out);
+                let result = text(&ours, &theirs, &found);
+                prop_assert_eq!(result.as_bytes(), whole.bytes());
+            }
+        }
+    }
+}

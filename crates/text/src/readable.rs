@@ -1,0 +1,65 @@
+//! Whether a text can be read on a screen at all.
+
+use std::fmt;
+
+use crate::Text;
+
+/// Where a zero byte means that a file is no text, as version control has it.
+const START: usize = 8_000;
+
+/// Nobody reads a longer line, and laying one out takes seconds.
+const MAX_LINE: usize = 1 << 20;
+
+/// Why a text is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is no text.
+    Binary,
+    /// A line has more bytes than anybody can read.
+    LongLine,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Binary => "binary",
+            Self::LongLine => "a line of more than 1 MiB",
+        })
+    }
+}
+
+/// Why `text` cannot be read, if so. Text in another encoding than UTF-8 can, more or less.
+pub fn unreadable(text: &Text) -> Option<Unreadable> {
+    let bytes = text.bytes();
+    let has_long_line = text.longest_line() > MAX_LINE;
+    let has_zero = |bytes: &[u8]| bytes.contains(&0);
+    let is_binary = if text.is_utf8() {
+        has_long_line && has_zero(bytes)
+    } else {
+        has_long_line || has_zero(&bytes[..bytes.len().min(START)])
+    };
+    if is_binary {
+        Some(Unreadable::Binary)
+    } else {
+        has_long_line.then_some(Unreadable::LongLine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_can_read_is_known_and_odd_text_is_shown() {
+        let why = |bytes: &[u8]| unreadable(&Text::new(bytes));
+        assert_eq!(why(b"\x89PNG\r\n\x1a\n\0\0"), Some(Unreadable::Binary));
+        assert_eq!(why(&vec![0; MAX_LINE + 1]), Some(Unreadable::Binary));
+        assert_eq!(why(&vec![0xff; MAX_LINE + 1]), Some(Unreadable::Binary));
+        assert_eq!(why(&vec![b'x'; MAX_LINE + 1]), Some(Unreadable::LongLine));
+        assert_eq!(why(&vec![b'x'; MAX_LINE]), None);
+        assert_eq!(why(&b"x\n".repeat(MAX_LINE)), None);
+        assert_eq!(why(b"caf\xe9\n"), None);
+        assert_eq!(why(b"a zero \0 in text\n"), None);
+        assert_eq!(why(b""), None);
+    }
+}
