@@ -60,12 +60,12 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Unreachable`] when nobody listens, [`ClientError::Silent`] when whoever listens
-    /// does not answer in time ([`Address::with_patience`]), [`ClientError::Refused`] when the token
+    /// does not answer in time ([`Address::with_timeouts`]), [`ClientError::Refused`] when the token
     /// is not accepted or there is no event stream, [`ClientError::Protocol`] when the answers are
     /// not MCP, or of a revision that this client does not know.
     pub async fn connect_to(address: Address) -> Result<(Self, Updates), ClientError> {
         let (aside, asides) = mpsc::channel(MAX_ASIDE);
-        let patience = address.handshake;
+        let limit = address.handshake;
         let link = Link {
             address,
             session: SessionHeaders::default(),
@@ -76,14 +76,13 @@ impl Client {
             aside,
             server: Server::default(),
         };
-        let session = within(patience, client.initialize()).await?;
+        let session = within(limit, client.initialize()).await?;
         let address = client.link.address.clone();
         client.link = Arc::new(Link { address, session });
         let initialized = json!({"method": "notifications/initialized"});
         client.link.notify(initialized).await?;
         let stream = client.link.open_stream().await?;
-        client.server.tools = match within(patience, client.request("tools/list", json!({}))).await
-        {
+        client.server.tools = match within(limit, client.request("tools/list", json!({}))).await {
             Ok((_, result)) => tool_names(&result),
             // As agents do: it has none then.
             Err(ClientError::Protocol(_)) => Vec::new(),

@@ -43,10 +43,10 @@ pub(crate) fn unreachable(
 
 /// Waits for `answer`, but only for so long.
 pub(crate) async fn within<T>(
-    patience: Duration,
+    limit: Duration,
     answer: impl Future<Output = Result<T, ClientError>>,
 ) -> Result<T, ClientError> {
-    tokio::time::timeout(patience, answer)
+    tokio::time::timeout(limit, answer)
         .await
-        .unwrap_or(Err(ClientError::Silent(patience)))
+        .unwrap_or(Err(ClientError::Silent(limit)))
 }

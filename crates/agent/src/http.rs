@@ -88,7 +88,7 @@ impl Address {
     /// Waits at most so long for each step of the handshake (10 s without this) and for the answer to
     /// a tool call (60 s without this).
     #[must_use]
-    pub fn with_patience(mut self, handshake: Duration, call: Duration) -> Self {
+    pub fn with_timeouts(mut self, handshake: Duration, call: Duration) -> Self {
         self.handshake = handshake;
         self.call = call;
         self

@@ -22,7 +22,7 @@ use backoff::Backoff;
 use hub::Hub;
 
 /// How long leaving may take in all.
-const PARTING: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A connection that lasted so long was a good one.
 const STABLE: Duration = Duration::from_secs(5);
@@ -153,7 +153,7 @@ impl Session {
     /// [`Decision::Closed`], or the decision that was made just before. Takes two seconds at most.
     pub async fn end(mut self) {
         // Most companions do not let sessions be ended: the stream's end tells them, too.
-        let _ = within(PARTING, self.leave()).await;
+        let _ = within(CLOSE_TIMEOUT, self.leave()).await;
     }
 
     async fn leave(&mut self) -> Result<(), ClientError> {

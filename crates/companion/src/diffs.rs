@@ -28,7 +28,7 @@ use crate::sessions::SessionId;
 pub(crate) use steps::Decision;
 
 /// How long the editor may take to open or close a view.
-pub(crate) const EDITOR_PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Diffs<C> {

@@ -2,7 +2,7 @@
 //! as an [`Editor`].
 //!
 //! Agents come in through the endpoint, which alone knows HTTP, and MCP, which alone knows the
-//! SDK. Front ends come in through a [`Handle`], commands through [`control`]. All of it becomes
+//! SDK. FrontendHandle ends come in through a [`Handle`], commands through [`control`]. All of it becomes
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 

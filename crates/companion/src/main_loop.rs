@@ -28,10 +28,10 @@ use crate::target;
 
 /// How often discovery files are put back that somebody deleted, and files that vanished leave
 /// the context.
-const UPKEEP: Duration = Duration::from_secs(10);
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long the last outcomes may take to reach their agents when the companion stops.
-const FAREWELL: Duration = Duration::from_millis(600);
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 
 /// How long the disk may take to keep what never reached its agent when the companion stops.
 const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -75,7 +75,7 @@ impl MainLoop {
             sessions: Sessions::default(),
             outboxes: HashMap::new(),
             losses,
-            upkeep: Instant::now() + UPKEEP,
+            upkeep: Instant::now() + UPKEEP_INTERVAL,
             told: Vec::new(),
         }
     }
@@ -192,7 +192,7 @@ impl MainLoop {
             tokio::spawn(async move { mcp.free(&session).await });
         }
         if self.upkeep <= now {
-            self.upkeep = now + UPKEEP;
+            self.upkeep = now + UPKEEP_INTERVAL;
             if self.presence.restore() {
                 self.tell_status();
             }
@@ -397,7 +397,7 @@ impl MainLoop {
             // What was taken from an outbox still has to get into the socket.
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
-        let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, farewell).await;
         let sessions: Vec<_> = self.outboxes.keys().cloned().collect();
         for session in sessions {
             self.lose_undelivered(&session);

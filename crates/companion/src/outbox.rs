@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::wire::{Fate, Mark, Wire};
 
 /// How long a connection has to outlive what it sent: by then a living agent has read it.
-const OUTLIVED: Duration = Duration::from_secs(10);
+const DELIVERY_GRACE: Duration = Duration::from_secs(10);
 
 /// Something to push.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Outbox {
     pub(crate) fn forget_outlived(&self, now: Instant) {
         self.lock().in_flight.retain(|sent| {
             let sent_at = sent.mark.sent_at();
-            let is_outlived = sent_at.is_some_and(|at| at + OUTLIVED <= now);
+            let is_outlived = sent_at.is_some_and(|at| at + DELIVERY_GRACE <= now);
             !is_outlived || (sent.delivery.is_edited && !sent.is_answered)
         });
     }
@@ -370,11 +370,11 @@ mod tests {
         let (stream, wire) = wired(&outbox);
         assert_eq!(stream.take(), rejected("/a"));
         let now = Instant::now();
-        outbox.forget_outlived(now + OUTLIVED * 2);
+        outbox.forget_outlived(now + DELIVERY_GRACE * 2);
         wire.sent(10);
         wire.flushed();
         assert_eq!(outbox.lock().in_flight.len(), 1, "it was not sent");
-        outbox.forget_outlived(Instant::now() + OUTLIVED);
+        outbox.forget_outlived(Instant::now() + DELIVERY_GRACE);
         drop(stream);
         wire.end(0, true);
         assert_eq!(outbox.stream(None).take(), None);
@@ -461,7 +461,7 @@ mod tests {
             wire.sent(10);
             wire.flushed();
         }
-        outbox.forget_outlived(Instant::now() + OUTLIVED * 100);
+        outbox.forget_outlived(Instant::now() + DELIVERY_GRACE * 100);
         drop(stream);
         wire.end(0, true);
         assert_eq!(outbox.take_undelivered(), [accepted("/mine", true)]);
@@ -476,7 +476,7 @@ mod tests {
         wire.sent(10);
         wire.flushed();
         outbox.heard();
-        outbox.forget_outlived(Instant::now() + OUTLIVED);
+        outbox.forget_outlived(Instant::now() + DELIVERY_GRACE);
         assert!(outbox.lock().in_flight.is_empty());
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pillion_protocol::Dialect;
 
 /// How long a session without an event stream and without a request is kept.
-pub(crate) const AWAY: Duration = Duration::from_secs(30);
+pub(crate) const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 
 /// An MCP session's id.
 pub(crate) type SessionId = Arc<str>;
@@ -116,7 +116,7 @@ impl Sessions {
         self.sessions
             .iter()
             .filter(|(_, session)| session.streams == 0)
-            .map(|(id, session)| (id, session.last_heard + AWAY))
+            .map(|(id, session)| (id, session.last_heard + RECONNECT_GRACE))
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
         sessions.open(id("a"), Dialect::GeminiCli, start);
         sessions.stream_opened(&id("a"));
         assert_eq!(sessions.due(), None);
-        assert!(sessions.expired(start + AWAY * 1000).is_empty());
+        assert!(sessions.expired(start + RECONNECT_GRACE * 1000).is_empty());
     }
 
     #[test]
@@ -142,13 +142,17 @@ mod tests {
         let (mut sessions, start) = (Sessions::default(), Instant::now());
         sessions.open(id("a"), Dialect::GeminiCli, start);
         sessions.stream_opened(&id("a"));
-        sessions.stream_closed(&id("a"), start + AWAY);
-        assert_eq!(sessions.due(), Some(start + AWAY * 2));
+        sessions.stream_closed(&id("a"), start + RECONNECT_GRACE);
+        assert_eq!(sessions.due(), Some(start + RECONNECT_GRACE * 2));
         sessions.stream_opened(&id("a"));
         assert_eq!(sessions.due(), None);
-        sessions.stream_closed(&id("a"), start + AWAY * 3);
-        assert!(sessions.expired(start + AWAY * 4 - MILLISECOND).is_empty());
-        assert_eq!(sessions.expired(start + AWAY * 4), [id("a")]);
+        sessions.stream_closed(&id("a"), start + RECONNECT_GRACE * 3);
+        assert!(
+            sessions
+                .expired(start + RECONNECT_GRACE * 4 - MILLISECOND)
+                .is_empty()
+        );
+        assert_eq!(sessions.expired(start + RECONNECT_GRACE * 4), [id("a")]);
     }
 
     #[test]
@@ -175,8 +179,8 @@ mod tests {
     fn requests_keep_a_session_without_a_stream() {
         let (mut sessions, start) = (Sessions::default(), Instant::now());
         sessions.open(id("a"), Dialect::QwenCode, start);
-        sessions.heard(&id("a"), start + AWAY);
-        assert_eq!(sessions.due(), Some(start + AWAY * 2));
+        sessions.heard(&id("a"), start + RECONNECT_GRACE);
+        assert_eq!(sessions.due(), Some(start + RECONNECT_GRACE * 2));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use http::Method;
 use pillion_protocol::Token;
 use serde_json::json;
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::message::{NEWEST_VERSION, initialize_params, request};
 use crate::probe::{NoAnswer, Probe};
@@ -13,6 +12,7 @@ use crate::rule::Group::Access;
 use crate::rule::Level::{May, Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::session::Session;
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -283,28 +283,28 @@ impl Bearer {
 }
 
 /// What a refusal looks like. The contract names no status for it: a closed connection is one, too.
-async fn refused(bench: &Bench, within: Option<&Session<'_>>, probe: Probe) -> Finding {
-    let patience = bench.line.patience.answer;
-    let answer = match bench.line.send(probe, patience).await {
+async fn refused(test: &TestContext, within: Option<&Session<'_>>, probe: Probe) -> Finding {
+    let limit = test.connection.timeouts.answer;
+    let answer = match test.connection.send(probe, limit).await {
         Ok(answer) => answer,
         Err(closed) if closed.is_hung_up => {
-            is_served(bench, within).await?;
+            is_served(test, within).await?;
             return Ok("the connection is closed".to_owned());
         }
         Err(NoAnswer { why, .. }) => return broken(why),
     };
-    bench.line.opened_by(&answer);
+    test.connection.opened_by(&answer);
     let status = answer.status.as_u16();
     if !answer.status.is_success() {
-        let token = bench.line.target.token();
+        let token = test.connection.target.token();
         let token = token.as_ref().map_or("", Token::expose);
-        if answer.holds(token, bench.line.patience.quiet).await {
+        if answer.holds(token, test.connection.timeouts.quiet).await {
             return broken(format!("HTTP {status}, with the token in it"));
         }
         return Ok(format!("HTTP {status}"));
     }
     if answer.media_type() == "application/json"
-        && let Ok(reply) = answer.reply(&json!(0), patience).await
+        && let Ok(reply) = answer.reply(&json!(0), limit).await
         && reply["error"].is_object()
         && reply.get("result").is_none()
     {
@@ -314,10 +314,10 @@ async fn refused(bench: &Bench, within: Option<&Session<'_>>, probe: Probe) -> F
 }
 
 /// Who closes every connection, or is gone for good, refuses nobody.
-async fn is_served(bench: &Bench, within: Option<&Session<'_>>) -> Result<(), Problem> {
+async fn is_served(test: &TestContext, within: Option<&Session<'_>>) -> Result<(), Problem> {
     let served = match within {
         Some(session) => session.is_served().await,
-        None => Session::open(&bench.line).await.map(|_| ()),
+        None => Session::open(&test.connection).await.map(|_| ()),
     };
     served.or_else(|NoAnswer { why, .. }| {
         broken(format!(
@@ -328,13 +328,13 @@ async fn is_served(bench: &Bench, within: Option<&Session<'_>>) -> Result<(), Pr
 
 /// The same of each of these.
 async fn all_refused(
-    bench: &Bench,
+    test: &TestContext,
     within: Option<&Session<'_>>,
     probes: impl IntoIterator<Item = Probe>,
 ) -> Finding {
     let mut seen: Vec<String> = Vec::new();
     for probe in probes {
-        let new = refused(bench, within, probe).await?;
+        let new = refused(test, within, probe).await?;
         if !seen.contains(&new) {
             seen.push(new);
         }
@@ -343,8 +343,8 @@ async fn all_refused(
 }
 
 /// The token to present, in every wrong way.
-fn token(bench: &Bench) -> Result<String, Problem> {
-    match bench.line.target.token() {
+fn token(test: &TestContext) -> Result<String, Problem> {
+    match test.connection.target.token() {
         Some(token) => Ok(token.expose().to_owned()),
         None => blocked(&["C2.4-authToken"], "no discovery file holds a token"),
     }
@@ -354,8 +354,8 @@ fn initialize() -> String {
     request(0, "initialize", initialize_params(NEWEST_VERSION))
 }
 
-fn secret(bench: &Bench) -> Finding {
-    let token = token(bench)?;
+fn secret(test: &TestContext) -> Finding {
+    let token = token(test)?;
     let length = token.chars().count();
     let mut letters: Vec<_> = token.chars().collect();
     letters.sort_unstable();
@@ -372,12 +372,15 @@ fn secret(bench: &Bench) -> Finding {
     }
 }
 
-async fn every_token(bench: &Bench) -> Finding {
+async fn every_token(test: &TestContext) -> Finding {
     let mut accepted = 0;
-    for file in bench.line.target.discovery_files() {
+    for file in test.connection.target.discovery_files() {
         let Some(token) = file.token() else { continue };
-        let probe = bench.line.stranger(Method::POST).bearer(token.expose());
-        let answer = bench.sent(probe.body(initialize())).await?;
+        let probe = test
+            .connection
+            .stranger(Method::POST)
+            .bearer(token.expose());
+        let answer = test.sent(probe.body(initialize())).await?;
         if !answer.status.is_success() {
             let status = answer.status.as_u16();
             return broken(format!(
@@ -385,8 +388,8 @@ async fn every_token(bench: &Bench) -> Finding {
                 file.path.display()
             ));
         }
-        bench.line.opened_by(&answer);
-        bench.line.clean_up().await;
+        test.connection.opened_by(&answer);
+        test.connection.clean_up().await;
         accepted += 1;
     }
     match accepted {
@@ -395,37 +398,37 @@ async fn every_token(bench: &Bench) -> Finding {
     }
 }
 
-async fn post(bench: &Bench, bearer: Bearer) -> Finding {
-    let token = token(bench)?;
-    let probe = bench.line.stranger(Method::POST).body(initialize());
-    all_refused(bench, None, bearer.on(&probe, &token)?).await
+async fn post(test: &TestContext, bearer: Bearer) -> Finding {
+    let token = token(test)?;
+    let probe = test.connection.stranger(Method::POST).body(initialize());
+    all_refused(test, None, bearer.on(&probe, &token)?).await
 }
 
-async fn post_in_session(bench: &Bench) -> Finding {
-    token(bench)?;
-    let session = bench.deaf_session().await?;
-    let probe = session.dress(bench.line.stranger(Method::POST));
+async fn post_in_session(test: &TestContext) -> Finding {
+    token(test)?;
+    let session = test.deaf_session().await?;
+    let probe = session.dress(test.connection.stranger(Method::POST));
     refused(
-        bench,
+        test,
         Some(&session),
         probe.body(request(0, "tools/list", json!({}))),
     )
     .await
 }
 
-async fn get(bench: &Bench, bearer: Bearer) -> Finding {
-    let token = token(bench)?;
-    let session = bench.deaf_session().await?;
-    let probe = session.dress(bench.line.stranger(Method::GET));
+async fn get(test: &TestContext, bearer: Bearer) -> Finding {
+    let token = token(test)?;
+    let session = test.deaf_session().await?;
+    let probe = session.dress(test.connection.stranger(Method::GET));
     let probe = probe.accept("text/event-stream");
-    all_refused(bench, Some(&session), bearer.on(&probe, &token)?).await
+    all_refused(test, Some(&session), bearer.on(&probe, &token)?).await
 }
 
-async fn delete(bench: &Bench, bearer: Bearer) -> Finding {
-    let token = token(bench)?;
-    let session = bench.deaf_session().await?;
-    let probe = session.dress(bench.line.stranger(Method::DELETE));
-    let seen = all_refused(bench, Some(&session), bearer.on(&probe, &token)?).await?;
+async fn delete(test: &TestContext, bearer: Bearer) -> Finding {
+    let token = token(test)?;
+    let session = test.deaf_session().await?;
+    let probe = session.dress(test.connection.stranger(Method::DELETE));
+    let seen = all_refused(test, Some(&session), bearer.on(&probe, &token)?).await?;
     if let Err(NoAnswer { why, .. }) = session.is_served().await {
         return broken(format!("the session is gone afterwards: {why}"));
     }
@@ -433,55 +436,57 @@ async fn delete(bench: &Bench, bearer: Bearer) -> Finding {
 }
 
 /// The last two begin like allowed ones.
-async fn origin_foreign(bench: &Bench) -> Finding {
-    let port = bench.line.target.port();
+async fn origin_foreign(test: &TestContext) -> Finding {
+    let port = test.connection.target.port();
     let origins = [
         "https://evil.example".to_owned(),
         format!("http://evil.example:{port}"),
         format!("http://127.0.0.1.evil.example:{port}"),
         "http://localhost.evil.example".to_owned(),
     ];
-    let probe = || bench.line.probe(Method::POST).body(initialize());
+    let probe = || test.connection.probe(Method::POST).body(initialize());
     let probes = origins.iter().map(|origin| probe().origin(origin));
-    all_refused(bench, None, probes).await
+    all_refused(test, None, probes).await
 }
 
-async fn origin_null(bench: &Bench) -> Finding {
-    let probe = bench.line.probe(Method::POST).origin("null");
-    refused(bench, None, probe.body(initialize())).await
+async fn origin_null(test: &TestContext) -> Finding {
+    let probe = test.connection.probe(Method::POST).origin("null");
+    refused(test, None, probe.body(initialize())).await
 }
 
-async fn origin_own(bench: &Bench) -> Finding {
-    let origin = format!("http://127.0.0.1:{}", bench.line.target.port());
-    let probe = bench.line.probe(Method::POST).origin(&origin);
-    lets_in(bench, probe).await
+async fn origin_own(test: &TestContext) -> Finding {
+    let origin = format!("http://127.0.0.1:{}", test.connection.target.port());
+    let probe = test.connection.probe(Method::POST).origin(&origin);
+    lets_in(test, probe).await
 }
 
-async fn host_foreign(bench: &Bench) -> Finding {
-    let port = bench.line.target.port();
-    let probe = || bench.line.probe(Method::POST).body(initialize());
+async fn host_foreign(test: &TestContext) -> Finding {
+    let port = test.connection.target.port();
+    let probe = || test.connection.probe(Method::POST).body(initialize());
     let hosts = [
         "evil.example",
         "127.0.0.1.evil.example",
         "localhost.evil.example",
     ];
     let probes = hosts.map(|host| probe().host(&format!("{host}:{port}")));
-    all_refused(bench, None, probes).await
+    all_refused(test, None, probes).await
 }
 
-async fn host(bench: &Bench, name: &str) -> Finding {
-    let host = format!("{name}:{}", bench.line.target.port());
-    lets_in(bench, bench.line.probe(Method::POST).host(&host)).await
+async fn host(test: &TestContext, name: &str) -> Finding {
+    let host = format!("{name}:{}", test.connection.target.port());
+    lets_in(test, test.connection.probe(Method::POST).host(&host)).await
 }
 
-async fn lets_in(bench: &Bench, probe: Probe) -> Finding {
+async fn lets_in(test: &TestContext, probe: Probe) -> Finding {
     // Whether it would let anybody in is another rule's matter.
-    bench.has_sessions().await?;
-    let answer = bench.sent(probe.body(initialize())).await?;
+    test.has_sessions().await?;
+    let answer = test.sent(probe.body(initialize())).await?;
     let status = answer.status;
-    bench.line.opened_by(&answer);
+    test.connection.opened_by(&answer);
     if status.is_success() {
-        let reply = answer.reply(&json!(0), bench.line.patience.answer).await;
+        let reply = answer
+            .reply(&json!(0), test.connection.timeouts.answer)
+            .await;
         return match reply {
             Ok(_) => Ok(format!("HTTP {}", status.as_u16())),
             Err(NoAnswer { why, .. }) => broken(why),

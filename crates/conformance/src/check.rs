@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::bench::Bench;
 use crate::rule::{Finding, Group, Level, Rule};
+use crate::test_context::TestContext;
 
 /// A check under way.
 pub(super) type Checking<'a> = Pin<Box<dyn Future<Output = Finding> + 'a>>;
@@ -13,7 +13,7 @@ pub(super) type Checking<'a> = Pin<Box<dyn Future<Output = Finding> + 'a>>;
 #[derive(Clone, Copy)]
 pub(super) struct Check {
     pub(super) rule: Rule,
-    pub(super) run: for<'a> fn(&'a Bench) -> Checking<'a>,
+    pub(super) run: for<'a> fn(&'a TestContext) -> Checking<'a>,
 }
 
 /// One row of a group's table.
@@ -22,7 +22,7 @@ pub(super) const fn check(
     level: Level,
     id: &'static str,
     title: &'static str,
-    run: for<'a> fn(&'a Bench) -> Checking<'a>,
+    run: for<'a> fn(&'a TestContext) -> Checking<'a>,
 ) -> Check {
     let rule = Rule {
         id,

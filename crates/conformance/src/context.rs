@@ -7,19 +7,19 @@ use std::time::{Duration, SystemTime};
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::message::is_context;
+use crate::observation::{Contexts, Moves, TOO_CLOSE};
 use crate::probe::NoAnswer;
 use crate::rule::Group::Context;
 use crate::rule::Level::{May, Must, Should};
 use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
-use crate::seen::{Contexts, Moves, TOO_CLOSE};
+use crate::scenario::{self, files};
 use crate::shape::{
     absolute_path, context_shape, cursor, details, existing_file, newest_is_active, one_active,
     selection, timestamp,
 };
-use crate::story::{self, files};
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -173,8 +173,8 @@ const SEVERAL: &str = "two files were never listed together: open several in the
 const INACCURATE: Duration = Duration::from_secs(2);
 
 /// The contexts, if there are any.
-async fn heard(bench: &Bench) -> Result<&Contexts, Problem> {
-    let contexts = story::contexts(bench).await?;
+async fn heard(test: &TestContext) -> Result<&Contexts, Problem> {
+    let contexts = scenario::contexts(test).await?;
     match contexts.all().next() {
         Some(_) => Ok(contexts),
         None => unchecked("no `ide/contextUpdate` came"),
@@ -190,8 +190,12 @@ fn no_file<T>(contexts: &Contexts) -> Result<T, Problem> {
 }
 
 /// Every file that was listed keeps a rule.
-async fn each_file(bench: &Bench, look: fn(&Value) -> Result<Look, String>, none: &str) -> Finding {
-    let contexts = heard(bench).await?;
+async fn each_file(
+    test: &TestContext,
+    look: fn(&Value) -> Result<Look, String>,
+    none: &str,
+) -> Finding {
+    let contexts = heard(test).await?;
     if contexts.files().next().is_none() {
         return no_file(contexts);
     }
@@ -204,8 +208,8 @@ async fn each_file(bench: &Bench, look: fn(&Value) -> Result<Look, String>, none
 }
 
 /// Every list of files keeps a rule about several.
-async fn each_context(bench: &Bench, look: fn(&[Value]) -> Result<Look, String>) -> Finding {
-    let contexts = heard(bench).await?;
+async fn each_context(test: &TestContext, look: fn(&[Value]) -> Result<Look, String>) -> Finding {
+    let contexts = heard(test).await?;
     if contexts.files().next().is_none() {
         return no_file(contexts);
     }
@@ -216,13 +220,13 @@ async fn each_context(bench: &Bench, look: fn(&[Value]) -> Result<Look, String>)
     Ok(format!("{} contexts", tally.kept(SEVERAL)?))
 }
 
-async fn sent(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn sent(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     Ok(format!("{} contexts", contexts.all().count()))
 }
 
-async fn every_session(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn every_session(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     for (nth, of_session) in ["first", "second"].iter().zip(&contexts.of_sessions) {
         if of_session.is_empty() {
             return broken(format!("the {nth} of two sessions got none"));
@@ -231,8 +235,8 @@ async fn every_session(bench: &Bench) -> Finding {
     Ok("two sessions got one".to_owned())
 }
 
-async fn once(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn once(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     for of_session in &contexts.of_sessions {
         if of_session.windows(2).any(|pair| pair[0] == pair[1]) {
             return broken("it came twice, though nothing had changed");
@@ -241,8 +245,8 @@ async fn once(bench: &Bench) -> Finding {
     Ok("no repetition".to_owned())
 }
 
-async fn change(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn change(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     match moves.contexts.len() {
         0 => broken("none came when the cursor moved"),
@@ -252,8 +256,8 @@ async fn change(bench: &Bench) -> Finding {
 
 /// Judged by what a debounce does, merging moves, and more than once: on a busy machine contexts may
 /// come late, and then close together, whoever sent them.
-async fn debounce(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn debounce(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     if moves.contexts.is_empty() {
         return blocked(&["C4.2-change"], "no context came when the cursor moved");
@@ -294,8 +298,8 @@ async fn debounce(bench: &Bench) -> Finding {
 }
 
 /// A context need not name files, but agents learn of them from nowhere else.
-async fn listed(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn listed(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     let Some((file, _)) = &contexts.moved_to else {
         return unchecked(UNKNOWN_MOVE);
@@ -316,8 +320,8 @@ async fn listed(bench: &Bench) -> Finding {
     }
 }
 
-async fn moved(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn moved(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     let Some((file, line)) = &contexts.moved_to else {
         return unchecked(UNKNOWN_MOVE);
@@ -325,7 +329,7 @@ async fn moved(bench: &Bench) -> Finding {
     let Some((_, last)) = moves.contexts.last() else {
         return unchecked(NOTHING_SENT);
     };
-    let active = story::active(last);
+    let active = scenario::active(last);
     let real = |path: &str| Path::new(path).canonicalize().ok();
     match active {
         None if files(last).is_empty() => blocked(&["C4.3-listed"], "no file is listed"),
@@ -344,8 +348,8 @@ async fn moved(bench: &Bench) -> Finding {
     }
 }
 
-async fn focused(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn focused(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     let Some(file) = &contexts.focused else {
         return unchecked(
@@ -356,7 +360,7 @@ async fn focused(bench: &Bench) -> Finding {
     let Some((_, last)) = moves.contexts.last() else {
         return unchecked(NOTHING_SENT);
     };
-    let active = story::active(last);
+    let active = scenario::active(last);
     let Some(active) = active.filter(|active| active["path"] == file.as_str()) else {
         return blocked(&["C4.3-moved"], "it is not active afterwards");
     };
@@ -381,19 +385,19 @@ async fn focused(bench: &Bench) -> Finding {
     ))
 }
 
-async fn proposed(bench: &Bench) -> Finding {
-    heard(bench).await?;
-    bench.line.clean_up().await;
-    let mut session = bench.deaf_session().await?;
-    let path = bench.open_view(&session, "text\n").await?;
+async fn proposed(test: &TestContext) -> Finding {
+    heard(test).await?;
+    test.connection.clean_up().await;
+    let mut session = test.deaf_session().await?;
+    let path = test.open_view(&session, "text\n").await?;
     // The first context on the stream tells what is open now.
     if let Err(NoAnswer { why, .. }) = session.open_stream().await {
         return blocked(&["C1.1-stream"], format!("there is no event stream: {why}"));
     }
     session
-        .wait_for(bench.line.patience.answer, is_context)
+        .wait_for(test.connection.timeouts.answer, is_context)
         .await;
-    session.listen(bench.line.patience.quiet).await;
+    session.listen(test.connection.timeouts.quiet).await;
     let messages = session.messages.iter().map(|(_, message)| message);
     let mut contexts = messages.filter(|it| is_context(it)).peekable();
     if contexts.peek().is_none() {
@@ -406,8 +410,8 @@ async fn proposed(bench: &Bench) -> Finding {
     Ok("it is not listed".to_owned())
 }
 
-async fn shape(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn shape(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     if contexts.is_asked {
         return broken("it has an `id`: it is a request, and no notification");
     }
@@ -417,8 +421,8 @@ async fn shape(bench: &Bench) -> Finding {
     Ok(format!("{} contexts", contexts.all().count()))
 }
 
-async fn trusted(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn trusted(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let mut answers = contexts
         .all()
         .filter_map(|it| it.pointer("/workspaceState/isTrusted"));
@@ -430,8 +434,8 @@ async fn trusted(bench: &Bench) -> Finding {
     }
 }
 
-async fn few_files(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn few_files(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let most = contexts.all().map(|it| files(it).len()).max();
     let most = most.unwrap_or_default();
     if most > MAX_FILES {
@@ -449,8 +453,8 @@ async fn few_files(bench: &Bench) -> Finding {
     })
 }
 
-async fn short_selections(bench: &Bench) -> Finding {
-    let contexts = heard(bench).await?;
+async fn short_selections(test: &TestContext) -> Finding {
+    let contexts = heard(test).await?;
     let longest = contexts.files().filter_map(selection).max();
     match longest {
         Some(units) if units > MAX_SELECTION => {

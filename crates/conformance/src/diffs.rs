@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::message::{ACCEPTED, REJECTED};
+use crate::observation::Scenario;
 use crate::probe::NoAnswer;
 use crate::rule::Group::Diffs;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, cut, shown, unchecked};
-use crate::seen::Story;
+use crate::scenario;
 use crate::session::{Session, ToolReply};
-use crate::story;
+use crate::test_context::TestContext;
 use crate::texts::difference;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -163,20 +163,20 @@ fn answer(reply: Result<ToolReply, NoAnswer>) -> Result<ToolReply, Problem> {
     reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))
 }
 
-async fn relative_path(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    bench.has_views(&session).await?;
-    let reply = answer(session.open_diff(&bench.names.name(), "text\n").await)?;
+async fn relative_path(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    test.has_views(&session).await?;
+    let reply = answer(session.open_diff(&test.names.name(), "text\n").await)?;
     if reply.is_error() {
         return Ok(reply.shown());
     }
     broken("it opens a view: of which file is anybody's guess")
 }
 
-async fn missing_argument(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    bench.has_views(&session).await?;
-    let path = bench.names.path();
+async fn missing_argument(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    test.has_views(&session).await?;
+    let path = test.names.path();
     let arguments = json!({"filePath": path});
     let reply = answer(session.call("openDiff", arguments).await)?;
     if reply.is_error() {
@@ -186,22 +186,22 @@ async fn missing_argument(bench: &Bench) -> Finding {
     broken(format!("it succeeds: {}", reply.shown()))
 }
 
-async fn replace(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
-    let path = bench.open_view(&session, "first\n").await?;
+async fn replace(test: &TestContext) -> Finding {
+    let mut session = test.session().await?;
+    let path = test.open_view(&session, "first\n").await?;
     let second = answer(session.open_diff(&path, "second\n").await)?;
     if second.is_error() {
         return broken(format!("the second fails: {}", second.shown()));
     }
-    session.listen(bench.line.patience.quiet).await;
+    session.listen(test.connection.timeouts.quiet).await;
     if let Some(outcome) = session.outcomes().first() {
-        if bench.accepts_itself().await {
+        if test.accepts_itself().await {
             return unchecked("the editor accepts diffs by itself");
         }
         let outcome = shown(outcome);
         return broken(format!("agents take this for the second's end: {outcome}"));
     }
-    match bench.closed_text(&session, &path).await?.as_str() {
+    match test.closed_text(&session, &path).await?.as_str() {
         "second\n" => Ok("the second text stands in the view".to_owned()),
         other => {
             // Who keeps both has one more to close.
@@ -211,14 +211,14 @@ async fn replace(bench: &Bench) -> Finding {
     }
 }
 
-async fn open(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn open(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     let mut quickest: Option<Duration> = None;
     for _ in 0..OPENINGS {
-        let took = open_once(bench, &session).await?;
+        let took = open_once(test, &session).await?;
         let so_far = quickest.map_or(took, |quickest| quickest.min(took));
         quickest = Some(so_far);
-        if so_far < bench.line.patience.prompt {
+        if so_far < test.connection.timeouts.prompt {
             return Ok(format!("{so_far:.0?}"));
         }
     }
@@ -229,8 +229,8 @@ async fn open(bench: &Bench) -> Finding {
 }
 
 /// How long `openDiff` took. The view must be there by then.
-async fn open_once(bench: &Bench, session: &Session<'_>) -> Result<Duration, Problem> {
-    let path = bench.names.path();
+async fn open_once(test: &TestContext, session: &Session<'_>) -> Result<Duration, Problem> {
+    let path = test.names.path();
     let started = Instant::now();
     let reply = answer(session.open_diff(&path, "text\n").await)?;
     let took = started.elapsed();
@@ -238,7 +238,7 @@ async fn open_once(bench: &Bench, session: &Session<'_>) -> Result<Duration, Pro
         return broken(format!("it fails: {}", reply.shown()));
     }
     if answer(session.close_diff(&path, false).await)?.is_error() {
-        tokio::time::sleep(bench.line.patience.quiet).await;
+        tokio::time::sleep(test.connection.timeouts.quiet).await;
         // If it never closes, that is another rule's matter.
         if !answer(session.close_diff(&path, false).await)?.is_error() {
             return broken("it answers before the view is open: it could not be closed at once");
@@ -247,20 +247,20 @@ async fn open_once(bench: &Bench, session: &Session<'_>) -> Result<Duration, Pro
     Ok(took)
 }
 
-async fn empty_content(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    bench.has_views(&session).await?;
-    let reply = answer(session.open_diff(&bench.names.path(), "text\n").await)?;
+async fn empty_content(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    test.has_views(&session).await?;
+    let reply = answer(session.open_diff(&test.names.path(), "text\n").await)?;
     match reply.content() {
         Some(content) if content.is_empty() => Ok("content: []".to_owned()),
         _ => broken(format!("it answers {}", reply.shown())),
     }
 }
 
-async fn open_failure(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    bench.has_views(&session).await?;
-    for path in [bench.names.name(), bench.names.folder(), String::new()] {
+async fn open_failure(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    test.has_views(&session).await?;
+    for path in [test.names.name(), test.names.folder(), String::new()] {
         let reply = answer(session.open_diff(&path, "text\n").await)?;
         if reply.fails_well() {
             return Ok(reply.shown());
@@ -272,36 +272,36 @@ async fn open_failure(bench: &Bench) -> Finding {
     unchecked("it opens a view even for a relative path, a folder and an empty path")
 }
 
-async fn suppress(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    let path = bench.open_view(&session, "text\n").await?;
-    bench.close(&session, &path, true).await?;
+async fn suppress(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    let path = test.open_view(&session, "text\n").await?;
+    test.close(&session, &path, true).await?;
     Ok("it closes the view".to_owned())
 }
 
-async fn close_shape(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    let path = bench.open_view(&session, "text\n").await?;
-    let reply = bench.close(&session, &path, false).await?;
+async fn close_shape(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    let path = test.open_view(&session, "text\n").await?;
+    let reply = test.close(&session, &path, false).await?;
     match reply.closed_content() {
         Ok(_) => Ok("a string `content`".to_owned()),
         Err(why) => broken(why),
     }
 }
 
-async fn close_unknown(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    let reply = answer(session.close_diff(&bench.names.path(), true).await)?;
+async fn close_unknown(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    let reply = answer(session.close_diff(&test.names.path(), true).await)?;
     if reply.fails_well() {
         return Ok(reply.shown());
     }
     broken(format!("it answers {}", reply.shown()))
 }
 
-async fn close_twice(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    let path = bench.open_view(&session, "text\n").await?;
-    bench.close(&session, &path, true).await?;
+async fn close_twice(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    let path = test.open_view(&session, "text\n").await?;
+    test.close(&session, &path, true).await?;
     let again = answer(session.close_diff(&path, true).await)?;
     match again.closed_content() {
         Ok(text) if text == "text\n" => broken("a second closeDiff still finds the view"),
@@ -309,9 +309,9 @@ async fn close_twice(bench: &Bench) -> Finding {
     }
 }
 
-/// The first outcome of a story, if it is of this kind and has this shape.
-fn outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem> {
-    let Some(first) = story.outcomes.first() else {
+/// The first outcome of a scenario, if it is of this kind and has this shape.
+fn outcome<'a>(scenario: &'a Scenario, method: &str) -> Result<&'a Value, Problem> {
+    let Some(first) = scenario.outcomes.first() else {
         return broken("no outcome came");
     };
     let has = |name: &str| first["params"][name].is_string();
@@ -324,8 +324,8 @@ fn outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem> {
 }
 
 /// The same for rules that are about something else in it.
-fn seen_outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem> {
-    outcome(story, method).or_else(|_| {
+fn seen_outcome<'a>(scenario: &'a Scenario, method: &str) -> Result<&'a Value, Problem> {
+    outcome(scenario, method).or_else(|_| {
         let row: &[&str] = match method {
             ACCEPTED => &["C5.6-sent"],
             _ => &["C5.7-sent"],
@@ -334,62 +334,62 @@ fn seen_outcome<'a>(story: &'a Story, method: &str) -> Result<&'a Value, Problem
     })
 }
 
-async fn accepted(bench: &Bench) -> Finding {
-    outcome(story::accepted(bench).await?, ACCEPTED)?;
+async fn accepted(test: &TestContext) -> Finding {
+    outcome(scenario::accepted(test).await?, ACCEPTED)?;
     Ok("it came".to_owned())
 }
 
-async fn rejected(bench: &Bench) -> Finding {
-    outcome(story::rejected(bench).await?, REJECTED)?;
+async fn rejected(test: &TestContext) -> Finding {
+    outcome(scenario::rejected(test).await?, REJECTED)?;
     Ok("it came".to_owned())
 }
 
-async fn accepted_bytes(bench: &Bench) -> Finding {
-    let story = story::accepted(bench).await?;
-    let content = seen_outcome(story, ACCEPTED)?["params"]["content"].as_str();
-    match difference(content.unwrap_or_default(), &story.text) {
-        None => Ok(format!("{} bytes", story.text.len())),
+async fn accepted_bytes(test: &TestContext) -> Finding {
+    let scenario = scenario::accepted(test).await?;
+    let content = seen_outcome(scenario, ACCEPTED)?["params"]["content"].as_str();
+    match difference(content.unwrap_or_default(), &scenario.text) {
+        None => Ok(format!("{} bytes", scenario.text.len())),
         Some(difference) => broken(difference),
     }
 }
 
-fn once(story: &Story, method: &str) -> Finding {
-    seen_outcome(story, method)?;
-    match story.outcomes.len() {
+fn once(scenario: &Scenario, method: &str) -> Finding {
+    seen_outcome(scenario, method)?;
+    match scenario.outcomes.len() {
         1 => Ok("one outcome".to_owned()),
         count => broken(format!("{count} outcomes came")),
     }
 }
 
-async fn accepted_once(bench: &Bench) -> Finding {
-    once(story::accepted(bench).await?, ACCEPTED)
+async fn accepted_once(test: &TestContext) -> Finding {
+    once(scenario::accepted(test).await?, ACCEPTED)
 }
 
-async fn rejected_once(bench: &Bench) -> Finding {
-    once(story::rejected(bench).await?, REJECTED)
+async fn rejected_once(test: &TestContext) -> Finding {
+    once(scenario::rejected(test).await?, REJECTED)
 }
 
-fn same_path(story: &Story, method: &str) -> Finding {
-    let path = &seen_outcome(story, method)?["params"]["filePath"];
-    if *path == story.path.as_str() {
-        return Ok(story.path.clone());
+fn same_path(scenario: &Scenario, method: &str) -> Finding {
+    let path = &seen_outcome(scenario, method)?["params"]["filePath"];
+    if *path == scenario.path.as_str() {
+        return Ok(scenario.path.clone());
     }
-    broken(format!("{:?} came back as {path}", story.path))
+    broken(format!("{:?} came back as {path}", scenario.path))
 }
 
-async fn accepted_path(bench: &Bench) -> Finding {
-    same_path(story::accepted(bench).await?, ACCEPTED)
+async fn accepted_path(test: &TestContext) -> Finding {
+    same_path(scenario::accepted(test).await?, ACCEPTED)
 }
 
-async fn rejected_path(bench: &Bench) -> Finding {
-    same_path(story::rejected(bench).await?, REJECTED)
+async fn rejected_path(test: &TestContext) -> Finding {
+    same_path(scenario::rejected(test).await?, REJECTED)
 }
 
-async fn writes_nothing(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    let path = bench.open_view(&session, "text\n").await?;
+async fn writes_nothing(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    let path = test.open_view(&session, "text\n").await?;
     for when in ["while its view was open", "after its view was closed"] {
-        tokio::time::sleep(bench.line.patience.quiet).await;
+        tokio::time::sleep(test.connection.timeouts.quiet).await;
         if Path::new(&path).exists() {
             return broken(format!(
                 "the file was on the disk {when} (it was removed again)"
@@ -398,26 +398,26 @@ async fn writes_nothing(bench: &Bench) -> Finding {
         // Whether that works is another rule's matter.
         let _ = session.close_diff(&path, true).await;
     }
-    if let Some(Ok(story)) = bench.seen.rejected.get()
-        && story.was_written
+    if let Some(Ok(scenario)) = test.observations.rejected.get()
+        && scenario.was_written
     {
         return broken("the file was on the disk after the rejection (it was removed again)");
     }
-    let story = story::accepted(bench).await?;
-    if story.was_written {
+    let scenario = scenario::accepted(test).await?;
+    if scenario.was_written {
         return broken("the file was on the disk after the acceptance (it was removed again)");
     }
-    seen_outcome(story, ACCEPTED)?;
+    seen_outcome(scenario, ACCEPTED)?;
     Ok("neither while the view is open nor after the decision".to_owned())
 }
 
-async fn silent_close(bench: &Bench, suppress: bool) -> Finding {
-    let mut session = bench.session().await?;
-    let path = bench.open_view(&session, "text\n").await?;
-    bench.close(&session, &path, suppress).await?;
-    session.listen(bench.line.patience.quiet).await;
+async fn silent_close(test: &TestContext, suppress: bool) -> Finding {
+    let mut session = test.session().await?;
+    let path = test.open_view(&session, "text\n").await?;
+    test.close(&session, &path, suppress).await?;
+    session.listen(test.connection.timeouts.quiet).await;
     match session.outcomes().first() {
-        None => Ok(format!("none within {:?}", bench.line.patience.quiet)),
+        None => Ok(format!("none within {:?}", test.connection.timeouts.quiet)),
         Some(outcome) => broken(format!("this came: {}", shown(outcome))),
     }
 }

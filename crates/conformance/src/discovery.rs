@@ -9,13 +9,13 @@ use pillion_protocol::Dialect;
 use pillion_protocol::discovery::split_roots;
 use serde_json::Value;
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::facts;
 use crate::rule::Group::Discovery;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, shown, unchecked};
 use crate::target::TargetFile;
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -158,9 +158,9 @@ pub(super) const CHECKS: &[Check] = &[
 type OfFile = fn(&TargetFile) -> Result<Look, String>;
 
 /// Every file that a rule applies to keeps it.
-fn each(bench: &Bench, look: OfFile) -> Finding {
+fn each(test: &TestContext, look: OfFile) -> Finding {
     let mut tally = Tally::default();
-    for file in bench.line.target.discovery_files() {
+    for file in test.connection.target.discovery_files() {
         let look = look(file).or_else(|why| broken(format!("{}: {why}", file.path.display())))?;
         tally.add(look);
     }
@@ -170,8 +170,8 @@ fn each(bench: &Bench, look: OfFile) -> Finding {
     }
 }
 
-fn of_dialect(bench: &Bench, dialect: Dialect) -> Result<Vec<&TargetFile>, Problem> {
-    let files = bench.line.target.discovery_files().iter();
+fn of_dialect(test: &TestContext, dialect: Dialect) -> Result<Vec<&TargetFile>, Problem> {
+    let files = test.connection.target.discovery_files().iter();
     let files: Vec<_> = files.filter(|it| it.dialect == Some(dialect)).collect();
     if files.is_empty() {
         let name = dialect.display_name();
@@ -202,8 +202,8 @@ fn known_name(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-fn specified_place(bench: &Bench, dialect: Dialect) -> Finding {
-    let files = of_dialect(bench, dialect)?;
+fn specified_place(test: &TestContext, dialect: Dialect) -> Finding {
+    let files = of_dialect(test, dialect)?;
     let specified = dialect.places().first();
     let mut in_place = files.iter().filter(|file| file.place == specified);
     match in_place.next() {
@@ -215,22 +215,22 @@ fn specified_place(bench: &Bench, dialect: Dialect) -> Finding {
     }
 }
 
-fn lock(bench: &Bench) -> Result<Option<&TargetFile>, Problem> {
-    let files = of_dialect(bench, Dialect::QwenCode)?;
+fn lock(test: &TestContext) -> Result<Option<&TargetFile>, Problem> {
+    let files = of_dialect(test, Dialect::QwenCode)?;
     Ok(files
         .into_iter()
         .find(|it| it.is_lock() && it.place.is_some()))
 }
 
-fn lock_file(bench: &Bench) -> Finding {
-    match lock(bench)? {
+fn lock_file(test: &TestContext) -> Finding {
+    match lock(test)? {
         Some(file) => Ok(file.path.display().to_string()),
         None => broken("there is none: Qwen Code finds this companion only by its port variable"),
     }
 }
 
-fn lock_ppid(bench: &Bench) -> Finding {
-    let Some(file) = lock(bench)? else {
+fn lock_ppid(test: &TestContext) -> Finding {
+    let Some(file) = lock(test)? else {
         return blocked(&["C2.2-lock"], "there is no lock file");
     };
     let ppid = file.field("ppid").and_then(Value::as_u64);
@@ -378,10 +378,10 @@ fn existing_roots(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-fn same_roots(bench: &Bench) -> Finding {
+fn same_roots(test: &TestContext) -> Finding {
     let mut first: Option<(&TargetFile, BTreeSet<PathBuf>)> = None;
     let mut others = 0;
-    for file in bench.line.target.discovery_files() {
+    for file in test.connection.target.discovery_files() {
         let mut roots = listed(file).map_or_else(|_| Vec::new(), split_roots);
         // Other rules are about the rest.
         roots.retain(|root| root.is_absolute() && root.is_dir());

@@ -13,7 +13,7 @@
 //! use std::path::Path;
 //! use std::pin::Pin;
 //!
-//! use pillion_conformance::{Conformance, Help, Helper, Patience, Step, Target};
+//! use pillion_conformance::{Conformance, Help, Helper, Timeouts, Step, Target};
 //! use pillion_discovery::Environment;
 //!
 //! /// Nobody sits at the editor.
@@ -27,7 +27,7 @@
 //!
 //! # async fn example(file: &Path) -> Result<(), Box<dyn std::error::Error>> {
 //! let target = Target::of_file(file, &Environment::current())?;
-//! let conformance = Conformance::new(target, Patience::default(), Box::new(Absent));
+//! let conformance = Conformance::new(target, Timeouts::default(), Box::new(Absent));
 //! let report = conformance.run(|_| true, |row| println!("{}", row.rule.id)).await;
 //! assert_eq!(report.summary().failed, 0);
 //! # Ok(())
@@ -35,8 +35,8 @@
 //! ```
 
 mod access;
-mod bench;
 mod check;
+mod connection;
 mod context;
 mod diffs;
 mod discovery;
@@ -44,20 +44,20 @@ mod events;
 mod facts;
 mod files;
 mod lifecycle;
-mod line;
 mod message;
 mod names;
+mod observation;
 mod paths;
 mod probe;
 mod report;
 mod rule;
-mod seen;
+mod scenario;
 mod session;
 mod sessions;
 mod shape;
-mod story;
 mod stream;
 mod target;
+mod test_context;
 mod texts;
 mod tools;
 mod transport;
@@ -69,15 +69,15 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-pub use crate::bench::{Help, Helper, Step};
-pub use crate::line::Patience;
+pub use crate::connection::Timeouts;
 pub use crate::report::{Report, Row, Summary};
 pub use crate::rule::{Group, Level, Rule, Verdict};
 pub use crate::target::{Target, TargetError};
+pub use crate::test_context::{Help, Helper, Step};
 
-use crate::bench::Bench;
 use crate::check::Check;
 use crate::rule::{Finding, Problem, blocked, broken};
+use crate::test_context::TestContext;
 
 /// The rows of every group, in the order in which they are looked at and shown.
 const GROUPS: &[&[Check]] = &[
@@ -100,7 +100,7 @@ const LONGEST: Duration = Duration::from_secs(120);
 /// A run of the checks on one companion.
 #[derive(Debug)]
 pub struct Conformance {
-    bench: Bench,
+    test: TestContext,
 }
 
 /// Every rule, in the order of the report.
@@ -114,9 +114,9 @@ fn checks() -> impl Iterator<Item = &'static Check> {
 
 impl Conformance {
     /// A run on this companion.
-    pub fn new(target: Target, patience: Patience, helper: Box<dyn Helper>) -> Self {
-        let bench = Bench::new(target, patience, helper);
-        Self { bench }
+    pub fn new(target: Target, timeouts: Timeouts, helper: Box<dyn Helper>) -> Self {
+        let test = TestContext::new(target, timeouts, helper);
+        Self { test }
     }
 
     /// Looks at every rule that is wanted, and says after each one how it ended. Must run within a
@@ -127,7 +127,7 @@ impl Conformance {
         mut tell: impl FnMut(&Row),
     ) -> Report {
         let run = Run {
-            bench: &self.bench,
+            test: &self.test,
             is_wanted: &is_wanted,
             results: RefCell::default(),
         };
@@ -143,14 +143,14 @@ impl Conformance {
     /// Closes what is still open and removes what was written, for a run that was broken off. False
     /// when the companion did not answer: a view may be open still.
     pub async fn clean_up(&self) -> bool {
-        self.bench.clean_up().await
+        self.test.clean_up().await
     }
 }
 
 /// One run. A row that a broken one stands in the way of is skipped, so rows are looked at in the
 /// order in which they need one another.
 struct Run<'a> {
-    bench: &'a Bench,
+    test: &'a TestContext,
     is_wanted: &'a dyn Fn(&Rule) -> bool,
     /// By id; none while it is looked at.
     results: RefCell<HashMap<&'static str, Option<Looked>>>,
@@ -172,12 +172,12 @@ impl Run<'_> {
         }
         self.results.borrow_mut().insert(id, None);
         let finding = self.finding(check).await;
-        self.bench.clean_up().await;
+        self.test.clean_up().await;
         let (mut verdict, is_hurt) = self.judged(check, finding).await;
         if check.rule.level == Level::May {
             verdict = verdict.forgiven();
         }
-        for file in self.bench.line.target.discovery_files() {
+        for file in self.test.connection.target.discovery_files() {
             if let Some(token) = file.token() {
                 verdict = verdict.without(token.expose());
             }
@@ -193,15 +193,15 @@ impl Run<'_> {
     }
 
     async fn finding(&self, check: &Check) -> Finding {
-        let bench = self.bench;
+        let test = self.test;
         let needs_answers = !matches!(check.rule.group, Group::Discovery | Group::Lifecycle);
-        if let (true, Err(why)) = (needs_answers, bench.answers().await) {
-            let port = bench.line.target.port();
+        if let (true, Err(why)) = (needs_answers, test.answers().await) {
+            let port = test.connection.target.port();
             let why = format!("nobody answers on port {port}: {why}");
             return blocked(&["C6.1-answers"], why);
         }
-        let longest = LONGEST + bench.line.patience.help + bench.line.patience.idle;
-        let finding = timeout(longest, (check.run)(bench)).await;
+        let longest = LONGEST + test.connection.timeouts.help + test.connection.timeouts.idle;
+        let finding = timeout(longest, (check.run)(test)).await;
         finding.unwrap_or_else(|_| broken(format!("no result within {longest:?}")))
     }
 

@@ -7,12 +7,12 @@ use http::{Method, StatusCode};
 use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
 use tokio::net::TcpStream;
 
-use crate::bench::{Bench, Step};
 use crate::check::{Check, check};
+use crate::observation::Stopped;
 use crate::rule::Group::Lifecycle;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, cut, unchecked};
-use crate::seen::Stopped;
+use crate::test_context::{Step, TestContext};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -60,16 +60,16 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-async fn answers(bench: &Bench) -> Finding {
-    let port = bench.line.target.port();
-    match bench.answers().await {
+async fn answers(test: &TestContext) -> Finding {
+    let port = test.connection.target.port();
+    match test.answers().await {
         Ok(()) => Ok(format!("port {port}")),
         Err(why) => broken(format!("nobody answers on port {port}: {why}")),
     }
 }
 
-fn whole_files(bench: &Bench) -> Finding {
-    let watch = bench.watched();
+fn whole_files(test: &TestContext) -> Finding {
+    let watch = test.watched();
     if let Some(why) = watch.flaw {
         return broken(why);
     }
@@ -83,10 +83,10 @@ fn whole_files(bench: &Bench) -> Finding {
 }
 
 /// Looked at late: of every stream that there was.
-async fn events(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
-    session.listen(bench.line.patience.quiet).await;
-    let heard = bench.line.events();
+async fn events(test: &TestContext) -> Finding {
+    let mut session = test.session().await?;
+    session.listen(test.connection.timeouts.quiet).await;
+    let heard = test.connection.events();
     match heard.odd {
         Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
         Some(event) if event.data.is_empty() => broken("an event is empty"),
@@ -102,11 +102,11 @@ async fn events(bench: &Bench) -> Finding {
 }
 
 /// Looked at late: a second folder may have been opened meanwhile.
-fn separator(bench: &Bench) -> Finding {
-    let files = bench.line.target.discovery_files().iter();
+fn separator(test: &TestContext) -> Finding {
+    let files = test.connection.target.discovery_files().iter();
     let first =
         files.filter_map(|file| Some((file.path.clone(), file.field("workspacePath")?.clone())));
-    let later = bench.watched().contents.into_iter();
+    let later = test.watched().contents.into_iter();
     let later =
         later.filter_map(|(path, content)| Some((path, content.get("workspacePath")?.clone())));
     let mut tally = Tally::default();
@@ -138,25 +138,25 @@ fn is_joined(listed: &str) -> Result<Look, String> {
 }
 
 /// Has the companion stopped; what is left of it.
-async fn stopped(bench: &Bench) -> Result<&Stopped, Problem> {
-    let stopped = bench.seen.stopped.get_or_init(|| Stopped::see(bench));
+async fn stopped(test: &TestContext) -> Result<&Stopped, Problem> {
+    let stopped = test.observations.stopped.get_or_init(|| Stopped::see(test));
     stopped.await.as_ref().map_err(Clone::clone)
 }
 
 impl Stopped {
     /// Has it stopped while an agent listens: some wait for the end of every event stream, and hang.
-    async fn see(bench: &Bench) -> Result<Self, Problem> {
-        if let Err(why) = bench.answers().await {
+    async fn see(test: &TestContext) -> Result<Self, Problem> {
+        if let Err(why) = test.answers().await {
             return blocked(&["C6.1-answers"], format!("it does not run: {why}"));
         }
-        let _agent = bench.session().await.ok();
-        let until = bench.help(&Step::Stop).await?;
+        let _agent = test.session().await.ok();
+        let until = test.help(&Step::Stop).await?;
         let until = Instant::now() + until;
         loop {
-            let files = bench.line.target.files();
+            let files = test.connection.target.files();
             let left = files.filter(|file| file.symlink_metadata().is_ok());
             let seen = Self {
-                listens: listens(bench).await,
+                listens: listens(test).await,
                 files: left.map(Path::to_owned).collect(),
             };
             let is_gone = !seen.listens && seen.files.is_empty();
@@ -168,26 +168,26 @@ impl Stopped {
     }
 }
 
-async fn listens(bench: &Bench) -> bool {
-    let address = ("127.0.0.1", bench.line.target.port());
+async fn listens(test: &TestContext) -> bool {
+    let address = ("127.0.0.1", test.connection.target.port());
     if TcpStream::connect(address).await.is_err() {
         return false;
     }
     // Somebody else may have got the port, who does not know the token.
-    let answer = bench.line.probe(Method::POST).body("{}");
-    let answer = answer.send(bench.line.patience.answer).await;
+    let answer = test.connection.probe(Method::POST).body("{}");
+    let answer = answer.send(test.connection.timeouts.answer).await;
     answer.map_or(true, |answer| answer.status != StatusCode::UNAUTHORIZED)
 }
 
-async fn stopped_port(bench: &Bench) -> Finding {
-    if stopped(bench).await?.listens {
+async fn stopped_port(test: &TestContext) -> Finding {
+    if stopped(test).await?.listens {
         return broken("it still listens; an agent's event stream was open when it was stopped");
     }
     Ok("nobody listens".to_owned())
 }
 
-async fn stopped_files(bench: &Bench) -> Finding {
-    let left = &stopped(bench).await?.files;
+async fn stopped_files(test: &TestContext) -> Finding {
+    let left = &stopped(test).await?.files;
     if left.is_empty() {
         return Ok("every file is gone".to_owned());
     }

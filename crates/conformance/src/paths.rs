@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path};
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::probe::NoAnswer;
 use crate::rule::Group::Diffs;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, cut, unchecked};
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -65,10 +65,10 @@ const IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
 const ODD: &str = "NAME it's 100% #1 ${HOME} $(true) `true` %:p ü ; & [x] {a,b} ~.txt";
 
 /// Opens a view for each, then closes them, from the first to the last or the other way round.
-async fn each_its_own(bench: &Bench, names: &[&str], is_reversed: bool) -> Finding {
-    let session = bench.deaf_session().await?;
-    bench.has_views(&session).await?;
-    let paths = paths(bench, names);
+async fn each_its_own(test: &TestContext, names: &[&str], is_reversed: bool) -> Finding {
+    let session = test.deaf_session().await?;
+    test.has_views(&session).await?;
+    let paths = paths(test, names);
     // Who has no two views at once, whatever their paths.
     let others: &[&str] = match paths.len() {
         1 => &[],
@@ -91,7 +91,7 @@ async fn each_its_own(bench: &Bench, names: &[&str], is_reversed: bool) -> Findi
         order.reverse();
     }
     for (number, path) in order {
-        let closed = bench.closed_text(&session, path).await;
+        let closed = test.closed_text(&session, path).await;
         let found = closed.map_err(|problem| problem.or_of(others))?;
         if found != text(number) {
             let is_others = (0..paths.len()).any(|other| found == text(other));
@@ -105,21 +105,21 @@ async fn each_its_own(bench: &Bench, names: &[&str], is_reversed: bool) -> Findi
     Ok(format!("{} views", paths.len()))
 }
 
-async fn alike(bench: &Bench) -> Finding {
+async fn alike(test: &TestContext) -> Finding {
     let mut alike = ALIKE.to_vec();
     if !IGNORES_CASE {
         alike.extend(CASES);
     }
-    each_its_own(bench, &alike, false).await?;
-    let seen = each_its_own(bench, &alike, true).await?;
-    not_mistaken(bench).await?;
+    each_its_own(test, &alike, false).await?;
+    let seen = each_its_own(test, &alike, true).await?;
+    not_mistaken(test).await?;
     Ok(seen)
 }
 
 /// Who closes a path that only looks like that of a view does not close the view.
-async fn not_mistaken(bench: &Bench) -> Result<(), Problem> {
-    let session = bench.deaf_session().await?;
-    let path = bench.open_view(&session, &text(0)).await?;
+async fn not_mistaken(test: &TestContext) -> Result<(), Problem> {
+    let session = test.deaf_session().await?;
+    let path = test.open_view(&session, &text(0)).await?;
     for other in lookalikes(&path) {
         // Whether it fails as it should is another rule's matter.
         let reply = session.close_diff(&other, true).await;
@@ -132,7 +132,7 @@ async fn not_mistaken(bench: &Bench) -> Result<(), Problem> {
     }
     let reply = session.close_diff(&path, true).await;
     let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
-    if reply.is_error() && !bench.accepts_itself().await {
+    if reply.is_error() && !test.accepts_itself().await {
         return broken(format!(
             "after closeDiff of paths like {path:?} its own view is gone"
         ));
@@ -165,8 +165,8 @@ fn text(number: usize) -> String {
 }
 
 /// New paths below the first root.
-fn paths(bench: &Bench, names: &[&str]) -> Vec<String> {
-    let unique = bench.names.path();
+fn paths(test: &TestContext, names: &[&str]) -> Vec<String> {
+    let unique = test.names.path();
     let (folder, name) = unique.rsplit_once(MAIN_SEPARATOR).unwrap_or(("", &unique));
     let name = name.trim_end_matches(".txt");
     let path = |pattern: &&str| {
@@ -176,9 +176,9 @@ fn paths(bench: &Bench, names: &[&str]) -> Vec<String> {
     names.iter().map(path).collect()
 }
 
-async fn nothing_beside(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
-    let path = bench.open_view(&session, "text\n").await?;
+async fn nothing_beside(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
+    let path = test.open_view(&session, "text\n").await?;
     let path = Path::new(&path);
     let (Some(folder), Some(stem)) = (path.parent(), path.file_stem().and_then(|it| it.to_str()))
     else {

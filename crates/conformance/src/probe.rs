@@ -136,10 +136,10 @@ impl Probe {
     }
 
     /// Sends it, and waits for the head of the answer.
-    pub(super) async fn send(self, patience: Duration) -> Result<Answer, NoAnswer> {
-        timeout(patience, self.exchange())
+    pub(super) async fn send(self, limit: Duration) -> Result<Answer, NoAnswer> {
+        timeout(limit, self.exchange())
             .await
-            .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {patience:?}"))))
+            .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {limit:?}"))))
     }
 
     async fn exchange(self) -> Result<Answer, NoAnswer> {
@@ -187,22 +187,22 @@ impl Answer {
     }
 
     /// The whole body.
-    async fn bytes(self, patience: Duration) -> Result<Bytes, NoAnswer> {
+    async fn bytes(self, limit: Duration) -> Result<Bytes, NoAnswer> {
         let body = Limited::new(self.body, MAX_ANSWER).collect();
-        match timeout(patience, body).await {
+        match timeout(limit, body).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(NoAnswer::new(format!(
                 "the answer is longer than {MAX_ANSWER_SHOWN}"
             ))),
             Ok(Err(error)) => Err(NoAnswer::new(format!("the answer breaks off: {error}"))),
             Err(_) => Err(NoAnswer::new(format!(
-                "the answer has begun, but no end of it came within {patience:?}"
+                "the answer has begun, but no end of it came within {limit:?}"
             ))),
         }
     }
 
     /// Whether it holds this text, in its head or in its body.
-    pub(super) async fn holds(self, text: &str, patience: Duration) -> bool {
+    pub(super) async fn holds(self, text: &str, limit: Duration) -> bool {
         let has = |bytes: &[u8]| {
             bytes
                 .windows(text.len())
@@ -211,13 +211,13 @@ impl Answer {
         if text.is_empty() || self.headers.values().any(|it| has(it.as_bytes())) {
             return !text.is_empty();
         }
-        self.bytes(patience).await.is_ok_and(|body| has(&body))
+        self.bytes(limit).await.is_ok_and(|body| has(&body))
     }
 
     /// The status, and what the body says about it to people, if it does so as MCP servers do.
-    async fn refusal(self, patience: Duration) -> NoAnswer {
+    async fn refusal(self, limit: Duration) -> NoAnswer {
         let status = format!("HTTP {}", self.status.as_u16());
-        let body = self.bytes(patience).await.ok();
+        let body = self.bytes(limit).await.ok();
         let body = body.and_then(|body| json::value(&body).ok());
         let message = body
             .as_ref()
@@ -229,20 +229,20 @@ impl Answer {
     }
 
     /// The message that answers request `id`: the body, or an event of it.
-    pub(super) async fn reply(self, id: &Value, patience: Duration) -> Result<Value, NoAnswer> {
+    pub(super) async fn reply(self, id: &Value, limit: Duration) -> Result<Value, NoAnswer> {
         if !self.status.is_success() {
-            return Err(self.refusal(patience).await);
+            return Err(self.refusal(limit).await);
         }
         let status = self.status.as_u16();
         match self.media_type().as_str() {
             "application/json" => {
-                let bytes = self.bytes(patience).await?;
+                let bytes = self.bytes(limit).await?;
                 json::value(&bytes)
                     .map_err(|error| NoAnswer::new(format!("the body is not JSON: {error}")))
             }
-            "text/event-stream" => timeout(patience, in_stream(self.body, id))
+            "text/event-stream" => timeout(limit, in_stream(self.body, id))
                 .await
-                .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {patience:?}")))),
+                .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {limit:?}")))),
             "" => Err(NoAnswer::new(format!(
                 "HTTP {status} without a Content-Type"
             ))),

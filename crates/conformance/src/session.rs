@@ -13,8 +13,8 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use crate::connection::{Connection, Record};
 use crate::events::{Event, Events};
-use crate::line::{Line, Record};
 use crate::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
 use crate::probe::{MAX_ANSWER, NoAnswer, Probe, VERSION};
 use crate::rule::shown;
@@ -41,12 +41,12 @@ const MAX_MESSAGES: usize = 10_000;
 /// A session.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
-    line: &'a Line,
+    connection: &'a Connection,
     pub(super) id: Option<String>,
     version: String,
     last_id: Cell<u64>,
     /// How long to wait for an answer.
-    pub(super) patience: Duration,
+    pub(super) limit: Duration,
     stream: Option<Stream>,
     /// The messages that came so far, with the time.
     pub(super) messages: Vec<(Instant, Value)>,
@@ -70,19 +70,19 @@ pub(super) struct ToolReply(pub(super) Value);
 
 impl<'a> Session<'a> {
     /// Shakes hands; without an event stream as yet.
-    pub(super) async fn open(line: &'a Line) -> Result<Self, NoAnswer> {
-        let patience = line.patience.answer;
+    pub(super) async fn open(connection: &'a Connection) -> Result<Self, NoAnswer> {
+        let limit = connection.timeouts.answer;
         let params = initialize_params(NEWEST_VERSION);
-        let probe = line.probe(Method::POST);
+        let probe = connection.probe(Method::POST);
         let probe = probe.body(request(0, "initialize", params));
-        let answer = line.send(probe, patience).await?;
+        let answer = connection.send(probe, limit).await?;
         let id = answer.session();
-        line.opened(Record {
+        connection.opened(Record {
             id: id.clone(),
             version: NEWEST_VERSION.to_owned(),
             views: Vec::new(),
         });
-        let reply = answer.reply(&json!(0), patience).await?;
+        let reply = answer.reply(&json!(0), limit).await?;
         if !reply["result"].is_object() {
             return Err(NoAnswer::new(format!(
                 "initialize is answered with {}",
@@ -91,13 +91,13 @@ impl<'a> Session<'a> {
         }
         let version = reply.pointer("/result/protocolVersion");
         let version = version.and_then(Value::as_str).unwrap_or(NEWEST_VERSION);
-        line.note(id.as_deref(), |record| record.version = version.to_owned());
+        connection.note(id.as_deref(), |record| record.version = version.to_owned());
         let session = Self {
-            line,
+            connection,
             id,
             version: version.to_owned(),
             last_id: Cell::new(0),
-            patience,
+            limit,
             stream: None,
             messages: Vec::new(),
             odd_events: 0,
@@ -106,13 +106,13 @@ impl<'a> Session<'a> {
         };
         let initialized = session.probe(Method::POST);
         let initialized = initialized.body(notification("notifications/initialized"));
-        line.send(initialized, patience).await?;
+        connection.send(initialized, limit).await?;
         Ok(session)
     }
 
     /// A request of this session.
     pub(super) fn probe(&self, method: Method) -> Probe {
-        self.dress(self.line.probe(method))
+        self.dress(self.connection.probe(method))
     }
 
     /// A request with this session's headers.
@@ -125,7 +125,10 @@ impl<'a> Session<'a> {
     /// Opens the event stream.
     pub(super) async fn open_stream(&mut self) -> Result<(), NoAnswer> {
         let get = self.probe(Method::GET).accept("text/event-stream");
-        let answer = self.line.send(get, self.line.patience.answer).await?;
+        let answer = self
+            .connection
+            .send(get, self.connection.timeouts.answer)
+            .await?;
         if !answer.status.is_success() {
             return Err(NoAnswer::new(format!(
                 "GET: HTTP {}",
@@ -142,11 +145,11 @@ impl<'a> Session<'a> {
     pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Value, NoAnswer> {
         let id = self.last_id.get() + 1;
         self.last_id.set(id);
-        let patience = self.patience;
+        let limit = self.limit;
         let body = request(id, method, params);
         let probe = self.probe(Method::POST).body(body);
-        let answer = self.line.send(probe, patience).await?;
-        answer.reply(&json!(id), patience).await
+        let answer = self.connection.send(probe, limit).await?;
+        answer.reply(&json!(id), limit).await
     }
 
     /// Whether the session is served, by what every agent asks.
@@ -170,7 +173,7 @@ impl<'a> Session<'a> {
 
     /// Proposes a text; the view is closed when the check ends, whatever happens.
     pub(super) async fn open_diff(&self, path: &str, text: &str) -> Result<ToolReply, NoAnswer> {
-        self.line.note(self.id.as_deref(), |record| {
+        self.connection.note(self.id.as_deref(), |record| {
             record.views.push(path.to_owned());
         });
         let arguments = json!({"filePath": path, "newContent": text});
@@ -188,7 +191,7 @@ impl<'a> Session<'a> {
         }
         let reply = self.call(CLOSE_DIFF, arguments).await?;
         if !reply.is_error() {
-            self.line.note(self.id.as_deref(), |record| {
+            self.connection.note(self.id.as_deref(), |record| {
                 record.views.retain(|view| view != path);
             });
         }
@@ -257,7 +260,7 @@ impl<'a> Session<'a> {
                 let message = message.filter(|message| message["jsonrpc"] == "2.0");
                 let is_odd = message.is_none() || event.has_id;
                 self.odd_events += usize::from(is_odd);
-                self.line.heard(event, is_odd);
+                self.connection.heard(event, is_odd);
                 self.messages.extend(message.map(|message| (at, message)));
             }
         }
@@ -267,15 +270,15 @@ impl<'a> Session<'a> {
     /// Closes the stream and ends the session.
     pub(super) async fn leave(self) {
         let id = self.id.clone();
-        let line = self.line;
+        let connection = self.connection;
         let record = Record {
             id: id.clone(),
             version: self.version.clone(),
             views: Vec::new(),
         };
         drop(self);
-        record.end(line).await;
-        line.ended(id.as_deref());
+        record.end(connection).await;
+        connection.ended(id.as_deref());
     }
 }
 

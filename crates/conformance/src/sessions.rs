@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use crate::bench::{Bench, Step};
 use crate::check::{Check, check};
 use crate::message::{is_context, is_outcome};
 use crate::probe::NoAnswer;
 use crate::rule::Group::Sessions;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::scenario::{self, move_about};
 use crate::session::Session;
-use crate::story::{self, move_about};
+use crate::test_context::{Step, TestContext};
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -58,18 +58,18 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Whether two sessions are served at once. It is tried once.
-async fn together_once(bench: &Bench) -> Result<(), Problem> {
-    let together = bench.seen.together.get_or_init(|| together(bench));
+async fn together_once(test: &TestContext) -> Result<(), Problem> {
+    let together = test.observations.together.get_or_init(|| together(test));
     together.await.clone()
 }
 
-async fn together(bench: &Bench) -> Result<(), Problem> {
-    bench.has_sessions().await?;
-    let mut first = another(bench, "first").await?;
+async fn together(test: &TestContext) -> Result<(), Problem> {
+    test.has_sessions().await?;
+    let mut first = another(test, "first").await?;
     if let Err(NoAnswer { why, .. }) = first.open_stream().await {
         return blocked(&["C1.1-stream"], format!("there is no event stream: {why}"));
     }
-    let mut second = another(bench, "second").await?;
+    let mut second = another(test, "second").await?;
     if let Err(NoAnswer { why, .. }) = second.open_stream().await {
         return broken(format!("the second session has no event stream: {why}"));
     }
@@ -88,8 +88,8 @@ async fn together(bench: &Bench) -> Result<(), Problem> {
 }
 
 /// A session: one was opened before, so this one must be opened too.
-async fn another<'a>(bench: &'a Bench, name: &str) -> Result<Session<'a>, Problem> {
-    let opened = Session::open(&bench.line).await;
+async fn another<'a>(test: &'a TestContext, name: &str) -> Result<Session<'a>, Problem> {
+    let opened = Session::open(&test.connection).await;
     opened.or_else(|NoAnswer { why, .. }| {
         broken(format!(
             "the {name} of two sessions cannot be opened: {why}"
@@ -97,24 +97,24 @@ async fn another<'a>(bench: &'a Bench, name: &str) -> Result<Session<'a>, Proble
     })
 }
 
-async fn two(bench: &Bench) -> Finding {
-    together_once(bench).await?;
+async fn two(test: &TestContext) -> Finding {
+    together_once(test).await?;
     Ok("two sessions, two streams".to_owned())
 }
 
 /// The same for the rules that need it.
-async fn serves_two(bench: &Bench) -> Result<(), Problem> {
-    let served = together_once(bench).await;
-    bench.line.clean_up().await;
+async fn serves_two(test: &TestContext) -> Result<(), Problem> {
+    let served = together_once(test).await;
+    test.connection.clean_up().await;
     served.or_else(|_| blocked(&["C1.4-two"], "two agents are not served at once"))
 }
 
-async fn two_views(bench: &Bench) -> Finding {
-    serves_two(bench).await?;
-    let first = bench.deaf_session().await?;
-    let second = bench.deaf_session().await?;
-    let path = bench.open_view(&first, "first\n").await?;
-    let other = bench.names.path();
+async fn two_views(test: &TestContext) -> Finding {
+    serves_two(test).await?;
+    let first = test.deaf_session().await?;
+    let second = test.deaf_session().await?;
+    let path = test.open_view(&first, "first\n").await?;
+    let other = test.names.path();
     match second.open_diff(&other, "second\n").await {
         Ok(reply) if !reply.is_error() => {}
         Ok(reply) => return broken(format!("the second view fails: {}", reply.shown())),
@@ -122,7 +122,7 @@ async fn two_views(bench: &Bench) -> Finding {
     }
     let mut texts = Vec::new();
     for (session, path) in [(&first, &path), (&second, &other)] {
-        texts.push(bench.closed_text(session, path).await?);
+        texts.push(test.closed_text(session, path).await?);
     }
     if texts == ["first\n", "second\n"] {
         return Ok("each closes its own".to_owned());
@@ -131,17 +131,17 @@ async fn two_views(bench: &Bench) -> Finding {
 }
 
 async fn owner(
-    bench: &Bench,
+    test: &TestContext,
     step: impl Fn(String) -> Step,
     row: &'static [&'static str],
 ) -> Finding {
-    serves_two(bench).await?;
-    let mut owner = bench.session().await?;
-    let mut bystander = bench.session().await?;
-    let path = bench.open_view(&owner, "text\n").await?;
-    let (time, is_done) = bench.done_or_asked(&step(path)).await?;
+    serves_two(test).await?;
+    let mut owner = test.session().await?;
+    let mut bystander = test.session().await?;
+    let path = test.open_view(&owner, "text\n").await?;
+    let (time, is_done) = test.done_or_asked(&step(path)).await?;
     owner.wait_for(time, is_outcome).await;
-    bystander.listen(bench.line.patience.quiet).await;
+    bystander.listen(test.connection.timeouts.quiet).await;
     match (owner.outcomes().is_empty(), bystander.outcomes().is_empty()) {
         (true, true) if is_done => blocked(row, "nobody was told"),
         (true, true) => unchecked("nobody was told, and nobody is known to have decided"),
@@ -151,16 +151,16 @@ async fn owner(
     }
 }
 
-async fn accepted_owner(bench: &Bench) -> Finding {
-    owner(bench, |file| Step::Accept { file }, &["C5.6-sent"]).await
+async fn accepted_owner(test: &TestContext) -> Finding {
+    owner(test, |file| Step::Accept { file }, &["C5.6-sent"]).await
 }
 
-async fn rejected_owner(bench: &Bench) -> Finding {
-    owner(bench, |file| Step::Reject { file }, &["C5.7-sent"]).await
+async fn rejected_owner(test: &TestContext) -> Finding {
+    owner(test, |file| Step::Reject { file }, &["C5.7-sent"]).await
 }
 
-async fn contexts(bench: &Bench) -> Finding {
-    let alone = story::contexts(bench).await?;
+async fn contexts(test: &TestContext) -> Finding {
+    let alone = scenario::contexts(test).await?;
     if alone.all().next().is_none() {
         return unchecked("no `ide/contextUpdate` came");
     }
@@ -168,19 +168,19 @@ async fn contexts(bench: &Bench) -> Finding {
         let why = "not every session is sent the context";
         return blocked(&["C4.1-every"], why);
     }
-    serves_two(bench).await?;
-    let mut both = [bench.session().await?, bench.session().await?];
-    let patience = bench.line.patience.answer;
+    serves_two(test).await?;
+    let mut both = [test.session().await?, test.session().await?];
+    let limit = test.connection.timeouts.answer;
     for (name, session) in ["first", "second"].iter().zip(&mut both) {
-        if session.wait_for(patience, is_context).await.is_none() {
+        if session.wait_for(limit, is_context).await.is_none() {
             return broken(format!("the {name} of two agents is not sent the context"));
         }
     }
     for session in &mut both {
-        session.listen(bench.line.patience.quiet).await;
+        session.listen(test.connection.timeouts.quiet).await;
     }
     let heard = both.each_ref().map(|session| session.messages.len());
-    let (mut time, is_done) = match move_about(bench, &both[0]).await {
+    let (mut time, is_done) = match move_about(test, &both[0]).await {
         Ok(moved) => (moved.time, moved.is_done),
         Err(Problem::Unchecked(_)) => return Ok("both at the start".to_owned()),
         Err(broken) => return Err(broken),
@@ -191,7 +191,7 @@ async fn contexts(bench: &Bench) -> Finding {
         if session.wait_for(time, is_context).await.is_some() {
             told += 1;
         }
-        time = patience;
+        time = limit;
     }
     match told {
         0 if is_done => blocked(&["C4.2-change"], "no context came when the cursor moved"),
@@ -201,15 +201,15 @@ async fn contexts(bench: &Bench) -> Finding {
     }
 }
 
-async fn leaving(bench: &Bench) -> Finding {
-    serves_two(bench).await?;
-    let mut stays = bench.session().await?;
-    let says_so = bench.session().await?;
-    let path = bench.open_view(&stays, "text\n").await?;
+async fn leaving(test: &TestContext) -> Finding {
+    serves_two(test).await?;
+    let mut stays = test.session().await?;
+    let says_so = test.session().await?;
+    let path = test.open_view(&stays, "text\n").await?;
     says_so.leave().await;
     // Agents of today close their stream and say nothing.
-    drop(bench.session().await?);
-    stays.listen(bench.line.patience.quiet).await;
+    drop(test.session().await?);
+    stays.listen(test.connection.timeouts.quiet).await;
     if stays.end.is_some() {
         return broken("the other's event stream ended");
     }
@@ -218,7 +218,7 @@ async fn leaving(bench: &Bench) -> Finding {
     }
     match stays.close_diff(&path, false).await {
         Ok(reply) if !reply.is_error() => Ok("the other keeps stream and view".to_owned()),
-        Ok(_) if bench.accepts_itself().await => {
+        Ok(_) if test.accepts_itself().await => {
             Ok("the other keeps its stream; its view was accepted by the editor itself".to_owned())
         }
         Ok(reply) => broken(format!("the other's view is gone: {}", reply.shown())),

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use http::{Method, StatusCode};
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::rule::Group::Transport;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, blocked, broken, unchecked};
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -34,10 +34,10 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-async fn stream(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn stream(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     let get = session.probe(Method::GET).accept("text/event-stream");
-    let answer = bench.sent(get).await?;
+    let answer = test.sent(get).await?;
     if answer.status != StatusCode::OK {
         return broken(format!("HTTP {}", answer.status.as_u16()));
     }
@@ -47,26 +47,29 @@ async fn stream(bench: &Bench) -> Finding {
     }
 }
 
-async fn stream_stays(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
+async fn stream_stays(test: &TestContext) -> Finding {
+    let mut session = test.session().await?;
     let started = Instant::now();
-    session.listen(bench.line.patience.idle).await;
+    session.listen(test.connection.timeouts.idle).await;
     if let Some(how) = session.end {
         return broken(format!("{how} after {:.1?}", started.elapsed()));
     }
     Ok(format!("open after {:.1?}", started.elapsed()))
 }
 
-async fn stream_alive(bench: &Bench) -> Finding {
-    let mut session = bench.session().await?;
+async fn stream_alive(test: &TestContext) -> Finding {
+    let mut session = test.session().await?;
     // What comes at the start is no sign of life.
-    session.listen(bench.line.patience.quiet).await;
+    session.listen(test.connection.timeouts.quiet).await;
     let before = session.signs;
-    session.listen(bench.line.patience.idle).await;
+    session.listen(test.connection.timeouts.idle).await;
     if session.end.is_some() {
         return blocked(&["C1.1-stream-stays"], "the stream ended");
     }
-    let (idle, silence) = (bench.line.patience.idle, bench.line.patience.silence);
+    let (idle, silence) = (
+        test.connection.timeouts.idle,
+        test.connection.timeouts.silence,
+    );
     if session.signs > before {
         return Ok(format!("{} within {idle:.1?}", session.signs - before));
     }

@@ -3,11 +3,11 @@
 
 use std::iter;
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::rule::Group::Texts;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, broken};
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -141,13 +141,13 @@ const UNICODE: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 🇧🇷 é e\u{
 const MARKUP: &str = "<b title='&quot;'>&amp;&lt;</b> <!-- --> $& $$ $1 ${x} {{y}} #{z} %s %% %20 \\n \\u0041 \\\\ `a`\n";
 const JSON: &str = r#"{"content": "not this", "data: x": "\n\n\u0041"}"#;
 
-async fn comes_back(bench: &Bench, text: String) -> Finding {
-    let mut session = bench.deaf_session().await?;
+async fn comes_back(test: &TestContext, text: String) -> Finding {
+    let mut session = test.deaf_session().await?;
     // A slow machine is no flaw of the companion's.
     let is_long = text.len() > LONG;
-    session.patience *= if is_long { 8 } else { 1 };
-    let path = bench.open_view(&session, &text).await?;
-    let content = bench.closed_text(&session, &path).await?;
+    session.limit *= if is_long { 8 } else { 1 };
+    let path = test.open_view(&session, &text).await?;
+    let content = test.closed_text(&session, &path).await?;
     match difference(&content, &text) {
         None => Ok(format!("{} bytes", text.len())),
         Some(difference) => broken(difference),

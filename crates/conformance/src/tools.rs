@@ -3,12 +3,12 @@
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::probe::NoAnswer;
 use crate::rule::Group::Tools;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, shown};
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -48,8 +48,8 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-async fn tools(bench: &Bench) -> Result<Vec<Value>, Problem> {
-    let session = bench.deaf_session().await?;
+async fn tools(test: &TestContext) -> Result<Vec<Value>, Problem> {
+    let session = test.deaf_session().await?;
     let reply = session.ask("tools/list", json!({})).await;
     let reply =
         reply.map_err(|NoAnswer { why, .. }| Problem::Broken(format!("tools/list: {why}")))?;
@@ -59,8 +59,8 @@ async fn tools(bench: &Bench) -> Result<Vec<Value>, Problem> {
     }
 }
 
-async fn listed(bench: &Bench, name: &str) -> Finding {
-    let tools = tools(bench).await?;
+async fn listed(test: &TestContext, name: &str) -> Finding {
+    let tools = tools(test).await?;
     let count = tools.iter().filter(|tool| tool["name"] == name).count();
     match count {
         1 => Ok(format!("one of {}", tools.len())),
@@ -70,8 +70,8 @@ async fn listed(bench: &Bench, name: &str) -> Finding {
 }
 
 /// The schema of a tool's arguments.
-async fn input_schema(bench: &Bench, name: &str) -> Result<Value, Problem> {
-    let tools = tools(bench).await?;
+async fn input_schema(test: &TestContext, name: &str) -> Result<Value, Problem> {
+    let tools = tools(test).await?;
     let tool = tools.into_iter().find(|tool| tool["name"] == name);
     match tool {
         Some(tool) => Ok(tool["inputSchema"].clone()),
@@ -80,8 +80,8 @@ async fn input_schema(bench: &Bench, name: &str) -> Result<Value, Problem> {
     }
 }
 
-async fn schema(bench: &Bench, name: &str, fields: &[&str]) -> Finding {
-    let schema = input_schema(bench, name).await?;
+async fn schema(test: &TestContext, name: &str, fields: &[&str]) -> Finding {
+    let schema = input_schema(test, name).await?;
     if schema["type"] != "object" {
         return broken("`inputSchema.type` is not `object`");
     }
@@ -101,8 +101,8 @@ async fn schema(bench: &Bench, name: &str, fields: &[&str]) -> Finding {
     Ok(fields.join(", "))
 }
 
-async fn suppress(bench: &Bench) -> Finding {
-    let schema = input_schema(bench, CLOSE_DIFF).await?;
+async fn suppress(test: &TestContext) -> Finding {
+    let schema = input_schema(test, CLOSE_DIFF).await?;
     let property = &schema["properties"]["suppressNotification"];
     let is_closed = schema["additionalProperties"] == false;
     match property {

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::bench::Bench;
 use crate::check::{Check, check};
 use crate::message::{NEWEST_VERSION, initialize_params, notification, request};
 use crate::probe::{NoAnswer, Probe};
 use crate::rule::Group::Transport;
 use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, shown, unchecked};
+use crate::test_context::TestContext;
 
 pub(super) const CHECKS: &[Check] = &[
     check(
@@ -136,23 +136,23 @@ const KNOWN_VERSIONS: [&str; 5] = [
 const NOBODYS_SESSION: &str = "pillion-conformance-nobody";
 
 /// The answer to `initialize`, and the id of the request. The session is ended at once.
-async fn shake(bench: &Bench, version: &str) -> Result<(Value, Value), Problem> {
+async fn shake(test: &TestContext, version: &str) -> Result<(Value, Value), Problem> {
     let id = json!("first");
     let body = request(id.clone(), "initialize", initialize_params(version));
-    let answer = bench
-        .sent(bench.line.probe(Method::POST).body(body))
+    let answer = test
+        .sent(test.connection.probe(Method::POST).body(body))
         .await?;
-    bench.line.opened_by(&answer);
-    let reply = answer.reply(&id, bench.line.patience.answer).await;
-    bench.line.clean_up().await;
+    test.connection.opened_by(&answer);
+    let reply = answer.reply(&id, test.connection.timeouts.answer).await;
+    test.connection.clean_up().await;
     let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
     Ok((reply, id))
 }
 
 /// The version that `initialize` is answered with.
-async fn agreed_version(bench: &Bench, version: &str) -> Result<String, Problem> {
-    bench.has_sessions().await?;
-    let (reply, _) = shake(bench, version).await?;
+async fn agreed_version(test: &TestContext, version: &str) -> Result<String, Problem> {
+    test.has_sessions().await?;
+    let (reply, _) = shake(test, version).await?;
     match reply.pointer("/result/protocolVersion") {
         Some(Value::String(agreed)) => Ok(agreed.clone()),
         _ => broken(format!(
@@ -162,8 +162,8 @@ async fn agreed_version(bench: &Bench, version: &str) -> Result<String, Problem>
     }
 }
 
-async fn initialize(bench: &Bench) -> Finding {
-    let (reply, id) = shake(bench, NEWEST_VERSION).await?;
+async fn initialize(test: &TestContext) -> Finding {
+    let (reply, id) = shake(test, NEWEST_VERSION).await?;
     if reply["jsonrpc"] != "2.0" || reply["id"] != id {
         return broken(format!(
             "it is no answer to this request: {}",
@@ -191,18 +191,18 @@ async fn initialize(bench: &Bench) -> Finding {
     ))
 }
 
-async fn version(bench: &Bench) -> Finding {
-    let agreed = agreed_version(bench, "1999-01-01").await?;
+async fn version(test: &TestContext) -> Finding {
+    let agreed = agreed_version(test, "1999-01-01").await?;
     if agreed == "1999-01-01" {
         return broken("it claims to know version 1999-01-01");
     }
     Ok(format!("1999-01-01 is answered with {agreed}"))
 }
 
-async fn agents_version(bench: &Bench) -> Finding {
+async fn agents_version(test: &TestContext) -> Finding {
     let mut seen = Vec::new();
     for version in ["2025-06-18", NEWEST_VERSION] {
-        let agreed = agreed_version(bench, version).await?;
+        let agreed = agreed_version(test, version).await?;
         if !KNOWN_VERSIONS.contains(&agreed.as_str()) {
             return broken(format!("{version} is answered with {agreed}"));
         }
@@ -211,11 +211,11 @@ async fn agents_version(bench: &Bench) -> Finding {
     Ok(seen.join(", "))
 }
 
-async fn session_id(bench: &Bench) -> Finding {
-    let first = bench.deaf_session().await?;
+async fn session_id(test: &TestContext) -> Finding {
+    let first = test.deaf_session().await?;
     let first_id = first.id.clone();
     first.leave().await;
-    let second = bench.deaf_session().await?;
+    let second = test.deaf_session().await?;
     let (Some(first), Some(second)) = (&first_id, &second.id) else {
         return broken("`initialize` is answered without Mcp-Session-Id");
     };
@@ -228,11 +228,11 @@ async fn session_id(bench: &Bench) -> Finding {
     Ok("two sessions, two ids".to_owned())
 }
 
-async fn accepts_notification(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn accepts_notification(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     let probe = session.probe(Method::POST);
     let probe = probe.body(notification("notifications/initialized"));
-    let status = bench.sent(probe).await?.status;
+    let status = test.sent(probe).await?.status;
     if status == StatusCode::ACCEPTED {
         Ok("HTTP 202".to_owned())
     } else {
@@ -240,8 +240,8 @@ async fn accepts_notification(bench: &Bench) -> Finding {
     }
 }
 
-async fn ids(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn ids(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     let ids = [
         json!(7_001),
         json!("7001"),
@@ -251,8 +251,8 @@ async fn ids(bench: &Bench) -> Finding {
     for id in &ids {
         let probe = session.probe(Method::POST);
         let probe = probe.body(request(id.clone(), "tools/list", json!({})));
-        let reply = bench.sent(probe).await?;
-        let reply = reply.reply(id, bench.line.patience.answer).await;
+        let reply = test.sent(probe).await?;
+        let reply = reply.reply(id, test.connection.timeouts.answer).await;
         let reply = reply.or_else(|NoAnswer { why, .. }| broken(format!("{id}: {why}")))?;
         if reply["id"] != *id {
             return broken(format!("{id} is answered with the id {}", reply["id"]));
@@ -261,8 +261,8 @@ async fn ids(bench: &Bench) -> Finding {
     Ok(format!("{} ids", ids.len()))
 }
 
-async fn ping(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn ping(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     match session.ask("ping", json!({})).await {
         Ok(reply) if reply["result"] == json!({}) => Ok("an empty result".to_owned()),
         Ok(reply) => broken(format!("it is answered with {}", shown(&reply))),
@@ -270,8 +270,8 @@ async fn ping(bench: &Bench) -> Finding {
     }
 }
 
-async fn unknown_method(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn unknown_method(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     match session.ask("pillion/none", json!({})).await {
         Ok(reply) if reply["error"]["code"] == -32601 => Ok("error -32601".to_owned()),
         Ok(reply) => broken(format!("it is answered with {}", shown(&reply))),
@@ -279,8 +279,8 @@ async fn unknown_method(bench: &Bench) -> Finding {
     }
 }
 
-async fn unknown_tool(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn unknown_tool(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     match session.call("pillionNone", json!({})).await {
         Ok(reply) if reply.is_error() => Ok(reply.shown()),
         Ok(reply) => broken(format!("it succeeds: {}", reply.shown())),
@@ -288,12 +288,15 @@ async fn unknown_tool(bench: &Bench) -> Finding {
     }
 }
 
-async fn bad_json(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn bad_json(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     let mut seen = String::new();
     for body in ["{", "no JSON", "\u{0}"] {
         let probe = session.probe(Method::POST).body(body);
-        let sent = bench.line.send(probe, bench.line.patience.answer).await;
+        let sent = test
+            .connection
+            .send(probe, test.connection.timeouts.answer)
+            .await;
         seen = match sent {
             Ok(answer) if answer.status.is_client_error() => {
                 format!("HTTP {}", answer.status.as_u16())
@@ -312,11 +315,11 @@ async fn bad_json(bench: &Bench) -> Finding {
     }
 }
 
-async fn media_type(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn media_type(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     let body = request(7, "tools/list", json!({}));
     let probe = session.probe(Method::POST).content_type("text/plain");
-    let status = bench.sent(probe.body(body)).await?.status;
+    let status = test.sent(probe.body(body)).await?.status;
     if status.is_client_error() {
         Ok(format!("HTTP {}", status.as_u16()))
     } else {
@@ -327,12 +330,12 @@ async fn media_type(bench: &Bench) -> Finding {
     }
 }
 
-async fn delete(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn delete(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     if session.id.is_none() {
         return blocked(&["C1.1-session"], "sessions have no id");
     }
-    let status = bench.sent(session.probe(Method::DELETE)).await?.status;
+    let status = test.sent(session.probe(Method::DELETE)).await?.status;
     if status == StatusCode::METHOD_NOT_ALLOWED {
         return Ok("HTTP 405: clients may not end sessions".to_owned());
     }
@@ -344,7 +347,7 @@ async fn delete(bench: &Bench) -> Finding {
     }
     let body = request(8, "tools/list", json!({}));
     let probe = session.probe(Method::POST).body(body);
-    let later = bench.sent(probe).await?.status;
+    let later = test.sent(probe).await?.status;
     match later {
         StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST => {
             Ok(format!("HTTP {}, then {}", status.as_u16(), later.as_u16()))
@@ -356,14 +359,14 @@ async fn delete(bench: &Bench) -> Finding {
     }
 }
 
-async fn unknown_session(bench: &Bench) -> Finding {
-    let session = bench.deaf_session().await?;
+async fn unknown_session(test: &TestContext) -> Finding {
+    let session = test.deaf_session().await?;
     if session.id.is_none() {
         return blocked(&["C1.1-session"], "sessions have no id");
     }
     let body = request(8, "tools/list", json!({}));
     let probe = session.probe(Method::POST).session(Some(NOBODYS_SESSION));
-    let status = bench.sent(probe.body(body)).await?.status;
+    let status = test.sent(probe.body(body)).await?.status;
     if status.is_client_error() {
         Ok(format!("HTTP {}", status.as_u16()))
     } else {
@@ -371,14 +374,14 @@ async fn unknown_session(bench: &Bench) -> Finding {
     }
 }
 
-async fn endpoint(bench: &Bench) -> Finding {
-    bench.has_sessions().await?;
+async fn endpoint(test: &TestContext) -> Finding {
+    test.has_sessions().await?;
     for path in ["/", "/sse", "/mcp/pillion"] {
         let body = request(0, "initialize", initialize_params(NEWEST_VERSION));
-        let probe = bench.line.probe(Method::POST).target(path).body(body);
-        let answer = bench.sent(probe).await?;
-        bench.line.opened_by(&answer);
-        bench.line.clean_up().await;
+        let probe = test.connection.probe(Method::POST).target(path).body(body);
+        let answer = test.sent(probe).await?;
+        test.connection.opened_by(&answer);
+        test.connection.clean_up().await;
         if answer.status.is_success() {
             return broken(format!("{path} answers too"));
         }
@@ -386,7 +389,7 @@ async fn endpoint(bench: &Bench) -> Finding {
     Ok("no other path answers".to_owned())
 }
 
-async fn loopback(bench: &Bench) -> Finding {
+async fn loopback(test: &TestContext) -> Finding {
     let mut addresses = own_addresses();
     // Who listens on every address listens on this one, too, even without a network.
     if cfg!(target_os = "linux") {
@@ -396,12 +399,12 @@ async fn loopback(bench: &Bench) -> Finding {
         return unchecked("this machine has no other address than 127.0.0.1");
     }
     for address in &addresses {
-        let address = SocketAddr::new(*address, bench.line.target.port());
+        let address = SocketAddr::new(*address, test.connection.target.port());
         let connect = TcpStream::connect(address);
-        if let Ok(Ok(_)) = timeout(bench.line.patience.answer, connect).await {
+        if let Ok(Ok(_)) = timeout(test.connection.timeouts.answer, connect).await {
             // Somebody else may have the port there.
-            let probe: Probe = bench.line.stranger(Method::POST).address(address);
-            let answer = probe.body("{}").send(bench.line.patience.answer).await;
+            let probe: Probe = test.connection.stranger(Method::POST).address(address);
+            let answer = probe.body("{}").send(test.connection.timeouts.answer).await;
             if answer.is_ok() {
                 return broken(format!("it answers on {address}, not on 127.0.0.1 only"));
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 /// How long a connect on loopback may take before nothing is concluded from it.
-const PATIENCE: Duration = Duration::from_millis(200);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A system answers its own dials in far less, be it with a refusal: who takes longer is silent.
 const AT_ONCE: Duration = Duration::from_millis(20);
@@ -46,12 +46,12 @@ fn is_refused(port: u16) -> bool {
 }
 
 fn connect(port: u16) -> io::Result<TcpStream> {
-    connect_within(port, PATIENCE)
+    connect_within(port, CONNECT_TIMEOUT)
 }
 
-fn connect_within(port: u16, patience: Duration) -> io::Result<TcpStream> {
+fn connect_within(port: u16, timeout: Duration) -> io::Result<TcpStream> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    TcpStream::connect_timeout(&address, patience)
+    TcpStream::connect_timeout(&address, timeout)
 }
 
 /// Any other failure, such as running out of descriptors, says nothing about the other side.

@@ -83,7 +83,7 @@ impl Companion {
     pub fn display_name(&self) -> &str {
         self.ide
             .as_ref()
-            .map_or("an editor without a name", |ide| ide.display_name.as_str())
+            .map_or("an unnamed companion", |ide| ide.display_name.as_str())
     }
 
     /// The token that agents of this dialect present to it (C3.2).

@@ -44,10 +44,10 @@ pub fn is_problem(finding: &Finding) -> bool {
 /// Leaves out what goes away with a problem, by the same command.
 fn say_once(findings: &mut Vec<Finding>) {
     let problems = findings.iter().filter(|finding| is_problem(finding));
-    let commands: Vec<_> = problems.filter_map(|it| it.mend.clone()).collect();
+    let commands: Vec<_> = problems.filter_map(|it| it.fix.clone()).collect();
     findings.retain(|finding| {
-        let is_said = |mend| commands.contains(mend);
-        is_problem(finding) || !finding.mend.as_ref().is_some_and(is_said)
+        let is_said = |fix| commands.contains(fix);
+        is_problem(finding) || !finding.fix.as_ref().is_some_and(is_said)
     });
 }
 
@@ -60,5 +60,5 @@ fn unexplained(facts: &Facts) -> Finding {
         what,
         format!("{} needs one that it finds and that answers", facts.release),
     )
-    .mend("pillion")
+    .fix("pillion")
 }

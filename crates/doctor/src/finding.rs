@@ -154,8 +154,8 @@ pub struct Finding {
     pub what: String,
     /// Why that matters.
     pub why: String,
-    /// What mends it: a command to paste, or one to type into the agent if it starts with `/`.
-    pub mend: Option<String>,
+    /// What fixes it: a command to paste, or one to type into the agent if it starts with `/`.
+    pub fix: Option<String>,
 }
 
 impl Finding {
@@ -165,7 +165,7 @@ impl Finding {
             level,
             what: what.into(),
             why: why.into(),
-            mend: None,
+            fix: None,
         }
     }
 
@@ -192,8 +192,8 @@ impl Finding {
     }
 
     #[must_use]
-    pub fn mend(mut self, command: impl Into<String>) -> Self {
-        self.mend = Some(command.into());
+    pub fn fix(mut self, command: impl Into<String>) -> Self {
+        self.fix = Some(command.into());
         self
     }
 }

@@ -37,7 +37,7 @@ struct Finding<'a> {
     level: Level,
     what: &'a str,
     why: &'a str,
-    mend: Option<&'a str>,
+    fix: Option<&'a str>,
 }
 
 impl<'a> Report<'a> {
@@ -57,7 +57,7 @@ impl<'a> Agent<'a> {
             level: finding.level,
             what: &finding.what,
             why: &finding.why,
-            mend: finding.mend.as_deref(),
+            fix: finding.fix.as_deref(),
         };
         Self {
             name: facts.agent().name(),

@@ -46,8 +46,8 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
         write_finding(out, finding, style)?;
         // The verdict below says how to fix the first problem, and a command may be long.
         let is_first = first.is_some_and(|first| std::ptr::eq(first, finding));
-        if let Some(mend) = finding.mend.as_ref().filter(|_| !is_first) {
-            writeln!(out, "      Mend: {}", visible::one_line(mend))?;
+        if let Some(fix) = finding.fix.as_ref().filter(|_| !is_first) {
+            writeln!(out, "      Fix: {}", visible::one_line(fix))?;
         }
     }
     writeln!(out)?;
@@ -80,8 +80,13 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
     let facts = &examination.facts;
     let name = facts.agent().display_name();
     let Some(first) = examination.problems().next() else {
-        let companion = facts.companion();
-        let companion = companion.map_or("its companion", |companion| companion.display_name());
+        let companion = match facts.companion() {
+            Some(unnamed) if unnamed.ide.is_none() => {
+                format!("the unnamed companion on port {}", unnamed.port)
+            }
+            Some(companion) => companion.display_name().to_owned(),
+            None => "its companion".to_owned(),
+        };
         let text = format!("{name} would connect to {companion}.");
         return writeln!(
             out,
@@ -96,13 +101,13 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
     );
     let text = style.bold(&visible::one_line(&text));
     writeln!(out, "{} {text}", style.mark(Mark::Bad))?;
-    if let Some(mend) = &first.mend {
-        let how = if mend.starts_with('/') {
+    if let Some(fix) = &first.fix {
+        let how = if fix.starts_with('/') {
             "Type in the agent"
         } else {
             "Run"
         };
-        writeln!(out, "  {how}: {}", style.bold(&visible::one_line(mend)))?;
+        writeln!(out, "  {how}: {}", style.bold(&visible::one_line(fix)))?;
     }
     Ok(())
 }

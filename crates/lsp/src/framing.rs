@@ -331,7 +331,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_but_halves_of_characters_is_mended(text: String, json in r#"[\\u"0-9d-fD-F{}é]{0,40}"#) {
+        fn nothing_but_halves_of_characters_is_fixed(text: String, json in r#"[\\u"0-9d-fD-F{}é]{0,40}"#) {
             let whole = Value::String(text).to_string();
             prop_assert_eq!(replace_lone_surrogates(&whole), whole);
             replace_lone_surrogates(&json);

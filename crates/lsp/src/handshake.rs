@@ -1,4 +1,4 @@
-//! `initialize`: who the editor is, how it counts, and which face it wants. Reads no more of the
+//! `initialize`: who the editor is, how it counts, and which profile it wants. Reads no more of the
 //! parameters than it needs, so that nothing else in them can be wrong.
 
 use gen_lsp_types::{InitializeResult, ServerInfo};
@@ -8,8 +8,8 @@ use pillion_text::visible;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::face::Face;
 use crate::position::Encoding;
+use crate::profile::ClientProfile;
 use crate::roots::WorkspaceFolder;
 
 /// The version of the program.
@@ -53,7 +53,7 @@ struct GeneralCapabilities {
     position_encodings: Option<Vec<String>>,
 }
 
-/// Which face a client wants.
+/// Which profile a client wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// That of a plugin, which may say its version.
@@ -113,7 +113,7 @@ impl InitializeParams {
         Encoding::choose(offered.unwrap_or_default())
     }
 
-    /// Which face the client wants.
+    /// Which profile the client wants.
     ///
     /// # Errors
     /// A sentence that names the field.
@@ -139,9 +139,9 @@ impl InitializeParams {
 }
 
 /// The answer to `initialize`.
-pub fn result(face: &dyn Face) -> InitializeResult {
+pub fn result(profile: &dyn ClientProfile) -> InitializeResult {
     InitializeResult {
-        capabilities: face.capabilities(),
+        capabilities: profile.capabilities(),
         server_info: Some(ServerInfo {
             name: "pillion".to_owned(),
             version: Some(VERSION.to_owned()),

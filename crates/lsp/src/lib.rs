@@ -1,19 +1,19 @@
 //! `pillion lsp`: a companion inside an editor, reached over the editor's language-server client.
 //!
-//! One thread owns everything ([`server`]). It takes messages of the editor and events of the
-//! companion, one after the other, and hands them to one of two faces: [`plugin`] for Pillion's
-//! own plugins (`docs/editor-protocol.md`), [`plain`] for every other client. A face is a state
-//! machine: what it wants done comes back as [`face::Action`]s.
+//! One thread owns everything (`server`). It takes messages of the editor and events of the
+//! companion, one after the other, and hands them to one of two profiles: `plugin` for Pillion's
+//! own plugins (`docs/editor-protocol.md`), `plain` for every other client. A profile is a state
+//! machine: what it wants done comes back as `profile::Action`s.
 
-mod face;
 mod framing;
-mod front;
+mod frontend;
 mod handshake;
 mod message;
 mod outgoing;
 mod plain;
 mod plugin;
 mod position;
+mod profile;
 mod roots;
 mod server;
 mod transport;

@@ -1,4 +1,4 @@
-//! Messages that both faces send and read, and the errors that answer a request.
+//! Messages that both profiles send and read, and the errors that answer a request.
 
 use gen_lsp_types::{LogMessageParams, MessageType, ShowMessageParams};
 use lsp_server::{ErrorCode, Message, Notification, ResponseError};
@@ -55,7 +55,7 @@ pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
     }
 }
 
-/// The error for a method that a face does not know.
+/// The error for a method that a profile does not know.
 pub fn unknown_method(method: &str) -> ResponseError {
     let method = head(method);
     error(

@@ -1,4 +1,4 @@
-//! The plain face: for language-server clients without a plugin. Context comes from what the client
+//! The plain profile: for language-server clients without a plugin. Context comes from what the client
 //! opens, saves and asks about; proposals are files that it opens, with diagnostics and two code
 //! actions. It shows nothing else and slows nothing down.
 
@@ -7,9 +7,9 @@ mod document;
 mod files;
 mod launch;
 mod pending;
+mod proposal_dir;
 mod proposals;
 mod restore;
-mod shelf;
 mod view;
 mod wire;
 
@@ -26,8 +26,7 @@ use pillion_companion::now_ms;
 use pillion_discovery::Environment;
 use serde_json::{Value, json};
 
-use crate::face::{self, Action, Answer, Face, Published};
-use crate::front::Event;
+use crate::frontend::Event;
 use crate::plain::files::Files;
 use crate::plain::pending::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
@@ -35,9 +34,10 @@ use crate::plain::wire::{
     At, CodeAction, DidChange, DidClose, DidOpen, DidSave, ExecuteCommand, Opened,
 };
 use crate::position::Encoding;
+use crate::profile::{self, Action, Answer, ClientProfile, Published};
 use crate::{message, uri};
 
-/// What the plain face has to know from the beginning.
+/// What the plain profile has to know from the beginning.
 #[derive(Debug)]
 pub struct Setup {
     /// How the client counts.
@@ -50,7 +50,7 @@ pub struct Setup {
     pub environment: Environment,
 }
 
-/// The face of a client without a plugin.
+/// The profile of a client without a plugin.
 #[derive(Debug)]
 pub struct Plain {
     encoding: Encoding,
@@ -61,7 +61,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// A face that nobody has seen yet.
+    /// A profile that nobody has seen yet.
     pub fn new(setup: Setup) -> Self {
         let encoding = setup.encoding;
         // Helix always selects the character under its cursor.
@@ -216,7 +216,7 @@ impl Plain {
     }
 }
 
-impl Face for Plain {
+impl ClientProfile for Plain {
     fn capabilities(&self) -> ServerCapabilities {
         ServerCapabilities {
             position_encoding: Some(self.encoding.kind()),
@@ -236,7 +236,7 @@ impl Face for Plain {
                 commands: vec![ACCEPT.to_owned(), REJECT.to_owned()],
                 ..ExecuteCommandOptions::default()
             }),
-            workspace: Some(face::follows_roots()),
+            workspace: Some(profile::follows_roots()),
             ..ServerCapabilities::default()
         }
     }

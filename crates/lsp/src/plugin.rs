@@ -1,4 +1,4 @@
-//! The plugin face: what `docs/editor-protocol.md` says, as a state machine.
+//! The plugin profile: what `docs/editor-protocol.md` says, as a state machine.
 
 mod context;
 mod diffs;
@@ -20,13 +20,13 @@ use self::messages::{
     Chosen, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
     DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment,
 };
-use crate::face::{self, Action, Answer, Face, Published};
-use crate::front::Event;
+use crate::frontend::Event;
 use crate::handshake::VERSION;
 use crate::message;
 use crate::position::Encoding;
+use crate::profile::{self, Action, Answer, ClientProfile, Published};
 
-/// The face of a plugin.
+/// The profile of a plugin.
 #[derive(Debug)]
 pub struct Plugin {
     encoding: Encoding,
@@ -38,7 +38,7 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// A face that nobody has seen yet.
+    /// A profile that nobody has seen yet.
     pub fn new(encoding: Encoding, version: Option<String>) -> Self {
         Self {
             encoding,
@@ -92,11 +92,11 @@ impl Plugin {
     }
 }
 
-impl Face for Plugin {
+impl ClientProfile for Plugin {
     fn capabilities(&self) -> ServerCapabilities {
         ServerCapabilities {
             position_encoding: Some(self.encoding.kind()),
-            workspace: Some(face::follows_roots()),
+            workspace: Some(profile::follows_roots()),
             experimental: Some(json!({"pillion": Chosen { version: VERSION }})),
             ..ServerCapabilities::default()
         }

@@ -1,5 +1,5 @@
 //! The loop: messages of the editor and events of the companion come in, one after the other; what
-//! the face wants done goes out. Thin by design: no rule of a face lives here.
+//! the profile wants done goes out. Thin by design: no rule of a profile lives here.
 
 use std::time::{Duration, Instant};
 
@@ -12,19 +12,19 @@ use pillion_discovery::{Environment, process};
 use pillion_text::stderr;
 use serde_json::Value;
 
-use crate::face::{Action, Face, Published};
 use crate::framing::Malformed;
-use crate::front::{self, Event, Front};
+use crate::frontend::{self, Event, FrontendHandle};
 use crate::handshake::{self, InitializeParams, Wanted};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
+use crate::profile::{Action, ClientProfile, Published};
 use crate::roots::{DidChangeWorkspaceFolders, Roots};
 use crate::transport::{self, Input};
 use crate::{Error, Options, message};
 
 /// How often it is looked whether the editor still lives. The end of the input normally says so
 /// first, unless somebody else holds the pipe.
-const LOOK: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// More messages than this wait only for an editor that hangs or is suspended. No proposal joins
 /// them: agents that try again and again would fill the memory.
@@ -36,10 +36,10 @@ const MAX_UNREAD: usize = 256;
 /// When the editor left without a word, or spoke no protocol.
 pub fn run(options: Options) -> anyhow::Result<()> {
     let transport = transport::stdio()?;
-    let (front, events) = front::channel();
+    let (frontend, events) = frontend::channel();
     let mut server = Server {
         options,
-        front,
+        frontend,
         output: transport.output.clone(),
         parent_pid: process::ancestors(std::process::id()).first().copied(),
         session: None,
@@ -60,7 +60,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 
 struct Server {
     options: Options,
-    front: Front,
+    frontend: FrontendHandle,
     output: Sender<Message>,
     /// Who is looked for until the editor has said who it is.
     parent_pid: Option<u32>,
@@ -71,7 +71,7 @@ struct Server {
 /// From the answer to `initialize` on.
 struct Session {
     companion: Companion,
-    face: Box<dyn Face>,
+    profile: Box<dyn ClientProfile>,
     roots: Roots,
     editor_pid: u32,
     is_initialized: bool,
@@ -99,7 +99,7 @@ impl Server {
         events: &Receiver<Event>,
         written: &Receiver<()>,
     ) -> Ending {
-        let looks = tick(LOOK);
+        let looks = tick(POLL_INTERVAL);
         loop {
             let ending = select! {
                 recv(input) -> input => match input {
@@ -137,7 +137,7 @@ impl Server {
                 let is_error = response.response_result.is_err();
                 tracing::debug!(id = %response.id, bytes, is_error, "response");
                 if let Some(session) = &mut self.session {
-                    let actions = session.face.response(response);
+                    let actions = session.profile.response(response);
                     session.perform(actions, &self.output);
                 }
                 None
@@ -166,7 +166,7 @@ impl Server {
                     self.answer(id, Err(error));
                 }
                 Some(session) => {
-                    let answer = session.face.request(&method, params);
+                    let answer = session.profile.request(&method, params);
                     let response_result = answer.result;
                     let response = Response {
                         id,
@@ -195,7 +195,7 @@ impl Server {
                 session.change_roots(&method, params, &self.output);
             }
             _ => {
-                let actions = session.face.notification(&method, params);
+                let actions = session.profile.notification(&method, params);
                 session.perform(actions, &self.output);
             }
         }
@@ -215,15 +215,18 @@ impl Server {
         None
     }
 
-    /// When the face wants to hear that time has passed.
+    /// When the profile wants to hear that time has passed.
     fn timer(&self) -> Receiver<Instant> {
-        let due = self.session.as_ref().and_then(|session| session.face.due());
+        let due = self
+            .session
+            .as_ref()
+            .and_then(|session| session.profile.due());
         due.map_or_else(never, at)
     }
 
     fn elapse(&mut self, now: Instant) -> Option<Ending> {
         let session = self.session.as_mut()?;
-        let actions = session.face.elapse(now);
+        let actions = session.profile.elapse(now);
         session.perform(actions, &self.output);
         None
     }
@@ -245,7 +248,7 @@ impl Server {
             self.start(params)
         };
         let result = result.map(|session| {
-            let result = handshake::result(session.face.as_ref());
+            let result = handshake::result(session.profile.as_ref());
             self.session = Some(session);
             serde_json::to_value(result).unwrap_or_default()
         });
@@ -277,11 +280,11 @@ impl Server {
             ide: ide.clone(),
             roots: roots.paths(),
         };
-        let companion = Companion::start(options, self.front.clone())
+        let companion = Companion::start(options, self.frontend.clone())
             .context("cannot start the companion")
             .map_err(|error| message::error(ErrorCode::InternalError, format!("{error:#}")))?;
         let encoding = params.encoding();
-        let face: Box<dyn Face> = match wanted {
+        let profile: Box<dyn ClientProfile> = match wanted {
             Wanted::Plugin { version } => Box::new(Plugin::new(encoding, version)),
             Wanted::Plain => Box::new(Plain::new(plain::Setup {
                 encoding,
@@ -292,7 +295,7 @@ impl Server {
         };
         Ok(Session {
             companion,
-            face,
+            profile,
             roots,
             editor_pid,
             is_initialized: false,
@@ -318,13 +321,13 @@ impl Session {
         self.is_initialized = true;
         self.tell_notes(output);
         let published = self.published();
-        let actions = self.face.initialized(&published);
+        let actions = self.profile.initialized(&published);
         self.perform(actions, output);
         for message in std::mem::take(&mut self.unsaid) {
             let _ = output.send(message);
         }
         for event in std::mem::take(&mut self.held) {
-            let actions = self.face.event(event);
+            let actions = self.profile.event(event);
             self.perform(actions, output);
         }
     }
@@ -336,7 +339,7 @@ impl Session {
             }
             Event::Lost(lost) => self.say(warning(&lost), output),
             event if self.is_initialized => {
-                let actions = self.face.event(event);
+                let actions = self.profile.event(event);
                 self.perform(actions, output);
             }
             event => self.hold(event),
@@ -392,7 +395,7 @@ impl Session {
         // Before that the client is told with all the rest.
         if roots_changed && self.is_initialized {
             let published = self.published();
-            let actions = self.face.roots_changed(&published);
+            let actions = self.profile.roots_changed(&published);
             self.perform(actions, output);
         }
     }

@@ -11,7 +11,7 @@ use lsp_server::Message;
 use crate::framing::{self, Frame, Malformed};
 
 /// How long the last messages may take to reach the editor.
-const FAREWELL: Duration = Duration::from_millis(300);
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);
 
 /// What came from the editor, or from the system in its place.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Transport {
     /// Waits until everything that was sent is written, but not long.
     pub fn close(self) {
         drop(self.output);
-        let _ = self.written.recv_timeout(FAREWELL);
+        let _ = self.written.recv_timeout(SHUTDOWN_GRACE);
     }
 }
 

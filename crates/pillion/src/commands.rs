@@ -20,7 +20,7 @@ pub mod run;
 pub mod serve;
 pub mod uninstall;
 
-mod remote;
+mod control_client;
 
 use crate::cli::{Cli, Command};
 

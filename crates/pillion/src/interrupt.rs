@@ -9,7 +9,7 @@ use crate::failure::Kind;
 
 /// How long it may take until a closed output is noticed.
 #[cfg(unix)]
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Signals that are caught from the moment this is made.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub async fn output_closed() {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let at_once = Timespec::default();
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         let output = io::stdout();
         // Errors and hang-ups are told without being asked for.
         let mut polled = [PollFd::new(&output, PollFlags::empty())];

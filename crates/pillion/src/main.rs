@@ -1,6 +1,7 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
 mod absolute;
+mod agent_connection;
 mod choice;
 mod cli;
 mod commands;
@@ -10,7 +11,6 @@ mod install;
 mod interrupt;
 mod logging;
 mod memory;
-mod reach;
 mod second_session;
 mod tilde;
 mod viewer;

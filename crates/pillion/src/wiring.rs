@@ -282,14 +282,14 @@ fn holds_pid_and_port(file: &FoundFile) -> bool {
 
 /// Whether the name that agents in a container dial has an address. Not to know takes long.
 fn container_host_is_known() -> bool {
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
     let (sender, answer) = mpsc::channel();
     thread::spawn(move || {
         let found = ("host.docker.internal", 0).to_socket_addrs();
         // Nobody may wait for it any more.
         let _ = sender.send(found.is_ok());
     });
-    answer.recv_timeout(PATIENCE).unwrap_or(true)
+    answer.recv_timeout(LOOKUP_TIMEOUT).unwrap_or(true)
 }
 
 fn answers(port: &OsStr) -> bool {

@@ -21,7 +21,7 @@ use crate::geometry::{self, Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::highlight::Texts;
 use crate::rows::Layout;
 use crate::syntax::Coloured;
-use crate::view::{Disk, Port, Side, Stayed, View};
+use crate::view::{Disk, Side, Stayed, View, Viewport};
 pub use comparing::{Compared, Comparing, Job};
 pub use marks::name as mark_name;
 pub use review_delay::{Press, decides};
@@ -306,8 +306,8 @@ impl App {
     pub fn drawn(&mut self, now: Instant) {
         let sight = self.sight();
         self.delay.drawn(sight, now);
-        if let (Some(_), Some(port)) = (sight, self.port()) {
-            self.views[self.current].drawn(&port);
+        if let (Some(_), Some(viewport)) = (sight, self.viewport()) {
+            self.views[self.current].drawn(&viewport);
         }
     }
 
@@ -398,11 +398,11 @@ impl App {
     }
 
     /// The window through which the current diff is seen.
-    pub fn port(&self) -> Option<Port> {
+    pub fn viewport(&self) -> Option<Viewport> {
         let view = self.view()?;
         let body = self.geometry().body;
         let (left, right) = (view.proposal.before().len(), view.proposal.after().len());
-        Some(Port {
+        Some(Viewport {
             columns: Columns::new(self.layout_of(view), body.width, left, right),
             height: usize::from(body.height).max(1),
             wrap: self.wrap,
@@ -415,12 +415,12 @@ impl App {
         };
         let height = usize::from(self.geometry().body.height).max(1);
         let stayed = self.views[self.current].arrange(layout, height);
-        if let Some(port) = self.port() {
+        if let Some(viewport) = self.viewport() {
             let view = &mut self.views[self.current];
-            view.clamp(&port);
+            view.clamp(&viewport);
             match stayed {
-                Some(Stayed::InView) => view.keep_in_view(&port),
-                Some(Stayed::Elsewhere) => view.follow(&port),
+                Some(Stayed::InView) => view.keep_in_view(&viewport),
+                Some(Stayed::Elsewhere) => view.follow(&viewport),
                 None => {}
             }
         }

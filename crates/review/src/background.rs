@@ -5,7 +5,7 @@ use std::time::Duration;
 use terminal_colorsaurus::{Color, QueryOptions, color_palette};
 
 /// How long a terminal may take to say which background it has.
-const PATIENCE: Duration = Duration::from_millis(200);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The luminance that looks half as bright as white: L* is 50.
 const MIDDLE: f64 = 0.184_186_518_512_4;
@@ -13,7 +13,7 @@ const MIDDLE: f64 = 0.184_186_518_512_4;
 /// Asks the terminal. One that does not say has a dark background.
 pub fn is_dark() -> bool {
     let mut options = QueryOptions::default();
-    options.timeout = PATIENCE;
+    options.timeout = ANSWER_TIMEOUT;
     color_palette(options).map_or(true, |palette| {
         is_darker(
             luminance(&palette.background),

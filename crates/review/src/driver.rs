@@ -26,10 +26,10 @@ use crate::terminal::Screen;
 use crate::{Companion, Input, Options, appearance, comparer, watch};
 
 /// How often the files of pending diffs are looked at.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long the reviewer's editor may take to end when the review has to.
-const PATIENCE: Duration = Duration::from_millis(500);
+const EDITOR_GRACE: Duration = Duration::from_millis(500);
 
 /// Runs a review in the terminal.
 pub fn run(
@@ -149,7 +149,7 @@ impl<C: Companion> Driver<C> {
             return inputs.recv_timeout(Duration::ZERO);
         }
         let now = Instant::now();
-        let look = (!self.app.views.is_empty()).then(|| self.looked + LOOK);
+        let look = (!self.app.views.is_empty()).then(|| self.looked + POLL_INTERVAL);
         let expires = self.app.settles(now).or_else(|| self.app.expires());
         let until = match (look, expires) {
             (Some(a), Some(b)) => a.min(b),
@@ -408,7 +408,7 @@ impl<C: Companion> Driver<C> {
         let Some(Running { session, .. }) = self.editor.take() else {
             return;
         };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + EDITOR_GRACE;
         while let Ok(input) =
             inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
         {
@@ -426,7 +426,7 @@ impl<C: Companion> Driver<C> {
 
     /// Has the files of pending diffs looked at now and then.
     fn look(&mut self) -> io::Result<()> {
-        if self.looked.elapsed() < LOOK {
+        if self.looked.elapsed() < POLL_INTERVAL {
             return Ok(());
         }
         self.looked = Instant::now();

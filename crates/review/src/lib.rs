@@ -1,8 +1,8 @@
 //! The terminal review: shows what agents propose and lets a person judge it, hunk by hunk.
 //!
-//! [`channel`] gives the two ends: a [`Front`] for the companion, and a [`Review`] that runs on the
-//! thread of the terminal. What the review knows is one state machine ([`app`]); around it are a
-//! thin loop ([`driver`]) and the modules that do I/O: [`source`], [`edit`], [`watch`], [`terminal`], [`keyboard`].
+//! [`channel`] gives the two ends: a [`FrontendHandle`] for the companion, and a [`Review`] that runs on the
+//! thread of the terminal. What the review knows is one state machine (`app`); around it are a
+//! thin loop (`driver`) and the modules that do I/O: `source`, `edit`, `watch`, `terminal`, `keyboard`.
 
 mod app;
 mod appearance;
@@ -106,17 +106,17 @@ enum Input {
 
 /// The review as the companion and signals reach it. Never blocks.
 #[derive(Debug, Clone)]
-pub struct Front {
+pub struct FrontendHandle {
     inputs: mpsc::Sender<Input>,
 }
 
-impl Front {
+impl FrontendHandle {
     /// Ends the review: pending diffs are rejected, the terminal is given back.
     pub fn stop(&self) {
         self.send(Input::Stop);
     }
 
-    /// As [`Front::stop`], but not while the reviewer's editor runs: then Ctrl-C is for the editor.
+    /// As [`FrontendHandle::stop`], but not while the reviewer's editor runs: then Ctrl-C is for the editor.
     pub fn interrupt(&self) {
         self.send(Input::Interrupt);
     }
@@ -132,7 +132,7 @@ impl Front {
     }
 }
 
-impl Editor for Front {
+impl Editor for FrontendHandle {
     fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
         self.send(Input::Open(diff, shown));
     }
@@ -171,20 +171,20 @@ pub struct Review {
 }
 
 /// The two ends of a review.
-pub fn channel() -> (Front, Review) {
+pub fn channel() -> (FrontendHandle, Review) {
     let (sender, inputs) = mpsc::channel();
-    let front = Front {
+    let front = FrontendHandle {
         inputs: sender.clone(),
     };
     (front, Review { inputs, sender })
 }
 
 impl Review {
-    /// Runs until the reviewer leaves or [`Front::stop`] is called. Every pending diff has its
+    /// Runs until the reviewer leaves or [`FrontendHandle::stop`] is called. Every pending diff has its
     /// outcome then, and the terminal is as it was.
     ///
     /// # Errors
-    /// When there is no terminal ([`terminal::NoTerminal`]), or it is lost.
+    /// When there is no terminal, or it is lost.
     pub fn run(self, companion: impl Companion, options: Options) -> anyhow::Result<()> {
         check()?;
         driver::run(self.inputs, self.sender, companion, options)

@@ -13,7 +13,7 @@ use pillion_protocol::Dialect;
 
 pub use paint::{Changed, Paint, content};
 pub use part::{LineOf, Sight, Window};
-pub use scroll::{Port, Top};
+pub use scroll::{Top, Viewport};
 use seen::Seen;
 use stay::Former;
 pub use stay::Stayed;

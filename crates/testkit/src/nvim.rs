@@ -22,7 +22,7 @@ use crate::process::tree;
 use crate::{Pane, SOON, kill_tree};
 
 /// How often it is asked for something that is waited for.
-const LOOK_EVERY: Duration = Duration::from_millis(15);
+const POLL_INTERVAL: Duration = Duration::from_millis(15);
 
 /// How long one look may take: Neovim answers none while it asks the user something.
 const ONE_LOOK: Duration = Duration::from_secs(1);
@@ -182,7 +182,7 @@ impl Nvim {
                 },
                 self.describe()
             );
-            sleep(LOOK_EVERY);
+            sleep(POLL_INTERVAL);
         }
     }
 
@@ -297,7 +297,7 @@ impl Nvim {
                 "expected Neovim to end within {SOON:?}\n{}",
                 self.describe()
             );
-            sleep(LOOK_EVERY);
+            sleep(POLL_INTERVAL);
         }
     }
 

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 
 use crate::{Home, SOON};
 
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A connected agent.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl TestAgent {
                 return TestAgent::connect(file);
             }
             assert!(started.elapsed() < SOON, "no companion was published");
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::{Env, SOON, kill_tree};
 
 /// How often a screen is looked at while waiting for something on it.
-const LOOK_EVERY: Duration = Duration::from_millis(40);
+const POLL_INTERVAL: Duration = Duration::from_millis(40);
 
 /// What programs inside are told that their terminal is; its description is part of `ncurses-base`.
 const TERM: &str = "screen-256color";
@@ -198,7 +198,7 @@ impl Pane {
                 },
                 framed(&screen)
             );
-            sleep(LOOK_EVERY);
+            sleep(POLL_INTERVAL);
         }
     }
 
@@ -221,7 +221,7 @@ impl Pane {
                 self.name,
                 framed(&self.screen())
             );
-            sleep(LOOK_EVERY);
+            sleep(POLL_INTERVAL);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::Text;
 const MANY_LINES: usize = 40_000;
 
 /// How long such a comparison may take. What is not compared by then is one hunk.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One change: these lines before become those lines after.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ fn beautiful(input: &InternedInput<&[u8]>) -> Vec<Hunk> {
 fn quick(input: &InternedInput<&[u8]>, start: usize, end: usize) -> Vec<Hunk> {
     let before = &input.before[start..input.before.len() - end];
     let after = &input.after[start..input.after.len() - end];
-    let deadline = Some(Instant::now() + PATIENCE);
+    let deadline = Some(Instant::now() + DIFF_TIMEOUT);
     let changes = capture_diff_slices_deadline(similar::Algorithm::Myers, before, after, deadline);
     let shift = |range: Range<usize>| range.start + start..range.end + start;
     let mut hunks: Vec<Hunk> = Vec::new();

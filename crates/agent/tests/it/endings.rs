@@ -235,12 +235,12 @@ async fn no_task_and_no_connection_outlives_what_was_dropped() {
     for at in 0..20 {
         let path = format!("/{at}");
         // Each is dropped at another moment.
-        let patience = Duration::from_micros(150 * at);
-        let _ = timeout(patience, session.propose(&path, "x")).await;
-        let _ = timeout(patience, session.propose("/never", "x")).await;
-        let _ = timeout(patience, Client::connect_to(server.address())).await;
-        let _ = timeout(patience, pillion_agent::knock(&server.address())).await;
-        let _ = timeout(patience, kept.decision()).await;
+        let limit = Duration::from_micros(150 * at);
+        let _ = timeout(limit, session.propose(&path, "x")).await;
+        let _ = timeout(limit, session.propose("/never", "x")).await;
+        let _ = timeout(limit, Client::connect_to(server.address())).await;
+        let _ = timeout(limit, pillion_agent::knock(&server.address())).await;
+        let _ = timeout(limit, kept.decision()).await;
     }
     drop((session, kept));
     eventually("all tasks end", || tasks() == before).await;

@@ -23,7 +23,7 @@ async fn connecting(method: &'static str, act: Act) -> ClientError {
     let address = if is_ended {
         server.address()
     } else {
-        server.address().with_patience(SHORT, SHORT)
+        server.address().with_timeouts(SHORT, SHORT)
     };
     let connecting = timeout(SOON, Client::connect_to(address)).await;
     connecting.expect("it ends").expect_err("it fails")
@@ -34,7 +34,7 @@ const GIVEN_UP: Duration = Duration::from_secs(2);
 
 /// A session that gives up a call after that while.
 async fn session_of_short_calls(server: &Server) -> Session {
-    let address = server.address().with_patience(SOON, GIVEN_UP);
+    let address = server.address().with_timeouts(SOON, GIVEN_UP);
     let session = Session::connect(move || Some(address.clone())).await;
     session.unwrap()
 }
@@ -268,7 +268,7 @@ proptest! {
                 if is_meant { Act::Send(bytes.clone()) } else { usual(asked) }
             })
             .await;
-            let address = server.address().with_patience(SHORT, SHORT);
+            let address = server.address().with_timeouts(SHORT, SHORT);
             let connecting = timeout(SOON, Client::connect_to(address)).await.unwrap();
             // A stream that was left alone stays open.
             if let Ok((_client, mut updates)) = connecting

@@ -22,7 +22,7 @@ use super::{
 };
 
 /// How long a companion may be silent before its answer and within; the editor alone may take 10 s.
-const PATIENCE: Duration = Duration::from_secs(15);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Talks to the companion on one port of this machine.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub enum ClientError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Somebody listens, but does not answer.
-    #[error("the companion on port {port} did not answer within {PATIENCE:?}")]
+    #[error("the companion on port {port} did not answer within {ANSWER_TIMEOUT:?}")]
     Silent {
         /// The port that was dialled.
         port: u16,
@@ -141,12 +141,15 @@ impl Client {
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Bytes, ClientError> {
         let silent = |_| ClientError::Silent { port: self.port };
-        let answer = timeout(PATIENCE, self.request(method, path, body)).await;
+        let answer = timeout(ANSWER_TIMEOUT, self.request(method, path, body)).await;
         let response = answer.map_err(silent)??;
         let status = response.status();
         let mut frames = response.into_body();
         let mut body = Vec::new();
-        while let Some(frame) = timeout(PATIENCE, frames.frame()).await.map_err(silent)? {
+        while let Some(frame) = timeout(ANSWER_TIMEOUT, frames.frame())
+            .await
+            .map_err(silent)?
+        {
             let frame = frame.map_err(|source| self.unreachable(source))?;
             body.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
         }

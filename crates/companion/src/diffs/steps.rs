@@ -7,7 +7,7 @@ use std::time::Instant;
 use pillion_protocol::Outcome;
 
 use super::seen::Seen;
-use super::{Action, Answer, Diffs, EDITOR_PATIENCE, Entry, Proposal, State, Waiting};
+use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting};
 use crate::control::on_disk::OnDisk;
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::looks::Wanted;
@@ -95,7 +95,7 @@ impl<C> Diffs<C> {
             Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
         };
         if let State::Looking { caller, .. } = mem::replace(&mut entry.state, State::Pending) {
-            let deadline = now + EDITOR_PATIENCE;
+            let deadline = now + EDITOR_TIMEOUT;
             entry.state = State::Opening { caller, deadline };
         }
         entry.is_in_editor = true;
@@ -196,7 +196,7 @@ impl<C> Diffs<C> {
             let closed = Action::Answer { caller, answer };
             return given_up.into_iter().chain([closed]).collect();
         }
-        let deadline = now + EDITOR_PATIENCE;
+        let deadline = now + EDITOR_TIMEOUT;
         let former = mem::replace(&mut entry.state, State::AgentCloses { caller, deadline });
         // The editor was asked to close the view already: its answer goes to the agent now.
         let is_asked = matches!(former, State::CommandAccepts { .. });
@@ -286,7 +286,7 @@ impl<C> Diffs<C> {
         };
         let outcome = match decision {
             Decision::Accept => {
-                let deadline = now + EDITOR_PATIENCE;
+                let deadline = now + EDITOR_TIMEOUT;
                 let waiting = Some(Waiting { caller, deadline });
                 entry.state = State::CommandAccepts { waiting };
                 return vec![close(CloseReason::Settled)];
@@ -326,7 +326,7 @@ impl<C> Diffs<C> {
         );
         let gone = State::AgentGone {
             is_text_taken,
-            deadline: now + EDITOR_PATIENCE,
+            deadline: now + EDITOR_TIMEOUT,
         };
         let given_up = mem::replace(&mut entry.state, gone).give_up(AGENT_GONE);
         let close = (!is_text_taken).then_some(Action::Close {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use pillion_protocol::{Dialect, Outcome};
 
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
-use super::{Action, Decision, Diffs, EDITOR_PATIENCE, Proposal};
+use super::{Action, Decision, Diffs, EDITOR_TIMEOUT, Proposal};
 use crate::editor::DiffId;
 use crate::original::Original;
 use crate::outbox::Delivery;
@@ -199,14 +199,14 @@ fn an_editor_that_cannot_show_it_fails_the_call() {
 fn an_editor_that_does_not_answer_fails_the_call_after_ten_seconds() {
     let (mut diffs, now) = (Machine::default(), Instant::now());
     open(&mut diffs, proposal("s", "/a", "new"), "open", now);
-    assert_eq!(diffs.due(), Some(now + EDITOR_PATIENCE));
+    assert_eq!(diffs.due(), Some(now + EDITOR_TIMEOUT));
     assert!(
         diffs
-            .expire(now + EDITOR_PATIENCE - Duration::from_millis(1))
+            .expire(now + EDITOR_TIMEOUT - Duration::from_millis(1))
             .is_empty()
     );
     assert_eq!(
-        lines(diffs.expire(now + EDITOR_PATIENCE)),
+        lines(diffs.expire(now + EDITOR_TIMEOUT)),
         [
             "close 1 NotShown",
             "open: error: the editor did not answer within 10 seconds"
@@ -257,7 +257,7 @@ fn close_diff_fails_when_the_editor_does_not_answer() {
     let (mut diffs, now) = (pending(), Instant::now());
     diffs.close(&"s".into(), "/a", None, "close", now);
     assert_eq!(
-        lines(diffs.expire(now + EDITOR_PATIENCE)),
+        lines(diffs.expire(now + EDITOR_TIMEOUT)),
         ["close: error: the editor did not answer within 10 seconds"]
     );
     assert!(diffs.closed(DiffId(1), 1, Ok("late".into())).is_empty());
@@ -295,7 +295,7 @@ fn a_command_that_the_editor_answers_late_is_told_so_and_still_counts() {
     diffs.settle(DiffId(1), Decision::Accept, "command", now);
     assert_eq!(diffs.pending().count(), 0);
     assert_eq!(
-        lines(diffs.expire(now + EDITOR_PATIENCE)),
+        lines(diffs.expire(now + EDITOR_TIMEOUT)),
         ["command: error: the editor did not answer within 10 seconds"]
     );
     assert_eq!(diffs.pending().count(), 1);

@@ -15,12 +15,12 @@ use super::refusal::Refusal;
 const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
 
 /// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The whole body.
 ///
 /// # Errors
-/// When it is too long, breaks off, or does not end within [`PATIENCE`].
+/// When it is too long, breaks off, or does not end within [`BODY_TIMEOUT`].
 pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
     let announced = headers
         .get(CONTENT_LENGTH)
@@ -28,7 +28,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
     if announced.is_some_and(|length| length > MAX_BODY as u64) {
         return Err(too_long());
     }
-    match tokio::time::timeout(PATIENCE, collect(body)).await {
+    match tokio::time::timeout(BODY_TIMEOUT, collect(body)).await {
         Ok(Ok(body)) => Ok(body.into()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
@@ -36,7 +36,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
             Err(Refusal::new(StatusCode::BAD_REQUEST, text))
         }
         Err(_) => {
-            let text = format!("the body did not end within {PATIENCE:?}");
+            let text = format!("the body did not end within {BODY_TIMEOUT:?}");
             Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, text))
         }
     }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use pillion_conformance::{
-    Conformance, Help, Helper, Patience, Report, Row, Rule, Step, Target, Verdict, rules,
+    Conformance, Help, Helper, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
 };
 use pillion_discovery::Environment;
 
@@ -184,7 +184,7 @@ impl Helper for Absent {
     }
 }
 
-fn patience(flaw: &str) -> Patience {
+fn timeouts(flaw: &str) -> Timeouts {
     let short = Duration::from_millis(300);
     let is_long = flaw == "C1.1-stream-stays";
     let idle = if is_long {
@@ -192,7 +192,7 @@ fn patience(flaw: &str) -> Patience {
     } else {
         short
     };
-    Patience {
+    Timeouts {
         answer: Duration::from_secs(3),
         prompt: Duration::from_secs(1),
         quiet: Duration::from_millis(300),
@@ -225,7 +225,7 @@ fn report_of(flaw: &'static str, slowness: Duration, is_wanted: impl Fn(&Rule) -
         slowness,
         is_absent: flaw.starts_with("none/accepts-itself"),
     });
-    let conformance = Conformance::new(target, patience(flaw), helper);
+    let conformance = Conformance::new(target, timeouts(flaw), helper);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pillion_conformance::{Conformance, Help, Helper, Patience, Report, Step, Target, Verdict};
+use pillion_conformance::{Conformance, Help, Helper, Report, Step, Target, Timeouts, Verdict};
 use pillion_discovery::Environment;
 use serde_json::{Value, json};
 
@@ -31,13 +31,13 @@ fn report(answer: fn(TcpStream)) -> Report {
     report_within(Duration::from_millis(200), answer)
 }
 
-/// The same with another patience for each answer.
-fn report_within(patience: Duration, answer: fn(TcpStream)) -> Report {
-    report_with(patience, Box::new(Absent), answer)
+/// The same with another limit for each answer.
+fn report_within(limit: Duration, answer: fn(TcpStream)) -> Report {
+    report_with(limit, Box::new(Absent), answer)
 }
 
 /// The same with a helper.
-fn report_with(patience: Duration, helper: Box<dyn Helper>, answer: fn(TcpStream)) -> Report {
+fn report_with(limit: Duration, helper: Box<dyn Helper>, answer: fn(TcpStream)) -> Report {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -51,11 +51,11 @@ fn report_with(patience: Duration, helper: Box<dyn Helper>, answer: fn(TcpStream
     std::fs::write(&file, content.to_string()).unwrap();
     let environment = Environment::from_pairs([("TMPDIR", folder.path())]);
     let target = Target::of_file(&file, &environment).unwrap();
-    let patience = Patience {
-        answer: patience,
-        ..Patience::default()
+    let timeouts = Timeouts {
+        answer: limit,
+        ..Timeouts::default()
     };
-    let conformance = Conformance::new(target, patience, helper);
+    let conformance = Conformance::new(target, timeouts, helper);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -125,7 +125,7 @@ fn an_editor_is_known_by_the_file_that_has_both_of_its_names() {
         let found = found.remove(0);
         (found.display_name().to_owned(), found.ide.is_some())
     };
-    let nameless = ("an editor without a name".to_owned(), false);
+    let nameless = ("an unnamed companion".to_owned(), false);
     assert_eq!(told(0, r#"{"name":"x","displayName":""}"#), nameless);
     assert_eq!(told(0, r#"{"name":"","displayName":"X"}"#), nameless);
     let named = told(1, r#"{"name":"x","displayName":"X"}"#);

@@ -20,19 +20,19 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
             agent.name()
         );
         let why = "what follows is what its newest release would do";
-        findings.push(Finding::problem(Id::NotInstalled, what, why).mend(&install));
+        findings.push(Finding::problem(Id::NotInstalled, what, why).fix(&install));
         return;
     }
     if program.version.is_none() {
-        let what = format!("which release of {name} is installed cannot be told");
+        let what = format!("cannot tell which release of {name} is installed");
         let why = "what follows is what the newest one would do; older ones look elsewhere";
-        findings.push(Finding::warning(Id::ReleaseUnknown, what, why).mend(&install));
+        findings.push(Finding::warning(Id::ReleaseUnknown, what, why).fix(&install));
     }
     if !facts.release.knows_token() {
         let what = format!("{} knows no tokens", facts.release);
         let why =
             "a companion lets in only who presents its token (C3.3), and this release sends none";
-        findings.push(Finding::problem(Id::NoToken, what, why).mend(&install));
+        findings.push(Finding::problem(Id::NoToken, what, why).fix(&install));
     }
     if !program.has_node {
         let what =
@@ -63,8 +63,8 @@ fn needs_ps(facts: &Facts) -> bool {
 
 fn with_package(finding: Finding, facts: &Facts, package: &str) -> Finding {
     match facts.program.installer {
-        Some("brew install") if package == "nodejs" => finding.mend("brew install node"),
-        Some(installer) => finding.mend(format!("{installer} {package}")),
+        Some("brew install") if package == "nodejs" => finding.fix("brew install node"),
+        Some(installer) => finding.fix(format!("{installer} {package}")),
         None => finding,
     }
 }

@@ -71,7 +71,7 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
         });
         let what = format!("{release} does not find {name} on port {port}: {looks}");
         let why = "this release knows no companion outside its own editor's terminals";
-        return Finding::problem(Id::OtherProcess, what, why).mend(wire(facts, port));
+        return Finding::problem(Id::OtherProcess, what, why).fix(wire(facts, port));
     }
     let reason = match (verdicts.next(), refusal) {
         (Some(verdict), _) if !is_chosen => verdict.to_string(),
@@ -80,7 +80,7 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
     };
     let what = format!("{release} does not take {name} on port {port}: {reason}");
     let why = "without a file that it takes it dials nobody";
-    Finding::problem(Id::NotTaken, what, why).mend(wire(facts, port))
+    Finding::problem(Id::NotTaken, what, why).fix(wire(facts, port))
 }
 
 fn editor_unknown(facts: &Facts, port: u16) -> Finding {
@@ -94,7 +94,7 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
         "this release does not read from the companion which editor it is (`ideInfo`, C2.4)"
             .to_owned()
     };
-    Finding::problem(Id::EditorUnknown, what, why).mend(run(facts, port))
+    Finding::problem(Id::EditorUnknown, what, why).fix(run(facts, port))
 }
 
 /// Wires the agent to a companion, if it is a release that lets itself be wired.
@@ -129,12 +129,12 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
                 "no companion serves {shown}; {name} serves {}",
                 root.display()
             );
-            let mend = format!("cd -- {}", shell::path(root));
-            Finding::blocking(!explained, Id::WrongFolder, what, why).mend(mend)
+            let fix = format!("cd -- {}", shell::path(root));
+            Finding::blocking(!explained, Id::WrongFolder, what, why).fix(fix)
         }
         None => {
             let what = format!("no companion serves {shown}: the editor has no folder open");
-            Finding::blocking(!explained, Id::WrongFolder, what, why).mend("pillion")
+            Finding::blocking(!explained, Id::WrongFolder, what, why).fix("pillion")
         }
     }
 }
@@ -142,7 +142,7 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
 fn no_companion(facts: &Facts) -> Finding {
     let what = format!("no companion runs for {}", facts.agent().display_name());
     let why = "there is no editor to connect to: start one with its plugin, or Pillion's own review in the next terminal";
-    Finding::problem(Id::NoCompanion, what, why).mend("pillion")
+    Finding::problem(Id::NoCompanion, what, why).fix("pillion")
 }
 
 /// Whether a file or folder of another user's stands where a companion's would; `files` says so.
@@ -209,8 +209,8 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
             name(port),
         );
         let why = "nothing says which you mean: the agent's choice can change with each start; the command takes the other one";
-        let mend = run(facts, port);
-        findings.push(Finding::warning(Id::SeveralCompanions, what, why).mend(mend));
+        let fix = run(facts, port);
+        findings.push(Finding::warning(Id::SeveralCompanions, what, why).fix(fix));
     }
 }
 
@@ -246,8 +246,8 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
         "the terminal is older than the editor that runs now, or was opened for another folder"
     };
     let blocks = !facts.is_connected() && facts.fitting().next().is_some();
-    let mend = variables::unset(facts, variable);
-    findings.push(Finding::blocking(blocks, Id::StaleVariable, what, why).mend(mend));
+    let fix = variables::unset(facts, variable);
+    findings.push(Finding::blocking(blocks, Id::StaleVariable, what, why).fix(fix));
 }
 
 fn list(roots: &[PathBuf]) -> String {

@@ -54,7 +54,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
                 source(facts, dial)
             );
             let why = "the file is an older companion's, whose port another has by now (C3.3)";
-            Some(Finding::problem(Id::TokenRefused, what, why).mend(forget(facts, dial)))
+            Some(Finding::problem(Id::TokenRefused, what, why).fix(forget(facts, dial)))
         }
         Outcome::NoCompanion(reason) => {
             let what = format!(
@@ -62,10 +62,10 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
                 source(facts, dial)
             );
             let why = "the companion that had this port is gone, and its file was left behind";
-            Some(Finding::problem(Id::PortTaken, what, why).mend(forget(facts, dial)))
+            Some(Finding::problem(Id::PortTaken, what, why).fix(forget(facts, dial)))
         }
         Outcome::Silent => {
-            let what = format!("whoever listens on port {port} does not answer");
+            let what = format!("the process on port {port} does not respond");
             Some(silent(facts, dial, what))
         }
     }
@@ -75,7 +75,7 @@ fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
     let finding = |why| Finding::problem(Id::NoAnswer, what, why);
     if let Some(pid) = process(facts, dial.port) {
         let why = "a companion answers within milliseconds; it may have been suspended with Ctrl-Z";
-        finding(why).mend(format!("kill -CONT {pid}"))
+        finding(why).fix(format!("kill -CONT {pid}"))
     } else if facts.at(dial.port).is_some() {
         // Its file is not taken away: it would be missed when the editor goes on.
         finding(
@@ -83,7 +83,7 @@ fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
         )
     } else {
         finding("the companion that had this port is gone, and its file was left behind")
-            .mend(forget(facts, dial))
+            .fix(forget(facts, dial))
     }
 }
 
@@ -108,10 +108,10 @@ fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
         "in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
     Some(match needed {
-        Override::Variable(..) => finding.mend(run(facts, companion.port)),
+        Override::Variable(..) => finding.fix(run(facts, companion.port)),
         // Others' companions may refuse that name even where it leads to them.
-        _ if !companion.is_pillion() => finding.mend(install_newest(facts.agent())),
-        _ => finding.mend(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")),
+        _ if !companion.is_pillion() => finding.fix(install_newest(facts.agent())),
+        _ => finding.fix(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")),
     })
 }
 
@@ -126,8 +126,8 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
     let why = "such a companion answers to 127.0.0.1 only; in a container the agent takes its editor to be outside, unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
     match needs_container_override(facts.release, facts.environment(), true) {
-        Override::Variable(..) => Some(finding.mend(run(facts, dial.port))),
-        Override::HostsFile => Some(finding.mend(install_newest(facts.agent()))),
+        Override::Variable(..) => Some(finding.fix(run(facts, dial.port))),
+        Override::HostsFile => Some(finding.fix(install_newest(facts.agent()))),
         // It dials loopback, too, and what is wrong is there.
         Override::NotNeeded => None,
     }

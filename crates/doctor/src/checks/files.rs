@@ -23,8 +23,8 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let what = format!("others can read {}", list(files));
         let why =
             "whoever reads the token in it can see what you work on, and propose changes to you";
-        let mend = shell::on_files("chmod 600 --", paths(files));
-        findings.push(Finding::warning(Id::FileOpen, what, why).mend(mend));
+        let fix = shell::on_files("chmod 600 --", paths(files));
+        findings.push(Finding::warning(Id::FileOpen, what, why).fix(fix));
     }
 }
 
@@ -63,8 +63,8 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
         "its editor was killed, and nobody tidied up; an agent that takes such a file dials nobody";
     // A port that a living companion has by now is in the names of that one's files, too.
     let ports = dead.iter().map(|companion| companion.port);
-    let mend = remove_all(&files, ports.filter(|port| facts.at(*port).is_none()));
-    findings.push(Finding::blocking(blocks, Id::DeadCompanion, what, why).mend(mend));
+    let fix = remove_all(&files, ports.filter(|port| facts.at(*port).is_none()));
+    findings.push(Finding::blocking(blocks, Id::DeadCompanion, what, why).fix(fix));
 }
 
 /// The files that this release looks at.
@@ -117,7 +117,7 @@ fn foreign(facts: &Facts, findings: &mut Vec<Finding>) {
     let what = format!("{} belongs to another user (id {uid})", list(&paths));
     let why = "agents connect only to companions of their own user: run editor and agent as the same one, or start a companion of your own";
     let finding = Finding::blocking(is_other_users(facts), Id::OtherUser, what, why);
-    findings.push(finding.mend(other_users(facts, first)));
+    findings.push(finding.fix(other_users(facts, first)));
 }
 
 /// What the agent, or Pillion, cannot read.
@@ -134,7 +134,7 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
         let is_needed = is_folder(facts, path) && facts.living().next().is_none();
         let blocks = !facts.is_connected() && (is_decisive(facts, path) || is_needed);
         let finding = Finding::blocking(blocks, Id::Unreadable, what, why);
-        findings.push(finding.mend(repair(error)));
+        findings.push(finding.fix(repair(error)));
     }
     for candidate in &facts.search.candidates {
         let known = facts
@@ -145,9 +145,9 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
         if let (Verdict::Unreadable(kind), false) = (&candidate.verdict, known) {
             let what = format!("cannot read {}: {kind}", candidate.path.display());
             let why = "the agent learns from it where its companion is";
-            let mend = shell::on_files("chmod u+r --", [candidate.path.as_path()]);
+            let fix = shell::on_files("chmod u+r --", [candidate.path.as_path()]);
             let blocks = is_decisive(facts, &candidate.path) && !facts.is_connected();
-            findings.push(Finding::blocking(blocks, Id::Unreadable, what, why).mend(mend));
+            findings.push(Finding::blocking(blocks, Id::Unreadable, what, why).fix(fix));
         }
     }
 }
@@ -206,8 +206,8 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
         let what = format!("{} is no discovery file", path.display());
         let why = "a companion writes a JSON object with `port` and `workspacePath` (C2.4); this one tells an agent nothing";
         let blocks = !facts.is_connected() && is_decisive(facts, &path);
-        let mend = shell::remove([path.as_path()]);
-        findings.push(Finding::blocking(blocks, Id::Malformed, what, why).mend(mend));
+        let fix = shell::remove([path.as_path()]);
+        findings.push(Finding::blocking(blocks, Id::Malformed, what, why).fix(fix));
     }
 }
 
@@ -232,7 +232,7 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
         );
         let why = "the companion lives, but the agent does not find it then; its editor's plugin has to write the file better";
         let blocks = !facts.is_connected();
-        findings.push(Finding::blocking(blocks, Id::DoomedLock, what, why).mend("pillion"));
+        findings.push(Finding::blocking(blocks, Id::DoomedLock, what, why).fix("pillion"));
     }
 }
 

@@ -17,8 +17,8 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     for folder in &facts.disk.writable {
         let what = format!("others can put files into {}", folder.display());
         let why = "anybody on this machine can offer a companion there, or take yours away";
-        let mend = shell::on_files("chmod go-w --", [folder.as_path()]);
-        findings.push(Finding::warning(Id::FolderOpen, what, why).mend(mend));
+        let fix = shell::on_files("chmod go-w --", [folder.as_path()]);
+        findings.push(Finding::warning(Id::FolderOpen, what, why).fix(fix));
     }
 }
 
@@ -49,12 +49,12 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         );
         let why =
             format!("{name} takes the folder from {variable}, and that editor has another there");
-        let mend = match facts.variables.origin(variable) {
+        let fix = match facts.variables.origin(variable) {
             Some(_) => variables::unset(facts, variable),
             None => shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy()),
         };
         let blocks = !facts.is_connected();
-        findings.push(Finding::blocking(blocks, Id::TmpdirDiffers, what, why).mend(mend));
+        findings.push(Finding::blocking(blocks, Id::TmpdirDiffers, what, why).fix(fix));
     }
 }
 

@@ -33,12 +33,12 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
             "{agent}'s HTTP client fails on it before it dials, even on this machine; some releases do not start with it"
         );
         let with_scheme = format!("http://{value}");
-        let mend = if is_address(&with_scheme) && !value.contains('@') && !value.contains("://") {
+        let fix = if is_address(&with_scheme) && !value.contains('@') && !value.contains("://") {
             variables::change(facts, name, &with_scheme)
         } else {
             variables::unset(facts, name)
         };
-        findings.push(Finding::problem(Id::ProxyVariable, what, why).mend(mend));
+        findings.push(Finding::problem(Id::ProxyVariable, what, why).fix(fix));
     }
     outside(facts, findings);
 }
@@ -73,8 +73,8 @@ fn outside(facts: &Facts, findings: &mut Vec<Finding>) {
         "a proxy does not know that name: it is this container's own for the machine around it";
     let joined = [excepted.as_ref(), &host];
     let joined: Vec<_> = joined.into_iter().filter(|part| !part.is_empty()).collect();
-    let mend = variables::change(facts, "NO_PROXY", &joined.join(","));
-    findings.push(Finding::problem(Id::ProxyVariable, what, why).mend(mend));
+    let fix = variables::change(facts, "NO_PROXY", &joined.join(","));
+    findings.push(Finding::problem(Id::ProxyVariable, what, why).fix(fix));
 }
 
 /// The proxy variables that count, and their values. An empty one hides the other of its pair.

@@ -54,12 +54,12 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         );
         let why = format!("{name} does not start with it");
         let finding = Finding::problem(Id::SettingsBroken, what, why);
-        findings.push(finding.mend(shell::edit(&list.path)));
+        findings.push(finding.fix(shell::edit(&list.path)));
     }
     sandboxed(facts, findings);
     let setting = ide_mode(facts);
     let is_on = setting.as_ref().is_some_and(|setting| setting.is_on);
-    // A file that cannot be read may say it, and has to be mended first.
+    // A file that cannot be read may say it, and has to be fixed first.
     if !is_on && (setting.is_some() || !is_broken(facts)) {
         findings.push(off(facts, setting));
     }
@@ -69,7 +69,10 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 
 fn broken(facts: &Facts, file: &SettingsFile, reason: &str) -> Finding {
     let name = facts.agent().display_name();
-    let what = format!("{} is no settings file: {reason}", file.path.display());
+    let what = format!(
+        "{} is not a valid settings file: {reason}",
+        file.path.display()
+    );
     let blocks = is_fatal(facts, file);
     let why = if blocks {
         format!("{name} does not start with it")
@@ -77,7 +80,7 @@ fn broken(facts: &Facts, file: &SettingsFile, reason: &str) -> Finding {
         format!("{name} empties it, and starts without what it says")
     };
     let finding = Finding::blocking(blocks, Id::SettingsBroken, what, why);
-    finding.mend(shell::edit(&file.path))
+    finding.fix(shell::edit(&file.path))
 }
 
 /// A file of the administrator's that the agent does not take for one.
@@ -95,7 +98,7 @@ fn passed_over(facts: &Facts, file: &SettingsFile, insecure: &Insecure) -> Findi
     );
     let finding = Finding::warning(Id::SystemIgnored, what, why);
     if place == file.path {
-        finding.mend(shell::on_files(command, [place]))
+        finding.fix(shell::on_files(command, [place]))
     } else {
         // The folder may be open for a reason.
         finding
@@ -135,9 +138,9 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
     match setting {
         // `/ide enable` writes the user's own file, which these overrule.
         Some(setting) if matches!(setting.file.scope, Scope::Project | Scope::System) => {
-            finding.mend(shell::edit(&setting.file.path))
+            finding.fix(shell::edit(&setting.file.path))
         }
-        _ => finding.mend("/ide enable"),
+        _ => finding.fix("/ide enable"),
     }
 }
 
@@ -152,7 +155,7 @@ fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
         let what = format!("IDE mode is off: {shown} sets `tools.executionSandbox`");
         let why = "Qwen Code leaves IDE mode out when it runs its tools in that sandbox";
         let finding = Finding::problem(Id::IdeModeOff, what, why);
-        findings.push(finding.mend(shell::edit(&file.path)));
+        findings.push(finding.fix(shell::edit(&file.path)));
     }
 }
 
@@ -170,11 +173,11 @@ fn ignored(facts: &Facts, is_on: bool, findings: &mut Vec<Finding>) {
     let what = format!("{} does not count", project.path.display());
     let why =
         format!("{name} does not trust this folder, and then ignores the folder's own settings");
-    let mend = match facts.agent() {
+    let fix = match facts.agent() {
         Dialect::QwenCode => "/trust",
         _ => "/permissions trust",
     };
-    findings.push(Finding::warning(Id::ProjectIgnored, what, why).mend(mend));
+    findings.push(Finding::warning(Id::ProjectIgnored, what, why).fix(fix));
 }
 
 fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -204,7 +207,7 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
         let what = format!("{name} makes changes without asking: that is {how}");
         let why = "it shows no diff then, in the editor either; it is still told what you work on";
         let command = format!("{} --approval-mode default", agent.name());
-        findings.push(Finding::note(Id::NoDiffs, what, why).mend(command));
+        findings.push(Finding::note(Id::NoDiffs, what, why).fix(command));
     }
 }
 

@@ -141,7 +141,7 @@ fn nothing_is_wrong_where_nothing_is() {
 #[test]
 fn a_container_is_a_matter_of_facts_not_of_this_machine() {
     let hosts = [Host::ContainerHost];
-    for (version, mend) in [
+    for (version, fix) in [
         (NEW, "pillion run --port 4242 gemini"),
         (
             Version::new(0, 20, 2),
@@ -159,7 +159,7 @@ fn a_container_is_a_matter_of_facts_not_of_this_machine() {
             };
             let findings = judge(&facts);
             assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
-            assert_eq!(findings[0].mend.as_deref(), Some(mend));
+            assert_eq!(findings[0].fix.as_deref(), Some(fix));
             let is_said = findings[0].what.contains("no address");
             assert_eq!(is_said, !resolves, "{}", findings[0].what);
         }
@@ -300,7 +300,7 @@ fn the_containers_name_is_no_matter_where_loopback_is_dialled_too() {
 #[test]
 fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
     let hosts = [Host::ContainerHost];
-    for (version, mend) in [
+    for (version, fix) in [
         (NEW, "pillion run --port 4242 gemini"),
         (
             Version::new(0, 20, 2),
@@ -311,7 +311,7 @@ fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
             let mut facts = beside(GEMINI, version, &hosts, outcome);
             facts.network.in_container = true;
             assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
-            assert_eq!(judge(&facts)[0].mend.as_deref(), Some(mend));
+            assert_eq!(judge(&facts)[0].fix.as_deref(), Some(fix));
         }
     }
 }
@@ -350,5 +350,5 @@ fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
     let problems: Vec<_> = findings.iter().filter(|it| is_problem(it)).collect();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].id, Id::TmpdirDiffers);
-    assert_eq!(problems[0].mend.as_deref(), Some("export QWEN_HOME=/q"));
+    assert_eq!(problems[0].fix.as_deref(), Some("export QWEN_HOME=/q"));
 }

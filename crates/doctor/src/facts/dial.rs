@@ -15,10 +15,10 @@ use pillion_discovery::survey::Companion;
 use super::network::Network;
 
 /// How long a companion may take to answer. It answers within milliseconds; agents wait longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A companion sends the context as soon as a session can receive it (C4.1).
-const CONTEXT_PATIENCE: Duration = Duration::from_secs(2);
+const CONTEXT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// One attempt, and what came of it.
 #[derive(Debug, Clone)]
@@ -106,7 +106,7 @@ impl Outcome {
 }
 
 fn address(dial: &Dial) -> Address {
-    dial.address().with_patience(PATIENCE, PATIENCE)
+    dial.address().with_timeouts(ANSWER_TIMEOUT, ANSWER_TIMEOUT)
 }
 
 /// Whether a companion is there that takes the token.
@@ -114,10 +114,10 @@ fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> 
     let address = address(dial);
     async move {
         // The client's patience begins when somebody listens.
-        let knock = tokio::time::timeout(2 * PATIENCE, knock(&address));
+        let knock = tokio::time::timeout(2 * ANSWER_TIMEOUT, knock(&address));
         knock
             .await
-            .unwrap_or(Err(ClientError::Silent(2 * PATIENCE)))
+            .unwrap_or(Err(ClientError::Silent(2 * ANSWER_TIMEOUT)))
     }
 }
 
@@ -127,7 +127,7 @@ async fn agents_of(companion: &Companion) -> Vec<String> {
         return Vec::new();
     };
     let client = control::Client::new(state.port, state.control_token.clone());
-    let status = tokio::time::timeout(PATIENCE, client.status()).await;
+    let status = tokio::time::timeout(ANSWER_TIMEOUT, client.status()).await;
     match status {
         Ok(Ok(status)) => status.agents,
         _ => Vec::new(),
@@ -164,7 +164,7 @@ async fn has_context(mut updates: Updates) -> bool {
         }
         false
     };
-    let waited = tokio::time::timeout(CONTEXT_PATIENCE, context).await;
+    let waited = tokio::time::timeout(CONTEXT_TIMEOUT, context).await;
     waited.unwrap_or(false)
 }
 
@@ -185,5 +185,5 @@ fn failed(error: ClientError, dial: &Dial) -> Outcome {
 fn listens(dial: &Dial) -> bool {
     let addresses = (dial.host.to_string(), dial.port).to_socket_addrs();
     let mut addresses = addresses.into_iter().flatten();
-    addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok())
+    addresses.any(|address| TcpStream::connect_timeout(&address, ANSWER_TIMEOUT).is_ok())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pillion_agent::host::{Host, is_in_container};
 
 /// As long as Qwen Code waits.
-const PATIENCE: Duration = Duration::from_secs(3);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Network {
@@ -42,5 +42,5 @@ fn resolves(host: String) -> bool {
         // Whoever asked may have stopped waiting.
         let _ = sender.send(found);
     });
-    receiver.recv_timeout(PATIENCE).unwrap_or(false)
+    receiver.recv_timeout(LOOKUP_TIMEOUT).unwrap_or(false)
 }

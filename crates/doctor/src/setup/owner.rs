@@ -47,7 +47,7 @@ pub fn insecure(path: &Path) -> Option<Insecure> {
         let path = step.to_owned();
         Some(Insecure { path, reason })
     };
-    // Mending the file is no use while its folder is open.
+    // Fixing the file is no use while its folder is open.
     let steps = path.ancestors().skip(1).chain([path]);
     let steps = steps.chain(real.ancestors());
     // A link's own owner counts, and what it leads to.

@@ -10,8 +10,8 @@ use pillion_text::visible;
 use serde_json::json;
 
 use crate::plain::diagnostics;
+use crate::plain::proposal_dir::ProposalFile;
 use crate::plain::restore::{is_same_content, restore};
-use crate::plain::shelf::ProposalFile;
 use crate::plain::view::View;
 use crate::position::Encoding;
 use crate::uri;

@@ -12,23 +12,23 @@ use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
-use crate::face::Action;
 use crate::message;
 use crate::outgoing::Outgoing;
 use crate::plain::Setup;
 use crate::plain::launch;
 use crate::plain::pending::{ACCEPT, Pending, REJECT};
-use crate::plain::shelf::Shelf;
+use crate::plain::proposal_dir::ProposalDir;
 use crate::plain::wire::{Change, Shown};
 use crate::position::Encoding;
+use crate::profile::Action;
 
 /// How long an editor may take to open a document again that it closed, as it does when its
 /// language is changed. Then it counts as closed, which is a rejection (C5.7).
-const GRACE: Duration = Duration::from_secs(1);
+const REOPEN_GRACE: Duration = Duration::from_secs(1);
 
 /// Nobody sees a proposal and answers it in less. A command as soon as this is about what was there
 /// before.
-const GLANCE: Duration = Duration::from_millis(700);
+const REVIEW_DELAY: Duration = Duration::from_millis(700);
 
 /// How long the editor must be quiet before hunks are found again.
 const DEBOUNCE: Duration = Duration::from_millis(150);
@@ -36,7 +36,7 @@ const DEBOUNCE: Duration = Duration::from_millis(150);
 /// Everything that is under review.
 #[derive(Debug)]
 pub struct Proposals {
-    shelf: Shelf,
+    proposal_dir: ProposalDir,
     encoding: Encoding,
     open_with: Option<String>,
     /// What is said of the focus: not to take it. eglot takes it if anything is said.
@@ -53,7 +53,7 @@ impl Proposals {
     /// None yet.
     pub fn new(setup: Setup) -> Self {
         Self {
-            shelf: Shelf::new(&setup.environment),
+            proposal_dir: ProposalDir::new(&setup.environment),
             encoding: setup.encoding,
             open_with: setup.open_with,
             take_focus: (setup.client != "eglot").then_some(false),
@@ -66,7 +66,7 @@ impl Proposals {
 
     /// Whether a document is a proposal, or was one: never a file of the user.
     pub fn holds(&self, path: &Path) -> bool {
-        self.find(path).is_some() || self.shelf.holds(path)
+        self.find(path).is_some() || self.proposal_dir.holds(path)
     }
 
     /// Shows a proposal. A newer one gets a file of its own: the editor may still have the text of
@@ -75,7 +75,7 @@ impl Proposals {
         let interrupts = (!self.pending.is_empty()).then(Instant::now);
         let mut actions = self.forget(diff.id);
         let label = format!("{}-{}", diff.id, diff.revision);
-        let file = match self.shelf.put(&label, &diff.path, &diff.proposed) {
+        let file = match self.proposal_dir.put(&label, &diff.path, &diff.proposed) {
             Ok(file) => file,
             Err(error) => {
                 tracing::warn!(?error, "cannot write the proposal");
@@ -209,7 +209,7 @@ impl Proposals {
         if let Some(pending) = self.find_mut(path)
             && pending.view.text().is_some()
         {
-            pending.closes = Some(now + GRACE);
+            pending.closes = Some(now + REOPEN_GRACE);
         }
     }
 
@@ -317,7 +317,10 @@ impl Proposals {
                 let last = self.pending.iter().max_by_key(|pending| pending.focused);
                 let last =
                     last.ok_or_else(|| failed("no change waits for a decision".to_owned()))?;
-                if last.interrupts.is_some_and(|at| at.elapsed() < GLANCE) {
+                if last
+                    .interrupts
+                    .is_some_and(|at| at.elapsed() < REVIEW_DELAY)
+                {
                     let (agent, name) = (last.diff.agent.display_name(), last.name());
                     let text =
                         format!("{agent}'s change of {name} came just now: look at it first");

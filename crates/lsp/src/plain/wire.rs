@@ -1,4 +1,4 @@
-//! What clients send, as far as this face reads it. Nothing else is asked of a message: clients
+//! What clients send, as far as this profile reads it. Nothing else is asked of a message: clients
 //! leave out what the specification wants, and put in what it does not know.
 
 use serde::{Deserialize, Deserializer};

@@ -1,4 +1,4 @@
-//! The messages of the plugin face, field by field as `docs/editor-protocol.md` names them. A test
+//! The messages of the plugin profile, field by field as `docs/editor-protocol.md` names them. A test
 //! holds the two together.
 
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ pub struct Environment {
     pub discovery_files: Vec<String>,
 }
 
-/// What a client says that wants this face, and what it is answered.
+/// What a client says that wants this profile, and what it is answered.
 #[derive(Debug, Serialize)]
 pub struct Chosen {
     pub version: &'static str,

@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::messages::*;
-use crate::face::Face;
 use crate::handshake::{self, InitializeParams};
 use crate::message;
 use crate::plugin::Plugin;
 use crate::position::Encoding;
+use crate::profile::ClientProfile;
 use crate::roots::DidChangeWorkspaceFolders;
 
 const PAGE: &str = include_str!("../../../../docs/editor-protocol.md");
@@ -181,8 +181,8 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_read::<InitializeParams>(fields, &tables);
             }
             "`initialize` (request of the plugin): The answer" => {
-                let face: Box<dyn Face> = Box::new(Plugin::new(Encoding::Utf8, None));
-                check_written(handshake::result(face.as_ref()), fields, &tables);
+                let profile: Box<dyn ClientProfile> = Box::new(Plugin::new(Encoding::Utf8, None));
+                check_written(handshake::result(profile.as_ref()), fields, &tables);
             }
             "`pillion/didChangeContext` (notification)" => {
                 check_read::<DidChangeContext>(fields, &tables);
@@ -335,7 +335,7 @@ fn every_method_and_every_error_is_on_the_page() {
     assert_eq!(errors.iter().map(code).collect::<BTreeSet<_>>(), on_page);
 }
 
-/// The sources below a folder that do not belong to the plain face or to this test.
+/// The sources below a folder that do not belong to the plain profile or to this test.
 fn sources(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::rules::Use;
 
 /// One that has not answered by then does not count: nobody is to wait for a hung editor.
-const PATIENCE: Duration = Duration::from_millis(500);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What each of them says.
 ///
@@ -25,7 +25,7 @@ pub fn last_focused(companions: &[&Companion]) -> anyhow::Result<Vec<Use>> {
         for (at, companion) in companions.iter().enumerate() {
             let companion = Companion::clone(companion);
             asked.spawn(async move {
-                let answer = tokio::time::timeout(PATIENCE, ask(&companion)).await;
+                let answer = tokio::time::timeout(ANSWER_TIMEOUT, ask(&companion)).await;
                 (at, answer.unwrap_or(Use::Silent))
             });
         }

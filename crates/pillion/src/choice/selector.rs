@@ -94,18 +94,17 @@ pub struct Missing<'a> {
 
 impl fmt::Display for Missing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whose = self.whose;
+        let count = self.running.len();
+        let is_running = if count == 0 { " is running" } else { "" };
+        write!(f, "no companion{}{is_running}", self.whose)?;
         match self.selector {
-            Selector::Port(port) => write!(f, "no companion{whose} on port {port}; ")?,
-            Selector::Folder(folder) => {
-                write!(f, "no companion{whose} for {}; ", folder.display())?
-            }
+            Selector::Port(port) => write!(f, " on port {port}")?,
+            Selector::Folder(folder) => write!(f, " for {}", folder.display())?,
             Selector::File { file, current } => {
-                write!(f, "no companion{whose} for {}", file.display())?;
+                write!(f, " for {}", file.display())?;
                 if let Some(current) = current {
                     write!(f, " or the current folder {}", current.display())?;
                 }
-                f.write_str("; ")?;
             }
         }
         let instead: Vec<String> = match self.selector {
@@ -115,10 +114,10 @@ impl fmt::Display for Missing<'_> {
                 roots.map(|root| root.display().to_string()).collect()
             }
         };
-        match self.running.len() {
-            0 => return f.write_str("none runs"),
-            1 => f.write_str("the only one that runs is")?,
-            count => write!(f, "{count} others run:")?,
+        match count {
+            0 => return Ok(()),
+            1 => f.write_str("; the only one that runs is")?,
+            count => write!(f, "; {count} others run:")?,
         }
         match self.selector {
             _ if instead.is_empty() => f.write_str(" without a workspace"),
@@ -227,7 +226,7 @@ mod tests {
         );
         assert_eq!(
             message(selector(file(), ""), &[]),
-            "no companion for /p/a.rs; none runs"
+            "no companion is running for /p/a.rs"
         );
         assert_eq!(
             message(folder(), &[companion(1, &[])]),

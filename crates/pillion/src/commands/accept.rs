@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pillion_companion::control::{DiffRef, Settle};
 use pillion_text::stderr;
 
-use super::remote::{self, Remote};
+use super::control_client::{self, ControlClient};
 use crate::cli::Target;
 
 /// Accept a pending diff
@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let content = args.content_file.as_deref().map(remote::read_text);
+    let content = args.content_file.as_deref().map(control_client::read_text);
     let content = content.transpose()?;
     let is_empty = content.as_deref() == Some("");
     let DiffRef { id, revision } = args.diff;
@@ -42,7 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         accept: true,
         content,
     };
-    let settled = Remote::find(&args.target)?.settle(&settle)?;
+    let settled = ControlClient::find(&args.target)?.settle(&settle)?;
     if is_empty {
         stderr::warn(
             "Gemini CLI and Qwen Code take an empty text for none, and write the one that they proposed",

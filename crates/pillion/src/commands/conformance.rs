@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use pillion_conformance::{Conformance, Level, Patience, Report, Row, Rule, Target, rules};
+use pillion_conformance::{Conformance, Level, Report, Row, Rule, Target, Timeouts, rules};
 use pillion_discovery::Environment;
 
 use self::helper::{Commands, Reviewer};
@@ -174,15 +174,15 @@ fn check(
     let reviewer = Reviewer {
         commands,
         port: target.port(),
-        patience: help,
+        limit: help,
         is_person_there: io::stdin().is_terminal() && io::stderr().is_terminal(),
     };
-    let patience = Patience {
+    let timeouts = Timeouts {
         idle: Duration::from_secs(args.idle),
         help,
-        ..Patience::default()
+        ..Timeouts::default()
     };
-    let conformance = Conformance::new(target.clone(), patience, Box::new(reviewer));
+    let conformance = Conformance::new(target.clone(), timeouts, Box::new(reviewer));
     let runtime = pillion_agent::runtime()?;
     runtime.block_on(async {
         // Before any view opens: from here on a signal closes it.

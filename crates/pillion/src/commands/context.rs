@@ -11,10 +11,10 @@ use pillion_protocol::{File, IdeContext};
 use pillion_text::stderr;
 use pillion_text::visible;
 
+use crate::agent_connection::AgentConnection;
 use crate::cli::Target;
 use crate::failure::Failure;
 use crate::interrupt::{self, Interrupt};
-use crate::reach::Reach;
 use crate::second_session::Consent;
 use crate::tilde;
 
@@ -51,11 +51,11 @@ pub struct Args {
 }
 
 pub fn run(mut args: Args) -> anyhow::Result<()> {
-    let reach = Reach::find(&args.target)?;
-    args.consent.ask(reach.companion())?;
+    let connection = AgentConnection::find(&args.target)?;
+    args.consent.ask(connection.companion())?;
     let mut printer = Printer {
         is_json: args.json,
-        editor: reach.editor().to_owned(),
+        editor: connection.editor().to_owned(),
         home: Environment::current().home(),
         is_first: true,
     };
@@ -64,7 +64,7 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
         let mut interrupt = Interrupt::install()?;
         let interrupted = |kind| Failure::new(kind, "interrupted");
         let session = tokio::select! {
-            session = reach.connect() => session?,
+            session = connection.connect() => session?,
             kind = interrupt.next() => return Err(interrupted(kind).into()),
         };
         let mut signal = None;

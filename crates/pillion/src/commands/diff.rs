@@ -15,23 +15,23 @@ use pillion_text::visible;
 use serde_json::json;
 
 use self::save::{Original, SaveError};
-use super::remote;
+use super::control_client;
 use crate::absolute::absolute;
+use crate::agent_connection::{self, AgentConnection};
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use crate::interrupt::Interrupt;
-use crate::reach::{self, Reach};
 use crate::second_session::Consent;
 
 /// How long the editor may take to open or close the view when this command is to end.
-const PARTING: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Propose a text for a file in the running editor, and wait for the decision
 ///
 /// Prints the accepted text, which the reviewer may have edited: byte for byte, except to a
 /// terminal. The exit code is 1 if it was rejected or not decided in time, 3 if the editor went
-/// away without a word. Ctrl-C closes the view. Nobody is asked about a text that FILE has already:
-/// it counts as accepted.
+/// away without a word. Ctrl-C closes the view. If FILE already has this text, it counts as
+/// accepted.
 ///
 /// The editor is the one whose workspace holds FILE; if there is none, that of the current folder. If
 /// its companion is not Pillion's, this asks before: such a companion may serve one session only, as
@@ -108,8 +108,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let mut consent = args.consent;
     if args.content_file == Path::new("-") {
         // Nobody is to type, and no command before the pipe to work, for nothing.
-        match Reach::find(&target) {
-            Ok(reach) => consent.ask(reach.companion())?,
+        match AgentConnection::find(&target) {
+            Ok(connection) => consent.ask(connection.companion())?,
             Err(error) if is_typed(&args.content_file) => return Err(error),
             // It may be started until the text is there.
             Err(_) => {}
@@ -131,9 +131,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         End::Unchanged(text)
     } else {
         // Only now: whatever made the text may take long enough for an editor to be started.
-        let reach = Reach::find(&target)?;
-        consent.ask(reach.companion())?;
-        pillion_agent::runtime()?.block_on(ask(&reach, &path, &text, args.timeout))?
+        let connection = AgentConnection::find(&target)?;
+        consent.ask(connection.companion())?;
+        pillion_agent::runtime()?.block_on(ask(&connection, &path, &text, args.timeout))?
     };
     let is_told = args.json
         && !matches!(
@@ -196,7 +196,7 @@ fn is_typed(content_file: &Path) -> bool {
 
 fn proposed(content_file: &Path, file: &Path) -> anyhow::Result<String> {
     let is_input = content_file == Path::new("-");
-    let text = remote::read_text(content_file)?;
+    let text = control_client::read_text(content_file)?;
     let is_full = || file.metadata().is_ok_and(|metadata| metadata.len() > 0);
     if is_input && text.is_empty() && is_full() {
         let message = format!("standard input is empty, but {} is not", file.display());
@@ -208,7 +208,7 @@ fn proposed(content_file: &Path, file: &Path) -> anyhow::Result<String> {
 }
 
 async fn ask(
-    reach: &Reach,
+    connection: &AgentConnection,
     path: &str,
     text: &str,
     timeout: Option<Duration>,
@@ -228,10 +228,10 @@ async fn ask(
         }
     });
     let session = tokio::select! {
-        session = reach.connect() => session?,
+        session = connection.connect() => session?,
         stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
     };
-    let end = decide(&session, reach.editor(), path, text, stop).await;
+    let end = decide(&session, connection.editor(), path, text, stop).await;
     session.end().await;
     end
 }
@@ -251,7 +251,7 @@ async fn decide(
     };
     let (proposal, stop) = match opened {
         Ok(opened) => {
-            let mut proposal = opened.map_err(reach::failure)?;
+            let mut proposal = opened.map_err(agent_connection::failure)?;
             if io::stderr().is_terminal() {
                 stderr::tell(format_args!(
                     "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
@@ -260,12 +260,12 @@ async fn decide(
             tokio::select! {
                 // Who decided in the same moment has decided.
                 biased;
-                decision = proposal.decision() => return decision.map(End::from).map_err(reach::failure),
+                decision = proposal.decision() => return decision.map(End::from).map_err(agent_connection::failure),
                 stop = stop => (proposal, stop),
             }
         }
         // Only a view that is open can be closed.
-        Err(stop) => match tokio::time::timeout(PARTING, opening).await {
+        Err(stop) => match tokio::time::timeout(CLOSE_TIMEOUT, opening).await {
             Ok(Ok(proposal)) => (proposal, stop),
             Ok(Err(_)) => {
                 return Ok(End::Stopped {
@@ -281,7 +281,7 @@ async fn decide(
             }
         },
     };
-    let withdrawn = tokio::time::timeout(PARTING, proposal.withdraw()).await;
+    let withdrawn = tokio::time::timeout(CLOSE_TIMEOUT, proposal.withdraw()).await;
     Ok(match withdrawn {
         Ok(Ok(Decision::Closed(_))) => End::Stopped {
             stop,

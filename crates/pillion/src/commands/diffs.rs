@@ -7,7 +7,7 @@ use pillion_text::stderr;
 use pillion_text::visible;
 use serde::Serialize;
 
-use super::remote::Remote;
+use super::control_client::ControlClient;
 use crate::cli::Target;
 
 /// List the diffs that wait for you, or print one's proposed text
@@ -43,12 +43,12 @@ struct Printed<'a> {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let remote = Remote::find(&args.target)?;
+    let client = ControlClient::find(&args.target)?;
     let mut out = io::stdout().lock();
     if let Some(diff) = args.diff {
-        return print_one(&mut out, &remote.diff(diff)?, args.json);
+        return print_one(&mut out, &client.diff(diff)?, args.json);
     }
-    let diffs = remote.diffs()?;
+    let diffs = client.diffs()?;
     if args.json {
         let printed: Vec<_> = diffs.iter().map(|diff| Printed::new(diff, None)).collect();
         print_json(&mut out, &printed)

@@ -23,7 +23,7 @@ const QUIET: Duration = Duration::from_secs(1);
 ///
 /// Walks the whole way from the agent to the editor, as the agent that is installed here would if
 /// you started it in this terminal now: its release, its settings, where it looks, which companion
-/// it takes, whether that answers. Names the first thing that breaks, with the command that mends
+/// it takes, whether that answers. Names the first thing that breaks, with the command that fixes
 /// it, and then everything else. Changes nothing, and prints no tokens.
 ///
 /// The exit code is 0 if the agent would connect, and 1 if not.
@@ -38,7 +38,7 @@ pub struct Args {
     workspace: Option<PathBuf>,
 
     /// Print JSON: `{agents: [{name, version, wouldConnect, companion, findings: [{id, level, what,
-    /// why, mend}]}]}`
+    /// why, fix}]}]}`
     #[arg(long)]
     json: bool,
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use pillion_protocol::{Cursor, File};
 
-use super::remote::Remote;
+use super::control_client::ControlClient;
 use crate::absolute::absolute;
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
@@ -55,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         selected_text,
         ..File::focused(path, now_ms())
     };
-    Remote::find(&target)?.focus(&file)
+    ControlClient::find(&target)?.focus(&file)
 }
 
 /// The absolute path and the position. A name that holds colons wins over a position.

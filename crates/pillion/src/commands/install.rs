@@ -41,7 +41,7 @@ pub struct Shared {
     #[arg(long)]
     dry_run: bool,
 
-    /// Only this agent's extension (VS Code and its kin) [default: every agent's]
+    /// Only this agent's extension (VS Code forks) [default: every agent's]
     #[arg(long, value_name = "AGENT", value_parser = agents())]
     agent: Option<Dialect>,
 
@@ -143,9 +143,9 @@ impl Shared {
         let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
         let is_undone = plan.steps.iter().all(Step::is_undone_by_failure);
         let hint = if is_undone {
-            "What failed changed nothing. Run it again when the reason is gone."
+            "What failed changed nothing. Fix the cause and run it again."
         } else {
-            "Run it again when the reason is gone; what is installed already stays as it is."
+            "Fix the cause and run it again; what is installed already stays as it is."
         };
         Err(Failure::new(Kind::Refused, message).hint(hint).into())
     }

@@ -71,7 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// Tells what was not looked at.
 fn warn(unread: &[FileError], malformed: &[PathBuf], environment: &Environment) {
-    // Where several people share a directory, their files are nothing to mend.
+    // Where several people share a directory, their files are nothing to fix.
     let is_anothers =
         |error: &&FileError| matches!(error, FileError::Foreign { path, .. } if !path.is_dir());
     let (others, unread): (Vec<_>, Vec<_>) = unread.iter().partition(is_anothers);

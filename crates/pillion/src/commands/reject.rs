@@ -2,7 +2,7 @@
 
 use pillion_companion::control::{DiffRef, Settle};
 
-use super::remote::Remote;
+use super::control_client::ControlClient;
 use crate::cli::Target;
 
 /// Reject a pending diff
@@ -27,5 +27,5 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         accept: false,
         content: None,
     };
-    Remote::find(&args.target)?.settle(&settle).map(drop)
+    ControlClient::find(&args.target)?.settle(&settle).map(drop)
 }

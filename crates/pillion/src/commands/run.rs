@@ -33,7 +33,7 @@ use crate::wiring::{Surroundings, Wiring};
 /// used last. Then this command becomes the agent: keys, signals and exit code are the agent's. If
 /// no companion serves this folder, the agent starts without one, and a line says so.
 ///
-/// What stands behind AGENT goes to the agent as it is: `pillion run qwen --approval-mode default`.
+/// Everything after AGENT is passed on unchanged: `pillion run qwen --approval-mode default`.
 /// For an agent that is started in another way, as by `npx`, see `pillion env`.
 ///
 /// A script of your own on PATH that is named as the agent may run this: it starts the one behind the

@@ -17,7 +17,7 @@ use crate::cli::Roots;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
 
-/// Run a companion without a face, for scripts and containers
+/// Run a headless companion, for scripts and containers
 ///
 /// Prints one JSON line when agents can find it, `{"port", "pid", "files"}`, and runs until it
 /// gets a signal. Its diffs wait for `pillion accept` and `pillion reject`.

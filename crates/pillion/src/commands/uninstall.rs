@@ -3,7 +3,7 @@
 use super::install::{Shared, editors, known};
 use crate::install::Machine;
 
-/// Take away what `pillion install` installed
+/// Remove what `pillion install` installed
 ///
 /// Files that you changed or added stay, and are named. What something else installed, such as a
 /// plugin manager, is left alone.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::folder::{Put, Take};
-use super::program::{self, PATIENCE, PATIENCE_FOR_A_LIST};
+use super::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
 
 /// The steps, and what to tell beside them.
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ impl fmt::Display for Step {
 /// What the program did, in its own words.
 fn run(program: &Path, arguments: &[String], what: &str, proof: &Proof) -> Result<String, String> {
     let failed = |reason: String| format!("{what}: {reason}");
-    let ended = program::run(program, arguments, PATIENCE).map_err(failed)?;
+    let ended = program::run(program, arguments, INSTALL_TIMEOUT).map_err(failed)?;
     // A success is told in the last line; the reason of a failure may be followed by warnings.
     let last = ended.out.last().or(ended.errors.last()).cloned();
     let reason = program::in_words(&ended.errors).or_else(|| last.clone());
@@ -121,7 +121,7 @@ fn run(program: &Path, arguments: &[String], what: &str, proof: &Proof) -> Resul
 impl Proof {
     /// Whether the program answers, and otherwise. One that cannot tell is believed.
     fn is_contradicted_by(&self, program: &Path) -> bool {
-        let ended = program::run(program, self.arguments, PATIENCE_FOR_A_LIST);
+        let ended = program::run(program, self.arguments, LIST_TIMEOUT);
         ended.is_ok_and(|ended| {
             let mut lines = ended.out.iter();
             let is_there = lines.any(|line| line.eq_ignore_ascii_case(self.line));

@@ -10,13 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A download over a slow line takes a while; a program that asks something waits for ever.
-pub const PATIENCE: Duration = Duration::from_secs(5 * 60);
+pub const INSTALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// To list what is there takes no download.
-pub const PATIENCE_FOR_A_LIST: Duration = Duration::from_secs(60);
+pub const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What a program leaves running may keep its output open: nobody waits for that.
-const GRACE: Duration = Duration::from_millis(500);
+const OUTPUT_GRACE: Duration = Duration::from_millis(500);
 
 /// More than a list of extensions has; of what is longer, the end is kept.
 const MAX_BYTES: usize = 64 << 10;
@@ -36,7 +36,7 @@ pub struct Ended {
 pub fn run<A: AsRef<OsStr>>(
     program: &Path,
     arguments: &[A],
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Ended, String> {
     let mut child = Command::new(program)
         .args(arguments)
@@ -47,7 +47,7 @@ pub fn run<A: AsRef<OsStr>>(
         .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
     let out = listen(child.stdout.take());
     let errors = listen(child.stderr.take());
-    let status = wait(&mut child, patience)
+    let status = wait(&mut child, timeout)
         .map_err(|error| format!("cannot wait for {}: {error}", program.display()))?;
     let (out, errors) = (out.lines(), errors.lines());
     match status {
@@ -57,7 +57,7 @@ pub fn run<A: AsRef<OsStr>>(
             errors,
         }),
         None => {
-            let seconds = patience.as_secs();
+            let seconds = timeout.as_secs();
             let program = program.display();
             let said = in_words(&[errors, out].concat());
             let said = said.map_or_else(|| " nothing".to_owned(), |said| format!(": {said}"));
@@ -75,13 +75,13 @@ pub fn in_words(lines: &[String]) -> Option<String> {
 }
 
 /// Its status, or nothing if it was stopped.
-fn wait(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+fn wait(child: &mut Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if start.elapsed() > patience {
+        if start.elapsed() > timeout {
             stop(child)?;
             return Ok(None);
         }
@@ -152,7 +152,7 @@ impl Listener {
     /// The lines that are not empty.
     fn lines(&self) -> Vec<String> {
         // Closed at the end, or not in time: what has come has come.
-        let _ = self.end.recv_timeout(GRACE);
+        let _ = self.end.recv_timeout(OUTPUT_GRACE);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept);
         let lines = text.lines().map(|line| plain(line).trim().to_owned());
@@ -187,8 +187,8 @@ fn after(text: &str, is_last: impl Fn(char) -> bool) -> &str {
 mod tests {
     use super::*;
 
-    fn sh(script: &str, patience: Duration) -> Result<Ended, String> {
-        run(Path::new("/bin/sh"), &["-c", script], patience)
+    fn sh(script: &str, timeout: Duration) -> Result<Ended, String> {
+        run(Path::new("/bin/sh"), &["-c", script], timeout)
     }
 
     #[test]
@@ -211,13 +211,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let script = format!("sh -c 'echo $$ > {}; exec sleep 60'; true", file.display());
-        let mut patience = Duration::from_millis(200);
+        let mut timeout = Duration::from_millis(200);
         // However slow the machine is: stopped before it wrote its number, it is started again.
         let pid = loop {
-            sh(&script, patience).unwrap_err();
+            sh(&script, timeout).unwrap_err();
             match std::fs::read_to_string(&file) {
                 Ok(pid) if pid.ends_with('\n') => break pid,
-                _ => patience *= 2,
+                _ => timeout *= 2,
             }
         };
         let pid: u32 = pid.trim().parse().unwrap();
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn what_a_program_leaves_running_is_not_waited_for() {
         let start = Instant::now();
-        let ended = sh("sleep 60 & echo done", PATIENCE).unwrap();
+        let ended = sh("sleep 60 & echo done", INSTALL_TIMEOUT).unwrap();
         assert!(ended.status.success());
         assert_eq!(ended.out, ["done"]);
         assert!(start.elapsed() < Duration::from_secs(30));
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn of_a_flood_the_end_is_kept() {
-        let ended = sh("seq 1 100000 >&2; exit 3", PATIENCE).unwrap();
+        let ended = sh("seq 1 100000 >&2; exit 3", INSTALL_TIMEOUT).unwrap();
         assert_eq!(ended.status.code(), Some(3));
         assert!(ended.out.is_empty());
         let words = in_words(&ended.errors).unwrap();

@@ -16,7 +16,7 @@ use self::editors::{Code, FAMILY};
 use self::product::Product;
 use super::machine::{Machine, Platform, is_program};
 use super::plan::{Plan, Proof, Step};
-use super::program::{self, PATIENCE_FOR_A_LIST};
+use super::program::{self, LIST_TIMEOUT};
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
@@ -301,7 +301,7 @@ struct Identifier {
 
 /// The ids that the editor's program lists; nothing if it cannot.
 fn ids(program: &Path) -> Option<Vec<String>> {
-    let ended = program::run(program, LIST, PATIENCE_FOR_A_LIST).ok()?;
+    let ended = program::run(program, LIST, LIST_TIMEOUT).ok()?;
     ended.status.success().then_some(ended.out)
 }
 

@@ -1,4 +1,4 @@
-//! A companion without a face (`pillion serve`), and the commands that steer any companion.
+//! A headless companion (`pillion serve`), and the commands that steer any companion.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The command under test.
 pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
-const LOOK_EVERY: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// A running `pillion serve` for the home's workspace. Killed on drop.
 #[derive(Debug)]
@@ -174,6 +174,6 @@ pub fn wait_until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
             return found;
         }
         assert!(started.elapsed() < SOON, "expected {what} within {SOON:?}");
-        sleep(LOOK_EVERY);
+        sleep(POLL_INTERVAL);
     }
 }

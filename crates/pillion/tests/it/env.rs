@@ -43,10 +43,10 @@ fn without_a_companion_it_prints_nothing() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(["env", "--shell", "sh"]);
     assert_eq!(ran.stdout, "");
-    ran.expect_error(3, "none runs", "pillion serve");
+    ran.expect_error(3, "no companion is running for", "pillion serve");
     let ran = sandbox.run(["env", "--json"]);
     assert_eq!(ran.stdout, "");
-    ran.expect_error(3, "none runs", "pillion serve");
+    ran.expect_error(3, "no companion is running for", "pillion serve");
     let _serve = sandbox.serve::<&str>([]);
     let ran = sandbox.run_in("/".as_ref(), ["env", "--shell", "sh"]);
     assert_eq!(ran.stdout, "");
@@ -72,7 +72,10 @@ fn what_leads_nowhere_is_taken_out_although_there_is_no_companion() {
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.starts_with("Error: no companion for "), "{error}");
+        assert!(
+            error.starts_with("Error: no companion is running for "),
+            "{error}"
+        );
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(

@@ -14,7 +14,7 @@ use pillion_testkit::{Env, Pane, SOON, Size, TestAgent, Tmux};
 use crate::sandbox::Sandbox;
 
 /// Longer than a diff that has just come up ignores decisions.
-const LOOK: Duration = Duration::from_millis(750);
+const REVIEWED: Duration = Duration::from_millis(750);
 
 /// What the review answers to a key that came too early all the same.
 const TOO_EARLY: &str = "have a look first";
@@ -71,7 +71,7 @@ impl Review {
     /// Presses a key once the diff that is shown takes decisions.
     fn decide(&self, key: &str) {
         loop {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(REVIEWED);
             let before = self.pane.wait_gone(TOO_EARLY, SOON);
             self.pane.send_keys([key]);
             let changed = |screen: &str| *screen != before;
@@ -317,7 +317,7 @@ fn a_held_key_and_a_paste_decide_about_one_diff_at_most() {
         agent.propose(format!("/tmp/{name}.txt"), "new\n");
     }
     review.pane.wait_for("0.txt", SOON);
-    std::thread::sleep(LOOK);
+    std::thread::sleep(REVIEWED);
     review.pane.type_text("aaaarrrr");
     review.pane.wait_for("pasted text decides nothing", SOON);
     let pending = || {
@@ -329,7 +329,7 @@ fn a_held_key_and_a_paste_decide_about_one_diff_at_most() {
     // anybody can tell: that round says nothing.
     for _ in 0..12 {
         let before = pending();
-        std::thread::sleep(LOOK);
+        std::thread::sleep(REVIEWED);
         if hold(&review.pane, "a") {
             review.pane.wait_for("a held key decides once", SOON);
             return assert_eq!(pending(), before - 1);
@@ -379,7 +379,7 @@ fn a_key_typed_at_the_former_proposal_does_not_accept_the_one_that_comes() {
     for (round, ms) in [0, 20, 60, 120, 250, 400].into_iter().enumerate() {
         agent.propose(&path, &harmless);
         review.pane.wait_for("harmless", SOON);
-        std::thread::sleep(LOOK);
+        std::thread::sleep(REVIEWED);
         evil = format!("evil {round}\n{}", slow_text(99));
         let call = agent.proposing(&path, &evil);
         std::thread::sleep(Duration::from_millis(ms));

@@ -238,7 +238,7 @@ fn without_a_companion_the_agent_starts_and_finds_nothing_stale() {
     assert!(said.leading().is_empty(), "{:?}", said.leading());
     let folder = stage.sandbox.home.workspace();
     let note = format!(
-        "Note: no companion for {}; none runs. Starting gemini without one.\n",
+        "Note: no companion is running for {}. Starting gemini without one.\n",
         folder.display()
     );
     assert_eq!(said.stderr(), note);

@@ -15,7 +15,7 @@ use crate::sandbox::Sandbox;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Longer than a diff that has just come up ignores decisions.
-const LOOK: Duration = Duration::from_millis(800);
+const REVIEWED: Duration = Duration::from_millis(800);
 
 struct Terminal {
     child: Child,
@@ -86,10 +86,10 @@ impl Terminal {
     /// Leaves although a proposal is pending, and gives all that was written.
     #[track_caller]
     fn expect_quit(mut self) -> String {
-        thread::sleep(LOOK);
+        thread::sleep(REVIEWED);
         self.send("q");
         self.wait_for("Quit?");
-        thread::sleep(LOOK);
+        thread::sleep(REVIEWED);
         self.send("y");
         let status = self.child.wait().unwrap();
         let screen = self.wait_for("\u{1b}[?1049l");
@@ -123,7 +123,7 @@ fn a_terminal_that_answers_no_question_shows_the_review() {
 fn an_answer_that_comes_late_decides_nothing() {
     let mut terminal = Terminal::start("--demo");
     terminal.wait_for("reading_list.py");
-    thread::sleep(LOOK);
+    thread::sleep(REVIEWED);
     // "rgb" would reject and "e" would edit.
     terminal.send("\u{1b}]10;rgb:eeee/eeee/eeee\u{1b}\\\u{1b}]11;rgb:1e1e/1e1e/1e1e\u{7}");
     terminal.send("\u{1b}[?62;22c\u{1b}[12;40R");

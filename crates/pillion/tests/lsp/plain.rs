@@ -1,4 +1,4 @@
-//! The plain face: editors with a language-server client and no plugin.
+//! The plain profile: editors with a language-server client and no plugin.
 
 mod bytes;
 mod context;

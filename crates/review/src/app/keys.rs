@@ -10,7 +10,7 @@ use super::review_delay::{Press, TooEarly};
 use super::{App, Armed, Effect, Overlay, PASTED, Tone, marks};
 use crate::geometry::SIDE_BY_SIDE;
 use crate::help;
-use crate::view::{Disk, Port, View};
+use crate::view::{Disk, View, Viewport};
 
 /// How far "to the very right" is, in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
@@ -80,11 +80,11 @@ impl App {
         armed: Option<Armed>,
         now: Instant,
     ) -> Vec<Effect> {
-        let Some(port) = self.port() else {
+        let Some(viewport) = self.viewport() else {
             return Vec::new();
         };
         let code = press.key.code;
-        if self.on_moving_key(code, control, &port) || control {
+        if self.on_moving_key(code, control, &viewport) || control {
             return Vec::new();
         }
         if let KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') = code {
@@ -107,7 +107,7 @@ impl App {
         match code {
             KeyCode::Char('a') => self.accept(armed, now),
             KeyCode::Char('r') => self.reject(armed, now),
-            KeyCode::Char(' ') => self.toggle_hunk(&port, now),
+            KeyCode::Char(' ') => self.toggle_hunk(&viewport, now),
             KeyCode::Char('e') => self.edit(),
             KeyCode::Char('z') => self.undo(true, now),
             KeyCode::Char('Z') => self.undo(false, now),
@@ -156,25 +156,25 @@ impl App {
     }
 
     /// Keys that change nothing but what is looked at. Answers whether it was one.
-    fn on_moving_key(&mut self, code: KeyCode, control: bool, port: &Port) -> bool {
+    fn on_moving_key(&mut self, code: KeyCode, control: bool, viewport: &Viewport) -> bool {
         let count = self.views.len();
         let view = &mut self.views[self.current];
-        let page = isize::try_from(port.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
+        let page = isize::try_from(viewport.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
         match (code, control) {
-            (KeyCode::Char('n'), false) => next_hunk(view, port),
-            (KeyCode::Char('p' | 'N'), false) => previous_hunk(view, port),
-            (KeyCode::Down | KeyCode::Char('j'), false) => view.scroll(1, port),
-            (KeyCode::Up | KeyCode::Char('k'), false) => view.scroll(-1, port),
-            (KeyCode::PageDown, _) | (KeyCode::Char('f'), true) => view.scroll(page, port),
-            (KeyCode::PageUp, _) | (KeyCode::Char('b'), true) => view.scroll(-page, port),
-            (KeyCode::Char('d'), true) => view.scroll(page / 2, port),
-            (KeyCode::Char('u'), true) => view.scroll(-(page / 2), port),
-            (KeyCode::Home | KeyCode::Char('g'), _) => view.go_to_start(port),
-            (KeyCode::End | KeyCode::Char('G'), _) => view.go_to_end(port),
-            (KeyCode::Right | KeyCode::Char('l'), false) => view.scroll_sideways(1, port),
-            (KeyCode::Left | KeyCode::Char('h'), false) => view.scroll_sideways(-1, port),
+            (KeyCode::Char('n'), false) => next_hunk(view, viewport),
+            (KeyCode::Char('p' | 'N'), false) => previous_hunk(view, viewport),
+            (KeyCode::Down | KeyCode::Char('j'), false) => view.scroll(1, viewport),
+            (KeyCode::Up | KeyCode::Char('k'), false) => view.scroll(-1, viewport),
+            (KeyCode::PageDown, _) | (KeyCode::Char('f'), true) => view.scroll(page, viewport),
+            (KeyCode::PageUp, _) | (KeyCode::Char('b'), true) => view.scroll(-page, viewport),
+            (KeyCode::Char('d'), true) => view.scroll(page / 2, viewport),
+            (KeyCode::Char('u'), true) => view.scroll(-(page / 2), viewport),
+            (KeyCode::Home | KeyCode::Char('g'), _) => view.go_to_start(viewport),
+            (KeyCode::End | KeyCode::Char('G'), _) => view.go_to_end(viewport),
+            (KeyCode::Right | KeyCode::Char('l'), false) => view.scroll_sideways(1, viewport),
+            (KeyCode::Left | KeyCode::Char('h'), false) => view.scroll_sideways(-1, viewport),
             (KeyCode::Char('0'), false) => view.x = 0,
-            (KeyCode::Char('$'), false) => view.scroll_sideways(FAR, port),
+            (KeyCode::Char('$'), false) => view.scroll_sideways(FAR, viewport),
             (KeyCode::Tab, _) => self.current = (self.current + 1) % count,
             (KeyCode::BackTab, _) => self.current = (self.current + count - 1) % count,
             (KeyCode::Char(digit @ '1'..='9'), false) => {
@@ -245,13 +245,13 @@ impl App {
         vec![Effect::Resolve(view.id, view.revision, Outcome::Rejected)]
     }
 
-    fn toggle_hunk(&mut self, port: &Port, now: Instant) -> Vec<Effect> {
+    fn toggle_hunk(&mut self, viewport: &Viewport, now: Instant) -> Vec<Effect> {
         let view = &mut self.views[self.current];
         let hunk = view.hunk;
         if view.proposal.hunks().is_empty() {
             self.say(Tone::Info, "this proposal changes nothing", now);
-        } else if !view.sees_hunk(port) {
-            view.go_to_hunk(hunk, port);
+        } else if !view.sees_hunk(viewport) {
+            view.go_to_hunk(hunk, viewport);
         } else {
             match view.proposal.toggle(hunk) {
                 Err(_) => {
@@ -308,17 +308,17 @@ impl App {
     }
 }
 
-fn next_hunk(view: &mut View, port: &Port) {
+fn next_hunk(view: &mut View, viewport: &Viewport) {
     let last = view.proposal.hunks().len().saturating_sub(1);
-    let hunk = if view.sees_hunk(port) {
+    let hunk = if view.sees_hunk(viewport) {
         view.hunk + 1
     } else {
         view.hunk
     };
-    view.go_to_hunk(hunk.min(last), port);
+    view.go_to_hunk(hunk.min(last), viewport);
 }
 
-fn previous_hunk(view: &mut View, port: &Port) {
+fn previous_hunk(view: &mut View, viewport: &Viewport) {
     let hunk = view.hunk.saturating_sub(1);
-    view.go_to_hunk(hunk, port);
+    view.go_to_hunk(hunk, viewport);
 }

@@ -109,11 +109,11 @@ impl App {
 
     pub(super) fn show_first_hunk(&mut self) {
         self.arrange();
-        if let Some(port) = self.port() {
+        if let Some(viewport) = self.viewport() {
             let view = &mut self.views[self.current];
             let (hunk, top) = (view.hunk, view.top);
             if top == Default::default() {
-                view.go_to_hunk(hunk, &port);
+                view.go_to_hunk(hunk, &viewport);
             }
         }
     }

@@ -15,11 +15,11 @@ use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
 use crate::screen::{Rest, narrow};
-use crate::view::{Changed, LineOf, Port, Side, Sight, View, content};
+use crate::view::{Changed, LineOf, Side, Sight, View, Viewport, content};
 
 /// Draws the current view. Answers what it lacks.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Rest {
-    let Some(port) = app.port() else {
+    let Some(viewport) = app.viewport() else {
         return Rest::default();
     };
     let view = &mut app.views[app.current];
@@ -34,12 +34,12 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         return Rest::default();
     }
     view.paint.refill();
-    let rows = view.visible(&port);
+    let rows = view.visible(&viewport);
     let colours = wanted(view, rows.clone());
     let shows_crlf = !is_all_crlf(view);
     let mut painter = Painter {
         view,
-        port,
+        viewport,
         theme,
         shows_crlf,
         is_unfinished: false,
@@ -49,7 +49,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         let Some(row) = painter.view.rows().get(index) else {
             break;
         };
-        let height = painter.view.height_of(index, &painter.port);
+        let height = painter.view.height_of(index, &painter.viewport);
         let above = usize::try_from(i32::from(area.top()) - y).unwrap_or(0);
         y += i32::try_from(above.min(height)).unwrap_or(i32::MAX);
         for sub in above..height {
@@ -119,7 +119,7 @@ fn is_all_crlf(view: &View) -> bool {
 
 struct Painter<'a> {
     view: &'a mut View,
-    port: Port,
+    viewport: Viewport,
     theme: &'a Theme,
     shows_crlf: bool,
     /// Whether something is left to the next frame.
@@ -157,7 +157,7 @@ impl Painter<'_> {
                     changed: None,
                     is_out: false,
                 };
-                match self.port.columns.layout {
+                match self.viewport.columns.layout {
                     Layout::SideBySide => {
                         let cells = [Some(same(Side::Left, left)), Some(same(Side::Right, right))];
                         self.side_by_side(buffer, area, cells, sub);
@@ -193,7 +193,7 @@ impl Painter<'_> {
                     changed: changed.clone(),
                     is_out,
                 });
-                match self.port.columns.layout {
+                match self.viewport.columns.layout {
                     Layout::SideBySide => self.side_by_side(buffer, area, [left, right], sub),
                     Layout::Unified => {
                         for cell in [left, right].iter().flatten() {
@@ -248,7 +248,7 @@ impl Painter<'_> {
 
     fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize) {
         let text = format!("⋯ {lines} unchanged lines");
-        let indent = MARK + self.port.columns.left_number + SIGN;
+        let indent = MARK + self.viewport.columns.left_number + SIGN;
         let area = indented(area, indent);
         buffer.set_stringn(
             area.x,
@@ -266,7 +266,7 @@ impl Painter<'_> {
         cells: [Option<Cell>; 2],
         sub: usize,
     ) {
-        let columns = self.port.columns;
+        let columns = self.viewport.columns;
         let left_width = narrow(MARK + columns.left_number + SIGN + columns.left_text);
         let left = Rect {
             width: left_width.min(area.width),
@@ -300,7 +300,7 @@ impl Painter<'_> {
         numbers: (Option<usize>, Option<usize>),
         sub: usize,
     ) {
-        let columns = self.port.columns;
+        let columns = self.viewport.columns;
         let shown = |line: Option<usize>, digits| match line {
             Some(line) => number(line, digits, sub),
             None => " ".repeat(digits),
@@ -348,7 +348,7 @@ impl Painter<'_> {
             line: cell.line,
             content: content(shown),
         };
-        let sight = if self.port.wrap {
+        let sight = if self.viewport.wrap {
             let width = usize::from(area.width);
             view.paint.wrapped_row(line_of, width, sub)
         } else {

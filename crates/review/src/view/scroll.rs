@@ -31,7 +31,7 @@ pub struct Top {
 
 /// The window through which a diff is seen.
 #[derive(Debug, Clone, Copy)]
-pub struct Port {
+pub struct Viewport {
     /// Its columns.
     pub columns: Columns,
     /// Its screen lines.
@@ -42,19 +42,19 @@ pub struct Port {
 
 impl View {
     /// How many screen lines a row takes.
-    pub fn height_of(&mut self, row: usize, port: &Port) -> usize {
-        if !port.wrap {
+    pub fn height_of(&mut self, row: usize, viewport: &Viewport) -> usize {
+        if !viewport.wrap {
             return 1;
         }
         let (left, right) = match self.rows().get(row) {
             None | Some(Row::Fold(_)) => return 1,
-            Some(Row::Same { left, right }) => match port.columns.layout {
+            Some(Row::Same { left, right }) => match viewport.columns.layout {
                 Layout::SideBySide => (Some(left), Some(right)),
                 Layout::Unified => (None, Some(right)),
             },
             Some(Row::Changed { left, right, .. }) => (left, right),
         };
-        let columns = port.columns;
+        let columns = viewport.columns;
         let mut height = |side, line: Option<usize>, width| match line {
             Some(line) => self.lines_of(side, line, width),
             None => 1,
@@ -64,33 +64,33 @@ impl View {
     }
 
     /// Moves by so many screen lines, down if positive.
-    pub fn scroll(&mut self, lines: isize, port: &Port) {
+    pub fn scroll(&mut self, lines: isize, viewport: &Viewport) {
         for _ in 0..lines.unsigned_abs() {
             let top = self.top;
             if lines > 0 {
-                self.step_down(port);
+                self.step_down(viewport);
             } else {
-                self.step_up(port);
+                self.step_up(viewport);
             }
             if top == self.top {
                 break;
             }
         }
-        self.clamp(port);
-        self.follow(port);
+        self.clamp(viewport);
+        self.follow(viewport);
     }
 
     /// Moves by so many steps to the right, as far as the longest visible line goes.
-    pub fn scroll_sideways(&mut self, steps: isize, port: &Port) {
-        if port.wrap {
+    pub fn scroll_sideways(&mut self, steps: isize, viewport: &Viewport) {
+        if viewport.wrap {
             return;
         }
         self.paint.refill();
-        let narrow = port.columns.left_text.min(port.columns.right_text);
+        let narrow = viewport.columns.left_text.min(viewport.columns.right_text);
         let step = steps.unsigned_abs().saturating_mul(STEP);
         let enough = self.x.saturating_add(step).saturating_add(narrow);
         let mut widest = 0;
-        for row in self.visible(port) {
+        for row in self.visible(viewport) {
             let (left, right) = match self.rows().get(row) {
                 None | Some(Row::Fold(_)) => (None, None),
                 Some(Row::Same { left, right }) => (Some(left), Some(right)),
@@ -111,23 +111,23 @@ impl View {
     }
 
     /// Goes to the very top.
-    pub fn go_to_start(&mut self, port: &Port) {
+    pub fn go_to_start(&mut self, viewport: &Viewport) {
         self.top = Top::default();
-        self.follow(port);
+        self.follow(viewport);
     }
 
     /// Goes to the very end.
-    pub fn go_to_end(&mut self, port: &Port) {
-        self.top = self.last_top(port);
-        self.follow(port);
+    pub fn go_to_end(&mut self, viewport: &Viewport) {
+        self.top = self.last_top(viewport);
+        self.follow(viewport);
     }
 
     /// Makes `hunk` the current one and brings it into view, with as little movement as possible.
-    pub fn go_to_hunk(&mut self, hunk: usize, port: &Port) {
+    pub fn go_to_hunk(&mut self, hunk: usize, viewport: &Viewport) {
         self.hunk = hunk;
         self.paint.refill();
         let rows = self.rows().of_hunk(hunk);
-        let seen = self.visible(port);
+        let seen = self.visible(viewport);
         let is_seen = seen.start <= rows.start && rows.end <= seen.end && self.top.sub == 0;
         if !is_seen {
             self.top = Top {
@@ -135,12 +135,12 @@ impl View {
                 sub: 0,
             };
         }
-        self.clamp(port);
-        self.go_to_change(rows.start, port);
+        self.clamp(viewport);
+        self.go_to_change(rows.start, viewport);
     }
 
     /// Brings the first changed word of `row` into view, with as little movement as possible.
-    fn go_to_change(&mut self, row: usize, port: &Port) {
+    fn go_to_change(&mut self, row: usize, viewport: &Viewport) {
         let Some(Row::Changed {
             left, right, pair, ..
         }) = self.rows().get(row)
@@ -165,7 +165,7 @@ impl View {
                 }
             }
         };
-        let columns = port.columns;
+        let columns = viewport.columns;
         let sides = [
             (Side::Left, columns.left_text),
             (Side::Right, columns.right_text),
@@ -173,8 +173,8 @@ impl View {
         let places = sides.into_iter().zip(places);
         let places = places.filter_map(|(side, place)| Some((side, place?)));
         let places: Vec<_> = places.collect();
-        if port.wrap {
-            self.go_to_wrapped(row, &places, port);
+        if viewport.wrap {
+            self.go_to_wrapped(row, &places, viewport);
         } else {
             self.go_to_columns(&places);
         }
@@ -211,7 +211,7 @@ impl View {
     }
 
     /// Scrolls down within a line that takes more rows than fit.
-    fn go_to_wrapped(&mut self, row: usize, places: &[Place], port: &Port) {
+    fn go_to_wrapped(&mut self, row: usize, places: &[Place], viewport: &Viewport) {
         let rows = places.iter().map(|((side, width), (line, range))| {
             self.with_line(*side, *line, |paint, line| {
                 paint.row_of(line, *width, range.start)
@@ -221,75 +221,75 @@ impl View {
             return;
         };
         let above: usize = (self.top.row..row)
-            .map(|row| self.height_of(row, port))
+            .map(|row| self.height_of(row, viewport))
             .sum();
         let is_seen = self.top.row <= row
             && (above + sub)
                 .checked_sub(self.top.sub)
-                .is_some_and(|at| at < port.height);
+                .is_some_and(|at| at < viewport.height);
         if !is_seen {
             self.top = Top {
                 row,
                 sub: sub.saturating_sub(ABOVE),
             };
-            self.clamp(port);
+            self.clamp(viewport);
         }
     }
 
     /// The rows that are visible, whole or in part.
-    pub fn visible(&mut self, port: &Port) -> Range<usize> {
+    pub fn visible(&mut self, viewport: &Viewport) -> Range<usize> {
         let start = self.top.row;
-        let mut room = port.height + self.top.sub;
+        let mut room = viewport.height + self.top.sub;
         let mut row = start;
         while room > 0 && row < self.rows().len() {
-            room = room.saturating_sub(self.height_of(row, port));
+            room = room.saturating_sub(self.height_of(row, viewport));
             row += 1;
         }
         start..row
     }
 
     /// Whether some of the current hunk is visible.
-    pub fn sees_hunk(&mut self, port: &Port) -> bool {
-        let seen = self.visible(port);
+    pub fn sees_hunk(&mut self, viewport: &Viewport) -> bool {
+        let seen = self.visible(viewport);
         let hunk = self.rows().of_hunk(self.hunk);
         hunk.start < seen.end && seen.start < hunk.end
     }
 
     /// Keeps the last row from leaving the bottom of the window.
-    pub fn clamp(&mut self, port: &Port) {
-        let last = self.last_top(port);
+    pub fn clamp(&mut self, viewport: &Viewport) {
+        let last = self.last_top(viewport);
         self.top = self.top.min(last);
         // Another text may take fewer lines of the screen.
-        let height = self.height_of(self.top.row, port);
+        let height = self.height_of(self.top.row, viewport);
         self.top.sub = self.top.sub.min(height.saturating_sub(1));
     }
 
     /// Moves as little as needed to see the current hunk, of which a part may have left the bottom.
-    pub fn keep_in_view(&mut self, port: &Port) {
-        let mut room = port.height;
-        while !self.sees_hunk(port)
+    pub fn keep_in_view(&mut self, viewport: &Viewport) {
+        let mut room = viewport.height;
+        while !self.sees_hunk(viewport)
             && room > 0
             && self.top.row < self.rows().of_hunk(self.hunk).start
         {
-            self.step_down(port);
+            self.step_down(viewport);
             room -= 1;
         }
-        self.clamp(port);
-        self.follow(port);
+        self.clamp(viewport);
+        self.follow(viewport);
     }
 
     /// Makes a hunk that is visible the current one, so that no key hits one that nobody sees.
-    pub fn follow(&mut self, port: &Port) {
-        if !self.sees_hunk(port) {
-            let seen = self.visible(port);
+    pub fn follow(&mut self, viewport: &Viewport) {
+        if !self.sees_hunk(viewport) {
+            let seen = self.visible(viewport);
             if let Some(hunk) = self.rows().hunk_in(seen) {
                 self.hunk = hunk;
             }
         }
     }
 
-    fn step_down(&mut self, port: &Port) {
-        if self.top.sub + 1 < self.height_of(self.top.row, port) {
+    fn step_down(&mut self, viewport: &Viewport) {
+        if self.top.sub + 1 < self.height_of(self.top.row, viewport) {
             self.top.sub += 1;
         } else if self.top.row + 1 < self.rows().len() {
             self.top = Top {
@@ -299,20 +299,20 @@ impl View {
         }
     }
 
-    fn step_up(&mut self, port: &Port) {
+    fn step_up(&mut self, viewport: &Viewport) {
         if self.top.sub > 0 {
             self.top.sub -= 1;
         } else if let Some(row) = self.top.row.checked_sub(1) {
-            let sub = self.height_of(row, port) - 1;
+            let sub = self.height_of(row, viewport) - 1;
             self.top = Top { row, sub };
         }
     }
 
     /// The position at which the last row is at the bottom.
-    fn last_top(&mut self, port: &Port) -> Top {
-        let mut room = port.height;
+    fn last_top(&mut self, viewport: &Viewport) -> Top {
+        let mut room = viewport.height;
         for row in (0..self.rows().len()).rev() {
-            let height = self.height_of(row, port);
+            let height = self.height_of(row, viewport);
             if height >= room {
                 return Top {
                     row,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pillion_text::hunks::{Hunk, Mark};
 
-use crate::view::{Port, View};
+use crate::view::{View, Viewport};
 
 /// The ends of the hunks of one proposal that were seen. Who has seen both ends of one has seen it
 /// whole, or knows how long it is.
@@ -24,15 +24,15 @@ enum End {
 }
 
 impl View {
-    /// What is visible through `port` was drawn.
-    pub fn drawn(&mut self, port: &Port) {
+    /// What is visible through `viewport` was drawn.
+    pub fn drawn(&mut self, viewport: &Viewport) {
         if self.seen.revision != self.revision {
             self.seen = Seen {
                 revision: self.revision,
                 ..Seen::default()
             };
         }
-        let visible = self.visible(port);
+        let visible = self.visible(viewport);
         for (number, hunk) in self.proposal.hunks().iter().enumerate() {
             if !is_new(hunk) {
                 continue;

@@ -34,8 +34,8 @@ fn what_was_rejected_or_closed_then_is_no_loss() {
 #[test]
 fn an_editor_that_does_not_answer_then_is_not_waited_for() {
     let (mut diffs, now) = gone();
-    assert_eq!(diffs.due(), Some(now + EDITOR_PATIENCE));
-    assert!(diffs.expire(now + EDITOR_PATIENCE).is_empty());
+    assert_eq!(diffs.due(), Some(now + EDITOR_TIMEOUT));
+    assert!(diffs.expire(now + EDITOR_TIMEOUT).is_empty());
     assert_eq!(diffs.due(), None);
 }
 

@@ -11,22 +11,22 @@ use std::time::{Duration, Instant};
 use pillion_agent::find::Version;
 
 /// How long it may take. Node takes a second or two on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(10);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long what it said may take to arrive once it has ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const OUTPUT_GRACE: Duration = Duration::from_secs(1);
 
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// As much as is read of what it says.
 const MAX_TEXT: u64 = 4 << 10;
 
 pub fn version(command: &Path) -> Option<Version> {
-    asked(command, PATIENCE)
+    asked(command, VERSION_TIMEOUT)
 }
 
-fn asked(command: &Path, patience: Duration) -> Option<Version> {
-    let until = Instant::now() + patience;
+fn asked(command: &Path, timeout: Duration) -> Option<Version> {
+    let until = Instant::now() + timeout;
     let mut asked = Command::new(command);
     asked
         .arg("--version")
@@ -49,7 +49,7 @@ fn asked(command: &Path, patience: Duration) -> Option<Version> {
     // Killed or ended, it can be waited for.
     let _ = child.wait();
     // What left the group may keep the pipe all the same.
-    let text = receiver.recv_timeout(LAST_WORDS).ok()?.ok()?;
+    let text = receiver.recv_timeout(OUTPUT_GRACE).ok()?.ok()?;
     version_in(&String::from_utf8_lossy(&text)).filter(|_| has_ended)
 }
 
@@ -63,7 +63,7 @@ fn ends(child: &mut Child, until: Instant) -> bool {
     while Instant::now() < until {
         match child.try_wait() {
             Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Ok(None) => std::thread::sleep(POLL_INTERVAL),
             Err(_) => return false,
         }
     }
@@ -149,7 +149,7 @@ mod tests {
         let until = Instant::now() + Duration::from_secs(10);
         while pillion_discovery::process::is_alive(left) {
             assert!(Instant::now() < until, "process {left} is still there");
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pillion_conformance::{Help, Helper, Step};
 use pillion_text::stderr;
 
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The commands that were given, as lines for a shell.
 pub struct Commands {
@@ -23,7 +23,7 @@ pub struct Commands {
 pub struct Reviewer {
     pub commands: Commands,
     pub port: u16,
-    pub patience: Duration,
+    pub limit: Duration,
     pub is_person_there: bool,
 }
 
@@ -107,7 +107,7 @@ impl Reviewer {
                 "nobody is at a terminal to do it in the editor: give --{flag}-with CMD"
             ));
         }
-        let seconds = self.patience.as_secs();
+        let seconds = self.limit.as_secs();
         stderr::tell(format_args!("{wish} in the editor. You have {seconds} s."));
         Help::Asked
     }
@@ -135,10 +135,10 @@ impl Reviewer {
             Ok(running) => running,
             Err(error) => return Help::Failed(format!("`{line}` cannot be started: {error}")),
         };
-        match running.ended(self.patience).await {
+        match running.ended(self.limit).await {
             Some(status) if status.success() => Help::Done,
             Some(status) => Help::Failed(format!("`{line}` failed: {status}")),
-            None => Help::Failed(format!("`{line}` did not end within {:?}", self.patience)),
+            None => Help::Failed(format!("`{line}` did not end within {:?}", self.limit)),
         }
     }
 }
@@ -147,13 +147,13 @@ impl Reviewer {
 struct Running(Child);
 
 impl Running {
-    async fn ended(&mut self, patience: Duration) -> Option<ExitStatus> {
+    async fn ended(&mut self, limit: Duration) -> Option<ExitStatus> {
         let started = Instant::now();
-        while started.elapsed() < patience {
+        while started.elapsed() < limit {
             if let Ok(Some(status)) = self.0.try_wait() {
                 return Some(status);
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         None
     }

@@ -59,7 +59,7 @@ struct JsonRule<'a> {
 
 /// The name of a companion for people.
 pub fn companion(target: &Target) -> String {
-    let name = target.display_name().unwrap_or("an editor without a name");
+    let name = target.display_name().unwrap_or("an unnamed companion");
     visible::one_line(&format!("{name} on port {}", target.port()))
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 
 /// Whoever has not answered by then is shown without what only it knows.
-const PATIENCE: Duration = Duration::from_millis(300);
+const STATUS_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// One companion, as `--json` prints it.
 #[derive(Debug, Clone, Serialize)]
@@ -124,7 +124,7 @@ pub fn gather(companions: Vec<Companion>, here: Option<u16>) -> anyhow::Result<V
             if let Some(state) = companion.state.filter(|_| listed[at].state == State::Alive) {
                 asked.spawn(async move {
                     let client = Client::new(state.port, state.control_token);
-                    let status = tokio::time::timeout(PATIENCE, client.status()).await;
+                    let status = tokio::time::timeout(STATUS_TIMEOUT, client.status()).await;
                     (at, status.ok().and_then(Result::ok))
                 });
             }

@@ -42,8 +42,8 @@ fn an_agent_that_is_not_there_is_said_how_to_get() {
     let _serve = world.serve();
     fs::remove_file(world.bin().join(GEMINI)).unwrap();
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("agent-not-installed", "no command `gemini`");
-    assert_eq!(mend, "npm install -g @google/gemini-cli@latest");
+    let fix = told.expect_first("agent-not-installed", "no command `gemini`");
+    assert_eq!(fix, "npm install -g @google/gemini-cli@latest");
     assert_eq!(told.agent["version"], serde_json::Value::Null);
     world.install(GEMINI, "0.61.0");
     world.doctor(GEMINI).expect_connects("agent-not-installed");
@@ -59,7 +59,11 @@ fn an_agent_without_a_package_is_asked_for_its_version() {
     told.expect_first("agent-knows-no-token", "0.5.5");
     world.program(GEMINI, "#!/bin/sh\nexit 1\n");
     let told = world.doctor(GEMINI);
-    told.expect("agent-release-unknown", "warning", "cannot be told");
+    told.expect(
+        "agent-release-unknown",
+        "warning",
+        "cannot tell which release",
+    );
     // A start script instead of a link, as some package managers write it.
     let folder = world
         .home()
@@ -79,8 +83,8 @@ fn a_release_that_knows_no_token_is_named() {
     let _serve = world.serve();
     world.install(GEMINI, "0.5.5");
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("agent-knows-no-token", "Gemini CLI 0.5.5 knows no tokens");
-    assert_eq!(mend, "npm install -g @google/gemini-cli@latest");
+    let fix = told.expect_first("agent-knows-no-token", "Gemini CLI 0.5.5 knows no tokens");
+    assert_eq!(fix, "npm install -g @google/gemini-cli@latest");
     world.install(GEMINI, "0.61.0");
     world.doctor(GEMINI).expect_connects("agent-knows-no-token");
 }
@@ -92,8 +96,8 @@ fn a_release_that_knows_no_ide_info_wants_a_terminal_that_it_knows() {
     world.install(GEMINI, "0.6.1");
     let told = world.doctor(GEMINI);
     told.expect("editor-unknown", "problem", "does not take this terminal");
-    let mend = told.expect("editor-unknown", "problem", "0.6.1");
-    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
+    let fix = told.expect("editor-unknown", "problem", "0.6.1");
+    assert_eq!(fix, format!("pillion run --port {} gemini", serve.port()));
     let set = "export TERM_PROGRAM=vscode";
     world.after(set, GEMINI).expect_gone("editor-unknown");
 }
@@ -121,8 +125,8 @@ fn ide_mode_that_is_off_is_the_first_break() {
     for agent in [GEMINI, QWEN] {
         world.settings(agent, "{}");
         let told = world.doctor(agent);
-        let mend = told.expect_first("ide-mode-off", "no settings file sets `ide.enabled`");
-        assert_eq!(mend, "/ide enable");
+        let fix = told.expect_first("ide-mode-off", "no settings file sets `ide.enabled`");
+        assert_eq!(fix, "/ide enable");
         let file = world.settings(agent, off);
         let told = world.doctor(agent);
         told.expect_first("ide-mode-off", file.to_str().unwrap());
@@ -140,8 +144,8 @@ fn the_settings_of_the_folder_and_of_the_system_go_before_the_users() {
         .home()
         .file(".gemini/settings.json", r#"{"ide": {"enabled": false}}"#);
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("ide-mode-off", project.to_str().unwrap());
-    assert!(mend.contains(project.to_str().unwrap()), "{mend}");
+    let fix = told.expect_first("ide-mode-off", project.to_str().unwrap());
+    assert!(fix.contains(project.to_str().unwrap()), "{fix}");
     // An administrator's file has the last word.
     let system = world.home().root().join("system.json");
     fs::write(&system, ON).unwrap();
@@ -168,8 +172,8 @@ fn a_sandbox_for_tools_turns_ide_mode_off() {
         "network": "open"}}, "ide"#;
     let file = world.settings(QWEN, &ON.replace("{\"ide", sandbox));
     let told = world.doctor(QWEN);
-    let mend = told.expect_first("ide-mode-off", "sets `tools.executionSandbox`");
-    assert!(mend.contains(file.to_str().unwrap()), "{mend}");
+    let fix = told.expect_first("ide-mode-off", "sets `tools.executionSandbox`");
+    assert!(fix.contains(file.to_str().unwrap()), "{fix}");
     world.settings(QWEN, ON);
     world.doctor(QWEN).expect_connects("ide-mode-off");
 }
@@ -182,8 +186,8 @@ fn settings_of_a_folder_that_is_not_trusted_do_not_count() {
     world.home().file(".gemini/settings.json", ON);
     let told = world.doctor(GEMINI);
     told.expect_first("ide-mode-off", "no settings file");
-    let mend = told.expect("project-settings-ignored", "warning", "does not count");
-    assert_eq!(mend, "/permissions trust");
+    let fix = told.expect("project-settings-ignored", "warning", "does not count");
+    assert_eq!(fix, "/permissions trust");
     // What that command writes.
     let trust = serde_json::json!({(world.home().workspace().to_str().unwrap()): "TRUST_FOLDER"});
     let list = world.home().home().join(".gemini/trustedFolders.json");
@@ -213,15 +217,13 @@ fn a_settings_file_that_is_none_is_named() {
     let _serve = world.serve();
     let file = world.settings(GEMINI, r#"{"ide": {"enabled": true},}"#);
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("settings-broken", file.to_str().unwrap());
+    let fix = told.expect_first("settings-broken", file.to_str().unwrap());
     // An editor that does it right.
-    let mend = format!(
+    let fix = format!(
         "EDITOR=fixed\nfixed() {{ echo '{ON}' > \"$1\"; }}\n{}",
-        mend.replace("\"${EDITOR:-vi}\"", "fixed")
+        fix.replace("\"${EDITOR:-vi}\"", "fixed")
     );
-    world
-        .after(&mend, GEMINI)
-        .expect_connects("settings-broken");
+    world.after(&fix, GEMINI).expect_connects("settings-broken");
 }
 
 #[test]
@@ -241,8 +243,8 @@ fn a_list_of_trusted_folders_that_is_none_is_named() {
             world.settings(agent, &ON.replace("false", "true"));
             let told = world.doctor(agent);
             if agent == GEMINI {
-                let mend = told.expect_first("settings-broken", list.to_str().unwrap());
-                assert!(mend.contains(list.to_str().unwrap()), "{mend}");
+                let fix = told.expect_first("settings-broken", list.to_str().unwrap());
+                assert!(fix.contains(list.to_str().unwrap()), "{fix}");
             } else {
                 told.expect_connects("settings-broken");
             }
@@ -257,8 +259,8 @@ fn an_agent_that_does_not_ask_shows_no_diffs() {
     let world = World::new();
     let _serve = world.serve();
     let told = world.doctor(QWEN);
-    let mend = told.expect("changes-without-asking", "note", "its own default");
-    assert_eq!(mend, "qwen --approval-mode default");
+    let fix = told.expect("changes-without-asking", "note", "its own default");
+    assert_eq!(fix, "qwen --approval-mode default");
     world.settings(
         QWEN,
         &ON.replace(

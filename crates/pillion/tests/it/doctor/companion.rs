@@ -36,13 +36,13 @@ fn remove_oldest_files(world: &World) {
 }
 
 #[test]
-fn without_a_companion_the_command_that_starts_one_mends_it() {
+fn without_a_companion_the_command_that_starts_one_fixes_it() {
     let world = World::new();
     for agent in [GEMINI, QWEN] {
-        let mend = world
+        let fix = world
             .doctor(agent)
             .expect_first("no-companion", "no companion runs");
-        assert_eq!(mend, "pillion");
+        assert_eq!(fix, "pillion");
     }
     let tmux = Tmux::start();
     let command = [env!("CARGO_BIN_EXE_pillion")];
@@ -65,9 +65,9 @@ fn a_companion_of_another_folder_is_named_with_the_folder_that_fits() {
     let _near = world.serve_in(&near);
     for agent in [GEMINI, QWEN] {
         let told = world.doctor(agent);
-        let mend = told.expect_first("wrong-folder", near.to_str().unwrap());
-        assert_eq!(mend, format!("cd -- {}", near.display()));
-        world.after(&mend, agent).expect_connects("wrong-folder");
+        let fix = told.expect_first("wrong-folder", near.to_str().unwrap());
+        assert_eq!(fix, format!("cd -- {}", near.display()));
+        world.after(&fix, agent).expect_connects("wrong-folder");
         // As if it were started there.
         let script = "\"$0\" \"$@\"";
         let args = [agent, "--json", "--workspace", far.to_str().unwrap()];
@@ -84,18 +84,18 @@ fn files_of_a_dead_companion_are_named_and_removed() {
     let world = World::new();
     kill(world.serve());
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("dead-companion", "takes a companion that is gone");
+    let fix = told.expect_first("dead-companion", "takes a companion that is gone");
     told.expect("no-companion", "problem", "no companion runs");
-    let after = world.after(&mend, GEMINI);
+    let after = world.after(&fix, GEMINI);
     after.expect_gone("dead-companion");
     after.expect_first("no-companion", "no companion runs");
     assert!(gemini_files(&world).is_empty());
 
     let told = world.doctor(QWEN);
     told.expect("no-companion", "problem", "no companion runs");
-    let mend = told.finding("dead-companion").unwrap()["mend"].clone();
+    let fix = told.finding("dead-companion").unwrap()["fix"].clone();
     world
-        .after(mend.as_str().unwrap(), QWEN)
+        .after(fix.as_str().unwrap(), QWEN)
         .expect_gone("dead-companion");
 }
 
@@ -117,8 +117,8 @@ fn files_of_another_user_are_named() {
     let told = world.told_by(json, || {
         as_another_users(&files, world.command("\"$0\" \"$@\"", &[GEMINI]))
     });
-    let mend = told.expect_first("other-users-file", "belongs to another user");
-    assert_eq!(mend, "pillion");
+    let fix = told.expect_first("other-users-file", "belongs to another user");
+    assert_eq!(fix, "pillion");
     drop(serve);
     for file in &files {
         // The companion could not remove what it did not own any more.
@@ -151,10 +151,10 @@ fn a_token_that_others_can_read_is_hidden_by_the_command() {
     let files = gemini_files(&world);
     fs::set_permissions(&files[0], fs::Permissions::from_mode(0o644)).unwrap();
     let told = world.doctor(GEMINI);
-    let mend = told.expect("file-open-to-others", "warning", files[0].to_str().unwrap());
-    assert!(mend.starts_with("chmod 600 -- "), "{mend}");
+    let fix = told.expect("file-open-to-others", "warning", files[0].to_str().unwrap());
+    assert!(fix.starts_with("chmod 600 -- "), "{fix}");
     world
-        .after(&mend, GEMINI)
+        .after(&fix, GEMINI)
         .expect_connects("file-open-to-others");
 }
 
@@ -165,9 +165,9 @@ fn a_folder_where_others_can_write_is_closed_by_the_command() {
     let folder = world.home().tmp().join("gemini/ide");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     let told = world.doctor(GEMINI);
-    let mend = told.expect("folder-open-to-others", "warning", folder.to_str().unwrap());
+    let fix = told.expect("folder-open-to-others", "warning", folder.to_str().unwrap());
     world
-        .after(&mend, GEMINI)
+        .after(&fix, GEMINI)
         .expect_connects("folder-open-to-others");
 }
 
@@ -182,11 +182,11 @@ fn links_and_files_that_are_none_are_named() {
     fs::write(&malformed, "{\"port\":").unwrap();
     fs::set_permissions(&malformed, fs::Permissions::from_mode(0o600)).unwrap();
     let told = world.doctor(GEMINI);
-    let mend = told.expect("unreadable-file", "warning", "is a symbolic link");
-    let after = world.after(&mend, GEMINI);
+    let fix = told.expect("unreadable-file", "warning", "is a symbolic link");
+    let after = world.after(&fix, GEMINI);
     after.expect_connects("unreadable-file");
-    let mend = told.expect("malformed-file", "warning", malformed.to_str().unwrap());
-    world.after(&mend, GEMINI).expect_connects("malformed-file");
+    let fix = told.expect("malformed-file", "warning", malformed.to_str().unwrap());
+    world.after(&fix, GEMINI).expect_connects("malformed-file");
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn a_companion_with_another_temporary_folder_is_seen() {
     let elsewhere = world.home().other_workspace("elsewhere");
     let _serve = world.serve_with("TMPDIR", &elsewhere);
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
-    assert_eq!(mend, format!("export TMPDIR={}", elsewhere.display()));
-    world.after(&mend, GEMINI).expect_connects("tmpdir-differs");
+    let fix = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
+    assert_eq!(fix, format!("export TMPDIR={}", elsewhere.display()));
+    world.after(&fix, GEMINI).expect_connects("tmpdir-differs");
     // Qwen Code finds it by its lock file, which lies elsewhere.
     world.doctor(QWEN).expect_connects("tmpdir-differs");
 }
@@ -209,12 +209,12 @@ fn a_companion_with_another_qwen_home_is_seen() {
     let _serve = world.serve_with("QWEN_HOME", &elsewhere);
     remove_oldest_files(&world);
     let told = world.doctor(QWEN);
-    let mend = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
-    assert_eq!(mend, format!("export QWEN_HOME={}", elsewhere.display()));
+    let fix = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
+    assert_eq!(fix, format!("export QWEN_HOME={}", elsewhere.display()));
     // The agent's settings are there as well.
     let settings = world.home().home().join(".qwen/settings.json");
     fs::copy(settings, elsewhere.join("settings.json")).unwrap();
-    world.after(&mend, QWEN).expect_connects("tmpdir-differs");
+    world.after(&fix, QWEN).expect_connects("tmpdir-differs");
 }
 
 /// The home directory of this test lies below the folder for temporary files of others.
@@ -241,7 +241,7 @@ fn two_companions_of_equal_rank_are_told_apart_by_the_command() {
     for agent in [GEMINI, QWEN] {
         let told = world.doctor(agent);
         told.expect_connects("no-companion");
-        let mend = told.expect(
+        let fix = told.expect(
             "several-companions",
             "warning",
             "two companions serve this folder",
@@ -249,7 +249,7 @@ fn two_companions_of_equal_rank_are_told_apart_by_the_command() {
         let taken = told.agent["companion"]["port"].as_u64().unwrap();
         let ports = [u64::from(one.port()), u64::from(other.port())];
         let left = ports.into_iter().find(|port| *port != taken).unwrap();
-        assert_eq!(mend, format!("pillion run --port {left} {agent}"));
+        assert_eq!(fix, format!("pillion run --port {left} {agent}"));
         // What that command sets.
         let set = format!("eval \"$(\"$0\" env --shell sh --port {left})\"");
         let set = set.replace("\"$0\"", env!("CARGO_BIN_EXE_pillion"));
@@ -270,9 +270,9 @@ fn a_port_variable_of_a_companion_that_is_gone_is_named() {
     ] {
         let set = format!("export {variable}={port}");
         let told = world.after(&set, agent);
-        let mend = told.expect("stale-variable", "warning", variable);
-        assert_eq!(mend, format!("unset {variable}"));
-        let after = world.after(&format!("{set}\n{mend}"), agent);
+        let fix = told.expect("stale-variable", "warning", variable);
+        assert_eq!(fix, format!("unset {variable}"));
+        let after = world.after(&format!("{set}\n{fix}"), agent);
         after.expect_connects("stale-variable");
     }
 }
@@ -284,8 +284,8 @@ fn a_folder_of_discovery_files_that_is_a_link_keeps_companions_out() {
     let link = world.home().tmp().join("gemini");
     symlink(elsewhere, &link).unwrap();
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("unreadable-file", "is a symbolic link");
-    let after = world.after(&mend, GEMINI);
+    let fix = told.expect_first("unreadable-file", "is a symbolic link");
+    let after = world.after(&fix, GEMINI);
     after.expect_first("no-companion", "no companion runs");
     assert!(!link.exists());
 }
@@ -340,10 +340,10 @@ fn an_exact_release_is_told_which_process_it_wants() {
     remove_oldest_files(&world);
     world.install(GEMINI, "0.20.2");
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("other-process", "it looks for files of process");
-    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
+    let fix = told.expect_first("other-process", "it looks for files of process");
+    assert_eq!(fix, format!("pillion run --port {} gemini", serve.port()));
     // It does not read which editor that is, and so takes known terminals only.
-    let shown = mend.replace("pillion run", "\"$0\" run --print");
+    let shown = fix.replace("pillion run", "\"$0\" run --print");
     let output = world.command(&shown, &[]).output().unwrap();
     let output = String::from_utf8(output.stdout).unwrap();
     assert!(output.contains("TERM_PROGRAM=vscode"), "{output}");

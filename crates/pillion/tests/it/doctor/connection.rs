@@ -32,8 +32,8 @@ fn the_host_that_is_dialled_in_a_container_is_named() {
     let world = World::new().without("REMOTE_CONTAINERS");
     let serve = world.serve();
     let told = in_a_container(&world, "", GEMINI);
-    let mend = told.expect_first("container-host", "dials host.docker.internal");
-    assert_eq!(mend, format!("pillion run --port {} gemini", serve.port()));
+    let fix = told.expect_first("container-host", "dials host.docker.internal");
+    assert_eq!(fix, format!("pillion run --port {} gemini", serve.port()));
     // What `run` sets there.
     let set = "export REMOTE_CONTAINERS=1";
     in_a_container(&world, set, GEMINI).expect_connects("container-host");
@@ -42,27 +42,27 @@ fn the_host_that_is_dialled_in_a_container_is_named() {
     // No variable helps this one.
     world.install(GEMINI, "0.20.2");
     let told = in_a_container(&world, "", GEMINI);
-    let mend = told.expect("container-host", "problem", "Gemini CLI 0.20.2 dials");
-    assert!(mend.ends_with("sudo tee -a /etc/hosts"), "{mend}");
+    let fix = told.expect("container-host", "problem", "Gemini CLI 0.20.2 dials");
+    assert!(fix.ends_with("sudo tee -a /etc/hosts"), "{fix}");
 }
 
 #[test]
-fn a_proxy_variable_that_is_no_address_is_mended_by_the_command() {
+fn a_proxy_variable_that_is_no_address_is_fixed_by_the_command() {
     let world = World::new();
     let _serve = world.serve();
     for agent in [GEMINI, QWEN] {
         let set = "export HTTP_PROXY=proxy.example:3128";
         let told = world.after(set, agent);
-        let mend = told.expect_first("proxy-variable", "HTTP_PROXY");
-        assert_eq!(mend, "export HTTP_PROXY=http://proxy.example:3128");
-        let after = world.after(&format!("{set}\n{mend}"), agent);
+        let fix = told.expect_first("proxy-variable", "HTTP_PROXY");
+        assert_eq!(fix, "export HTTP_PROXY=http://proxy.example:3128");
+        let after = world.after(&format!("{set}\n{fix}"), agent);
         after.expect_connects("proxy-variable");
         let set = "export https_proxy=socks5://me:secret@proxy.example";
         let told = world.after(set, agent);
-        let mend = told.expect_first("proxy-variable", "https_proxy");
-        assert_eq!(mend, "unset https_proxy");
+        let fix = told.expect_first("proxy-variable", "https_proxy");
+        assert_eq!(fix, "unset https_proxy");
         assert!(!told.text.contains("secret"), "{}", told.text);
-        let after = world.after(&format!("{set}\n{mend}"), agent);
+        let after = world.after(&format!("{set}\n{fix}"), agent);
         after.expect_connects("proxy-variable");
     }
 }
@@ -74,13 +74,13 @@ fn an_old_release_asks_the_proxy_for_what_is_beside_the_container() {
     world.install(GEMINI, "0.20.2");
     let set = "export http_proxy=http://proxy.example:3128 NO_PROXY=localhost";
     let told = in_a_container(&world, set, GEMINI);
-    let mend = told.expect(
+    let fix = told.expect(
         "proxy-variable",
         "problem",
         "by the proxy that http_proxy names",
     );
-    assert_eq!(mend, "export NO_PROXY=localhost,host.docker.internal");
-    let told = in_a_container(&world, &format!("{set}\n{mend}"), GEMINI);
+    assert_eq!(fix, "export NO_PROXY=localhost,host.docker.internal");
+    let told = in_a_container(&world, &format!("{set}\n{fix}"), GEMINI);
     told.expect_gone("proxy-variable");
 }
 
@@ -111,8 +111,8 @@ fn another_program_on_the_port_is_told_from_a_companion() {
         let world = World::new();
         take(kill(world.serve()), answer);
         let told = world.doctor(GEMINI);
-        let mend = told.expect_first("port-taken", "another program listens on port");
-        let after = world.after(&mend, GEMINI);
+        let fix = told.expect_first("port-taken", "another program listens on port");
+        let after = world.after(&fix, GEMINI);
         after.expect_gone("port-taken");
         after.expect_first("no-companion", "no companion runs");
     }
@@ -124,11 +124,11 @@ fn a_companion_that_refuses_the_token_is_another_one() {
     let answer = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     take(kill(world.serve()), answer);
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("token-refused", "refuses the token");
+    let fix = told.expect_first("token-refused", "refuses the token");
     // A companion leaves a file for each of its ancestors: no list of them, and not twice.
-    assert_eq!(mend.split(' ').count(), 4, "{mend}");
+    assert_eq!(fix.split(' ').count(), 4, "{fix}");
     assert_eq!(told.text.matches("rm -f --").count(), 1, "{}", told.text);
-    world.after(&mend, GEMINI).expect_gone("token-refused");
+    world.after(&fix, GEMINI).expect_gone("token-refused");
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn a_companion_that_is_suspended_goes_on_by_the_command() {
     let serve = world.serve();
     serve.signal("STOP");
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("no-answer", "does not answer");
-    assert_eq!(mend, format!("kill -CONT {}", serve.child.id()));
-    world.after(&mend, GEMINI).expect_connects("no-answer");
+    let fix = told.expect_first("no-answer", "does not respond");
+    assert_eq!(fix, format!("kill -CONT {}", serve.child.id()));
+    world.after(&fix, GEMINI).expect_connects("no-answer");
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn the_file_of_an_editor_that_is_only_busy_is_not_to_be_removed() {
         "busys",
     );
     let told = world.doctor(GEMINI);
-    let mend = told.expect_first("no-answer", "does not answer");
-    assert_eq!(mend, "");
+    let fix = told.expect_first("no-answer", "does not respond");
+    assert_eq!(fix, "");
 }
 
 #[test]

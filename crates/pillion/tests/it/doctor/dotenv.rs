@@ -9,9 +9,9 @@ const UNTRUSTED: &str =
     r#"{"ide": {"enabled": true}, "security": {"folderTrust": {"enabled": true}}}"#;
 
 /// An editor that takes out the lines with this name.
-fn without(name: &str, mend: &str) -> String {
-    let editor = mend.replace("\"${EDITOR:-vi}\"", "editor");
-    assert!(editor.starts_with("editor "), "{mend}");
+fn without(name: &str, fix: &str) -> String {
+    let editor = fix.replace("\"${EDITOR:-vi}\"", "editor");
+    assert!(editor.starts_with("editor "), "{fix}");
     format!("editor() {{ grep -v {name} \"$1\" > \"$1.new\"; mv \"$1.new\" \"$1\"; }}\n{editor}")
 }
 
@@ -29,12 +29,12 @@ fn a_proxy_in_a_file_breaks_the_connection_and_the_line_is_named() {
             "# ours\nexport HTTPS_PROXY='proxy.example:3128'\nX=1\n",
         );
         let told = world.doctor(agent);
-        let mend = told.expect_first("proxy-variable", &line(2, &file));
+        let fix = told.expect_first("proxy-variable", &line(2, &file));
         assert!(!told.text.contains("proxy.example"), "{}", told.text);
         // The terminal's own goes before it.
         let set = world.after("export HTTPS_PROXY=http://proxy.example:3128", agent);
         set.expect_connects("proxy-variable");
-        let told = world.after(&without("HTTPS_PROXY", &mend), agent);
+        let told = world.after(&without("HTTPS_PROXY", &fix), agent);
         told.expect_connects("proxy-variable");
         assert_eq!(fs::read_to_string(&file).unwrap(), "# ours\nX=1\n");
     }
@@ -177,8 +177,8 @@ fn a_port_in_a_file_names_the_companion() {
         told.expect_gone("several-companions");
         let file = world.home().file(".env", format!("\n{variable}=1\n"));
         let told = world.doctor(agent);
-        let mend = told.expect("stale-variable", "warning", &line(2, &file));
-        let told = world.after(&without(variable, &mend), agent);
+        let fix = told.expect("stale-variable", "warning", &line(2, &file));
+        let told = world.after(&without(variable, &fix), agent);
         told.expect_connects("stale-variable");
     }
 }
@@ -195,8 +195,8 @@ fn a_file_for_temporary_files_leads_away_from_the_companion() {
         .file(".env", format!("TMPDIR={}\n", elsewhere.display()));
     world.doctor(GEMINI).expect_connects("tmpdir-differs");
     let told = world.after("unset TMPDIR", GEMINI);
-    let mend = told.expect_first("tmpdir-differs", tmp.to_str().unwrap());
-    assert!(mend.contains(own.to_str().unwrap()), "{mend}");
+    let fix = told.expect_first("tmpdir-differs", tmp.to_str().unwrap());
+    assert!(fix.contains(own.to_str().unwrap()), "{fix}");
     let told = world.after("unset TMPDIR; TMP=/nowhere; export TMP", GEMINI);
     told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
     // Where the file leads to the companion the terminal need not.
@@ -223,7 +223,7 @@ fn qwen_home_counts_in_the_users_own_file_only() {
     fs::write(&own, &text).unwrap();
     // The companion has files for older releases where temporary files are.
     let told = world.after("unset TMPDIR", QWEN);
-    let mend = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
-    let mend = format!("unset TMPDIR\n{}", without("QWEN_HOME", &mend));
-    world.after(&mend, QWEN).expect_connects("tmpdir-differs");
+    let fix = told.expect_first("tmpdir-differs", elsewhere.to_str().unwrap());
+    let fix = format!("unset TMPDIR\n{}", without("QWEN_HOME", &fix));
+    world.after(&fix, QWEN).expect_connects("tmpdir-differs");
 }

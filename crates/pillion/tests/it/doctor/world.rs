@@ -145,8 +145,8 @@ impl World {
     }
 
     /// What the doctor says to somebody who did what it said.
-    pub fn after(&self, mend: &str, agent: &str) -> Told {
-        self.told(mend, agent)
+    pub fn after(&self, fix: &str, agent: &str) -> Told {
+        self.told(fix, agent)
     }
 
     fn told(&self, before: &str, agent: &str) -> Told {
@@ -202,7 +202,7 @@ impl Told {
         findings.iter().find(|finding| finding["id"] == id)
     }
 
-    /// Expects this to be the first thing that breaks; the command that mends it.
+    /// Expects this to be the first thing that breaks; the command that fixes it.
     #[track_caller]
     pub fn expect_first(&self, id: &str, what: &str) -> String {
         assert_eq!(self.code, 1, "{}", self.text);
@@ -211,16 +211,16 @@ impl Told {
             .iter()
             .find(|finding| finding["level"] == "problem");
         assert_eq!(first.unwrap()["id"], id, "{}", self.text);
-        let mend = self.expect(id, "problem", what);
+        let fix = self.expect(id, "problem", what);
         let (_, verdict) = self
             .text
             .split_once("would not connect from here. First: ")
             .unwrap();
-        assert!(verdict.contains(&mend), "{}", self.text);
-        mend
+        assert!(verdict.contains(&fix), "{}", self.text);
+        fix
     }
 
-    /// Expects this finding; the command that mends it.
+    /// Expects this finding; the command that fixes it.
     #[track_caller]
     pub fn expect(&self, id: &str, level: &str, what: &str) -> String {
         let finding = self
@@ -231,7 +231,7 @@ impl Told {
         assert!(said.contains(what), "{said:?} does not say {what:?}");
         assert!(!finding["why"].as_str().unwrap().is_empty());
         assert!(self.text.contains(id), "{}", self.text);
-        finding["mend"].as_str().unwrap_or_default().to_owned()
+        finding["fix"].as_str().unwrap_or_default().to_owned()
     }
 
     /// Expects that the agent would connect, and that nothing is to be said of `ids`.

@@ -113,8 +113,8 @@ fn a_newer_proposal_without_the_hunk_stays_at_the_nearest_line() {
         }),
         "{lines:?}"
     );
-    let port = person.app.port().unwrap();
-    assert!(person.app.views[0].sees_hunk(&port));
+    let viewport = person.app.viewport().unwrap();
+    assert!(person.app.views[0].sees_hunk(&viewport));
 }
 
 #[test]

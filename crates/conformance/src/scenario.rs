@@ -6,13 +6,13 @@ use std::time::{Duration, Instant, SystemTime};
 use pillion_protocol::context::MAX_FILES;
 use serde_json::Value;
 
-use crate::bench::{Bench, Step};
 use crate::files::{some_file, some_texts};
 use crate::message::{is_context, is_outcome};
+use crate::observation::{Contexts, Moves, Scenario, Visits};
 use crate::probe::NoAnswer;
 use crate::rule::{Problem, blocked, unchecked};
-use crate::seen::{Contexts, Moves, Story, Visits};
 use crate::session::Session;
+use crate::test_context::{Step, TestContext};
 
 /// Something of everything that programs spoil, and that a person can still accept.
 const TEXT: &str = "\u{feff}one\r\ntwo\t \n\0\u{2028}é e\u{301} 👩\u{200d}🚀\r";
@@ -50,38 +50,41 @@ pub(super) struct Move {
 }
 
 /// The way of a proposal that was accepted.
-pub(super) async fn accepted(bench: &Bench) -> Result<&Story, Problem> {
-    let story = || Story::of(bench, |file| Step::Accept { file });
-    let told = bench.seen.accepted.get_or_init(story);
+pub(super) async fn accepted(test: &TestContext) -> Result<&Scenario, Problem> {
+    let scenario = || Scenario::of(test, |file| Step::Accept { file });
+    let told = test.observations.accepted.get_or_init(scenario);
     told.await.as_ref().map_err(Clone::clone)
 }
 
 /// The way of a proposal that was rejected.
-pub(super) async fn rejected(bench: &Bench) -> Result<&Story, Problem> {
-    let story = || Story::of(bench, |file| Step::Reject { file });
-    let told = bench.seen.rejected.get_or_init(story);
+pub(super) async fn rejected(test: &TestContext) -> Result<&Scenario, Problem> {
+    let scenario = || Scenario::of(test, |file| Step::Reject { file });
+    let told = test.observations.rejected.get_or_init(scenario);
     told.await.as_ref().map_err(Clone::clone)
 }
 
 /// The contexts of two sessions, and those that came when the cursor moved.
-pub(super) async fn contexts(bench: &Bench) -> Result<&Contexts, Problem> {
-    let told = bench.seen.contexts.get_or_init(|| Contexts::gather(bench));
+pub(super) async fn contexts(test: &TestContext) -> Result<&Contexts, Problem> {
+    let told = test
+        .observations
+        .contexts
+        .get_or_init(|| Contexts::gather(test));
     told.await.as_ref().map_err(Clone::clone)
 }
 
-impl Story {
-    async fn of(bench: &Bench, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
-        let mut owner = bench.session().await?;
-        let (path, text) = propose(bench, &owner).await?;
-        let (time, is_done) = bench.done_or_asked(&step(path.clone())).await?;
+impl Scenario {
+    async fn of(test: &TestContext, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
+        let mut owner = test.session().await?;
+        let (path, text) = propose(test, &owner).await?;
+        let (time, is_done) = test.done_or_asked(&step(path.clone())).await?;
         let outcome = owner.wait_for(time, is_outcome).await;
         if outcome.is_none() && !is_done {
             let closed = owner.close_diff(&path, true).await;
             if closed.is_ok_and(|reply| reply.closed_content().is_ok()) {
-                return in_vain(bench, &owner, format!("nobody decided within {time:?}"));
+                return in_vain(test, &owner, format!("nobody decided within {time:?}"));
             }
         }
-        owner.listen(bench.line.patience.quiet).await;
+        owner.listen(test.connection.timeouts.quiet).await;
         Ok(Self {
             was_written: Path::new(&path).exists(),
             outcomes: owner.outcomes(),
@@ -92,19 +95,19 @@ impl Story {
 }
 
 /// Nothing was heard of what a person was asked for: nobody is asked again, if that is why.
-fn in_vain<T>(bench: &Bench, session: &Session<'_>, why: String) -> Result<T, Problem> {
+fn in_vain<T>(test: &TestContext, session: &Session<'_>, why: String) -> Result<T, Problem> {
     if session.end.is_some() {
         return blocked(&["C1.1-stream-stays"], "the event stream ended meanwhile");
     }
-    bench.nobody_came();
+    test.nobody_came();
     unchecked(why)
 }
 
 /// Opens a view for a new file, spelt so that a companion that tidies paths is found out, with a
 /// text that is easily spoilt.
-async fn propose(bench: &Bench, session: &Session<'_>) -> Result<(String, String), Problem> {
-    bench.has_views(session).await?;
-    let (folder, name) = (bench.names.folder(), bench.names.name());
+async fn propose(test: &TestContext, session: &Session<'_>) -> Result<(String, String), Problem> {
+    test.has_views(session).await?;
+    let (folder, name) = (test.names.folder(), test.names.name());
     let odd_name = name.replace(".txt", ODD_END);
     let more = (0..MORE_LINES).map(|number| format!("{number}: one more line of a long text\n"));
     let text = format!("{TEXT}{}no final newline", more.collect::<String>());
@@ -128,11 +131,12 @@ async fn propose(bench: &Bench, session: &Session<'_>) -> Result<(String, String
 }
 
 /// Has the cursor moved to where it does not stand already.
-pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<Move, Problem> {
+pub(super) async fn move_about(test: &TestContext, session: &Session<'_>) -> Result<Move, Problem> {
     let mut contexts = session.messages.iter().rev().map(|(_, message)| message);
     let last = contexts.find(|it| is_context(it));
     let focused = last.and_then(|last| active(&last["params"])?["path"].as_str());
-    let Some((file, has_lines)) = some_file(&bench.line.target.roots(), focused, LINES as usize)
+    let Some((file, has_lines)) =
+        some_file(&test.connection.target.roots(), focused, LINES as usize)
     else {
         return unchecked("there is no file in the workspace that could be focused");
     };
@@ -142,7 +146,7 @@ pub(super) async fn move_about(bench: &Bench, session: &Session<'_>) -> Result<M
         file: file.clone(),
         lines,
     };
-    let (time, is_done) = bench.done_or_asked(&step).await?;
+    let (time, is_done) = test.done_or_asked(&step).await?;
     let to = (is_done && has_lines).then_some((file, lines));
     Ok(Move {
         time,
@@ -159,15 +163,18 @@ fn stands_at(context: &Value, file: &str, line: u32) -> bool {
 }
 
 impl Contexts {
-    async fn gather(bench: &Bench) -> Result<Self, Problem> {
-        let (answer, quiet) = (bench.line.patience.answer, bench.line.patience.quiet);
-        let mut first = bench.session().await?;
+    async fn gather(test: &TestContext) -> Result<Self, Problem> {
+        let (answer, quiet) = (
+            test.connection.timeouts.answer,
+            test.connection.timeouts.quiet,
+        );
+        let mut first = test.session().await?;
         let is_sent = first.wait_for(answer, is_context).await;
         first.listen(quiet).await;
         let of_first = params_of(&first);
         let is_asked = has_requests(&first);
         first.leave().await;
-        let mut second = bench.session().await?;
+        let mut second = test.session().await?;
         if is_sent.is_some() {
             second.wait_for(answer, is_context).await;
         }
@@ -184,14 +191,14 @@ impl Contexts {
             of_visits: Visits::default(),
             is_asked,
         };
-        match Moves::hear(bench, &mut second).await {
+        match Moves::hear(test, &mut second).await {
             Err(problem) => contexts.of_moves = Err(problem),
             Ok((moves, to)) => {
                 if let Some((file, _)) = &to {
-                    contexts.of_bursts = Moves::bursts(bench, &mut second, &moves, file).await;
+                    contexts.of_bursts = Moves::bursts(test, &mut second, &moves, file).await;
                     let is_new = before.is_some_and(|it| is_focus_elsewhere(&it, file));
                     contexts.focused = is_new.then(|| file.clone());
-                    contexts.of_visits = Visits::hear(bench, &mut second).await;
+                    contexts.of_visits = Visits::hear(test, &mut second).await;
                 }
                 contexts.of_moves = Ok(moves);
                 contexts.moved_to = to;
@@ -219,7 +226,7 @@ impl Contexts {
 impl Moves {
     /// Has the cursor moved; what came of it, and where it stands then, if that is known.
     async fn hear(
-        bench: &Bench,
+        test: &TestContext,
         session: &mut Session<'_>,
     ) -> Result<(Self, Option<(String, u32)>), Problem> {
         let before = session.messages.len();
@@ -229,7 +236,7 @@ impl Moves {
             is_done,
             lines,
             to,
-        } = move_about(bench, session).await?;
+        } = move_about(test, session).await?;
         let is_effect = |message: &Value| match &to {
             _ if !is_context(message) => false,
             Some((file, line)) => stands_at(&message["params"], file, *line),
@@ -237,12 +244,12 @@ impl Moves {
         };
         // The first may be what the moves before it led to: some more may follow.
         session.wait_for_new(before, time, is_effect).await;
-        session.listen(bench.line.patience.quiet).await;
+        session.listen(test.connection.timeouts.quiet).await;
         let contexts = contexts_since(session, before);
         if contexts.is_empty() && !is_done {
             let why =
                 format!("none came within {time:?}: nobody moved the cursor, or it is not sent");
-            return in_vain(bench, session, why);
+            return in_vain(test, session, why);
         }
         // In a file without lines nothing moves.
         let count = to.is_some().then_some(lines);
@@ -256,7 +263,7 @@ impl Moves {
 
     /// Has commands move the cursor in quick succession, until the moves were merged once.
     async fn bursts(
-        bench: &Bench,
+        test: &TestContext,
         session: &mut Session<'_>,
         one_by_one: &Self,
         file: &str,
@@ -273,12 +280,12 @@ impl Moves {
             };
             let before = session.messages.len();
             let asked = SystemTime::now();
-            if bench.help(&step).await.is_err() {
+            if test.help(&step).await.is_err() {
                 break;
             }
-            let answer = bench.line.patience.answer;
+            let answer = test.connection.timeouts.answer;
             session.wait_for_new(before, answer, is_context).await;
-            session.listen(bench.line.patience.quiet).await;
+            session.listen(test.connection.timeouts.quiet).await;
             bursts.push(Self {
                 asked,
                 count: Some(BURST),
@@ -291,14 +298,14 @@ impl Moves {
 
 impl Visits {
     /// Has more files focused than may be listed.
-    async fn hear(bench: &Bench, session: &mut Session<'_>) -> Self {
-        let files = some_texts(&bench.line.target.roots(), MAX_FILES + 1);
+    async fn hear(test: &TestContext, session: &mut Session<'_>) -> Self {
+        let files = some_texts(&test.connection.target.roots(), MAX_FILES + 1);
         let (count, last) = (files.len(), files.last().cloned());
         let before = session.messages.len();
         let mut visits = Self::default();
         if count <= MAX_FILES {
             visits.why_not = Some(format!("there are only {count} texts in the workspace"));
-        } else if let Err(problem) = bench.help(&Step::Visit { files }).await {
+        } else if let Err(problem) = test.help(&Step::Visit { files }).await {
             visits.why_not = Some(match problem {
                 Problem::Broken(why) | Problem::Unchecked(why) => why,
                 Problem::Blocked { why, .. } => why,
@@ -309,9 +316,9 @@ impl Visits {
                 let active = active(&message["params"]);
                 is_context(message) && active.and_then(|it| it["path"].as_str()) == last.as_deref()
             };
-            let answer = bench.line.patience.answer;
+            let answer = test.connection.timeouts.answer;
             session.wait_for_new(before, answer, is_last).await;
-            session.listen(bench.line.patience.quiet).await;
+            session.listen(test.connection.timeouts.quiet).await;
         }
         visits.contexts = contexts_since(session, before);
         visits

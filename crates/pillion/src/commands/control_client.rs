@@ -18,12 +18,12 @@ use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use crate::viewer;
 
-pub struct Remote {
+pub struct ControlClient {
     client: Client,
     runtime: Runtime,
 }
 
-impl Remote {
+impl ControlClient {
     /// The companion of Pillion's that `target` means.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ const MAX_FILE: u64 = 512 << 20;
 
 /// The folders of this process's proposals. Dropping it removes them.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct ProposalDir {
     /// The best place first.
     places: Vec<Place>,
     /// All folders of proposals, by each of their names.
@@ -43,8 +43,8 @@ pub struct ProposalFile {
     path: PathBuf,
 }
 
-impl Shelf {
-    /// The shelf of this process, and away with what dead processes left behind.
+impl ProposalDir {
+    /// The proposal_dir of this process, and away with what dead processes left behind.
     pub fn new(environment: &Environment) -> Self {
         let places = environment.state_dirs().into_iter().filter_map(|dir| {
             let part = dir.file_name()?.to_str()?.to_owned();
@@ -56,12 +56,12 @@ impl Shelf {
             [place.base.clone(), real(&place.base)]
                 .map(|base| base.join(&place.part).join(PROPOSALS))
         });
-        let shelf = Self {
+        let proposal_dir = Self {
             folders: folders.collect(),
             places,
         };
-        shelf.sweep();
-        shelf
+        proposal_dir.sweep();
+        proposal_dir
     }
 
     /// Writes a proposal for `path` into a file of its own.
@@ -121,7 +121,7 @@ impl Shelf {
     }
 }
 
-impl Drop for Shelf {
+impl Drop for ProposalDir {
     fn drop(&mut self) {
         let pid = std::process::id().to_string();
         for place in &self.places {
@@ -217,8 +217,10 @@ mod tests {
     #[test]
     fn a_proposal_lies_in_a_private_folder_and_goes_with_everything_beside_it() {
         let home = tempfile::tempdir().unwrap();
-        let shelf = Shelf::new(&environment(home.path()));
-        let file = shelf.put("1-1", Path::new("/w/a.rs"), "text").unwrap();
+        let proposal_dir = ProposalDir::new(&environment(home.path()));
+        let file = proposal_dir
+            .put("1-1", Path::new("/w/a.rs"), "text")
+            .unwrap();
         assert!(file.path().ends_with("1-1/a.proposed.rs"));
         assert_eq!(file.read().unwrap().unwrap(), b"text");
         #[cfg(unix)]
@@ -235,15 +237,15 @@ mod tests {
             );
         }
         let (path, folder) = (file.path().to_owned(), file.folder.path().to_owned());
-        assert!(shelf.holds(&path) && !shelf.holds(Path::new("/w/a.rs")));
+        assert!(proposal_dir.holds(&path) && !proposal_dir.holds(Path::new("/w/a.rs")));
         fs::write(folder.join(".a.rs.swp"), "").unwrap();
         drop(file);
         assert!(!folder.exists());
-        assert!(shelf.holds(&path), "also when it is gone");
-        let other = shelf.put("2-1", Path::new("/w/b.rs"), "").unwrap();
+        assert!(proposal_dir.holds(&path), "also when it is gone");
+        let other = proposal_dir.put("2-1", Path::new("/w/b.rs"), "").unwrap();
         let own = folder.parent().unwrap();
         assert!(own.exists());
-        drop(shelf);
+        drop(proposal_dir);
         assert!(!own.exists());
         drop(other);
     }
@@ -253,7 +255,7 @@ mod tests {
     fn only_folders_of_dead_processes_are_swept() {
         let home = tempfile::tempdir().unwrap();
         let environment = environment(home.path());
-        drop(Shelf::new(&environment).put("1-1", Path::new("/a"), ""));
+        drop(ProposalDir::new(&environment).put("1-1", Path::new("/a"), ""));
         let proposals = home.path().join("pillion").join(PROPOSALS);
         let dead = u32::MAX.to_string();
         let kept = ["notes", "0001", "1"];
@@ -264,7 +266,7 @@ mod tests {
         fs::create_dir(&outside).unwrap();
         let link = proposals.join((u32::MAX - 1).to_string());
         std::os::unix::fs::symlink(&outside, &link).unwrap();
-        let _shelf = Shelf::new(&environment);
+        let _shelf = ProposalDir::new(&environment);
         assert!(!proposals.join(dead).exists());
         assert!(kept.iter().all(|folder| proposals.join(folder).exists()));
         assert!(outside.exists() && link.is_symlink());
@@ -278,11 +280,11 @@ mod tests {
         let real = home.path().canonicalize().unwrap().join("real");
         fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        let shelf = Shelf::new(&environment(&link));
-        let file = shelf.put("1-1", Path::new("/a.rs"), "").unwrap();
+        let proposal_dir = ProposalDir::new(&environment(&link));
+        let file = proposal_dir.put("1-1", Path::new("/a.rs"), "").unwrap();
         assert!(file.path().starts_with(&real), "as Emacs names it");
-        assert!(shelf.holds(file.path()));
-        assert!(shelf.holds(&link.join("pillion/proposals/1/1-1/a.proposed.rs")));
+        assert!(proposal_dir.holds(file.path()));
+        assert!(proposal_dir.holds(&link.join("pillion/proposals/1/1-1/a.proposed.rs")));
     }
 
     #[test]
@@ -290,8 +292,8 @@ mod tests {
         let (best, next) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::write(best.path().join("pillion"), "in the way").unwrap();
         let pairs = [("XDG_RUNTIME_DIR", best.path()), ("TMPDIR", next.path())];
-        let shelf = Shelf::new(&Environment::from_pairs(pairs));
-        let file = shelf.put("1-1", Path::new("/a"), "").unwrap();
+        let proposal_dir = ProposalDir::new(&Environment::from_pairs(pairs));
+        let file = proposal_dir.put("1-1", Path::new("/a"), "").unwrap();
         assert!(file.path().starts_with(next.path().canonicalize().unwrap()));
     }
 }

@@ -13,13 +13,13 @@ use crate::failure::{Failure, Kind};
 
 /// The companion that is meant, before anybody has talked to it.
 #[derive(Debug)]
-pub struct Reach {
+pub struct AgentConnection {
     target: Target,
     environment: Environment,
     companion: Companion,
 }
 
-impl Reach {
+impl AgentConnection {
     /// The companion that `target` means.
     ///
     /// # Errors

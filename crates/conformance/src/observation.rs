@@ -16,9 +16,9 @@ pub(super) type Once<T> = OnceCell<Result<T, Problem>>;
 
 /// Everything of that kind.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) accepted: Once<Story>,
-    pub(super) rejected: Once<Story>,
+pub(super) struct Observations {
+    pub(super) accepted: Once<Scenario>,
+    pub(super) rejected: Once<Scenario>,
     pub(super) contexts: Once<Contexts>,
     /// Whether two sessions are served at once.
     pub(super) together: Once<()>,
@@ -27,7 +27,7 @@ pub(super) struct Seen {
 
 /// The way of one proposal from `openDiff` to its outcome.
 #[derive(Debug, Clone)]
-pub(super) struct Story {
+pub(super) struct Scenario {
     /// As it was sent: spelt oddly, where the companion takes it.
     pub(super) path: String,
     pub(super) text: String,

@@ -1,4 +1,4 @@
-//! What every check has at hand: the line to the companion, who helps, names for new files, and what
+//! What every check has at hand: the connection to the companion, who helps, names for new files, and what
 //! was seen once for all.
 
 use std::future::Future;
@@ -12,12 +12,12 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use crate::line::{Line, Patience};
+use crate::connection::{Connection, Timeouts};
 use crate::message::ACCEPTED;
 use crate::names::Names;
+use crate::observation::Observations;
 use crate::probe::{Answer, NoAnswer, Probe};
 use crate::rule::{Problem, blocked, broken, unchecked};
-use crate::seen::Seen;
 use crate::session::{Session, ToolReply};
 use crate::target::Target;
 use crate::watch::{Changes, Watch};
@@ -66,7 +66,7 @@ pub enum Step {
 pub enum Help {
     /// It was done: its effect must show at once.
     Done,
-    /// Somebody was asked, and has [`Patience::help`] to do it.
+    /// Somebody was asked, and has [`Timeouts::help`] to do it.
     Asked,
     /// Nobody can do it; this is why, and how that could be changed.
     Nobody(String),
@@ -84,8 +84,8 @@ pub trait Helper {
 const ACCEPTS_ITSELF: &str = "the editor accepts diffs by itself: turn that off while this runs";
 
 /// Everything that a check has at hand.
-pub struct Bench {
-    pub(super) line: Line,
+pub struct TestContext {
+    pub(super) connection: Connection,
     helper: Box<dyn Helper>,
     pub(super) names: Names,
     /// Whether a person was asked for something and did not do it.
@@ -96,23 +96,23 @@ pub struct Bench {
     views: OnceCell<Result<(), Problem>>,
     /// Whether diffs are accepted without anybody's help.
     accepts_itself: OnceCell<bool>,
-    pub(super) seen: Seen,
+    pub(super) observations: Observations,
     watch: Watch,
 }
 
-impl Bench {
-    pub(super) fn new(target: Target, patience: Patience, helper: Box<dyn Helper>) -> Self {
+impl TestContext {
+    pub(super) fn new(target: Target, timeouts: Timeouts, helper: Box<dyn Helper>) -> Self {
         let watch = Watch::start(target.files());
         Self {
             names: Names::in_folder(folder(&target)),
-            line: Line::new(target, patience),
+            connection: Connection::new(target, timeouts),
             helper,
             is_alone: AtomicBool::new(false),
             answers: OnceCell::new(),
             handshake: OnceCell::new(),
             views: OnceCell::new(),
             accepts_itself: OnceCell::new(),
-            seen: Seen::default(),
+            observations: Observations::default(),
             watch,
         }
     }
@@ -120,8 +120,8 @@ impl Bench {
     /// Whether somebody listens on the port at all.
     pub(super) async fn answers(&self) -> Result<(), String> {
         let connect = || async {
-            let address = ("127.0.0.1", self.line.target.port());
-            match timeout(self.line.patience.answer, TcpStream::connect(address)).await {
+            let address = ("127.0.0.1", self.connection.target.port());
+            match timeout(self.connection.timeouts.answer, TcpStream::connect(address)).await {
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(error)) => Err(error.to_string()),
                 Err(_) => Err("no answer".to_owned()),
@@ -151,7 +151,7 @@ impl Bench {
         if let Some(Err(why)) = self.handshake.get() {
             return Err(missing(why));
         }
-        let opened = Session::open(&self.line).await;
+        let opened = Session::open(&self.connection).await;
         if self.has_shaken_hands() {
             return opened.or_else(|NoAnswer { why, .. }| {
                 let why = format!("there is no session after the first: {why}");
@@ -262,7 +262,9 @@ impl Bench {
                 return false;
             }
             let is_it = |it: &Value| it["method"] == ACCEPTED && it["params"]["filePath"] == *path;
-            let accepted = session.wait_for(self.line.patience.answer, is_it).await;
+            let accepted = session
+                .wait_for(self.connection.timeouts.answer, is_it)
+                .await;
             session.leave().await;
             accepted.is_some()
         };
@@ -271,7 +273,10 @@ impl Bench {
 
     /// Sends a probe; no answer at all breaks the rule that asked.
     pub(super) async fn sent(&self, probe: Probe) -> Result<Answer, Problem> {
-        let sent = self.line.send(probe, self.line.patience.answer).await;
+        let sent = self
+            .connection
+            .send(probe, self.connection.timeouts.answer)
+            .await;
         sent.map_err(|NoAnswer { why, .. }| Problem::Broken(why))
     }
 
@@ -291,8 +296,8 @@ impl Bench {
             return unchecked("nobody did what was asked for before");
         }
         match self.helper.help(step).await {
-            Help::Done => Ok((self.line.patience.answer, true)),
-            Help::Asked => Ok((self.line.patience.help, false)),
+            Help::Done => Ok((self.connection.timeouts.answer, true)),
+            Help::Asked => Ok((self.connection.timeouts.help, false)),
             Help::Nobody(why) => Err(Problem::Unchecked(why)),
             Help::Failed(why) => Err(Problem::Broken(format!("it could not be checked: {why}"))),
         }
@@ -306,7 +311,7 @@ impl Bench {
     /// Closes what is open there because of us, and removes what was written. False when the
     /// companion did not answer: a view may be open still.
     pub(super) async fn clean_up(&self) -> bool {
-        let is_clean = self.line.clean_up().await;
+        let is_clean = self.connection.clean_up().await;
         self.names.sweep();
         is_clean
     }
@@ -320,10 +325,10 @@ fn folder(target: &Target) -> PathBuf {
     root.unwrap_or_else(|| target.environment().tmpdir())
 }
 
-impl std::fmt::Debug for Bench {
+impl std::fmt::Debug for TestContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bench")
-            .field("target", &self.line.target)
+        f.debug_struct("TestContext")
+            .field("target", &self.connection.target)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! What the server asks of a face, and what a face wants done.
+//! What the server asks of a profile, and what a profile wants done.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,10 +11,10 @@ use pillion_companion::DiffId;
 use pillion_protocol::{File, Outcome};
 use serde_json::Value;
 
-use crate::front;
+use crate::frontend;
 
 /// How one kind of client sees Pillion. A state machine: it never blocks and sends nothing itself.
-pub trait Face {
+pub trait ClientProfile {
     /// The capabilities that answer `initialize`.
     fn capabilities(&self) -> ServerCapabilities;
 
@@ -34,9 +34,9 @@ pub trait Face {
     fn response(&mut self, response: Response) -> Vec<Action>;
 
     /// The companion asks or tells.
-    fn event(&mut self, event: front::Event) -> Vec<Action>;
+    fn event(&mut self, event: frontend::Event) -> Vec<Action>;
 
-    /// When [`Face::elapse`] wants to be called.
+    /// When [`ClientProfile::elapse`] wants to be called.
     fn due(&self) -> Option<Instant> {
         None
     }
@@ -48,7 +48,7 @@ pub trait Face {
     }
 }
 
-/// The capability of every face: the client tells when its folders change.
+/// The capability of every profile: the client tells when its folders change.
 pub fn follows_roots() -> WorkspaceOptions {
     WorkspaceOptions {
         workspace_folders: Some(WorkspaceFoldersServerCapabilities {
@@ -59,7 +59,7 @@ pub fn follows_roots() -> WorkspaceOptions {
     }
 }
 
-/// What a face wants done.
+/// What a profile wants done.
 #[derive(Debug)]
 pub enum Action {
     /// Send it to the client.

@@ -1,4 +1,4 @@
-//! The front end as the companion reaches it: hands everything to the loop.
+//! The frontend end as the companion reaches it: hands everything to the loop.
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use pillion_companion::{CloseReason, Diff, DiffId, Editor, LostOutcome, Reply, Status};
@@ -20,24 +20,24 @@ pub enum Event {
 
 /// The companion's end.
 #[derive(Debug, Clone)]
-pub struct Front {
+pub struct FrontendHandle {
     events: Sender<Event>,
 }
 
 /// The two ends.
-pub fn channel() -> (Front, Receiver<Event>) {
+pub fn channel() -> (FrontendHandle, Receiver<Event>) {
     let (events, receiver) = unbounded();
-    (Front { events }, receiver)
+    (FrontendHandle { events }, receiver)
 }
 
-impl Front {
+impl FrontendHandle {
     fn send(&self, event: Event) {
         // If the loop has ended, dropping a reply says so.
         let _ = self.events.send(event);
     }
 }
 
-impl Editor for Front {
+impl Editor for FrontendHandle {
     fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
         self.send(Event::Open(diff, shown));
     }

@@ -16,7 +16,7 @@ use crate::target::Target;
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// For an answer, or for what is to come at once.
     pub answer: Duration,
     /// For an answer that the contract wants at once.
@@ -31,7 +31,7 @@ pub struct Patience {
     pub help: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             answer: Duration::from_secs(5),
@@ -48,9 +48,9 @@ impl Default for Patience {
 
 /// A companion, and what is open there because of us.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct Connection {
     pub(super) target: Target,
-    pub(super) patience: Patience,
+    pub(super) timeouts: Timeouts,
     /// How many requests got no answer in time.
     unanswered: AtomicU32,
     /// Sessions and views that are to be closed whatever happens.
@@ -80,29 +80,25 @@ pub(super) struct Record {
     pub(super) views: Vec<String>,
 }
 
-impl Line {
-    pub(super) fn new(target: Target, patience: Patience) -> Self {
+impl Connection {
+    pub(super) fn new(target: Target, timeouts: Timeouts) -> Self {
         Self {
             target,
-            patience,
+            timeouts,
             unanswered: AtomicU32::new(0),
             left: Mutex::default(),
             events: Mutex::default(),
         }
     }
 
-    /// Sends a request and waits for the head of its answer, with less patience for who never
+    /// Sends a request and waits for the head of its answer, with less time for who never
     /// answers.
-    pub(super) async fn send(&self, probe: Probe, patience: Duration) -> Result<Answer, NoAnswer> {
+    pub(super) async fn send(&self, probe: Probe, limit: Duration) -> Result<Answer, NoAnswer> {
         let is_known = self.unanswered.load(Ordering::Relaxed) >= UNANSWERED;
-        let patience = if is_known {
-            patience.min(SHORTEST)
-        } else {
-            patience
-        };
+        let limit = if is_known { limit.min(SHORTEST) } else { limit };
         let started = Instant::now();
-        let sent = probe.send(patience).await;
-        if sent.is_err() && started.elapsed() >= patience {
+        let sent = probe.send(limit).await;
+        if sent.is_err() && started.elapsed() >= limit {
             self.unanswered.fetch_add(1, Ordering::Relaxed);
         }
         sent
@@ -187,10 +183,10 @@ impl Line {
 impl Record {
     /// Closes its views and ends it, as far as the companion lets itself be talked to. False when it
     /// did not answer about a view.
-    pub(super) async fn end(&self, line: &Line) -> bool {
-        let patience = line.patience.answer;
+    pub(super) async fn end(&self, connection: &Connection) -> bool {
+        let limit = connection.timeouts.answer;
         let probe = |method| {
-            let probe = line.probe(method).session(self.id.as_deref());
+            let probe = connection.probe(method).session(self.id.as_deref());
             probe.header(VERSION, &self.version)
         };
         let mut is_clean = true;
@@ -198,11 +194,11 @@ impl Record {
             let arguments = json!({"filePath": view, "suppressNotification": true});
             let params = json!({"name": CLOSE_DIFF, "arguments": arguments});
             let body = request("clean-up", "tools/call", params);
-            let answer = line.send(probe(Method::POST).body(body), patience).await;
+            let answer = connection.send(probe(Method::POST).body(body), limit).await;
             is_clean &= answer.is_ok();
         }
         if self.id.is_some() {
-            let _ = line.send(probe(Method::DELETE), patience).await;
+            let _ = connection.send(probe(Method::DELETE), limit).await;
         }
         is_clean
     }
