@@ -35,20 +35,35 @@ pub(super) fn of(path: &Path) -> io::Result<Facts> {
     })
 }
 
-/// What stands in the file at `path`, links followed, or why it is not read: who opens a pipe may
-/// wait for ever.
+/// What stands in the file at `path`, links followed, or why it is not read.
 pub(super) fn content(path: &Path) -> io::Result<Result<Vec<u8>, String>> {
+    match open(path)? {
+        Ok(file) => read(&file),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+/// Opens the file at `path`, links followed, or says why not: who opens a pipe may wait for ever.
+pub(super) fn open(path: &Path) -> io::Result<Result<File, String>> {
     if !path.metadata()?.is_file() {
         return Ok(Err("it is not a regular file".to_owned()));
     }
+    File::open(path).map(Ok)
+}
+
+/// What stands in a file that was just opened, or why it is not read.
+pub(super) fn read(file: &File) -> io::Result<Result<Vec<u8>, String>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
         return Ok(Err(format!("it is longer than {MAX_FILE} bytes")));
     }
     Ok(Ok(bytes))
+}
+
+/// What the file system knows of an open file.
+pub(super) fn of_open(file: &File) -> io::Result<Option<UnixFacts>> {
+    file.metadata().map(|metadata| unix(&metadata))
 }
 
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! Watches the discovery files while the checks run: agents may read them at any moment.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,6 +50,9 @@ struct Look {
     length: u64,
     inode: Option<u64>,
     bytes: Vec<u8>,
+    /// While it is open, no other file gets its inode: who renames twice between two looks would
+    /// seem to have written in place.
+    _held: File,
 }
 
 impl Watch {
@@ -141,12 +145,13 @@ impl Watched {
 impl Look {
     fn at(path: &Path) -> Option<Self> {
         let metadata = path.symlink_metadata().ok()?;
-        let facts = facts::of(path).ok()?;
+        let file = facts::open(path).ok()?.ok()?;
         Some(Self {
             modified: metadata.modified().ok(),
             length: metadata.len(),
-            inode: facts.unix.map(|unix| unix.inode),
-            bytes: facts::content(path).ok()?.ok()?,
+            inode: facts::of_open(&file).ok()?.map(|unix| unix.inode),
+            bytes: facts::read(&file).ok()?.ok()?,
+            _held: file,
         })
     }
 }
@@ -174,6 +179,18 @@ mod tests {
             let new = path.with_extension("new");
             std::fs::write(&new, "{\"a\":1}").unwrap();
             std::fs::rename(new, path).unwrap();
+        });
+        assert_eq!((seen.rewritten, seen.flaw), (1, None));
+    }
+
+    #[test]
+    fn a_file_that_is_renamed_over_twice_between_two_looks_is_another_one() {
+        let seen = watched(|path| {
+            for text in ["{\"a\":1}", "{\"a\":2}"] {
+                let new = path.with_extension("new");
+                std::fs::write(&new, text).unwrap();
+                std::fs::rename(new, path).unwrap();
+            }
         });
         assert_eq!((seen.rewritten, seen.flaw), (1, None));
     }
