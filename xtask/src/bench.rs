@@ -172,15 +172,22 @@ fn editors(effort: &Effort) -> Result<Vec<editors::Figure>> {
 
 /// A program that [`build`] has built.
 fn built(name: &str) -> PathBuf {
-    executable(&target_dir().join("release"), name)
+    executable(&target_dir().join("dist"), name)
 }
 
-/// Builds one package for release. One at a time: built together, each would get the features that
+/// Builds one package as it is given away. One at a time: built together, each would get the features that
 /// the other asks of their dependencies.
 fn build(package: &str) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--release", "--package", package])
+        .args([
+            "build",
+            "--quiet",
+            "--profile",
+            "dist",
+            "--package",
+            package,
+        ])
         .current_dir(root())
         .status()
         .context("cargo did not start")?;

@@ -16,7 +16,7 @@ use clap::Parser;
 /// The project's own chores
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
-enum Chore {
+enum Task {
     Test(test::Args),
     Bench(bench::Args),
     #[command(hide = true)]
@@ -25,11 +25,11 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let done = match Chore::parse() {
-        Chore::Test(args) => test::run(&args),
-        Chore::Bench(args) => bench::run(&args),
-        Chore::BenchFloor(args) => bench::floor::run(&args),
-        Chore::Picture(args) => picture::run(&args),
+    let done = match Task::parse() {
+        Task::Test(args) => test::run(&args),
+        Task::Bench(args) => bench::run(&args),
+        Task::BenchFloor(args) => bench::floor::run(&args),
+        Task::Picture(args) => picture::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -2,7 +2,7 @@
 
 mod needs;
 mod run;
-mod tally;
+mod summary;
 
 use std::env;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 
 use self::needs::Needs;
 use self::run::Run;
-use self::tally::Needy;
+use self::summary::IgnoredTest;
 
 /// Check the sources and run all tests, those with the real agents too
 ///
@@ -23,6 +23,10 @@ pub struct Args {
     /// Run only the tests whose name contains this, and no checks
     name: Option<String>,
 
+    /// Run only one suite of the command's tests, and no checks
+    #[arg(long, value_name = "SUITE", value_parser = SUITES)]
+    only: Option<String>,
+
     /// Leave out the tests that need more than Rust, such as those with the real agents
     #[arg(long)]
     fast: bool,
@@ -32,7 +36,10 @@ pub struct Args {
     no_skips: bool,
 }
 
-/// Tests with real agents mostly wait: for agents, and one of them for six minutes.
+/// The folders below `crates/pillion/tests`.
+const SUITES: [&str; 4] = ["agents", "it", "lsp", "nvim"];
+
+/// Tests with real agents mostly wait for them.
 const THREADS: &str = "--test-threads=6";
 
 pub fn run(args: &Args) -> Result<ExitCode> {
@@ -53,10 +60,10 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     {
         bail!("{missing}");
     }
-    if args.name.is_none() {
+    if args.name.is_none() && args.only.is_none() {
         check(&mut run)?;
     }
-    test(&mut run, args.name.as_deref(), &needs)?;
+    test(&mut run, args, &needs)?;
     let is_good = run.close(!no_skips)?;
     Ok(if is_good {
         ExitCode::SUCCESS
@@ -73,21 +80,43 @@ fn check(run: &mut Run) -> Result<()> {
     run.check(&doc, &[("RUSTDOCFLAGS", "-Dwarnings")])
 }
 
-/// Runs the tests whose name contains `name`: first those that need nothing, then the others.
-fn test(run: &mut Run, name: Option<&str>, needs: &Needs) -> Result<()> {
-    let all = ["test", "--workspace", "--no-fail-fast"];
-    let tally = run.tests(&all, &words(&[], name), &[])?;
-    let is_possible = |test: &Needy| needs.missing_for(test).is_none();
-    let (possible, others): (Vec<_>, Vec<_>) = tally.needy.into_iter().partition(is_possible);
-    if !possible.is_empty() {
+/// Runs the chosen tests: first those that need nothing, then the others, beside which those that only
+/// wait run.
+fn test(run: &mut Run, args: &Args, needs: &Needs) -> Result<()> {
+    let name = args.name.as_deref();
+    let mut all = vec!["test", "--no-fail-fast"];
+    match &args.only {
+        Some(suite) => all.extend(["--package", "pillion", "--test", suite]),
+        None => all.push("--workspace"),
+    }
+    let summary = run.tests(&all, &words(&[], name), &[])?;
+    let is_possible = |test: &IgnoredTest| needs.missing_for(test).is_none();
+    let (possible, others): (Vec<_>, Vec<_>) = summary.ignored.into_iter().partition(is_possible);
+    if args.only.is_none() {
         // Not the documentation's: what is marked as ignored there is not to be run at all.
-        let targets = [&all[..], &["--lib", "--bins", "--tests"]].concat();
+        all.extend(["--lib", "--bins", "--tests"]);
+    }
+    let (waiting, working): (Vec<_>, Vec<_>) = possible.iter().partition(|test| test.only_waits());
+    let named = |tests: &[&IgnoredTest]| tests.iter().map(|test| test.test.clone()).collect();
+    let (waiting, working): (Vec<String>, Vec<String>) = (named(&waiting), named(&working));
+    let variables = needs.variables();
+    let beside = if waiting.is_empty() {
+        None
+    } else {
+        let exact = ["--ignored", "--exact"].into_iter();
+        let options: Vec<_> = exact.chain(waiting.iter().map(String::as_str)).collect();
+        Some(run.start(&all, &options, &variables)?)
+    };
+    if !working.is_empty() {
         let mut options = words(&["--ignored", THREADS], name);
         let others = others.iter().map(|test| &test.test);
-        for test in tally.parts.iter().chain(others) {
+        for test in summary.parts.iter().chain(others).chain(&waiting) {
             options.extend(["--skip", test]);
         }
-        run.tests(&targets, &options, &needs.variables())?;
+        run.tests(&all, &options, &variables)?;
+    }
+    if let Some(beside) = beside {
+        run.finish(beside)?;
     }
     for test in others {
         let why = needs.missing_for(&test).unwrap_or_default().to_owned();

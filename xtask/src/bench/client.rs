@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// How long one command may take; the longest takes a fifth of it on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The client's process. Dropping it kills it.
 #[derive(Debug)]
@@ -48,8 +48,8 @@ impl Client {
     pub fn ask<T: DeserializeOwned>(&mut self, command: &Value) -> Result<T> {
         let doing = || format!("the client, at {}", command["do"]);
         writeln!(self.to, "{command}").with_context(doing)?;
-        let line = self.from.recv_timeout(PATIENCE).map_err(|_| {
-            anyhow!("it ended, or did not answer for {PATIENCE:?}").context(doing())
+        let line = self.from.recv_timeout(CLIENT_TIMEOUT).map_err(|_| {
+            anyhow!("it ended, or did not answer for {CLIENT_TIMEOUT:?}").context(doing())
         })?;
         serde_json::from_str(&line).with_context(doing)
     }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
 
 /// How long a server may take to start.
-const PATIENCE: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 const TOKEN: &str = "benchmark";
 
@@ -196,8 +196,8 @@ fn first_line(child: &mut Child) -> Result<Value> {
         let _ = sender.send(read.map(|_| line));
     });
     let line = line
-        .recv_timeout(PATIENCE)
-        .map_err(|_| anyhow!("it printed nothing for {PATIENCE:?}"))??;
+        .recv_timeout(START_TIMEOUT)
+        .map_err(|_| anyhow!("it printed nothing for {START_TIMEOUT:?}"))??;
     serde_json::from_str(&line).with_context(|| format!("it printed {line:?}"))
 }
 

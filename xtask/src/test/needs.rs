@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use super::tally::Needy;
+use super::summary::IgnoredTest;
 use crate::prerequisites::Program;
 use crate::{editors, npm, prerequisites, target_dir};
 
@@ -49,7 +49,7 @@ impl Needs {
     }
 
     /// What this test misses.
-    pub fn missing_for(&self, test: &Needy) -> Option<&str> {
+    pub fn missing_for(&self, test: &IgnoredTest) -> Option<&str> {
         let editors = self.editors.as_ref().err();
         let missing = self.npm.as_ref().err();
         let missing = missing.or(editors.filter(|_| editors::are_needed(&test.reason)));

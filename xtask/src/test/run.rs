@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
-use super::tally::{Needy, Tally};
+use super::summary::{IgnoredTest, TestSummary};
 use crate::root;
 
 /// The steps so far.
@@ -19,6 +20,23 @@ pub struct Run {
     passed: usize,
     failed: usize,
     skipped: Vec<String>,
+}
+
+/// A `cargo test` that runs beside others.
+#[derive(Debug)]
+pub struct Beside {
+    title: String,
+    thread: JoinHandle<Ended>,
+}
+
+/// What such a run was.
+#[derive(Debug)]
+struct Ended {
+    /// The tests in it, and whether it succeeded.
+    result: Result<(TestSummary, bool)>,
+    /// What people are to see.
+    lines: Vec<String>,
+    took: Duration,
 }
 
 impl Run {
@@ -65,34 +83,69 @@ impl Run {
         arguments: &[&str],
         options: &[&str],
         variables: &[(&str, &OsStr)],
-    ) -> Result<Tally> {
-        let mut command = cargo(arguments);
-        // What tests print is how they tell that they gave up.
-        command.args(["--", "--show-output"]).args(options);
-        if io::stdout().is_terminal() {
-            command.arg("--color=always");
-        }
-        command
-            .envs(variables.iter().copied())
-            .stdout(Stdio::piped());
+    ) -> Result<TestSummary> {
+        let command = tests(arguments, options, variables);
         let result = self.step(&title(arguments), || {
-            let result = read(command);
+            let result = read(command, say);
             let is_good = result.as_ref().is_ok_and(|(_, is_good)| *is_good);
             (result, is_good)
         })?;
-        let (tally, is_good) = result?;
-        self.passed += tally.passed;
-        self.failed += tally.failed;
-        if !is_good && tally.failed == 0 {
+        self.count(result?)
+    }
+
+    /// As [`Run::tests`], beside what comes next. What it prints is shown by [`Run::finish`].
+    pub fn start(
+        &self,
+        arguments: &[&str],
+        options: &[&str],
+        variables: &[(&str, &OsStr)],
+    ) -> Result<Beside> {
+        let command = tests(arguments, options, variables);
+        let title = format!("{}, beside it", title(arguments));
+        let started = Instant::now();
+        let work = move || {
+            let mut lines = Vec::new();
+            let result = read(command, |line| {
+                lines.push(line.to_owned());
+                Ok(())
+            });
+            let took = started.elapsed();
+            Ended {
+                result,
+                lines,
+                took,
+            }
+        };
+        let thread = thread::Builder::new().spawn(work)?;
+        Ok(Beside { title, thread })
+    }
+
+    /// Waits for it.
+    pub fn finish(&mut self, beside: Beside) -> Result<TestSummary> {
+        say(&format!("==> {}", beside.title))?;
+        let ended = beside.thread.join();
+        let ended = ended.map_err(|_| anyhow!("the tests beside it are lost"))?;
+        for line in ended.lines {
+            say(&line)?;
+        }
+        let is_good = ended.result.as_ref().is_ok_and(|(_, is_good)| *is_good);
+        self.steps.push((beside.title, ended.took, is_good));
+        self.count(ended.result?)
+    }
+
+    fn count(&mut self, (summary, is_good): (TestSummary, bool)) -> Result<TestSummary> {
+        self.passed += summary.passed;
+        self.failed += summary.failed;
+        if !is_good && summary.failed == 0 {
             // They did not compile, or one brought its whole binary down.
             self.failed += 1;
         }
-        self.skipped.extend(tally.gave_up.iter().cloned());
-        Ok(tally)
+        self.skipped.extend(summary.gave_up.iter().cloned());
+        Ok(summary)
     }
 
     /// Notes a test that was not run.
-    pub fn skip(&mut self, test: Needy, why: &str) {
+    pub fn skip(&mut self, test: IgnoredTest, why: &str) {
         self.skipped.push(format!("{}: {why}", test.test));
     }
 
@@ -117,21 +170,38 @@ impl Run {
     }
 }
 
-/// Runs it and passes on what it prints. The tests in it, and whether it succeeded.
-fn read(mut command: Command) -> Result<(Tally, bool)> {
+/// A `cargo test` whose output is read.
+fn tests(arguments: &[&str], options: &[&str], variables: &[(&str, &OsStr)]) -> Command {
+    let mut command = cargo(arguments);
+    // What tests print is how they tell that they gave up.
+    command.args(["--", "--show-output"]).args(options);
+    if io::stdout().is_terminal() {
+        command.arg("--color=always");
+    }
+    command
+        .envs(variables.iter().copied())
+        .stdout(Stdio::piped());
+    command
+}
+
+/// Runs it, and passes on to `show` what people are to see. The tests in it, and whether it succeeded.
+fn read(
+    mut command: Command,
+    mut show: impl FnMut(&str) -> Result<()>,
+) -> Result<(TestSummary, bool)> {
     let mut child = command.spawn().context("cargo did not start")?;
-    let mut tally = Tally::default();
+    let mut summary = TestSummary::default();
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).split(b'\n') {
             let line = line.context("cannot read what cargo prints")?;
             let line = String::from_utf8_lossy(&line);
-            if tally.read(&line) {
-                say(&line)?;
+            if summary.read(&line) {
+                show(&line)?;
             }
         }
     }
     let status = child.wait().context("cargo is gone")?;
-    Ok((tally, status.success()))
+    Ok((summary, status.success()))
 }
 
 fn cargo(arguments: &[&str]) -> Command {

@@ -13,7 +13,7 @@ use crate::review::Review;
 const AWAY: Duration = Duration::from_secs(360);
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "waits for six minutes; needs the real agents: cargo xtask test"]
 fn agents_are_still_connected_after_six_minutes() {
     let (tmux, home) = (Tmux::start(), Home::new());
     let review = Review::start(&tmux, &home);

@@ -2,7 +2,7 @@
 
 /// The tests of one run.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct TestSummary {
     /// That passed, and really did something.
     pub passed: usize,
     /// That failed.
@@ -10,7 +10,7 @@ pub struct Tally {
     /// That noticed that they cannot run here, each with the reason.
     pub gave_up: Vec<String>,
     /// Marked as ignored because they need something.
-    pub needy: Vec<Needy>,
+    pub ignored: Vec<IgnoredTest>,
     /// Marked as ignored because another test runs them, by name.
     pub parts: Vec<String>,
     section: Section,
@@ -20,11 +20,18 @@ pub struct Tally {
 
 /// A test that needs something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Needy {
+pub struct IgnoredTest {
     /// Its name.
     pub test: String,
     /// The words that it is marked with.
     pub reason: String,
+}
+
+impl IgnoredTest {
+    /// Whether it does nothing but wait, for minutes: others may run meanwhile.
+    pub fn only_waits(&self) -> bool {
+        self.reason.starts_with(WAITS)
+    }
 }
 
 /// Where in a binary's output a line stands.
@@ -39,10 +46,13 @@ enum Section {
 /// How a test that cannot run on this machine says so: it prints this, a reason, and passes.
 const GAVE_UP: &str = "skipped: ";
 
+/// How a test that waits for minutes is marked: `#[ignore = "waits for …"]`.
+const WAITS: &str = "waits ";
+
 /// How a test that another one runs as part of itself is marked: `#[ignore = "run by …"]`.
 const PART: &str = "run by ";
 
-impl Tally {
+impl TestSummary {
     /// Takes in one line of output. Whether people are to see it, too.
     pub fn read(&mut self, line: &str) -> bool {
         let line = plain(line);
@@ -88,7 +98,7 @@ impl Tally {
             if reason.starts_with(PART) {
                 self.parts.push(name.to_owned());
             } else {
-                self.needy.push(Needy {
+                self.ignored.push(IgnoredTest {
                     test: name.to_owned(),
                     reason: reason.to_owned(),
                 });
@@ -157,25 +167,25 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; 
 
     #[test]
     fn a_run_is_summed_up() {
-        let mut tally = Tally::default();
-        let shown: Vec<_> = OUTPUT.lines().filter(|line| tally.read(line)).collect();
-        assert_eq!((tally.passed, tally.failed), (1, 1));
-        assert_eq!(tally.gave_up, ["a::needs_root: only root can mount"]);
-        let needy = Needy {
+        let mut summary = TestSummary::default();
+        let shown: Vec<_> = OUTPUT.lines().filter(|line| summary.read(line)).collect();
+        assert_eq!((summary.passed, summary.failed), (1, 1));
+        assert_eq!(summary.gave_up, ["a::needs_root: only root can mount"]);
+        let ignored = IgnoredTest {
             test: "b::real".into(),
             reason: "needs the real agents: cargo xtask test".into(),
         };
-        assert_eq!(tally.needy, [needy]);
-        assert_eq!(tally.parts, ["b::part"]);
+        assert_eq!(summary.ignored, [ignored]);
+        assert_eq!(summary.parts, ["b::part"]);
         assert!(!shown.contains(&"skipped: only root can mount"));
         assert!(shown.contains(&"skipped: this is no success"));
     }
 
     #[test]
     fn results_add_up_with_and_without_colours() {
-        let mut tally = Tally::default();
-        tally.read("test result: ok. 12 passed; 0 failed; 0 ignored");
-        tally.read("test result: \u{1b}[32mok\u{1b}(B\u{1b}[m. 30 passed; 4 failed; 0 ignored");
-        assert_eq!((tally.passed, tally.failed), (42, 4));
+        let mut summary = TestSummary::default();
+        summary.read("test result: ok. 12 passed; 0 failed; 0 ignored");
+        summary.read("test result: \u{1b}[32mok\u{1b}(B\u{1b}[m. 30 passed; 4 failed; 0 ignored");
+        assert_eq!((summary.passed, summary.failed), (42, 4));
     }
 }
