@@ -1,5 +1,7 @@
 --- `pillion lsp`: its life, and what is said to and by it.
 
+require("pillion.luajit")
+
 local config = require("pillion.config")
 local events = require("pillion.events")
 local notify = require("pillion.notify")

@@ -6,8 +6,6 @@ local text = require("pillion.diff.text")
 
 local layout = require("pillion.diff.layout")
 
--- Once: asking 0.7 for what `vim` has not got runs `vim.startswith`, which its LuaJIT compiles wrongly
--- now and then ("invalid type name: nil").
 local uv = vim.uv or vim.loop
 
 local M = {}
