@@ -9,11 +9,16 @@ use rustix::process::{Pid, Signal, kill_process};
 /// are gone already are no error.
 pub fn kill_tree(root: u32) {
     for pid in tree(root) {
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid {
-            // The only failure that can happen to our own child is that it is gone.
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        signal(pid, Signal::KILL);
+    }
+}
+
+/// Sends a signal to a process of ours; that it is gone is no error.
+pub(crate) fn signal(pid: u32, signal: Signal) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // The only failure that can happen to our own child is that it is gone.
+        let _ = kill_process(pid, signal);
     }
 }
 

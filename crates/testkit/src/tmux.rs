@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use rustix::process::Signal;
+
+use crate::process::signal;
 use crate::{Env, SOON, kill_tree};
 
 /// How often a screen is looked at while waiting for something on it.
@@ -214,6 +217,13 @@ impl Pane {
             let ended = self.format("#{pane_dead_status}#{pane_dead_signal}");
             if !ended.is_empty() {
                 return self.format("#{pane_dead_status}").parse().unwrap_or(0);
+            }
+            // On a busy machine it misses the signal that a program has ended now and then, and then
+            // never waits for it.
+            if !self.is_running()
+                && let Ok(server) = self.format("#{pid}").parse()
+            {
+                signal(server, Signal::CHILD);
             }
             assert!(
                 started.elapsed() < timeout,
