@@ -39,7 +39,7 @@ pub struct Args {
 /// The folders below `crates/pillion/tests`.
 const SUITES: [&str; 4] = ["agents", "it", "lsp", "nvim"];
 
-/// Tests with real agents mostly wait for them.
+/// Tests mostly wait: for agents, for editors, for what must not come.
 const THREADS: &str = "--test-threads=6";
 
 pub fn run(args: &Args) -> Result<ExitCode> {
@@ -89,7 +89,7 @@ fn test(run: &mut Run, args: &Args, needs: &Needs) -> Result<()> {
         Some(suite) => all.extend(["--package", "pillion", "--test", suite]),
         None => all.push("--workspace"),
     }
-    let summary = run.tests(&all, &words(&[], name), &[])?;
+    let summary = run.tests(&all, &words(&[THREADS], name), &[])?;
     let is_possible = |test: &IgnoredTest| needs.missing_for(test).is_none();
     let (possible, others): (Vec<_>, Vec<_>) = summary.ignored.into_iter().partition(is_possible);
     if args.only.is_none() {
