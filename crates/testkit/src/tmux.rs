@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
-
 use rustix::process::Signal;
+use tempfile::TempDir;
 
 use crate::process::signal;
 use crate::{Env, SOON, kill_tree};
