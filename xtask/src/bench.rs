@@ -175,7 +175,7 @@ fn built(name: &str) -> PathBuf {
     executable(&target_dir().join("dist"), name)
 }
 
-/// Builds one package as it is given away. One at a time: built together, each would get the features that
+/// Builds one package as it is distributed. One at a time: built together, each would get the features that
 /// the other asks of their dependencies.
 fn build(package: &str) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

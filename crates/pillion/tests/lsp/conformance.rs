@@ -1,4 +1,4 @@
-//! Both faces of editors keep the contract, and an editor that changes its folders meanwhile shows
+//! Both client profiles keep the contract, and an editor that changes its folders meanwhile shows
 //! that files are rewritten whole.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Runs `pillion conformance` on a companion of Pillion's, whatever its face, and reads the result.
+//! Runs `pillion conformance` on a companion of Pillion's, whatever its front end, and reads the result.
 
 use std::process::Command;
 
