@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ::http::{HeaderValue, Method};
-use hyper::body::Bytes;
+use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
 use pillion_protocol::Token;
 use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use crate::address::{Address, SESSION_HEADER, SessionHeaders};
 use crate::error::{ClientError, within};
-use crate::http::{Address, SESSION_HEADER, SessionHeaders};
 use crate::link::{Link, envelope};
 use crate::message::{self, Message};
 use crate::updates::{Updates, update};
@@ -192,7 +191,7 @@ impl Client {
         &self,
         method: &str,
         params: Value,
-    ) -> Result<(::http::HeaderMap, Value), ClientError> {
+    ) -> Result<(HeaderMap, Value), ClientError> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let body = envelope(json!({"id": id, "method": method, "params": params}));
         let Link { address, session } = &*self.link;

@@ -35,6 +35,15 @@ pub enum ClientError {
     Lost,
 }
 
+impl From<pillion_http::Error> for ClientError {
+    fn from(error: pillion_http::Error) -> Self {
+        match error {
+            pillion_http::Error::TooLong(_) => Self::Protocol(error.to_string()),
+            error => unreachable(error),
+        }
+    }
+}
+
 pub(crate) fn unreachable(
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> ClientError {

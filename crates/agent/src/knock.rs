@@ -4,12 +4,11 @@
 //! takes the answers of the first, whose agent then waits for ever. What belongs to no session
 //! disturbs nobody.
 
-use ::http::{Method, StatusCode};
-use hyper::body::Bytes;
+use pillion_http::{Bytes, Method, StatusCode};
 use serde_json::json;
 
+use crate::address::{Address, MAX_MESSAGE, SessionHeaders};
 use crate::error::{ClientError, within};
-use crate::http::{Address, SessionHeaders};
 use crate::message;
 
 /// Asks whether this is a companion that takes the token of `address`.
@@ -42,12 +41,16 @@ async fn ask(address: &Address) -> Result<(StatusCode, bool), ClientError> {
     let asked = async {
         let session = SessionHeaders::default();
         let body = Bytes::from(ping.to_string());
-        let (status, answer) = address.exchange(Method::POST, &session, body).await?;
-        if answer.is("text/event-stream") {
-            return Ok((status, status.is_success()));
-        }
-        let is_mcp =
-            answer.is("application/json") && !message::parse(&answer.body.all().await?).is_empty();
+        let answer = address.exchange(Method::POST, &session, body).await?;
+        let status = answer.status;
+        let is_mcp = match answer.media_type().as_str() {
+            "text/event-stream" => status.is_success(),
+            "application/json" => {
+                let body = answer.body.up_to(MAX_MESSAGE).all().await?;
+                !message::parse(&body).is_empty()
+            }
+            _ => false,
+        };
         Ok((status, is_mcp))
     };
     within(address.handshake, asked).await

@@ -87,23 +87,22 @@
 //! # });
 //! ```
 
+mod address;
 mod client;
 mod error;
 pub mod find;
 pub mod host;
-mod http;
 mod knock;
 mod link;
 mod message;
 mod release;
 mod runtime;
 mod session;
-mod sse;
 mod updates;
 
+pub use address::Address;
 pub use client::{Client, Server};
 pub use error::ClientError;
-pub use http::Address;
 pub use knock::knock;
 pub use runtime::runtime;
 pub use session::{Contexts, Decision, Proposal, Session, Status};

@@ -1,11 +1,10 @@
 //! What every request of one session needs, and the requests without a result.
 
-use ::http::Method;
-use hyper::body::Bytes;
+use pillion_http::{Bytes, Events, Method};
 use serde_json::{Value, json};
 
+use crate::address::{Address, MAX_MESSAGE, SessionHeaders};
 use crate::error::{ClientError, within};
-use crate::http::{Address, Body, SessionHeaders};
 
 /// JSON-RPC's code for a method that is not there.
 const METHOD_NOT_FOUND: i32 = -32601;
@@ -22,15 +21,15 @@ impl Link {
     ///
     /// # Errors
     /// When the companion cannot be reached, refuses, or answers with something else.
-    pub(crate) async fn open_stream(&self) -> Result<Body, ClientError> {
+    pub(crate) async fn open_stream(&self) -> Result<Events, ClientError> {
         let Self { address, session } = self;
         let request = address.send(Method::GET, session, Bytes::new());
         let answer = within(address.handshake, request).await?;
-        if !answer.is("text/event-stream") {
+        if answer.media_type() != "text/event-stream" {
             let text = "what it sends is not an event stream";
             return Err(ClientError::Protocol(text.to_owned()));
         }
-        Ok(answer.body)
+        Ok(answer.body.events(MAX_MESSAGE))
     }
 
     /// Answers a request of the companion's. It may not care any more.

@@ -1,11 +1,10 @@
 //! JSON-RPC messages of a companion: what they are, whoever sent them.
 
-use ::http::header::HeaderMap;
+use pillion_http::{Answer, HeaderMap};
 use serde_json::{Value, json};
 
+use crate::address::MAX_MESSAGE;
 use crate::error::ClientError;
-use crate::http::{Answer, MAX_MESSAGE, too_long};
-use crate::sse::Parser;
 use pillion_protocol::json;
 
 /// A message.
@@ -74,24 +73,25 @@ pub(crate) async fn result(
         }
         Ok(None)
     };
-    let headers = answer.headers.clone();
-    let found = if answer.is("text/event-stream") {
-        let mut body = answer.body;
-        let mut parser = Parser::new(MAX_MESSAGE);
-        let mut found = None;
-        while found.is_none()
-            && let Some(bytes) = body.next().await?
-        {
-            for event in parser.push(&bytes).map_err(|_| too_long())? {
-                found = found.or(look(event.as_bytes())?);
+    let (media_type, headers) = (answer.media_type(), answer.headers);
+    let found = match media_type.as_str() {
+        "text/event-stream" => {
+            let mut stream = answer.body.events(MAX_MESSAGE);
+            let mut found = None;
+            while found.is_none()
+                && let Some(events) = stream.next().await?
+            {
+                for event in events.iter().filter(|event| event.is_message()) {
+                    found = found.or(look(event.data.as_bytes())?);
+                }
             }
+            found
         }
-        found
-    } else if answer.is("application/json") {
-        look(&answer.body.all().await?)?
-    } else {
-        let text = "it is neither JSON nor an event stream";
-        return Err(ClientError::Protocol(text.to_owned()));
+        "application/json" => look(&answer.body.up_to(MAX_MESSAGE).all().await?)?,
+        _ => {
+            let text = "it is neither JSON nor an event stream";
+            return Err(ClientError::Protocol(text.to_owned()));
+        }
     };
     let missing = || ClientError::Protocol("it holds no result".to_owned());
     Ok((headers, found.ok_or_else(missing)?))

@@ -14,9 +14,9 @@ use tokio::task::JoinHandle;
 pub use contexts::Contexts;
 pub use proposal::{Decision, Proposal};
 
+use crate::address::Address;
 use crate::client::{Client, Server};
 use crate::error::{ClientError, within};
-use crate::http::Address;
 use crate::updates::Updates;
 use backoff::Backoff;
 use hub::Hub;

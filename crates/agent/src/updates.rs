@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use pillion_http::{Event, Events};
 use pillion_protocol::IdeContext;
 use pillion_protocol::context::CONTEXT_UPDATE;
 use pillion_protocol::diff::DIFF_BASE;
@@ -11,10 +12,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::error::ClientError;
-use crate::http::{Body, MAX_MESSAGE};
 use crate::link::Link;
 use crate::message::{self, Message};
-use crate::sse::Parser;
 
 /// One pushed notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +55,7 @@ impl Update {
 pub struct Updates {
     link: Arc<Link>,
     /// None after the end.
-    body: Option<Body>,
-    parser: Parser,
+    stream: Option<Events>,
     ready: VecDeque<Update>,
     /// What came with the answer to a call.
     aside: mpsc::Receiver<Update>,
@@ -65,11 +63,10 @@ pub struct Updates {
 }
 
 impl Updates {
-    pub(crate) fn new(link: Arc<Link>, body: Body, aside: mpsc::Receiver<Update>) -> Self {
+    pub(crate) fn new(link: Arc<Link>, stream: Events, aside: mpsc::Receiver<Update>) -> Self {
         Self {
             link,
-            body: Some(body),
-            parser: Parser::new(MAX_MESSAGE),
+            stream: Some(stream),
             ready: VecDeque::new(),
             aside,
             replying: None,
@@ -86,20 +83,19 @@ impl Updates {
             if let Some(update) = self.ready.pop_front() {
                 return Some(update);
             }
-            let Some(body) = &mut self.body else {
+            let Some(stream) = &mut self.stream else {
                 return self.aside.try_recv().ok();
             };
-            let bytes = tokio::select! {
+            let events = tokio::select! {
                 Some(update) = self.aside.recv() => return Some(update),
-                bytes = body.next() => bytes.ok().flatten(),
+                events = stream.next() => events.ok().flatten(),
             };
-            let events = bytes.and_then(|bytes| self.parser.push(&bytes).ok());
             let Some(events) = events else {
-                self.body = None;
+                self.stream = None;
                 continue;
             };
-            for event in events {
-                for message in message::parse(event.as_bytes()) {
+            for event in events.into_iter().filter(Event::is_message) {
+                for message in message::parse(event.data.as_bytes()) {
                     self.take(message);
                 }
             }
@@ -113,8 +109,7 @@ impl Updates {
     /// When the companion or the session is gone ([`ClientError::Refused`] with 404). The stream stays
     /// ended then, and may be opened again later.
     pub async fn reopen(&mut self) -> Result<(), ClientError> {
-        self.body = Some(self.link.open_stream().await?);
-        self.parser = Parser::new(MAX_MESSAGE);
+        self.stream = Some(self.link.open_stream().await?);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Who is let in: the token on every method (C3), and the Host and Origin rules that keep web
 //! pages out.
 
-use http::Method;
+use pillion_http::Method;
 use pillion_protocol::Token;
 use serde_json::json;
 

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use http::Method;
+use pillion_http::{Event, Method};
 use pillion_protocol::diff::CLOSE_DIFF;
 use serde_json::json;
 
-use crate::events::Event;
 use crate::message::{NEWEST_VERSION, request};
 use crate::probe::{Answer, NoAnswer, Probe, VERSION};
 use crate::target::Target;

@@ -40,7 +40,6 @@ mod connection;
 mod context;
 mod diffs;
 mod discovery;
-mod events;
 mod facts;
 mod files;
 mod lifecycle;

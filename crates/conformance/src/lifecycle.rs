@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use http::{Method, StatusCode};
+use pillion_http::{Method, StatusCode};
 use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
 use tokio::net::TcpStream;
 

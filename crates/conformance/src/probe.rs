@@ -4,20 +4,14 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
+use pillion_http::{
+    Body, Bytes, Error, Events, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode,
 };
-use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
 use pillion_protocol::MCP_PATH;
 use serde_json::Value;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::events::Events;
 use crate::rule::cut;
 use pillion_protocol::json;
 
@@ -42,8 +36,7 @@ pub(super) struct Probe {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    body: Incoming,
+    whole: pillion_http::Answer,
 }
 
 /// Why there is no answer, for a report.
@@ -147,20 +140,15 @@ impl Probe {
         if let Some(headers) = request.headers_mut() {
             *headers = self.headers;
         }
-        let request = request.body(Full::new(self.body)).map_err(no_answer)?;
-        let stream = TcpStream::connect(self.address).await.map_err(no_answer)?;
-        stream.set_nodelay(true).map_err(no_answer)?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(hung_up)?;
-        // Ends with the answer's body.
-        tokio::spawn(connection);
-        let response = sender.send_request(request).await.map_err(hung_up)?;
-        let (head, body) = response.into_parts();
+        let request = request.body(self.body).map_err(no_answer)?;
+        let answer = pillion_http::send(self.address, request).await;
+        let answer = answer.map_err(|error| NoAnswer {
+            is_hung_up: error.is_hung_up(),
+            ..no_answer(error)
+        })?;
         Ok(Answer {
-            status: head.status,
-            headers: head.headers,
-            body,
+            status: answer.status,
+            whole: answer,
         })
     }
 }
@@ -168,30 +156,29 @@ impl Probe {
 impl Answer {
     /// The media type, without parameters, in lower case.
     pub(super) fn media_type(&self) -> String {
-        let value = self.headers.get(CONTENT_TYPE);
-        let text = value
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
-        let media_type = text.split(';').next().unwrap_or_default();
-        media_type.trim().to_ascii_lowercase()
+        self.whole.media_type()
     }
 
     /// The session id that it assigns.
     pub(super) fn session(&self) -> Option<String> {
-        let id = self.headers.get(SESSION)?;
+        let id = self.whole.headers.get(SESSION)?;
         id.to_str().ok().map(str::to_owned)
     }
 
-    pub(super) fn into_stream(self) -> Incoming {
-        self.body
+    /// The events of its body, of [`MAX_ANSWER`] bytes in all.
+    pub(super) fn into_events(self) -> Events {
+        self.into_body().events(MAX_ANSWER)
+    }
+
+    fn into_body(self) -> Body {
+        self.whole.body.up_to(MAX_ANSWER)
     }
 
     /// The whole body.
-    async fn bytes(self, limit: Duration) -> Result<Bytes, NoAnswer> {
-        let body = Limited::new(self.body, MAX_ANSWER).collect();
-        match timeout(limit, body).await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(NoAnswer::new(format!(
+    async fn bytes(self, limit: Duration) -> Result<Vec<u8>, NoAnswer> {
+        match timeout(limit, self.into_body().all()).await {
+            Ok(Ok(body)) => Ok(body),
+            Ok(Err(Error::TooLong(_))) => Err(NoAnswer::new(format!(
                 "the answer is longer than {MAX_ANSWER_SHOWN}"
             ))),
             Ok(Err(error)) => Err(NoAnswer::new(format!("the answer breaks off: {error}"))),
@@ -208,7 +195,7 @@ impl Answer {
                 .windows(text.len())
                 .any(|them| them == text.as_bytes())
         };
-        if text.is_empty() || self.headers.values().any(|it| has(it.as_bytes())) {
+        if text.is_empty() || self.whole.headers.values().any(|it| has(it.as_bytes())) {
             return !text.is_empty();
         }
         self.bytes(limit).await.is_ok_and(|body| has(&body))
@@ -240,7 +227,7 @@ impl Answer {
                 json::value(&bytes)
                     .map_err(|error| NoAnswer::new(format!("the body is not JSON: {error}")))
             }
-            "text/event-stream" => timeout(limit, in_stream(self.body, id))
+            "text/event-stream" => timeout(limit, in_stream(self.into_events(), id))
                 .await
                 .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {limit:?}")))),
             "" => Err(NoAnswer::new(format!(
@@ -260,21 +247,13 @@ fn answers(message: &Value, id: &Value) -> bool {
     message.get("id").is_some_and(|its| text(its) == text(id))
 }
 
-async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
-    let mut events = Events::default();
-    let mut size = 0;
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(no_answer)?;
-        let Some(bytes) = frame.data_ref() else {
-            continue;
-        };
-        size += bytes.len();
-        if size > MAX_ANSWER {
-            return Err(NoAnswer::new(format!(
-                "no answer within {MAX_ANSWER_SHOWN} of its event stream"
-            )));
-        }
-        for event in events.push(bytes) {
+async fn in_stream(mut stream: Events, id: &Value) -> Result<Value, NoAnswer> {
+    let too_long = || format!("no answer within {MAX_ANSWER_SHOWN} of its event stream");
+    while let Some(events) = stream.next().await.map_err(|error| match error {
+        Error::TooLong(_) => NoAnswer::new(too_long()),
+        error => no_answer(error),
+    })? {
+        for event in events {
             if let Ok(message) = json::value(event.data.as_bytes())
                 && answers(&message, id)
             {
@@ -282,18 +261,7 @@ async fn in_stream(mut body: Incoming, id: &Value) -> Result<Value, NoAnswer> {
             }
         }
     }
-    Err(NoAnswer::new(
-        "its event stream ends without an answer".to_owned(),
-    ))
-}
-
-/// No answer on a connection that there was.
-fn hung_up(error: hyper::Error) -> NoAnswer {
-    let is_hung_up = !error.is_parse() && !error.is_user() && !error.is_timeout();
-    NoAnswer {
-        is_hung_up,
-        ..no_answer(error)
-    }
+    Err(NoAnswer::new("its event stream ends without an answer"))
 }
 
 fn no_answer(error: impl std::error::Error) -> NoAnswer {

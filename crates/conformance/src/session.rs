@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::iter;
 use std::time::{Duration, Instant};
 
-use http::Method;
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use pillion_http::{Error, Event, Events, Method};
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -14,9 +12,8 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::connection::{Connection, Record};
-use crate::events::{Event, Events};
 use crate::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
-use crate::probe::{MAX_ANSWER, NoAnswer, Probe, VERSION};
+use crate::probe::{NoAnswer, Probe, VERSION};
 use crate::rule::shown;
 use pillion_protocol::json;
 
@@ -34,7 +31,7 @@ pub(super) enum Heard {
 /// How much is read before a check has taken it in: who sends without end has to wait.
 const AHEAD: usize = 1024;
 
-/// How many messages one session takes in, of [`MAX_ANSWER`] bytes in all. Who sends more is not
+/// How many messages one session takes in, of `MAX_ANSWER` bytes in all. Who sends more is not
 /// listened to any longer.
 const MAX_MESSAGES: usize = 10_000;
 
@@ -136,7 +133,7 @@ impl<'a> Session<'a> {
             )));
         }
         let (sender, heard) = mpsc::channel(AHEAD);
-        let reader = tokio::spawn(read(answer.into_stream(), sender)).abort_handle();
+        let reader = tokio::spawn(read(answer.into_events(), sender)).abort_handle();
         self.stream = Some(Stream { heard, reader });
         Ok(())
     }
@@ -290,29 +287,23 @@ impl Drop for Session<'_> {
     }
 }
 
-async fn read(mut body: Incoming, heard: Sender<Heard>) {
-    let mut events = Events::default();
-    let mut size = 0;
-    while let Some(Ok(frame)) = body.frame().await {
-        let Some(bytes) = frame.data_ref() else {
-            continue;
+async fn read(mut stream: Events, heard: Sender<Heard>) {
+    let how = loop {
+        let events = match stream.next().await {
+            Ok(Some(events)) => events,
+            Err(Error::TooLong(_)) => break "it was left, because so many bytes came,",
+            Ok(None) | Err(_) => break "it ended",
         };
         let at = Instant::now();
-        size += bytes.len();
-        if size > MAX_ANSWER {
-            let why = "it was left, because so many bytes came,";
-            let _ = heard.send(Heard::End(why)).await;
-            return;
-        }
-        let new = events.push(bytes).into_iter();
-        let new = new.map(|event| Heard::Event { at, event });
-        for new in iter::once(Heard::Sign).chain(new) {
+        let events = events.into_iter();
+        let events = events.map(|event| Heard::Event { at, event });
+        for new in iter::once(Heard::Sign).chain(events) {
             if heard.send(new).await.is_err() {
                 return;
             }
         }
-    }
-    let _ = heard.send(Heard::End("it ended")).await;
+    };
+    let _ = heard.send(Heard::End(how)).await;
 }
 
 impl ToolReply {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use http::{Method, StatusCode};
+use pillion_http::{Method, StatusCode};
 
 use crate::check::{Check, check};
 use crate::rule::Group::Transport;

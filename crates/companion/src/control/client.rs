@@ -3,17 +3,11 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use axum::http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use pillion_http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use pillion_http::{Bytes, Method, Request, StatusCode};
 use pillion_protocol::{File, Token};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::{
@@ -130,7 +124,7 @@ impl Client {
         self.parse(&body)
     }
 
-    async fn post(&self, path: &str, body: &impl Serialize) -> Result<Bytes, ClientError> {
+    async fn post(&self, path: &str, body: &impl Serialize) -> Result<Vec<u8>, ClientError> {
         let body = serde_json::to_vec(body).map_err(|source| self.unreachable(source))?;
         self.send(Method::POST, path, body.into()).await
     }
@@ -139,30 +133,7 @@ impl Client {
         serde_json::from_slice(body).map_err(|source| self.unreachable(source))
     }
 
-    async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Bytes, ClientError> {
-        let silent = |_| ClientError::Silent { port: self.port };
-        let answer = timeout(ANSWER_TIMEOUT, self.request(method, path, body)).await;
-        let response = answer.map_err(silent)??;
-        let status = response.status();
-        let mut frames = response.into_body();
-        let mut body = Vec::new();
-        while let Some(frame) = timeout(ANSWER_TIMEOUT, frames.frame())
-            .await
-            .map_err(silent)?
-        {
-            let frame = frame.map_err(|source| self.unreachable(source))?;
-            body.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
-        }
-        self.judge(status, body.into())
-    }
-
-    /// The head of the answer.
-    async fn request(
-        &self,
-        method: Method,
-        path: &str,
-        body: Bytes,
-    ) -> Result<Response<Incoming>, ClientError> {
+    async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Vec<u8>, ClientError> {
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -170,21 +141,29 @@ impl Client {
             .header(AUTHORIZATION, format!("Bearer {}", self.token.expose()))
             .header(CONTENT_TYPE, "application/json")
             .header(VIEWER_HEADER, self.viewer.0)
-            .body(Full::new(body))
+            .body(body)
             .map_err(|source| self.unreachable(source))?;
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))
-            .await
-            .map_err(|source| self.unreachable(source))?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|source| self.unreachable(source))?;
-        // It ends with the answer's body.
-        tokio::spawn(connection);
-        let response = sender.send_request(request).await;
-        response.map_err(|source| self.unreachable(source))
+        let sent = pillion_http::send((Ipv4Addr::LOCALHOST, self.port), request);
+        let mut answer = self.within(sent).await?;
+        let mut body = Vec::new();
+        while let Some(bytes) = self.within(answer.body.next()).await? {
+            body.extend_from_slice(&bytes);
+        }
+        self.judge(answer.status, body)
     }
 
-    fn judge(&self, status: StatusCode, body: Bytes) -> Result<Bytes, ClientError> {
+    /// What comes before the companion was silent for too long.
+    async fn within<T>(
+        &self,
+        coming: impl Future<Output = Result<T, pillion_http::Error>>,
+    ) -> Result<T, ClientError> {
+        match timeout(ANSWER_TIMEOUT, coming).await {
+            Ok(came) => came.map_err(|source| self.unreachable(source)),
+            Err(_) => Err(ClientError::Silent { port: self.port }),
+        }
+    }
+
+    fn judge(&self, status: StatusCode, body: Vec<u8>) -> Result<Vec<u8>, ClientError> {
         match status {
             StatusCode::OK | StatusCode::NO_CONTENT => Ok(body),
             StatusCode::CONFLICT => self

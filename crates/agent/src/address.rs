@@ -1,17 +1,11 @@
-//! One HTTP request to a companion, over a connection of its own.
+//! Where a companion is, and a request to it.
 
 use std::time::Duration;
 
-use ::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName};
-use ::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
+use pillion_http::{Answer, Bytes, HeaderName, HeaderValue, Method, Request};
 use pillion_protocol::diff::MAX_CONTENT;
 use pillion_protocol::{MCP_PATH, Token};
-use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
 
 use crate::error::{ClientError, unreachable, within};
 
@@ -40,24 +34,6 @@ pub(crate) struct SessionHeaders {
     pub(crate) id: Option<HeaderValue>,
     pub(crate) version: Option<HeaderValue>,
 }
-
-/// The beginning of an answer.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Body,
-}
-
-/// An answer's body. Dropping it closes the connection, however much is still to come.
-#[derive(Debug)]
-pub(crate) struct Body {
-    incoming: Incoming,
-    _connection: Connection,
-}
-
-/// The task that moves the bytes; ends with this value.
-#[derive(Debug)]
-struct Connection(JoinHandle<()>);
 
 impl Address {
     /// The companion on this port of this machine, which asks for no token.
@@ -106,9 +82,9 @@ impl Address {
         session: &SessionHeaders,
         body: Bytes,
     ) -> Result<Answer, ClientError> {
-        let (status, answer) = self.exchange(method, session, body).await?;
-        if !status.is_success() {
-            return Err(ClientError::Refused(status.as_u16()));
+        let answer = self.exchange(method, session, body).await?;
+        if !answer.status.is_success() {
+            return Err(ClientError::Refused(answer.status.as_u16()));
         }
         Ok(answer)
     }
@@ -119,24 +95,9 @@ impl Address {
         method: Method,
         session: &SessionHeaders,
         body: Bytes,
-    ) -> Result<(StatusCode, Answer), ClientError> {
+    ) -> Result<Answer, ClientError> {
         let request = self.request(method, session, body)?;
-        let stream = TcpStream::connect((self.host.as_str(), self.port))
-            .await
-            .map_err(unreachable)?;
-        stream.set_nodelay(true).map_err(unreachable)?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(unreachable)?;
-        let connection = Connection(tokio::spawn(async { drop(connection.await) }));
-        let response = sender.send_request(request).await.map_err(unreachable)?;
-        let (parts, incoming) = response.into_parts();
-        let body = Body {
-            incoming,
-            _connection: connection,
-        };
-        let headers = parts.headers;
-        Ok((parts.status, Answer { headers, body }))
+        Ok(pillion_http::send((self.host.as_str(), self.port), request).await?)
     }
 
     /// As [`send`](Self::send), where nothing is to be read from the answer.
@@ -155,7 +116,7 @@ impl Address {
         method: Method,
         session: &SessionHeaders,
         body: Bytes,
-    ) -> Result<Request<Full<Bytes>>, ClientError> {
+    ) -> Result<Request<Bytes>, ClientError> {
         let mut request = Request::builder()
             .method(method)
             .uri(MCP_PATH)
@@ -174,61 +135,6 @@ impl Address {
         if let Some(version) = &session.version {
             request = request.header(VERSION_HEADER, version);
         }
-        request.body(Full::new(body)).map_err(unreachable)
-    }
-}
-
-impl Answer {
-    /// Whether the body is of this media type.
-    pub(crate) fn is(&self, media_type: &str) -> bool {
-        let value = self.headers.get(CONTENT_TYPE);
-        let value = value.and_then(|value| value.to_str().ok());
-        let essence = value.and_then(|value| value.split(';').next());
-        essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
-    }
-}
-
-impl Body {
-    /// The next bytes; none at the end. Cancel-safe.
-    ///
-    /// # Errors
-    /// When the connection broke.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ClientError> {
-        loop {
-            match self.incoming.frame().await {
-                None => return Ok(None),
-                Some(Err(error)) => return Err(unreachable(error)),
-                Some(Ok(frame)) => {
-                    if let Ok(bytes) = frame.into_data() {
-                        return Ok(Some(bytes));
-                    }
-                }
-            }
-        }
-    }
-
-    /// All of it.
-    ///
-    /// # Errors
-    /// When it is longer than a companion's message may be, or the connection broke.
-    pub(crate) async fn all(mut self) -> Result<Vec<u8>, ClientError> {
-        let mut whole = Vec::new();
-        while let Some(bytes) = self.next().await? {
-            if whole.len() + bytes.len() > MAX_MESSAGE {
-                return Err(too_long());
-            }
-            whole.extend_from_slice(&bytes);
-        }
-        Ok(whole)
-    }
-}
-
-pub(crate) fn too_long() -> ClientError {
-    ClientError::Protocol(format!("it is longer than {MAX_MESSAGE} bytes"))
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.abort();
+        request.body(body).map_err(unreachable)
     }
 }

@@ -1,0 +1,197 @@
+//! One HTTP/1 request over a connection of its own, and its answer, piece by piece: for whoever talks
+//! to a companion. Knows no companion, no token and no clock: the caller waits as long as it likes.
+
+mod error;
+mod events;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpStream, ToSocketAddrs};
+use tokio::task::JoinHandle;
+
+pub use error::Error;
+pub use events::{Event, Events};
+pub use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header, request};
+pub use hyper::body::Bytes;
+
+/// An answer whose body is still to come.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Body,
+}
+
+/// An answer's body. Dropping it closes the connection, however much is still to come.
+#[derive(Debug)]
+pub struct Body {
+    incoming: Incoming,
+    limit: usize,
+    /// How much may still come.
+    left: usize,
+    _connection: Connection,
+}
+
+/// The task that moves the bytes; ends with this value.
+#[derive(Debug)]
+struct Connection(JoinHandle<()>);
+
+/// Sends a request as it is to the first of these addresses that takes a connection, and waits for the
+/// head of the answer. Nothing is added to the request but its length.
+///
+/// # Errors
+/// When nobody listens, or what is answered is not HTTP.
+pub async fn send(to: impl ToSocketAddrs, request: Request<Bytes>) -> Result<Answer, Error> {
+    let stream = TcpStream::connect(to).await.map_err(Error::Connect)?;
+    stream.set_nodelay(true).map_err(Error::Connect)?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let connection = Connection(tokio::spawn(async { drop(connection.await) }));
+    let (head, incoming) = sender
+        .send_request(request.map(Full::new))
+        .await?
+        .into_parts();
+    let body = Body {
+        incoming,
+        limit: usize::MAX,
+        left: usize::MAX,
+        _connection: connection,
+    };
+    Ok(Answer {
+        status: head.status,
+        headers: head.headers,
+        body,
+    })
+}
+
+impl Answer {
+    /// The media type, without parameters and in lower case; empty if none is given.
+    pub fn media_type(&self) -> String {
+        let value = self.headers.get(header::CONTENT_TYPE);
+        let value = value.and_then(|value| value.to_str().ok());
+        let essence = value.and_then(|value| value.split(';').next());
+        essence.unwrap_or_default().trim().to_ascii_lowercase()
+    }
+}
+
+impl Body {
+    /// The same, of which at most `limit` bytes are read.
+    #[must_use]
+    pub fn up_to(self, limit: usize) -> Self {
+        Self {
+            limit,
+            left: limit,
+            ..self
+        }
+    }
+
+    /// The next bytes; none at the end. Cancel-safe.
+    ///
+    /// # Errors
+    /// When the connection broke, or more comes than is read.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        while let Some(frame) = self.incoming.frame().await {
+            let Ok(bytes) = frame?.into_data() else {
+                continue;
+            };
+            let left = self.left.checked_sub(bytes.len());
+            self.left = left.ok_or(Error::TooLong(self.limit))?;
+            return Ok(Some(bytes));
+        }
+        Ok(None)
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub async fn all(mut self) -> Result<Vec<u8>, Error> {
+        let mut whole = Vec::new();
+        while let Some(bytes) = self.next().await? {
+            whole.extend_from_slice(&bytes);
+        }
+        Ok(whole)
+    }
+
+    /// It as an event stream, no event of which is longer than `limit` bytes.
+    pub fn events(self, limit: usize) -> Events {
+        Events::new(self, limit)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
+    use std::thread::{self, JoinHandle};
+
+    use super::*;
+
+    const ANSWER: &[u8] =
+        b"HTTP/1.1 200 OK\r\ncontent-type: Text/Event-Stream; a=b\r\n\r\ndata: one\n\n";
+
+    /// Answers one request with these bytes; gives its end of the connection, or hangs up.
+    fn server(bytes: &'static [u8]) -> (SocketAddr, JoinHandle<Option<TcpStream>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let serve = move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                head.extend(byte);
+            }
+            stream.write_all(bytes).unwrap();
+            (!bytes.is_empty()).then_some(stream)
+        };
+        (address, thread::spawn(serve))
+    }
+
+    #[tokio::test]
+    async fn a_connection_ends_with_its_answer() {
+        let (address, server) = server(ANSWER);
+        let answer = send(address, Request::default()).await.unwrap();
+        assert_eq!(answer.media_type(), "text/event-stream");
+        let mut events = answer.body.events(100);
+        assert_eq!(events.next().await.unwrap().unwrap()[0].data, "one");
+        drop(events);
+        // The task that held it ends.
+        tokio::task::yield_now().await;
+        let mut stream = server.join().unwrap().unwrap();
+        let end = stream.read(&mut [0]);
+        assert!(matches!(end, Ok(0) | Err(_)), "{end:?}");
+    }
+
+    #[tokio::test]
+    async fn no_more_is_read_than_was_asked_for() {
+        let (address, _server) = server(ANSWER);
+        let answer = send(address, Request::default()).await.unwrap();
+        let whole = answer.body.up_to(10).all().await;
+        assert!(matches!(whole, Err(Error::TooLong(10))), "{whole:?}");
+    }
+
+    #[tokio::test]
+    async fn who_hangs_up_is_told_from_who_answers_nonsense() {
+        for (bytes, is_hung_up) in [(&b""[..], true), (b"SSH-2.0-x\r\n\r\n", false)] {
+            let (address, _server) = server(bytes);
+            let error = send(address, Request::default()).await.unwrap_err();
+            assert_eq!(error.is_hung_up(), is_hung_up, "{error}");
+        }
+        let (address, server) = server(b"");
+        send(address, Request::default()).await.unwrap_err();
+        server.join().unwrap();
+        let error = send(address, Request::default()).await.unwrap_err();
+        assert!(matches!(&error, Error::Connect(_)) && !error.is_hung_up());
+    }
+}
