@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             // Standard error may be closed; there is nowhere else to say so.
-            let _ = writeln!(std::io::stderr(), "Error: {error:#}");
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -109,12 +109,12 @@ fn is_reader_gone(_: io::Stdout) -> bool {
 }
 
 fn write(out: &mut impl Write, error: &anyhow::Error, failure: Option<&Failure>) -> io::Result<()> {
-    stderr::write(out, format_args!("Error: {error}"))?;
+    stderr::write(out, format_args!("error: {error}"))?;
     for cause in error.chain().skip(1) {
         stderr::write(out, format_args!("Cause: {cause}"))?;
     }
     if let Some(hint) = failure.and_then(|failure| failure.hint.as_ref()) {
-        stderr::write(out, format_args!("Hint: {hint}"))?;
+        stderr::write(out, format_args!("hint: {hint}"))?;
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ mod tests {
         let error = anyhow::Error::new(failure);
         let mut out = Vec::new();
         write(&mut out, &error, error.downcast_ref()).unwrap();
-        let expected = "Error: no file a␛[2Jb\nHint: Say\nc⟨U+009B⟩.\n";
+        let expected = "error: no file a␛[2Jb\nhint: Say\nc⟨U+009B⟩.\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }

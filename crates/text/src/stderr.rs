@@ -14,7 +14,7 @@ pub fn tell(text: impl fmt::Display) {
 
 /// Prints a warning on standard error.
 pub fn warn(text: impl fmt::Display) {
-    tell(format_args!("Warning: {text}"));
+    tell(format_args!("warning: {text}"));
 }
 
 /// Writes a line to `out` as [`tell`] does to standard error.

@@ -49,10 +49,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         );
     }
     if settled.file_changed {
-        stderr::tell("Note: the file changed on disk since the diff was shown to you.");
+        stderr::tell("note: the file changed on disk since the diff was shown to you.");
     }
     if settled.edited {
-        stderr::tell("Note: it is accepted with the edits that were made in the view.");
+        stderr::tell("note: it is accepted with the edits that were made in the view.");
     }
     Ok(())
 }

@@ -117,7 +117,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     if is_typed(&args.content_file) {
         stderr::tell(
-            "Hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
+            "hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
              --content-file.",
         );
     }

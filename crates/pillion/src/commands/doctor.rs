@@ -86,7 +86,7 @@ fn noticed<T>(work: impl FnOnce() -> T) -> T {
             scope.spawn(move || {
                 if waiting.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
                     stderr::tell(
-                        "Note: something does not answer at once, and is given a few seconds.",
+                        "note: something does not answer at once, and is given a few seconds.",
                     );
                 }
             });

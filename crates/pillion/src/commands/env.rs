@@ -70,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return Err(failures.swap_remove(0));
     }
     for error in failures {
-        stderr::tell(format_args!("Note: {error}"));
+        stderr::tell(format_args!("note: {error}"));
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::
             None => Wiring::without(agent, environment.current_dir(), here),
         };
         for note in wiring.notes(agent) {
-            stderr::tell(format_args!("Note: {note}."));
+            stderr::tell(format_args!("note: {note}."));
         }
         Wired {
             agent,

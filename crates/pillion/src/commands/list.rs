@@ -127,7 +127,7 @@ fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Re
     } else if listed.is_empty() {
         writeln!(out, "no companion runs on this machine")?;
         stderr::tell(
-            "Hint: Start one with `pillion` in the folder that you work in, or open an editor that has one.",
+            "hint: Start one with `pillion` in the folder that you work in, or open an editor that has one.",
         );
     } else {
         let width = if out.is_terminal() {

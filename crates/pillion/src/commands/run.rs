@@ -91,7 +91,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             } else {
                 "Starting"
             };
-            stderr::tell(format_args!("Note: {error}. {starts} {name} without one."));
+            stderr::tell(format_args!("note: {error}. {starts} {name} without one."));
             None
         }
         Err(error) => return Err(error),
@@ -102,14 +102,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         None => Wiring::without(agent, environment.current_dir(), here),
     };
     for note in wiring.notes(agent) {
-        stderr::tell(format_args!("Note: {note}."));
+        stderr::tell(format_args!("note: {note}."));
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
     let folder = environment.current_dir();
     let settings = || Setup::read(release, &environment, folder).settings;
     if companion.is_some() && settings().has_ide_mode_nowhere() {
         stderr::tell(format_args!(
-            "Note: IDE mode is off in {agent}: type `/ide enable` in it, once."
+            "note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));
     }
     if args.print {

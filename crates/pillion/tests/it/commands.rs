@@ -150,7 +150,7 @@ fn errors_say_what_and_what_to_do() {
         .expect_error(1, "no diff 7 is pending", "pillion diffs");
     let empty = ["accept", "7", "--content-file", "-"];
     let refused = sandbox.run_with_input(empty, b"").expect(1);
-    assert!(!refused.stderr.contains("Warning"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("warning"), "{}", refused.stderr);
     sandbox.run(["reject", "seven"]).expect(2);
     sandbox.run(["accept"]).expect(2);
     sandbox.run(["no-such-command"]).expect(2);

@@ -175,7 +175,7 @@ fn a_person_is_asked_before_a_second_session_is_opened() {
         );
         let asked = pane.wait_for("[y/N]", SOON);
         assert!(
-            asked.contains("Warning: the companion of VS Code"),
+            asked.contains("warning: the companion of VS Code"),
             "{asked}"
         );
         pane.send_keys([answer, "Enter"]);

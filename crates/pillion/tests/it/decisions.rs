@@ -169,7 +169,7 @@ fn a_file_that_changed_since_the_look_is_said_and_looked_at_again() {
         .expect_error(1, "changed on disk since 1.1 was", LOOK);
     let exactly = world.run(["accept", "1.1"]).expect(0);
     assert!(
-        exactly.stderr.starts_with("Note: the file changed on disk"),
+        exactly.stderr.starts_with("note: the file changed on disk"),
         "{}",
         exactly.stderr
     );

@@ -72,7 +72,7 @@ impl Answer {
 #[track_caller]
 fn kept(answer: &Answer) -> PathBuf {
     let mut lines = answer.stderr.lines();
-    let hint = lines.find_map(|line| line.strip_prefix("Hint: The accepted text is kept in "));
+    let hint = lines.find_map(|line| line.strip_prefix("hint: The accepted text is kept in "));
     let path = hint.and_then(|hint| hint.strip_suffix('.'));
     PathBuf::from(path.unwrap_or_else(|| panic!("{}", answer.stderr)))
 }
@@ -152,7 +152,7 @@ fn a_rejection_is_exit_code_1() {
     sandbox.run(["reject", &id]).expect(0);
     let answer = asking.answer();
     assert_eq!(answer.expect(1), "");
-    assert_eq!(answer.stderr, "Error: the change was rejected\n");
+    assert_eq!(answer.stderr, "error: the change was rejected\n");
 }
 
 #[test]

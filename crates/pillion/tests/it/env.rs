@@ -73,7 +73,7 @@ fn what_leads_nowhere_is_taken_out_although_there_is_no_companion() {
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(
-            error.starts_with("Error: no companion is running for "),
+            error.starts_with("error: no companion is running for "),
             "{error}"
         );
         String::from_utf8(output.stdout).unwrap()
@@ -172,7 +172,7 @@ fn what_leads_nowhere_is_taken_out_where_nothing_takes_its_place() {
     let is_removed = has("set -e QWEN_CODE_IDE_SERVER_PORT");
     assert_eq!(is_removed, !has_container_host(), "{out}");
     assert!(!out.contains(&dead), "{out}");
-    let note = format!("Note: VS Code (port {port}) left no discovery file for Qwen Code\n");
+    let note = format!("note: VS Code (port {port}) left no discovery file for Qwen Code\n");
     assert_eq!(err, note);
 }
 
@@ -185,7 +185,7 @@ fn a_shell_that_is_not_known_is_asked_for() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(
-        error.contains("Hint: Name it with --shell: bash, zsh, fish, powershell, sh;"),
+        error.contains("hint: Name it with --shell: bash, zsh, fish, powershell, sh;"),
         "{error}"
     );
     assert!(error.contains("`pillion run`"), "{error}");

@@ -23,7 +23,7 @@ fn an_empty_machine_is_no_error_and_says_what_to_do() {
     let ran = sandbox.run(["list"]).expect(0);
     assert_eq!(ran.stdout, "no companion runs on this machine\n");
     assert!(
-        ran.stderr.starts_with("Hint: Start one with `pillion`"),
+        ran.stderr.starts_with("hint: Start one with `pillion`"),
         "{}",
         ran.stderr
     );
@@ -173,7 +173,7 @@ fn what_cannot_be_read_is_warned_of_and_hides_nothing() {
     let warnings: Vec<_> = ran.stderr.lines().collect();
     assert_eq!(warnings.len(), 2, "{}", ran.stderr);
     assert!(
-        warnings.iter().all(|line| line.starts_with("Warning: ")),
+        warnings.iter().all(|line| line.starts_with("warning: ")),
         "{warnings:?}"
     );
     assert!(

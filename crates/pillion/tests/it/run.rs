@@ -158,7 +158,7 @@ fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
     let foreign = Foreign::new();
     let root = stage.sandbox.home.workspace();
     foreign.serve_gemini(&stage.sandbox, editor.id(), root.to_str().unwrap(), "t");
-    let note = "Note: TERM_PROGRAM is set to vscode, because Gemini CLI takes this companion only in a terminal that it knows.\n";
+    let note = "note: TERM_PROGRAM is set to vscode, because Gemini CLI takes this companion only in a terminal that it knows.\n";
     for (version, expected, told) in [
         ("0.20.2", Some("vscode"), note),
         ("0.27.0", Some("vscode"), note),
@@ -190,7 +190,7 @@ fn who_has_not_turned_ide_mode_on_yet_is_told_how() {
     let said = |agent: &str| stage.said(stage.command([agent])).stderr();
     for (agent, name) in [("gemini", "Gemini CLI"), ("qwen", "Qwen Code")] {
         let file = home.join(format!(".{agent}/settings.json"));
-        let told = format!("Note: IDE mode is off in {name}: type `/ide enable` in it, once.\n");
+        let told = format!("note: IDE mode is off in {name}: type `/ide enable` in it, once.\n");
         let note = |settings: Option<&str>| {
             match settings {
                 Some(text) => fs::write(&file, text).unwrap(),
@@ -238,7 +238,7 @@ fn without_a_companion_the_agent_starts_and_finds_nothing_stale() {
     assert!(said.leading().is_empty(), "{:?}", said.leading());
     let folder = stage.sandbox.home.workspace();
     let note = format!(
-        "Note: no companion is running for {}. Starting gemini without one.\n",
+        "note: no companion is running for {}. Starting gemini without one.\n",
         folder.display()
     );
     assert_eq!(said.stderr(), note);
@@ -379,7 +379,7 @@ fn a_companion_that_is_named_is_taken_with_a_warning_if_the_agent_will_refuse_it
             Some(port.as_str())
         );
         let warning = format!(
-            "Warning: Pillion (port {port}) does not have this folder in its workspace: Gemini CLI will refuse it\n"
+            "warning: Pillion (port {port}) does not have this folder in its workspace: Gemini CLI will refuse it\n"
         );
         assert_eq!(said.stderr(), warning);
     }
@@ -405,7 +405,7 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_the
     assert_eq!(said.variable("GEMINI_CLI_IDE_SERVER_PORT"), Some(&*port));
     assert_eq!(said.variable("TMPDIR"), Some(tmpdir));
     let note = format!(
-        "Note: TMPDIR is set to {tmpdir}, where the companion keeps the files that Gemini CLI looks for.\n"
+        "note: TMPDIR is set to {tmpdir}, where the companion keeps the files that Gemini CLI looks for.\n"
     );
     assert_eq!(said.stderr(), note);
     // Its file lies at home.
@@ -437,7 +437,7 @@ fn a_temporary_directory_that_a_file_gives_the_agent_does_not_lead_it_away() {
     let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
     let file = format!("TMPDIR={}\n", elsewhere.display());
     let note = format!(
-        "Note: TMPDIR is set to {tmpdir}, where the companion keeps the files that Gemini CLI looks for.\n"
+        "note: TMPDIR is set to {tmpdir}, where the companion keeps the files that Gemini CLI looks for.\n"
     );
     let port = Some(own.port().to_string());
     assert_eq!(run(), (port.clone(), None, String::new()));

@@ -121,7 +121,7 @@ impl Ran {
     pub fn expect_error(self, code: i32, error: &str, hint: &str) -> Self {
         let ran = self.expect(code);
         let line = |start: &str| ran.stderr.lines().find(|line| line.starts_with(start));
-        let (message, advice) = (line("Error: "), line("Hint: "));
+        let (message, advice) = (line("error: "), line("hint: "));
         assert!(
             message.is_some_and(|text| text.contains(error)),
             "{}",

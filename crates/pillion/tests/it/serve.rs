@@ -107,7 +107,7 @@ fn a_place_that_cannot_be_served_is_a_warning_and_the_others_are_served() {
     let mut text = String::new();
     let mut stderr = serve.child.stderr.take().unwrap();
     std::io::Read::read_to_string(&mut stderr, &mut text).unwrap();
-    let warning = text.lines().find(|line| line.starts_with("Warning: "));
+    let warning = text.lines().find(|line| line.starts_with("warning: "));
     let named = warning.is_some_and(|line| line.contains(planted.to_str().unwrap()));
     assert!(named, "{text}");
 }
@@ -123,7 +123,7 @@ fn where_no_place_can_be_served_it_fails_and_says_which() {
     let warnings = ran
         .stderr
         .lines()
-        .filter(|line| line.starts_with("Warning: "));
+        .filter(|line| line.starts_with("warning: "));
     assert!(warnings.count() >= 2, "{}", ran.stderr);
 }
 

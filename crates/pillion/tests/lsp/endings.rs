@@ -99,7 +99,7 @@ fn exit_without_shutdown_is_said() {
     pending.editor.notify("exit", Value::Null);
     let errors = pending.expect_end(1);
     assert!(
-        errors.starts_with("Error: the editor said exit without shutdown\nHint: "),
+        errors.starts_with("error: the editor said exit without shutdown\nhint: "),
         "{errors}"
     );
 }

@@ -29,11 +29,11 @@ fn what_cannot_be_trusted_ends_pillion_with_a_sentence_and_leaves_no_files() {
         let (code, errors) = editor.ended();
         assert_eq!(code, Some(1), "{errors}");
         assert!(
-            errors.starts_with("Error: cannot understand the editor\n"),
+            errors.starts_with("error: cannot understand the editor\n"),
             "{errors}"
         );
         assert!(
-            errors.contains(reason) && errors.contains("\nHint: "),
+            errors.contains(reason) && errors.contains("\nhint: "),
             "{errors}"
         );
         assert!(!errors.contains("secret"), "{errors}");
@@ -48,7 +48,7 @@ fn it_is_the_same_before_the_handshake() {
     editor.send_raw("hello\n");
     let (code, errors) = editor.ended();
     assert_eq!(code, Some(1));
-    assert!(errors.contains("Hint: "), "{errors}");
+    assert!(errors.contains("hint: "), "{errors}");
 }
 
 #[test]

@@ -110,7 +110,7 @@ impl Original {
         // Gone again when the file is whole; whoever kills us in between finds it there.
         let copy = self.copy(text)?;
         stderr::tell(format_args!(
-            "Note: {} is written in place. Until that is done, the accepted text is in {}.",
+            "note: {} is written in place. Until that is done, the accepted text is in {}.",
             self.target.display(),
             copy.path().display()
         ));

@@ -133,7 +133,7 @@ fn an_agent_that_is_not_there_can_be_got() {
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(start().contains("Hint: Run `gemini --version`"));
+    assert!(start().contains("hint: Run `gemini --version`"));
     // It is there, but not what it needs: that is not for npm to be told.
     fs::write(&forbidden, "#!/no/such/node\n").unwrap();
     fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o755)).unwrap();
@@ -180,7 +180,7 @@ fn the_current_folder_may_be_gone() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(
-        error.starts_with("Error: the current folder is gone\nHint: "),
+        error.starts_with("error: the current folder is gone\nhint: "),
         "{error}"
     );
 }

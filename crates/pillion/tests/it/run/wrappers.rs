@@ -104,9 +104,9 @@ fn a_wrapper_with_nothing_behind_it_is_told_so() {
         let output = command(&stage, &program, &[folder]).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{error}");
-        let said = format!("Error: {} runs `pillion run`", program.display());
+        let said = format!("error: {} runs `pillion run`", program.display());
         assert!(
-            error.contains(&said) && error.contains("\nHint: "),
+            error.contains(&said) && error.contains("\nhint: "),
             "{error}"
         );
     }
