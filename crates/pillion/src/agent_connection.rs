@@ -47,7 +47,7 @@ impl AgentConnection {
     /// Connects; afterwards the session looks for the same target whenever it lost its companion.
     ///
     /// # Errors
-    /// When the companion cannot be reached, or refuses.
+    /// When cannot reach the companion, or refuses.
     pub async fn connect(&self) -> anyhow::Result<Session> {
         let mut first = Some(address(&self.companion));
         let (target, environment) = (self.target.clone(), self.environment.clone());
@@ -79,28 +79,28 @@ pub fn failure(error: ClientError) -> anyhow::Error {
         ClientError::Tool(reason) => Failure::new(Kind::Refused, reason.clone()).into(),
         ClientError::Refused(401 | 403) => failure(
             Kind::Refused,
-            "Its discovery file holds a token that it does not take: start the editor again.",
+            "The companion does not accept the token in its discovery file: restart the editor.",
         )
         .into(),
         ClientError::NoDiffs => failure(
             Kind::Refused,
-            "Update the companion in that editor, or switch its diffs on.",
+            "Update the companion in that editor, or turn its diffs on.",
         )
         .into(),
         ClientError::Silent(_) => failure(
             Kind::Internal,
-            "Was the editor suspended with Ctrl-Z? `fg` in its terminal lets it go on.",
+            "Was the editor suspended with Ctrl-Z? `fg` in its terminal resumes it.",
         )
         .into(),
         ClientError::Lost | ClientError::NotConnected => failure(
             Kind::NoCompanion,
-            "`pillion list` shows which companions run.",
+            "`pillion list` shows the running companions.",
         )
         .into(),
         ClientError::Unreachable(_) => {
-            let message = "the companion cannot be reached";
+            let message = "cannot reach the companion";
             let failure = Failure::new(Kind::NoCompanion, message)
-                .hint("`pillion list` shows which companions run.");
+                .hint("`pillion list` shows the running companions.");
             anyhow::Error::new(error).context(failure)
         }
         _ => Failure::new(Kind::Refused, error.to_string()).into(),

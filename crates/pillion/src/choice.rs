@@ -18,8 +18,7 @@ use crate::failure::{Failure, Kind};
 const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, or name one with \
                     --workspace or --port.";
 
-const PORT_HINT: &str = "`pillion list` shows the companions that run, with their ports; without \
-                         --port the one of this folder is taken.";
+const PORT_HINT: &str = "`pillion list` shows the running companions and their ports; without --port, the one of this folder is used.";
 
 /// The living companion that `target` means, Pillion's or another's.
 ///
@@ -77,14 +76,15 @@ impl Need {
                     "the state file of {name} (port {port}) is not found"
                 ))
                 .hint(format!(
-                    "Run this with the {private} and {shared} that the companion was started with; \
-                     or, if another version of Pillion started it, start it again."
+                    "Run this with the {private} and {shared} that the companion was started with; if another version of Pillion started it, restart it."
                 ))
             }
             Self::Any | Self::Control => failure(format!(
                 "the companion of {name} (port {port}) is not Pillion's"
             ))
-            .hint(format!("This command is for Pillion's own. {HINT}")),
+            .hint(format!(
+                "This command works only with Pillion's own companions. {HINT}"
+            )),
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::commands::{
     list, lsp, man, reject, review, run, serve, uninstall,
 };
 
-/// The IDE companion of terminal coding agents, for every editor
+/// The IDE companion for terminal coding agents, in any editor
 ///
-/// Shows Gemini CLI and Qwen Code which files you work on, and lets you judge the changes that
-/// they propose. Without a command: the terminal review of the current folder.
+/// Shows Gemini CLI and Qwen Code which files you are working on, and lets you review the changes
+/// they propose. Without a command, it opens the terminal review of the current folder.
 #[derive(Debug, Parser)]
 #[command(
     name = "pillion",
@@ -28,7 +28,7 @@ pub struct Cli {
     #[command(flatten)]
     pub review: review::Args,
 
-    /// Append a log to this file; it holds no tokens and no file contents
+    /// Append a log to this file; it contains no tokens and no file contents
     #[arg(long, value_name = "FILE", global = true)]
     pub log: Option<PathBuf>,
 }
@@ -37,12 +37,12 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    refused or not found
-  2    wrong usage
+  2    usage error
   3    no companion here
-  70   an internal error
-  129  the terminal was closed while a command waited
-  130  Ctrl-C while a command waited
-  143  SIGTERM while a command waited";
+  70   internal error
+  129  the terminal was closed while a command was waiting
+  130  Ctrl-C while a command was waiting
+  143  SIGTERM while a command was waiting";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -70,7 +70,7 @@ pub enum Command {
 /// Where a companion starts.
 #[derive(Debug, Args)]
 pub struct Roots {
-    /// A workspace folder; agents that run in or below it connect [default: the current folder]
+    /// A workspace folder; agents running in or below it connect [default: the current folder]
     #[arg(long = "workspace", value_name = "DIR")]
     pub roots: Vec<PathBuf>,
 }
@@ -78,11 +78,11 @@ pub struct Roots {
 /// Which running companion is meant.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Target {
-    /// The companion of this folder [default: the current folder]
+    /// Use the companion of this folder [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 
-    /// The companion on this port
+    /// Use the companion on this port
     #[arg(long, value_name = "N", value_parser = port, conflicts_with = "workspace")]
     pub port: Option<u16>,
 
@@ -100,7 +100,7 @@ fn port(text: &str) -> Result<u16, &'static str> {
 impl Target {
     /// The help of `--workspace` where a command is about one file.
     pub const WORKSPACE_OF_FILE: &str =
-        "The companion of this folder [default: FILE's folder, else the current folder]";
+        "Use the companion of this folder [default: FILE's folder, else the current folder]";
 
     /// The same for a command about this file, by its absolute path.
     #[must_use]

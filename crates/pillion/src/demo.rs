@@ -29,7 +29,7 @@ impl Demo {
         let folder = tempfile::Builder::new()
             .prefix("pillion-demo-")
             .tempdir()
-            .context("cannot make a folder for the demo")?;
+            .context("cannot create a folder for the demo")?;
         fs::write(folder.path().join(NAME), BEFORE)?;
         Ok(Self { folder })
     }
@@ -63,7 +63,9 @@ impl Demo {
 }
 
 async fn propose(port: u16, token: Token, path: &Path) -> anyhow::Result<String> {
-    let path = path.to_str().context("the demo's folder is not Unicode")?;
+    let path = path
+        .to_str()
+        .context("the path of the demo's folder is not valid Unicode")?;
     let (client, mut updates) = Client::connect(port, token).await?;
     client.open_diff(path, AFTER).await?;
     let told = loop {

@@ -11,8 +11,8 @@ use crate::failure::{Failure, Kind};
 /// `--yes` of the commands that open a session.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct Consent {
-    /// Do not ask before opening a session with a companion that is not Pillion's: such a companion
-    /// may serve one session only, and an agent that is connected to it gets no more answers then
+    /// Do not ask before opening a session with a companion that is not Pillion's. Such a companion
+    /// may serve only one session; an agent that is connected to it then stops getting answers
     #[arg(long)]
     yes: bool,
 
@@ -33,13 +33,12 @@ impl Consent {
         }
         let warning = warning(companion);
         let Some(mut terminal) = terminal() else {
-            let hint = "If no agent is connected to it, or may break, add --yes. `pillion list` and \
-                        `pillion doctor` open no session.";
+            let hint = "If no agent is connected to it, or losing that agent is fine, add --yes. `pillion list` and `pillion doctor` open no session.";
             return Err(Failure::new(Kind::Usage, warning).hint(hint).into());
         };
         stderr::warn(format_args!("{warning}."));
         let mut prompt = io::stderr();
-        write!(prompt, "Open a session all the same? [y/N] ")?;
+        write!(prompt, "Open a session anyway? [y/N] ")?;
         prompt.flush()?;
         let mut answer = String::new();
         terminal.read_line(&mut answer)?;
@@ -54,9 +53,7 @@ impl Consent {
 pub fn warning(companion: &Companion) -> String {
     let (name, port) = (companion.display_name(), companion.port);
     format!(
-        "the companion of {name} (port {port}) is not Pillion's, and may serve one session only, as \
-         VS Code's does: an agent that is connected to it gets no more answers then, until it is \
-         started again"
+        "the companion of {name} (port {port}) is not Pillion's and may serve only one session, as VS Code's does: an agent that is connected to it then stops getting answers until it is restarted"
     )
 }
 

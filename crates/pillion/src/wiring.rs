@@ -151,7 +151,7 @@ impl Wiring {
             let why = if name == Environment::TMPDIR {
                 format!("where the companion keeps the files that {agent} looks for")
             } else if Some(name) == known_editor {
-                format!("because {agent} takes this companion only in a terminal that it knows")
+                format!("because {agent} uses this companion only in a terminal that it knows")
             } else {
                 return None;
             };

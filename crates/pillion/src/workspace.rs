@@ -15,8 +15,9 @@ use crate::failure::{Failure, Kind};
 pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let roots = real_paths(roots)?;
     join_roots(&roots).map_err(|error| {
-        Failure::new(Kind::Refused, error.to_string())
-            .hint("Agents cannot be told of such a folder; rename it, or serve one above it.")
+        Failure::new(Kind::Refused, error.to_string()).hint(
+            "The discovery files cannot hold such a path; rename the folder, or use one above it.",
+        )
     })?;
     Ok(roots)
 }
@@ -24,8 +25,8 @@ pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 fn real_paths(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     if roots.is_empty() {
         let current = std::env::current_dir().context(
-            Failure::new(Kind::Refused, "the current folder is gone")
-                .hint("Change to a folder that exists, or name one with --workspace."),
+            Failure::new(Kind::Refused, "the current folder no longer exists")
+                .hint("Change to an existing folder, or name one with --workspace."),
         )?;
         return Ok(vec![root(&current)?]);
     }
@@ -36,8 +37,11 @@ fn root(path: &Path) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     // Agents compare real paths (C2.7).
     let real = canonicalize(path).with_context(|| {
-        Failure::new(Kind::Refused, format!("there is no workspace {shown}"))
-            .hint("--workspace takes a folder that exists.")
+        Failure::new(
+            Kind::Refused,
+            format!("the workspace {shown} does not exist"),
+        )
+        .hint("--workspace takes an existing folder.")
     })?;
     if !real.is_dir() {
         let failure = Failure::new(Kind::Refused, format!("{shown} is not a folder"));

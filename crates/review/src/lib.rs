@@ -58,7 +58,7 @@ impl Companion for Handle {
 /// The colours to choose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ThemeChoice {
-    /// Whatever suits the terminal's background.
+    /// Match the terminal's background.
     #[default]
     Auto,
     /// For a light background.

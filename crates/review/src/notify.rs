@@ -15,13 +15,13 @@ pub const POP_TITLE: &str = "\u{1b}[23;2t";
 /// How a terminal says that a proposal came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Notify {
-    /// Not at all
+    /// Do not notify
     None,
     /// Ring the terminal's bell; tmux marks the window
     Bell,
-    /// Say in the window's title what is pending, and restore the title in the end
+    /// Show what is pending in the window title; the old title is restored on exit
     Title,
-    /// A desktop notification by way of the terminal (OSC 9), where it can do that
+    /// Show a desktop notification, in terminals that support OSC 9
     Osc9,
 }
 

@@ -47,9 +47,9 @@ impl Selector {
                 .symlink_metadata()
                 .is_err_and(|it| it.kind() == ErrorKind::NotFound)
             {
-                let message = format!("there is no folder {}", folder.display());
+                let message = format!("the folder {} does not exist", folder.display());
                 let failure = Failure::new(Kind::Refused, message);
-                return Err(failure.hint("--workspace takes a folder that exists."));
+                return Err(failure.hint("--workspace takes an existing folder."));
             }
             return Ok(Self::Folder(folder));
         }
@@ -60,8 +60,8 @@ impl Selector {
             });
         }
         if is_gone {
-            let failure = Failure::new(Kind::Refused, "the current folder is gone");
-            return Err(failure.hint("Change to a folder that exists."));
+            let failure = Failure::new(Kind::Refused, "the current folder no longer exists");
+            return Err(failure.hint("Change to an existing folder."));
         }
         Ok(Self::Folder(current.to_owned()))
     }
@@ -116,8 +116,8 @@ impl fmt::Display for Missing<'_> {
         };
         match count {
             0 => return Ok(()),
-            1 => f.write_str("; the only one that runs is")?,
-            count => write!(f, "; {count} others run:")?,
+            1 => f.write_str("; the only one running is")?,
+            count => write!(f, "; {count} others are running:")?,
         }
         match self.selector {
             _ if instead.is_empty() => f.write_str(" without a workspace"),
@@ -176,7 +176,7 @@ mod tests {
         );
         let places = ["/p/a.rs", "/p", "/c"].map(Path::new);
         assert_eq!(selector(file(), "/c").places(), places);
-        // Also where the current folder is gone.
+        // Also where the current folder no longer exists.
         assert_eq!(selector(file(), "").places(), places[..2]);
         let workspace = |named: &str| Target {
             workspace: Some(named.into()),
@@ -188,14 +188,17 @@ mod tests {
         );
         let environment = Environment::default().with_current_dir("/");
         let missing = Selector::new(&workspace("no/such"), &environment).unwrap_err();
-        assert_eq!(missing.to_string(), "there is no folder /no/such");
+        assert_eq!(missing.to_string(), "the folder /no/such does not exist");
         let port = Target {
             port: Some(7),
             ..file()
         };
         assert_eq!(selector(port, "/c"), Selector::Port(7));
         let gone = Selector::new(&Target::default(), &Environment::default());
-        assert_eq!(gone.unwrap_err().to_string(), "the current folder is gone");
+        assert_eq!(
+            gone.unwrap_err().to_string(),
+            "the current folder no longer exists"
+        );
     }
 
     #[test]
@@ -214,15 +217,15 @@ mod tests {
         let [a, b] = [companion(1, &["/a", "/c"]), companion(2, &["/b", "/a"])];
         assert_eq!(
             message(folder(), &[a.clone(), b]),
-            "no companion for /x; 2 others run: for /a, /b, /c"
+            "no companion for /x; 2 others are running: for /a, /b, /c"
         );
         assert_eq!(
             message(Selector::Port(9), std::slice::from_ref(&a)),
-            "no companion on port 9; the only one that runs is on 1"
+            "no companion on port 9; the only one running is on 1"
         );
         assert_eq!(
             message(selector(file(), "/c"), std::slice::from_ref(&a)),
-            "no companion for /p/a.rs or the current folder /c; the only one that runs is for /a, /c"
+            "no companion for /p/a.rs or the current folder /c; the only one running is for /a, /c"
         );
         assert_eq!(
             message(selector(file(), ""), &[]),
@@ -230,16 +233,16 @@ mod tests {
         );
         assert_eq!(
             message(folder(), &[companion(1, &[])]),
-            "no companion for /x; the only one that runs is without a workspace"
+            "no companion for /x; the only one running is without a workspace"
         );
         assert_eq!(
             told(" of Pillion's", folder(), &[a]),
-            "no companion of Pillion's for /x; the only one that runs is for /a, /c"
+            "no companion of Pillion's for /x; the only one running is for /a, /c"
         );
         let many: Vec<_> = (1..1000).map(|port| companion(port, &[])).collect();
         assert_eq!(
             message(Selector::Port(9999), &many),
-            "no companion on port 9999; 999 others run: on 1, 10, 100, 101, 102, 103, 104, 105 \
+            "no companion on port 9999; 999 others are running: on 1, 10, 100, 101, 102, 103, 104, 105 \
              and 991 more"
         );
     }

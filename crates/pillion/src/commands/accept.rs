@@ -10,20 +10,20 @@ use crate::cli::Target;
 
 /// Accept a pending diff
 ///
-/// The agent then writes the text that stands in the view: the one that it proposed, unless
-/// somebody edited it there.
+/// The agent then writes the text in the view: the one it proposed, unless somebody edited it
+/// there.
 ///
-/// Agents may propose anew at any moment. `pillion accept 1.3` accepts exactly the third proposal of
-/// diff 1, with a note if the file was changed since. `pillion accept 1` accepts the text that
-/// `pillion diffs 1` has shown in this terminal: a newer proposal is refused with exit code 1, and so is
-/// one whose file was changed since.
+/// An agent may replace its proposal at any moment. `pillion accept 1.3` accepts exactly the third
+/// proposal of diff 1, and prints a note if the file has changed since. `pillion accept 1` accepts
+/// the text that `pillion diffs 1` has shown in this terminal; if the proposal or the file has
+/// changed since, it refuses with exit code 1.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The diff, as `pillion diffs` shows it: its number, or with the revision (`1.3`)
+    /// The diff, as listed by `pillion diffs`: its number, optionally with the revision (`1.3`)
     #[arg(value_name = "DIFF")]
     diff: DiffRef,
 
-    /// Accept this file's text instead (`-`: standard input)
+    /// Accept this file's text instead (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     content_file: Option<PathBuf>,
 
@@ -45,14 +45,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let settled = ControlClient::find(&args.target)?.settle(&settle)?;
     if is_empty {
         stderr::warn(
-            "Gemini CLI and Qwen Code take an empty text for none, and write the one that they proposed",
+            "Gemini CLI and Qwen Code ignore an empty text and write the one that they proposed",
         );
     }
     if settled.file_changed {
         stderr::tell("note: the file changed on disk since the diff was shown to you.");
     }
     if settled.edited {
-        stderr::tell("note: it is accepted with the edits that were made in the view.");
+        stderr::tell("note: the accepted text includes the edits made in the view.");
     }
     Ok(())
 }

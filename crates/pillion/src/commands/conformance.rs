@@ -20,19 +20,19 @@ use crate::cli;
 use crate::failure::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
-/// Check whether a companion keeps the contract, rule by rule
+/// Check a companion against the contract, rule by rule
 ///
-/// For whoever writes a companion, for any editor: speaks to a running one as agents do, and as no
-/// agent would, and says of every rule that can be seen from outside whether it is kept. Opens
-/// views in its editor and closes them again; nothing is written into the workspace. A companion that
-/// is not Pillion's may serve one session only, as VS Code's does: an agent that is connected to it
-/// gets no more answers then, until it is started again.
+/// For authors of companions, for any editor. Talks to a running companion as agents do, and as no
+/// agent would, and reports for every rule that is visible from outside whether the companion
+/// follows it. Opens views in its editor and closes them again; writes nothing into the workspace.
+/// A companion that is not Pillion's may serve only one session, as VS Code's does: an agent that
+/// is connected to it then stops getting answers until it is restarted.
 ///
-/// What only a person can do there is asked for, or done by the commands that are given. They run
-/// in your shell ($SHELL) and find the port in $PILLION_CONFORMANCE_PORT, the file in
+/// For steps that need a person in the editor, you are prompted, or the commands you give are run.
+/// They run in your shell ($SHELL) and get the port in $PILLION_CONFORMANCE_PORT, the file in
 /// $PILLION_CONFORMANCE_FILE and, to move the cursor, the line in $PILLION_CONFORMANCE_LINE.
 ///
-/// Exit code 1 when a MUST is broken (with --strict also for a SHOULD), 3 when there is no
+/// The exit code is 1 if a MUST is broken (with --strict, a SHOULD too), and 3 if there is no
 /// companion.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(value_name = "FILE", conflicts_with_all = ["pid", "workspace", "port"])]
     file: Option<PathBuf>,
 
-    /// The companion whose discovery files name this process
+    /// Check the companion whose discovery files name this process
     #[arg(long, value_name = "N", value_parser = pid, conflicts_with_all = ["workspace", "port"])]
     pid: Option<u32>,
 
@@ -64,24 +64,24 @@ pub struct Args {
     #[arg(long, value_name = "CMD")]
     stop_with: Option<String>,
 
-    /// How long a person, or a command in a person's place, may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
-    patience: u64,
+    /// How long a person, or a command that stands in for one, may take
+    #[arg(long, alias = "patience", value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
+    timeout: u64,
 
-    /// How long to watch a silent event stream; agents give up after 300
+    /// How many seconds to watch a silent event stream; agents give up after 300
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = seconds)]
     idle: u64,
 
-    /// Only these rules, by id (C3.3-post-none), number (C3.3) or chapter (C3)
+    /// Check only these rules, by id (C3.3-post-none), number (C3.3) or chapter (C3)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     only: Vec<String>,
 
-    /// Fail for a broken SHOULD too
+    /// Also fail if a SHOULD is broken
     #[arg(long)]
     strict: bool,
 
     /// Print `{companion, rules: [{id, level, title, result, detail}], summary: {passed, failed,
-    /// skipped}}`; with --list an array of `{id, level, group, title}`
+    /// skipped}}`; with --list, an array of `{id, level, group, title}`
     #[arg(long)]
     json: bool,
 
@@ -89,7 +89,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
-    /// Print the rules and check nothing
+    /// List the rules without checking anything
     #[arg(long, conflicts_with_all = ["file", "pid", "workspace", "port", "junit"])]
     list: bool,
 }
@@ -164,7 +164,7 @@ fn check(
     is_wanted: impl Fn(&Rule) -> bool,
     tell: impl FnMut(&Row),
 ) -> anyhow::Result<Report> {
-    let help = Duration::from_secs(args.patience);
+    let help = Duration::from_secs(args.timeout);
     let commands = Commands {
         accept: args.accept_with.clone(),
         reject: args.reject_with.clone(),
@@ -204,7 +204,7 @@ fn interrupted(kind: Kind, is_clean: bool) -> Failure {
     if is_clean {
         return Failure::new(kind, "interrupted; no view is left open");
     }
-    let message = "interrupted, and the companion does not answer: a view may be open still";
+    let message = "interrupted, and the companion does not respond: a view may still be open";
     Failure::new(kind, message).hint("Close the diff of pillion-conformance-….txt in the editor.")
 }
 
@@ -236,7 +236,7 @@ fn verdict(report: &Report, is_strict: bool) -> anyhow::Result<()> {
         }
         let message = format!("the companion does not conform: {counted}");
         let hint = format!(
-            "`--only {}` looks at the first of them again.",
+            "`--only {}` checks the first of them again.",
             broken[0].rule.id
         );
         return Err(Failure::new(Kind::Refused, message).hint(hint).into());

@@ -25,16 +25,19 @@ const FIRST: Duration = Duration::from_secs(1);
 /// later (C4.2).
 const SECOND: Duration = Duration::from_millis(300);
 
-/// Show what an agent would see here, now
+/// Show the context that an agent gets from here
 ///
-/// The open files, the most recently focused first, with cursor and selection of the active one
-/// (`*`), cut as agents cut them: 10 files, and 16384 characters of the selection. Also from companions
-/// that are not Pillion's: it opens a session there as an agent does, and asks before. Such a companion
-/// may serve one session only, as VS Code's does, and an agent that is connected to it gets no more
-/// answers then.
+/// Prints the open files, most recently focused first, with the cursor and the selection of the
+/// active file (`*`), truncated as agents truncate them: 10 files, and 16384 characters of the
+/// selection.
+///
+/// Also works with companions that are not Pillion's, but asks first, because it opens a session
+/// there as an agent does. Such a companion may serve only one session, as VS Code's does; an agent
+/// that is connected to it then stops getting answers.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print again whenever it changes, until Ctrl-C; goes on when the companion is started again
+    /// Print the context again whenever it changes, until Ctrl-C; reconnects if the companion
+    /// restarts
     #[arg(long)]
     follow: bool,
 
@@ -136,7 +139,7 @@ fn tell(status: &Status, is_away: &mut bool) {
         Status::Connected(_) => stderr::tell("The companion is back."),
         Status::Disconnected { .. } if was_away => {}
         Status::Disconnected { reason } => stderr::tell(format_args!(
-            "The companion went away ({reason}); waiting for it to come back."
+            "Lost the companion ({reason}); waiting for it to come back."
         )),
     }
 }
@@ -182,7 +185,7 @@ impl Printer {
         self.is_first = false;
         let editor = visible::one_line(&self.editor);
         let mut out = io::stdout().lock();
-        writeln!(out, "{editor} has not said yet what is open")?;
+        writeln!(out, "{editor} has not reported its open files yet")?;
         if out.is_terminal() {
             out.flush()?;
         }
@@ -207,7 +210,7 @@ fn describe(context: &IdeContext, editor: &str, home: Option<&Path>) -> String {
     if let Some(is_trusted) = state.and_then(|it| it.is_trusted) {
         let not = if is_trusted { "" } else { "not " };
         text.push_str(&format!(
-            "the editor says that this workspace is {not}trusted\n"
+            "the editor reports this workspace as {not}trusted\n"
         ));
     }
     text
@@ -264,7 +267,7 @@ mod tests {
         assert_eq!(
             text,
             "* ~/x⟨U+009B⟩.rs:3:7\n    │ a␛[2J\n    │ \n    │ b\n  /tmp/y\n\
-             the editor says that this workspace is not trusted\n"
+             the editor reports this workspace as not trusted\n"
         );
         let empty = describe(&IdeContext::default(), "Neo\u{7}vim", None);
         assert_eq!(empty, "no file is open in Neo␇vim\n");

@@ -81,13 +81,13 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
     let cannot = || Failure::new(Kind::Refused, format!("cannot read {shown}"));
     let bytes = bytes.with_context(cannot)?;
     if bytes.len() > MAX_CONTENT {
-        let message = format!("{shown} is longer than {MAX_CONTENT} bytes, which is the most");
+        let message = format!("{shown} is longer than the limit of {MAX_CONTENT} bytes");
         return Err(Failure::new(Kind::Refused, message).into());
     }
     String::from_utf8(bytes).map_err(|_| {
         let failure = Failure::new(Kind::Refused, format!("{shown} is not UTF-8"));
         failure
-            .hint("Agents exchange text; convert the file first.")
+            .hint("Agents accept only text; convert the file to UTF-8 first.")
             .into()
     })
 }
@@ -103,12 +103,12 @@ fn failure(error: ClientError) -> anyhow::Error {
         ClientError::Refused(reason) => Failure::new(kind, reason).into(),
         ClientError::Diff(error) => diff_failure(&error).into(),
         ClientError::Silent { .. } => Failure::new(kind, message)
-            .hint("Was it suspended with Ctrl-Z? `fg` in its terminal lets it go on.")
+            .hint("Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.")
             .into(),
         other => {
-            let message = "the companion cannot be reached";
+            let message = "cannot reach the companion";
             let failure = Failure::new(kind, message)
-                .hint("If another version of Pillion started it, start it again.");
+                .hint("If another version of Pillion started it, restart it.");
             anyhow::Error::new(other).context(failure)
         }
     }
@@ -118,7 +118,7 @@ fn failure(error: ClientError) -> anyhow::Error {
 fn diff_failure(error: &DiffError) -> Failure {
     let failure = Failure::new(Kind::Refused, error.to_string());
     match error {
-        DiffError::NotPending { .. } => failure.hint("`pillion diffs` lists the pending ones."),
+        DiffError::NotPending { .. } => failure.hint("`pillion diffs` lists the pending diffs."),
         DiffError::OtherRevision { id, .. } => {
             failure.hint(format!("`pillion diffs {id}` shows what is proposed now."))
         }
@@ -126,8 +126,7 @@ fn diff_failure(error: &DiffError) -> Failure {
             "`pillion diffs {id}` shows it; `pillion accept {id}.{current}` accepts exactly that one."
         )),
         DiffError::FileChanged { id, current } => failure.hint(format!(
-            "Look at the file, and at `pillion diffs {id}` again; `pillion accept {id}.{current}` \
-             accepts all the same."
+            "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{current}` accepts it anyway."
         )),
         DiffError::Failed { .. } => failure,
     }

@@ -11,10 +11,10 @@ use crate::failure::{Failure, Kind};
 /// As much of a command line is shown to people: that of a Java program fills a screen.
 const MAX_COMMAND: usize = 200;
 
-/// Tell which editor this terminal runs in
+/// Show which editor this terminal runs in
 ///
-/// By the processes above, the nearest editor first, and by the variables that editors set in their
-/// terminals. Exit code 1: no editor is recognised.
+/// Recognises it by the parent processes, nearest first, and by the variables that editors set in
+/// their terminals. The exit code is 1 if no editor is recognised.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print a JSON object: `{name, displayName, pid, command, via}`
@@ -36,9 +36,8 @@ struct Printed<'a> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let chain = process::chain(std::process::id());
     let detection = detect(&Environment::current(), &chain).ok_or_else(|| {
-        Failure::new(Kind::Refused, "no editor is recognised above this terminal").hint(
-            "Run it in an editor's own terminal. Agents need no editor that they recognise: \
-             `pillion run` connects one from any terminal.",
+        Failure::new(Kind::Refused, "no editor was recognised among this terminal's parent processes").hint(
+            "Run this in an editor's own terminal. Agents do not need a recognised editor: `pillion run` connects one from any terminal.",
         )
     })?;
     let mut out = io::stdout().lock();

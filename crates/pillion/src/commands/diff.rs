@@ -26,44 +26,44 @@ use crate::second_session::Consent;
 /// How long the editor may take to open or close the view when this command is to end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Propose a text for a file in the running editor, and wait for the decision
+/// Propose new content for a file in the running editor, and wait for the decision
 ///
-/// Prints the accepted text, which the reviewer may have edited: byte for byte, except to a
-/// terminal. The exit code is 1 if it was rejected or not decided in time, 3 if the editor went
-/// away without a word. Ctrl-C closes the view. If FILE already has this text, it counts as
-/// accepted.
+/// Prints the accepted text, which the reviewer may have edited: byte for byte, unless standard
+/// output is a terminal. The exit code is 1 if the change was rejected or not decided in time, and
+/// 3 if the editor went away without an answer. Ctrl-C closes the view. If FILE already has this
+/// text, it counts as accepted.
 ///
-/// The editor is the one whose workspace holds FILE; if there is none, that of the current folder. If
-/// its companion is not Pillion's, this asks before: such a companion may serve one session only, as
-/// VS Code's does, and an agent that is connected to it gets no more answers then.
+/// The editor is the one whose workspace contains FILE, else the one of the current folder. If its
+/// companion is not Pillion's, this command asks first: such a companion may serve only one
+/// session, as VS Code's does, and an agent that is connected to it then stops getting answers.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
-    /// The file to change; it may not be there yet
+    /// The file to change; it need not exist yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Propose this file's text (`-`: standard input)
+    /// Propose this file's text (`-` for standard input)
     ///
-    /// Standard input that is empty is refused if FILE is not: the command before the pipe has failed
-    /// then. An empty file that is named here is proposed.
+    /// Empty standard input is refused unless FILE is empty too: the command before the pipe
+    /// probably failed. To propose an empty text, name an empty file.
     #[arg(long, value_name = "FILE", default_value = "-")]
     content_file: PathBuf,
 
-    /// Write the accepted text into FILE instead of printing it
+    /// Write the accepted text to FILE instead of printing it
     ///
-    /// Refused, and the accepted text kept elsewhere, if FILE was changed in the meantime, unless the
-    /// reviewer saw that change in `pillion review`.
+    /// If FILE has changed in the meantime, nothing is written and the accepted text is kept
+    /// elsewhere, unless the reviewer saw that change in `pillion review`.
     #[arg(long)]
     write: bool,
 
-    /// Give up after this time, such as `90`, `90s`, `5m` or `1h`, also where the editor does not
-    /// answer [default: wait for ever]
+    /// Give up after this time, such as `90`, `90s`, `5m` or `1h`, even if the editor does not
+    /// respond [default: wait forever]
     #[arg(long, value_name = "DURATION", value_parser = limit::parse)]
     timeout: Option<Duration>,
 
     /// Print `{path, outcome, content}`; `outcome` is `accepted`, `unchanged`, `rejected` or
-    /// `timedOut`, and the first two have a `content`
+    /// `timedOut`; `content` is there for the first two
     #[arg(long, conflicts_with = "write")]
     json: bool,
 
@@ -126,7 +126,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let text = proposed(&args.content_file, Path::new(&path))?;
     let end = if save::holds(Path::new(&path), &text) {
         stderr::tell(format_args!(
-            "{path} has that text already: nobody is asked"
+            "{path} already has this text: there is nothing to decide"
         ));
         End::Unchanged(text)
     } else {
@@ -159,9 +159,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 /// The path as it is sent: the companion finds out where it really leads.
 fn file_path(file: &Path) -> anyhow::Result<String> {
     if file == Path::new("-") {
-        let message = "FILE is the file to change, and `-` is none";
+        let message = "FILE names the file to change, and cannot be `-`";
         return Err(Failure::new(Kind::Usage, message)
-            .hint("The text comes from standard input anyway. A file of that name is `./-`.")
+            .hint(
+                "The text comes from standard input anyway. For a file of that name, write `./-`.",
+            )
             .into());
     }
     let shown = file.display();
@@ -183,9 +185,8 @@ fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
     if !save::is_output(path) {
         return Ok(());
     }
-    let message = format!("standard output goes into {} itself", path.display());
-    let hint = "Use `--write` instead. With `>` the shell has emptied the file before this command \
-                ran: restore its text first.";
+    let message = format!("standard output is redirected to {} itself", path.display());
+    let hint = "Use `--write` instead. With `>`, the shell emptied the file before this command started: restore its text first.";
     Err(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
@@ -317,9 +318,9 @@ fn stopped(stop: Stop, is_closed: bool) -> Failure {
     if is_closed {
         return Failure::new(kind, what);
     }
-    let message = format!("{what}, and the editor does not answer: it may show the change still");
+    let message = format!("{what}, and the editor does not respond: it may still show the change");
     Failure::new(kind, message)
-        .hint("Was it suspended with Ctrl-Z? `fg` in its terminal lets it go on.")
+        .hint("Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.")
 }
 
 /// Prints the text, or what tells of it; an accepted text that cannot be printed is kept.

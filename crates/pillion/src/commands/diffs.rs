@@ -10,19 +10,19 @@ use serde::Serialize;
 use super::control_client::ControlClient;
 use crate::cli::Target;
 
-/// List the diffs that wait for you, or print one's proposed text
+/// List pending diffs, or print the proposed text of one
 ///
-/// `1.3` is the third proposal of the agent for diff 1: `pillion accept 1.3` accepts that one and no
-/// other. Behind ` -> ` is the file that a path really leads to, where links lead elsewhere.
+/// `1.3` is the agent's third proposal for diff 1: `pillion accept 1.3` accepts that proposal and
+/// no other. If a path leads elsewhere through links, ` -> ` shows the real file.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Print the proposed text of this diff (`1`, or `1.3` and no newer one): byte for byte, except
-    /// to a terminal
+    /// Print the proposed text of this diff (`1`, or `1.3` for that proposal only): byte for byte,
+    /// unless standard output is a terminal
     #[arg(value_name = "DIFF")]
     diff: Option<DiffRef>,
 
-    /// Print a JSON array of `{diff, id, revision, agent, path, leadsTo}`; with DIFF that object
-    /// alone, with the text as `proposed`
+    /// Print a JSON array of `{diff, id, revision, agent, path, leadsTo}`; with DIFF, only that
+    /// object, with the text as `proposed`
     #[arg(long)]
     json: bool,
 

@@ -19,21 +19,21 @@ use crate::failure::{Failure, Kind};
 /// How long it may be quiet in a terminal: whoever does not answer is given several seconds.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Say why an agent does or does not connect from here, and what to do
+/// Explain why an agent does or does not connect from here, and how to fix it
 ///
-/// Walks the whole way from the agent to the editor, as the agent that is installed here would if
-/// you started it in this terminal now: its release, its settings, where it looks, which companion
-/// it takes, whether that answers. Names the first thing that breaks, with the command that fixes
-/// it, and then everything else. Changes nothing, and prints no tokens.
+/// Follows the whole path from the agent to the editor, as the installed agent would if you started
+/// it in this terminal now: its release, its settings, where it looks, which companion it picks,
+/// and whether that companion answers. Reports the first thing that breaks, with the command that
+/// fixes it, and then everything else. Changes nothing and prints no tokens.
 ///
 /// The exit code is 0 if the agent would connect, and 1 if not.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The agent [default: each that is installed]
+    /// The agent [default: every installed one]
     #[arg(value_name = "AGENT", value_parser = agents())]
     agent: Option<Dialect>,
 
-    /// Look as if the agent were started in this folder [default: the current folder]
+    /// Check as if the agent were started in this folder [default: the current folder]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
@@ -86,7 +86,7 @@ fn noticed<T>(work: impl FnOnce() -> T) -> T {
             scope.spawn(move || {
                 if waiting.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
                     stderr::tell(
-                        "note: something does not answer at once, and is given a few seconds.",
+                        "note: still waiting for a companion to respond, for a few seconds at most.",
                     );
                 }
             });
@@ -102,8 +102,8 @@ fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     let folder = named.unwrap_or_else(|| PathBuf::from("."));
     let shown = folder.display();
     let real = canonicalize(&folder).with_context(|| {
-        Failure::new(Kind::Refused, format!("there is no folder {shown}"))
-            .hint("Change to a folder that exists, or name one with --workspace.")
+        Failure::new(Kind::Refused, format!("the folder {shown} does not exist"))
+            .hint("Change to an existing folder, or name one with --workspace.")
     })?;
     if !real.is_dir() {
         let failure = Failure::new(Kind::Refused, format!("{shown} is not a folder"));

@@ -19,7 +19,7 @@ use crate::failure::{Failure, Kind};
 use crate::wiring::shell::Shell;
 use crate::wiring::{Surroundings, Wiring};
 
-/// Print shell lines that wire this terminal's agents to the companion of this folder
+/// Print shell commands that wire this terminal's agents to the companion of this folder
 ///
 /// For a terminal outside the editor, where an agent finds no companion or the wrong one:
 ///
@@ -27,14 +27,14 @@ use crate::wiring::{Surroundings, Wiring};
 ///   fish        pillion env | source
 ///   PowerShell  pillion env | Invoke-Expression
 ///
-/// Of several companions it takes the one of the editor that this terminal runs in, else the one
-/// with the deepest workspace folder, else the one used last. Each agent gets a companion that
-/// serves it. The lines hold a token: whatever is started from that terminal can read it. Without a
-/// companion they only take out what leads nowhere, and the exit code is 3.
+/// If several companions serve this folder, it picks the one of the editor that this terminal runs
+/// in, else the one with the deepest workspace folder, else the one used last. Each agent gets a
+/// companion that serves it. The output contains a token: everything started from that terminal can
+/// read it. Without a companion, the output only unsets stale variables, and the exit code is 3.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The shell that is to read the lines [default: the one that runs this, else $SHELL]
+    /// The shell that evaluates the output [default: the one that runs this command, else $SHELL]
     #[arg(long, value_enum)]
     shell: Option<Shell>,
 
@@ -83,9 +83,9 @@ fn asking(environment: &Environment) -> anyhow::Result<Shell> {
         let known = Shell::value_variants().iter();
         let known: Vec<_> = known.filter_map(Shell::to_possible_value).collect();
         let known: Vec<_> = known.iter().map(PossibleValue::get_name).collect();
-        Failure::new(Kind::Usage, "the shell that is to read this is none that is known")
+        Failure::new(Kind::Usage, "cannot tell which shell evaluates the output")
             .hint(format!(
-                "Name it with --shell: {}; `sh` stands for every POSIX shell. In any other, `pillion run` starts an agent that is wired.",
+                "Name it with --shell: {}; `sh` stands for every POSIX shell. In any other shell, start the agent with `pillion run`.",
                 known.join(", ")
             ))
             .into()

@@ -17,23 +17,22 @@ use pillion_companion::now_ms;
 /// The lines of a larger file are not counted.
 const MAX_FILE: u64 = 64 << 20;
 
-/// Tell the companion which file is in focus
+/// Tell the companion which file has the focus
 ///
-/// For scripts and key bindings of editors that have no plugin. Agents see the file as the active
-/// one, until another file is focused. Returns when they have been told: an agent that is started
-/// afterwards sees this file, too. A line past the end is the last one, as with `vi +LINE`, and a column
-/// past the end of its line is that end.
+/// For scripts and key bindings of editors without a plugin. Agents see the file as the active one
+/// until another file gets the focus. The command returns once the change has reached the agents;
+/// an agent that starts later sees it too. A line past the end of the file means the last line, as
+/// with `vi +LINE`, and a column past the end of its line means the end of that line.
 ///
-/// It is told to the companion whose workspace holds FILE; if there is none, to that of the current
-/// folder.
+/// The companion is the one whose workspace contains FILE, else the one of the current folder.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
-    /// The file, with the cursor's line and column from 1 if they are known
+    /// The file, optionally with the cursor's line and column, counted from 1
     #[arg(value_name = "FILE[:LINE[:COLUMN]]")]
     file: OsString,
 
-    /// The selected text (`-`: standard input)
+    /// The selected text (`-` for standard input)
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     selection: Option<String>,
 
@@ -81,7 +80,7 @@ fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Cursor>)> {
             format!("there is no file {shown}")
         };
         Failure::new(Kind::Refused, message)
-            .hint("Agents are only told of files that exist on disk; save it first.")
+            .hint("Agents see only files that exist on disk; save it first.")
     })?;
     let path =
         absolute(&path).with_context(|| format!("cannot make {} absolute", path.display()))?;

@@ -13,20 +13,20 @@ use crate::install::{self, Installer, Machine, Options, Outcome, Plan, Step};
 
 /// Install what an editor needs to work with agents
 ///
-/// Neovim gets Pillion's plugin, which this program holds, as a package: no settings of yours are
-/// touched. VS Code, its forks and Positron get the agents' own extensions, through the editor's
-/// own command. What is there and is not Pillion's stays as it is, unless you say `--force`.
+/// Neovim gets Pillion's plugin, which is built into this program, as a package; your settings are
+/// not touched. VS Code, its forks and Positron get the agents' own extensions, through the
+/// editor's own command. Files that are not Pillion's stay as they are, unless you pass `--force`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The editor
     #[arg(value_parser = editors(), required_unless_present = "list")]
     editor: Option<String>,
 
-    /// Show the editors, which of them are on this machine, and what they have
+    /// List the editors, which of them are on this machine, and what is installed in them
     #[arg(long, conflicts_with_all = ["editor", "dry_run", "force", "agent"])]
     list: bool,
 
-    /// Move aside what is in the way, and install even if there is another copy
+    /// Move existing files aside, and install even if there is another copy
     #[arg(long)]
     force: bool,
 
@@ -37,7 +37,7 @@ pub struct Args {
 /// What installing and its opposite have in common.
 #[derive(Debug, clap::Args)]
 pub struct Shared {
-    /// Show what would be done, and change nothing
+    /// Show what would be done, but change nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -93,7 +93,7 @@ impl Shared {
     /// When an agent is named, and what the editor gets is for all of them.
     pub fn options(&self, editor: &dyn Installer, force: bool) -> anyhow::Result<Options> {
         if self.agent.is_some() && !editor.is_for_one_agent() {
-            let message = format!("{}'s plugin is for every agent", editor.display_name());
+            let message = format!("{}'s plugin serves every agent", editor.display_name());
             return Err(Failure::new(Kind::Usage, message)
                 .hint("Leave out `--agent`.")
                 .into());
@@ -143,9 +143,9 @@ impl Shared {
         let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
         let is_undone = plan.steps.iter().all(Step::is_undone_by_failure);
         let hint = if is_undone {
-            "What failed changed nothing. Fix the cause and run it again."
+            "The failed step changed nothing. Fix the cause and run it again."
         } else {
-            "Fix the cause and run it again; what is installed already stays as it is."
+            "Fix the cause and run it again; what is already installed stays as it is."
         };
         Err(Failure::new(Kind::Refused, message).hint(hint).into())
     }

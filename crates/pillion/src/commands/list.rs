@@ -21,11 +21,12 @@ const MAX_WARNINGS: usize = 8;
 
 /// List the companions on this machine
 ///
-/// Pillion's and others' (VS Code's, JetBrains'), with the agents and the pending diffs of
-/// Pillion's. The one that commands in this folder talk to is marked with `*`.
+/// Lists Pillion's companions and others (VS Code's, JetBrains'), with the agents and pending diffs
+/// of Pillion's. `*` marks the one that commands in this folder talk to.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Also show companions that are gone and left their discovery files, and why they count as gone
+    /// Also show companions that are gone but left their discovery files, and why they count as
+    /// gone
     #[arg(long)]
     all: bool,
 
@@ -63,7 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             "companions are"
         };
         stderr::tell(format_args!(
-            "{gone} {what} gone and left files: `pillion list --all` shows them."
+            "{gone} {what} gone but left files: `pillion list --all` shows them."
         ));
     }
     Ok(())
@@ -116,7 +117,7 @@ fn warnings(
     }
     let more = all.len().saturating_sub(MAX_WARNINGS);
     all.truncate(MAX_WARNINGS);
-    all.extend((more > 0).then(|| format!("{more} more files were not read, either")));
+    all.extend((more > 0).then(|| format!("{more} more files were not read")));
     all
 }
 
@@ -125,9 +126,9 @@ fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Re
     if args.json {
         writeln!(out, "{}", visible::json(&serde_json::to_string(listed)?))?;
     } else if listed.is_empty() {
-        writeln!(out, "no companion runs on this machine")?;
+        writeln!(out, "no companion is running on this machine")?;
         stderr::tell(
-            "hint: Start one with `pillion` in the folder that you work in, or open an editor that has one.",
+            "hint: Start one with `pillion` in the folder you work in, or open an editor that has one.",
         );
     } else {
         let width = if out.is_terminal() {

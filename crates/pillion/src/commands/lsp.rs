@@ -4,18 +4,18 @@ use pillion_lsp::{Error, Options};
 
 use crate::failure::{Failure, Kind};
 
-/// Serve an editor over its language-server client
+/// Serve an editor through its language-server client
 ///
-/// The editor starts this command and talks to it over standard input and output, so there is
-/// nothing to see in a terminal. Plugins of Pillion use a protocol of their own, every other
-/// language-server client gets diagnostics and code actions.
+/// The editor starts this command and talks to it over standard input and output; there is nothing
+/// to see in a terminal. Pillion's plugins use a protocol of their own; any other language-server
+/// client gets diagnostics and code actions.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Who the editor is, if it does not say so itself
+    /// The editor's name, if its client does not send one
     #[arg(long, value_name = "NAME")]
     editor: Option<String>,
 
-    /// The program that opens a file in the editor, if the editor cannot by itself
+    /// The program that opens a file in the editor, if its client cannot
     #[arg(long, value_name = "PROGRAM")]
     open_with: Option<String>,
 }
@@ -35,10 +35,9 @@ fn refused(error: Error) -> anyhow::Error {
     let failure = Failure::new(Kind::Refused, error.to_string());
     match error {
         Error::Hasty => failure
-            .hint("Nothing is lost; pending diffs were rejected.")
+            .hint("Nothing is lost: pending diffs were rejected.")
             .into(),
-        Error::Malformed(cause) => anyhow::Error::new(cause).context(
-            failure.hint("Only editors talk to this command; start it from one, and see --log."),
-        ),
+        Error::Malformed(cause) => anyhow::Error::new(cause)
+            .context(failure.hint("This command is for editors: start it from one, or see --log.")),
     }
 }

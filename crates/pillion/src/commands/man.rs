@@ -7,12 +7,12 @@ use clap::CommandFactory;
 use crate::cli::Cli;
 use crate::failure::{Failure, Kind};
 
-/// Print the manual page, or the one of a command
+/// Print the manual page of pillion or of one of its commands
 ///
 /// Read it with `pillion man | man -l -`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The command; without it, the page of pillion itself
+    /// The command [default: pillion itself]
     command: Option<String>,
 }
 

@@ -7,11 +7,12 @@ use crate::cli::Target;
 
 /// Reject a pending diff
 ///
-/// `pillion reject 1` rejects whatever the agent proposes now, and `pillion reject 1.3` exactly the
-/// third proposal of diff 1: a newer one is left pending, with exit code 1.
+/// `pillion reject 1` rejects whatever the agent proposes now. `pillion reject 1.3` rejects exactly
+/// the third proposal of diff 1; if there is a newer one, the diff stays pending and the exit code
+/// is 1.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The diff, as `pillion diffs` shows it: its number, or with the revision (`1.3`)
+    /// The diff, as listed by `pillion diffs`: its number, optionally with the revision (`1.3`)
     #[arg(value_name = "DIFF")]
     diff: DiffRef,
 

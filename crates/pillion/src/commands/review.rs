@@ -11,20 +11,21 @@ use crate::failure::{Failure, Kind};
 use crate::workspace;
 use pillion_review::{Notify, ThemeChoice};
 
-/// Review what agents propose, in this terminal (the default command)
+/// Review the changes that agents propose, in this terminal (the default command)
 ///
-/// Start `gemini` or `qwen` in another terminal, in the same folder. Its changes open here as diffs
-/// that you accept, reject, edit, or take apart hunk by hunk. `?` shows the keys.
+/// Start `gemini` or `qwen` in another terminal, in the same folder. Its changes open here as
+/// diffs, which you accept, reject, edit, or pick apart hunk by hunk. Press `?` for the keys.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
     roots: Roots,
 
-    /// The colours
+    /// The colour theme
     #[arg(long, value_enum, default_value_t)]
     theme: ThemeChoice,
 
-    /// How to say that a proposal came, where you look at something else; several with commas
+    /// How to notify you of a new proposal while you are looking at something else; separate
+    /// several with commas
     #[arg(
         long,
         value_enum,
@@ -34,11 +35,11 @@ pub struct Args {
     )]
     notify: Vec<Notify>,
 
-    /// Do not show agents the files that you save
+    /// Do not share the files you save with agents
     #[arg(long)]
     no_watch: bool,
 
-    /// Propose a sample change, to see how it works without an agent
+    /// Propose a sample change, to try the review without an agent
     #[arg(long)]
     demo: bool,
 }
@@ -46,7 +47,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     pillion_review::check().map_err(|error| {
         Failure::new(Kind::Usage, error.to_string())
-            .hint("Without a terminal, run `pillion serve`, and answer with `pillion accept`.")
+            .hint("Without a terminal, run `pillion serve` and answer with `pillion accept`.")
     })?;
     let mut roots = workspace::roots(&args.roots.roots)?;
     let demo = args.demo.then(Demo::prepare).transpose()?;
@@ -67,7 +68,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let companion =
         Companion::start(options, front.clone()).context("cannot start the companion")?;
     let start = |demo: Demo| {
-        let file = companion.files().first().context("no agent can find us")?;
+        let file = companion
+            .files()
+            .first()
+            .context("no agent can find this companion")?;
         demo.start(file, move |told| front.notice(told))
     };
     let _demo_folder = demo.map(start).transpose()?;
@@ -88,6 +92,6 @@ fn neighbours(environment: &Environment, roots: &[std::path::PathBuf]) -> Option
         .find(|other| other.roots.iter().any(|root| roots.contains(root)))?;
     let (name, pid) = (&other.ide.display_name, other.pid);
     Some(format!(
-        "{name} (process {pid}) serves this folder too: an agent may connect to either"
+        "{name} (process {pid}) also serves this folder: an agent may connect to either"
     ))
 }

@@ -26,22 +26,23 @@ use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use crate::wiring::{Surroundings, Wiring};
 
-/// Start an agent that is wired to the companion of this folder
+/// Start an agent wired to the companion of this folder
 ///
-/// From any terminal, also one outside the editor. Of several companions it takes the one of the
-/// editor that this terminal runs in, else the one with the deepest workspace folder, else the one
-/// used last. Then this command becomes the agent: keys, signals and exit code are the agent's. If
-/// no companion serves this folder, the agent starts without one, and a line says so.
+/// Works in any terminal, inside or outside the editor. If several companions serve this folder, it
+/// picks the one of the editor that this terminal runs in, else the one with the deepest workspace
+/// folder, else the one used last. The agent then replaces this command: keys, signals and exit
+/// code are the agent's. If no companion serves this folder, the agent starts without one, and a
+/// note says so.
 ///
-/// Everything after AGENT is passed on unchanged: `pillion run qwen --approval-mode default`.
-/// For an agent that is started in another way, as by `npx`, see `pillion env`.
+/// Everything after AGENT is passed on unchanged: `pillion run qwen --approval-mode default`. For
+/// an agent that is started in another way, such as with `npx`, see `pillion env`.
 ///
-/// A script of your own on PATH that is named as the agent may run this: it starts the one behind the
-/// script.
+/// A script of your own on PATH that has the agent's name may call this: it starts the agent
+/// further down PATH, not the script again.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pillion run [OPTIONS] <AGENT> [ARGS]...")]
 pub struct Args {
-    /// Show what would be set and run, and run nothing; tokens are shown as `…`
+    /// Show what would be set and run, but run nothing; tokens are shown as `…`
     #[arg(long)]
     print: bool,
 
@@ -52,7 +53,7 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// `gemini` or `qwen`, also as a path to it, and behind it the agent's own arguments
+    /// `gemini` or `qwen`, or a path to one of them, followed by the agent's own arguments
     // One list, so that no option behind the agent is taken for one of ours.
     #[arg(
         value_names = ["AGENT", "ARGS"],
@@ -141,7 +142,7 @@ impl<'a> Start<'a> {
             let names = Dialect::AGENTS.map(Dialect::name).join(" and ");
             let message = format!("there is no agent {}", command.display());
             Failure::new(Kind::Usage, message).hint(format!(
-                "The agents are {names}. `pillion env` wires a shell, for one that is started in another way."
+                "The agents are {names}. For one that is started in another way, `pillion env` wires the shell."
             ))
         })?;
         Ok(Self {
@@ -162,19 +163,19 @@ impl<'a> Start<'a> {
         let (agent, shown) = (self.agent, Path::new(self.command).display());
         if error.kind() != io::ErrorKind::NotFound {
             let failure = Failure::new(Kind::Refused, format!("cannot start {shown}")).hint(
-                format!("Run `{shown} --version` to see whether it runs by itself."),
+                format!("Run `{shown} --version` to see whether it runs at all."),
             );
             return anyhow::Error::new(error).context(failure);
         }
         if let Some(path) = dangling(Path::new(self.command)) {
             let message = format!("{} cannot be run", path.display());
             let failure = Failure::new(Kind::Refused, message)
-                .hint("What it leads to, or the program that its first line names, is gone: install both again.");
+                .hint("The file it links to, or the interpreter in its first line, is missing: reinstall it.");
             return anyhow::Error::new(error).context(failure);
         }
         if !is_bare(Path::new(self.command)) {
             let message = format!("there is no program {shown}");
-            let hint = format!("`pillion run {}` takes the one on PATH.", agent.name());
+            let hint = format!("`pillion run {}` uses the one on PATH.", agent.name());
             return Failure::new(Kind::Refused, message).hint(hint).into();
         }
         let message = format!("{agent} is not installed: there is no `{shown}` on PATH");

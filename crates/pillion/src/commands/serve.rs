@@ -19,8 +19,8 @@ use crate::workspace;
 
 /// Run a headless companion, for scripts and containers
 ///
-/// Prints one JSON line when agents can find it, `{"port", "pid", "files"}`, and runs until it
-/// gets a signal. Its diffs wait for `pillion accept` and `pillion reject`.
+/// Prints one line of JSON, `{"port", "pid", "files"}`, once agents can find it, and runs until it
+/// receives a signal. Its diffs wait for `pillion accept` or `pillion reject`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         // Its warnings say why: they come before it has stopped.
         drop(companion);
         let message = "no agent can find this companion: no discovery file could be written";
-        let hint = "Make one of the directories above writable, or set TMPDIR to one that is, for agents, too.";
+        let hint = "Make one of the directories above writable, or set TMPDIR to a writable one, for the agents too.";
         return Err(Failure::new(Kind::Refused, message).hint(hint).into());
     }
     let ready = json!({
@@ -51,7 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{ready}")
         .and_then(|()| out.flush())
-        .context("cannot say that the companion is ready")?;
+        .context("cannot report that the companion is ready")?;
     companion.wait();
     Ok(())
 }

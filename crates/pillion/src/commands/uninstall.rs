@@ -5,8 +5,8 @@ use crate::install::Machine;
 
 /// Remove what `pillion install` installed
 ///
-/// Files that you changed or added stay, and are named. What something else installed, such as a
-/// plugin manager, is left alone.
+/// Keeps files that you changed or added, and lists them. Leaves alone what something else installed,
+/// such as a plugin manager.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The editor

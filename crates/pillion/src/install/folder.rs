@@ -66,7 +66,7 @@ impl State {
         match Marker::read(target)? {
             Some(marker) => Ours::look(target, marker).map(State::Ours),
             None if marker.symlink_metadata().is_ok() => Ok(State::Foreign(format!(
-                "a folder whose {} is damaged",
+                "a folder with a damaged {}",
                 Marker::NAME
             ))),
             None => Ok(State::Foreign(
@@ -175,7 +175,10 @@ fn make_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn named(folder: &Path, error: io::Error) -> io::Error {
     let place = folder.display();
     let what = match fs::read_link(folder) {
-        Ok(to) => format!("{place} is a link to {}, which is not there", to.display()),
+        Ok(to) => format!(
+            "{place} is a link to {}, which does not exist",
+            to.display()
+        ),
         Err(_) => format!("{place}: {error}"),
     };
     io::Error::new(error.kind(), what)

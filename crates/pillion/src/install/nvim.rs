@@ -22,7 +22,7 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/nvim_files.
 /// A file that every copy of the plugin has.
 const OF_THE_PLUGIN: &str = "lua/pillion/client.lua";
 
-const NEXT: &str = "Then start Neovim again; `:checkhealth pillion` says whether all is well.";
+const NEXT: &str = "Restart Neovim; `:checkhealth pillion` then checks the installation.";
 
 /// Neovim.
 #[derive(Debug)]
@@ -75,12 +75,11 @@ impl Installer for Neovim {
         let package = folders.package(machine);
         let mut notes = notes(machine, &folders, &package.target);
         if let Some(other) = folders.other_copy(machine, &package.target) {
-            let message = format!("the plugin is in {} already", other.display());
+            let message = format!("the plugin is already in {}", other.display());
             if !options.force {
                 return Err(Failure::new(Kind::Refused, message)
                     .hint(
-                        "That is a plugin manager's place, or your own: update it there, or \
-                         remove it there first. `--force` installs a second copy.",
+                        "A plugin manager, or you, put it there: update that copy, or remove it first. `--force` installs a second copy.",
                     )
                     .into());
             }
@@ -114,8 +113,8 @@ impl Folders {
                 .any(|part| part.is_empty() || *part == "." || *part == "..")
         });
         let app = app.ok_or_else(|| {
-            Failure::new(Kind::Refused, "NVIM_APPNAME is no name of a folder").hint(
-                "It is a name such as nvim or nvim-test. Unset it, or set it as you do for Neovim.",
+            Failure::new(Kind::Refused, "NVIM_APPNAME is not a valid folder name").hint(
+                "It has to be a name such as nvim or nvim-test. Unset it, or set it as you do for Neovim.",
             )
         })?;
         let (data, config) = match machine.platform {
@@ -136,7 +135,9 @@ impl Folders {
             })?;
             if machine.platform != Platform::Windows && base.is_relative() {
                 let message = format!("{named} is not absolute: {}", base.display());
-                return Err(Failure::new(Kind::Refused, message).hint("Set it to a whole path."));
+                return Err(
+                    Failure::new(Kind::Refused, message).hint("Set it to an absolute path.")
+                );
             }
             Ok(base)
         };
@@ -199,7 +200,7 @@ fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
     }
     if folders.data.join("lazy/lazy.nvim").is_dir() {
         notes.push(format!(
-            "lazy.nvim is here, and loads no packages of Neovim: add {{ dir = {} }} to its plugins",
+            "lazy.nvim is installed and does not load Neovim's packages: add {{ dir = {} }} to its plugins",
             lua_string(target)
         ));
     }

@@ -26,12 +26,11 @@ impl Package {
             Ok(State::Ours(ours)) if ours.is_of(files) && ours.added.is_empty() => {
                 Some(format!("plugin {version}"))
             }
-            Ok(State::Ours(ours)) if ours.has_changes() => Some(format!(
-                "plugin {} (with changes of yours)",
-                ours.marker.version
-            )),
+            Ok(State::Ours(ours)) if ours.has_changes() => {
+                Some(format!("plugin {} (changed by you)", ours.marker.version))
+            }
             Ok(State::Ours(ours)) if ours.marker.version == version => {
-                Some(format!("plugin {version} (another build's)"))
+                Some(format!("plugin {version} (from another build)"))
             }
             Ok(State::Ours(ours)) => {
                 let other = ours.marker.version;
@@ -46,7 +45,10 @@ impl Package {
     /// What to do so that these files are there. Nothing, and a note, if they are.
     pub fn install(self, files: Vec<File>, machine: &Machine, force: bool) -> anyhow::Result<Plan> {
         if machine.is_of_who_called_sudo(&self.target) {
-            let message = format!("root would own {} in your home", self.target.display());
+            let message = format!(
+                "{} in your home would belong to root",
+                self.target.display()
+            );
             return Err(Failure::new(Kind::Refused, message)
                 .hint("Run it without `sudo`.")
                 .into());
@@ -58,7 +60,7 @@ impl Package {
                 let version = ours.marker.version;
                 let place = self.target.display();
                 plan.notes
-                    .push(format!("version {version} is in {place} already"));
+                    .push(format!("version {version} is already in {place}"));
                 return Ok(plan);
             }
             State::Ours(ours) => self.over_ours(ours, force, machine)?,
@@ -85,7 +87,7 @@ impl Package {
         let backup = self.backup(machine);
         let kept = backup.is_dir().then(|| {
             let backup = backup.display();
-            format!("what was moved aside for the plugin stays in {backup}")
+            format!("the files that were moved aside for the plugin stay in {backup}")
         });
         match self.look()? {
             State::Ours(ours) => Ok(Plan {
@@ -97,11 +99,11 @@ impl Package {
                 })],
                 ..Plan::default()
             }),
-            State::Absent => Err(Failure::new(Kind::Refused, format!("there is no {place}"))
-                .hint("What a plugin manager installed is removed with that plugin manager.")
+            State::Absent => Err(Failure::new(Kind::Refused, format!("{place} does not exist"))
+                .hint("If a plugin manager installed it, remove it with that plugin manager.")
                 .into()),
             State::Foreign(what) => Err(Failure::new(Kind::Refused, format!("{place} is {what}"))
-                .hint("Pillion cannot tell what in it is its own: remove it yourself if it may go.")
+                .hint("Pillion cannot tell which files are its own: remove the folder yourself if you do not need it.")
                 .into()),
         }
     }
@@ -115,12 +117,12 @@ impl Package {
             return Ok(InTheWay::Kept(self.free_backup(machine)));
         }
         let message = format!(
-            "{} has changes of yours: {}",
+            "{} contains changes of yours: {}",
             self.target.display(),
             ours.of_the_user()
         );
         Err(Failure::new(Kind::Refused, message)
-            .hint("`--force` moves the folder aside, your changes in it, and installs a fresh one.")
+            .hint("`--force` moves the folder aside with your changes in it, and installs a fresh one.")
             .into())
     }
 
@@ -128,7 +130,7 @@ impl Package {
         State::of(&self.target).map_err(|error| {
             let message = format!("cannot look at {}: {error}", self.target.display());
             Failure::new(Kind::Refused, message)
-                .hint("Make that folder, and those above it, readable for you.")
+                .hint("Give yourself read permission for that folder and those above it.")
                 .into()
         })
     }

@@ -101,7 +101,7 @@ fn run(program: &Path, arguments: &[String], what: &str, proof: &Proof) -> Resul
     // A success is told in the last line; the reason of a failure may be followed by warnings.
     let last = ended.out.last().or(ended.errors.last()).cloned();
     let reason = program::in_words(&ended.errors).or_else(|| last.clone());
-    let reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
+    let reason = reason.unwrap_or_else(|| "it gave no reason".to_owned());
     if !ended.status.success() {
         let status = ended.status;
         return Err(failed(format!("failed ({status}): {reason}")));
@@ -110,7 +110,7 @@ fn run(program: &Path, arguments: &[String], what: &str, proof: &Proof) -> Resul
         let lists = if proof.is_there {
             "does not list it"
         } else {
-            "lists it still"
+            "still lists it"
         };
         let message = format!("{} {lists} afterwards: {reason}", program.display());
         return Err(failed(message));

@@ -62,7 +62,7 @@ pub fn run<A: AsRef<OsStr>>(
             let said = in_words(&[errors, out].concat());
             let said = said.map_or_else(|| " nothing".to_owned(), |said| format!(": {said}"));
             Err(format!(
-                "{program} was still running after {seconds} seconds and was stopped; it said{said}"
+                "{program} was still running after {seconds} seconds and was stopped; its output was{said}"
             ))
         }
     }
@@ -200,7 +200,7 @@ mod tests {
         );
         let error = error.unwrap_err();
         assert!(
-            error.contains("was stopped; it said: Really? [y/n]"),
+            error.contains("was stopped; its output was: Really? [y/n]"),
             "{error}"
         );
         assert!(start.elapsed() < Duration::from_secs(30));

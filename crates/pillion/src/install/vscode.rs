@@ -43,7 +43,7 @@ const EXTENSIONS: [Extension; 2] = [
     },
 ];
 
-const NEXT: &str = "Then start the agent in the editor's terminal, and type `/ide enable` in it.";
+const NEXT: &str = "Start the agent in the editor's terminal and type `/ide enable` in it.";
 
 /// Prints the extensions that there are, a line each.
 const LIST: &[&str] = &["--list-extensions"];
@@ -144,7 +144,7 @@ impl Installer for Code {
             });
         }
         if plan.steps.is_empty() {
-            let message = format!("{} has no extension of an agent", self.display_name);
+            let message = format!("{} has no agent's extension installed", self.display_name);
             return Err(Failure::new(Kind::Refused, message)
                 .hint("`pillion install --list` shows what is installed.")
                 .into());

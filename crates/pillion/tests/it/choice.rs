@@ -66,7 +66,7 @@ fn a_file_is_for_the_companion_whose_workspace_holds_it() {
         .run_in("/".as_ref(), ["focus", outside])
         .expect_error(
             3,
-            "/outside or the current folder /; 3 others run: for ",
+            "/outside or the current folder /; 3 others are running: for ",
             "--workspace",
         );
     // What is named otherwise counts more.

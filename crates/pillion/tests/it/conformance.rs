@@ -122,7 +122,7 @@ fn a_command_that_fails_is_no_pass() {
         "conformance",
         "--only",
         "C5.6-sent",
-        "--patience",
+        "--timeout",
         "1",
         "--accept-with",
         "sleep 60",
@@ -163,7 +163,7 @@ fn a_person_who_does_nothing_breaks_no_rule_and_is_asked_once() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
     let tmux = Tmux::start();
-    let arguments = "--patience 1 --only C5.6,C5.7,C1.4";
+    let arguments = "--timeout 1 --only C5.6,C5.7,C1.4";
     let (env, size) = (sandbox.home.env(), Size::new(200, 60));
     let pane = in_terminal(&tmux, &sandbox, &env, size, arguments);
     let done = pane.wait_for("exit code 0", SOON);
@@ -277,7 +277,7 @@ fn a_companion_is_named_by_port_process_file_or_folder() {
 #[test]
 fn a_dead_companion_is_a_finding_and_none_is_no_companion() {
     let sandbox = Sandbox::new();
-    let none = "no discovery file is of";
+    let none = "no discovery file belongs to";
     sandbox
         .run(["conformance"])
         .expect_error(3, "no companion", "pillion serve");

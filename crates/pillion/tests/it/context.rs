@@ -114,7 +114,7 @@ fn another_companion_is_seen_as_agents_see_it() {
             shown,
             format!(
                 "* {path}:2:5\n    │ let x\n    │ let y\n  {}\n\
-                 the editor says that this workspace is trusted\n",
+                 the editor reports this workspace as trusted\n",
                 other.display()
             )
         );
@@ -146,7 +146,7 @@ fn a_companion_that_may_bear_no_second_session_is_left_alone_until_somebody_says
     ] {
         sandbox.run_with_input(args, b"new").expect_error(
             2,
-            "is not Pillion's, and may serve one session only",
+            "is not Pillion's and may serve only one session",
             "--yes",
         );
     }
@@ -208,7 +208,7 @@ fn following_survives_a_restart_and_ends_at_a_signal() {
     let mut told = BufReader::new(following.child.stderr.take().unwrap()).lines();
     let mut told = || told.next().map(|line| line.unwrap());
     let gone = told().unwrap();
-    assert!(gone.starts_with("The companion went away ("), "{gone}");
+    assert!(gone.starts_with("Lost the companion ("), "{gone}");
     assert_eq!(told().unwrap(), "The companion is back.");
     sandbox.run(["focus", "b.rs"]).expect(0);
     following.until(|context| active(context) == b.to_str().unwrap());

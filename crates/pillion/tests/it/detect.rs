@@ -260,7 +260,7 @@ fn a_variable_that_came_through_tmux_says_so() {
     let (code, screen) = run("gone", "NVIM", "/run/user/1/nvim.4194999.0");
     assert_eq!(code, 1, "{screen}");
     assert!(
-        screen.contains("error: no editor is recognised"),
+        screen.contains("error: no editor was recognised"),
         "{screen}"
     );
 }

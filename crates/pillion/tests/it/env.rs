@@ -52,7 +52,7 @@ fn without_a_companion_it_prints_nothing() {
     assert_eq!(ran.stdout, "");
     ran.expect_error(
         3,
-        "no companion for /; the only one that runs is for ",
+        "no companion for /; the only one running is for ",
         "--workspace",
     );
 }

@@ -137,7 +137,7 @@ fn what_the_user_changed_is_not_overwritten_unless_asked_and_then_kept() {
     fs::write(target.join("lua/mine.lua"), "-- mine, too\n").unwrap();
     let changed = tree(&sandbox.home);
     let shown = sandbox.run(["install", "--list"]).expect(0).stdout;
-    assert!(shown.contains("(with changes of yours)\n"), "{shown}");
+    assert!(shown.contains("(changed by you)\n"), "{shown}");
     let names = "lua/pillion/init.lua (changed), lua/mine.lua (added)";
     sandbox
         .run(["install", "nvim"])
@@ -160,8 +160,7 @@ fn what_the_user_changed_is_not_overwritten_unless_asked_and_then_kept() {
     fs::write(target.join("lua/pillion/init.lua"), "-- mine\n").unwrap();
     let gone = sandbox.run(["uninstall", "nvim"]).expect(0);
     assert!(
-        gone.stdout
-            .contains("kept what is yours: lua/pillion/init.lua"),
+        gone.stdout.contains("kept yours: lua/pillion/init.lua"),
         "{}",
         gone.stdout
     );
@@ -192,7 +191,7 @@ fn what_is_not_ours_is_left_alone_unless_asked_and_then_moved_aside() {
         sandbox.run(["uninstall", "nvim"]).expect_error(
             1,
             what,
-            "cannot tell what in it is its own",
+            "cannot tell which files are its own",
         );
         assert_eq!(tree(&sandbox.home), before);
         sandbox.run(["install", "nvim", "--force"]).expect(0);
@@ -200,7 +199,7 @@ fn what_is_not_ours_is_left_alone_unless_asked_and_then_moved_aside() {
         let backup = sandbox.data().join("site/pack/pillion/backup");
         assert_eq!(fs::read_dir(&backup).unwrap().count(), number + 1);
         let gone = sandbox.run(["uninstall", "nvim"]).expect(0);
-        let note = format!("moved aside for the plugin stays in {}", backup.display());
+        let note = format!("moved aside for the plugin stay in {}", backup.display());
         assert!(gone.stdout.contains(&note), "{}", gone.stdout);
     }
     assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 1);
@@ -221,10 +220,10 @@ fn a_plugin_managers_copy_is_noticed() {
         fs::create_dir_all(copy.join("lua/pillion")).unwrap();
         fs::write(copy.join("lua/pillion/client.lua"), "").unwrap();
         let before = tree(&sandbox.home);
-        let error = format!("the plugin is in {} already", copy.display());
+        let error = format!("the plugin is already in {}", copy.display());
         sandbox
             .run(["install", "nvim"])
-            .expect_error(1, &error, "plugin manager's");
+            .expect_error(1, &error, "A plugin manager");
         let shown = sandbox.run(["install", "--list"]).expect(0).stdout;
         assert!(
             shown.contains(&format!("plugin in {}", copy.display())),
@@ -298,7 +297,7 @@ fn a_link_of_a_dotfile_manager_is_followed_or_named() {
     let elsewhere = sandbox.home.home().join("dotfiles");
     fs::create_dir_all(sandbox.data().parent().unwrap()).unwrap();
     symlink(&elsewhere, sandbox.data()).unwrap();
-    let named = format!("is a link to {}, which is not there", elsewhere.display());
+    let named = format!("is a link to {}, which does not exist", elsewhere.display());
     sandbox
         .run(["install", "nvim"])
         .expect_error(1, &named, "changed nothing");
@@ -340,7 +339,7 @@ fn a_damaged_marker_is_named_and_a_repository_is_not_listed_whole() {
         .expect_error(1, damaged, "--force");
     sandbox
         .run(["uninstall", "nvim"])
-        .expect_error(1, damaged, "remove it yourself");
+        .expect_error(1, damaged, "remove the folder yourself");
 }
 
 #[test]
@@ -352,7 +351,11 @@ fn sudo_puts_nothing_into_the_home_of_who_called_it() {
     std::os::unix::fs::chown(sandbox.home.home(), Some(4242), None).unwrap();
     let before = tree(&sandbox.home);
     let mut command = sandbox.command(["install", "nvim"]);
-    ran(command.env("SUDO_UID", "4242"), b"").expect_error(1, "root would own", "without `sudo`");
+    ran(command.env("SUDO_UID", "4242"), b"").expect_error(
+        1,
+        "would belong to root",
+        "without `sudo`",
+    );
     assert_eq!(tree(&sandbox.home), before);
     let mut command = sandbox.command(["install", "nvim"]);
     ran(command.env("SUDO_UID", "4243"), b"").expect(0);
@@ -388,7 +391,7 @@ fn a_full_disk_leaves_nothing_half_installed() {
         return;
     };
     assert!(said.contains("free some space"), "{said}");
-    assert!(said.contains("What failed changed nothing"), "{said}");
+    assert!(said.contains("The failed step changed nothing"), "{said}");
     assert!(said.ends_with("code 1\n"), "{said}");
 }
 
@@ -421,7 +424,7 @@ fn uninstalling_what_cannot_all_go_takes_nothing() {
     let Some(said) = on_disk(&sandbox, "size=2m", script) else {
         return;
     };
-    assert!(said.contains("What failed changed nothing"), "{said}");
+    assert!(said.contains("The failed step changed nothing"), "{said}");
     assert!(said.ends_with("code 1\nsame\n"), "{said}");
 }
 
@@ -449,5 +452,5 @@ fn the_list_names_every_editor() {
     sandbox.run(["install", "notepad"]).expect(2);
     sandbox.run(["install"]).expect(2);
     let ran = sandbox.run(["install", "nvim", "--agent", "gemini"]);
-    ran.expect_error(2, "for every agent", "--agent");
+    ran.expect_error(2, "serves every agent", "--agent");
 }

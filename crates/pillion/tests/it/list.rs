@@ -21,7 +21,7 @@ fn listed(sandbox: &Sandbox, args: &[&str]) -> Vec<Value> {
 fn an_empty_machine_is_no_error_and_says_what_to_do() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(["list"]).expect(0);
-    assert_eq!(ran.stdout, "no companion runs on this machine\n");
+    assert_eq!(ran.stdout, "no companion is running on this machine\n");
     assert!(
         ran.stderr.starts_with("hint: Start one with `pillion`"),
         "{}",

@@ -305,7 +305,7 @@ fn a_saved_file_is_shared_and_a_neighbour_is_named() {
         &review.sandbox.home.workspace(),
         &[env!("CARGO_BIN_EXE_pillion")],
     );
-    other.wait_for("serves this folder too", SOON);
+    other.wait_for("also serves this folder", SOON);
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
     let foreign = Foreign::new();
     let root = stage.sandbox.home.workspace();
     foreign.serve_gemini(&stage.sandbox, editor.id(), root.to_str().unwrap(), "t");
-    let note = "note: TERM_PROGRAM is set to vscode, because Gemini CLI takes this companion only in a terminal that it knows.\n";
+    let note = "note: TERM_PROGRAM is set to vscode, because Gemini CLI uses this companion only in a terminal that it knows.\n";
     for (version, expected, told) in [
         ("0.20.2", Some("vscode"), note),
         ("0.27.0", Some("vscode"), note),

@@ -68,7 +68,7 @@ fn folders_that_cannot_be_served_are_named() {
     sandbox.home.file("file", "");
     serve("file").expect_error(1, "file is not a folder", "takes a folder");
     let colon = sandbox.home.other_workspace("a:b");
-    serve(colon.to_str().unwrap()).expect_error(1, "separates roots", "rename it");
+    serve(colon.to_str().unwrap()).expect_error(1, "separates roots", "rename the folder");
 
     let gone = sandbox.home.other_workspace("gone");
     let script = "rmdir ../gone && exec \"$0\" serve";
@@ -81,7 +81,10 @@ fn folders_that_cannot_be_served_are_named() {
         .unwrap();
     let text = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(1), "{text}");
-    assert!(text.contains("the current folder is gone"), "{text}");
+    assert!(
+        text.contains("the current folder no longer exists"),
+        "{text}"
+    );
 }
 
 #[test]

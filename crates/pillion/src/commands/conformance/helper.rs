@@ -93,18 +93,20 @@ impl Reviewer {
             Step::Reject { file } => (format!("Reject the diff of {file}"), "reject"),
             Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
             Step::Burst { .. } => {
-                return Help::Nobody("nobody moves a cursor so quickly".to_owned());
+                return Help::Nobody("a person cannot move the cursor that quickly".to_owned());
             }
             Step::Visit { .. } => {
-                return Help::Nobody("nobody focuses so many files".to_owned());
+                return Help::Nobody("a person would have to focus too many files".to_owned());
             }
             Step::Stop => {
-                return Help::Nobody("give --stop-with CMD, which stops the companion".to_owned());
+                return Help::Nobody(
+                    "pass --stop-with CMD, a command that stops the companion".to_owned(),
+                );
             }
         };
         if !self.is_person_there {
             return Help::Nobody(format!(
-                "nobody is at a terminal to do it in the editor: give --{flag}-with CMD"
+                "there is no terminal to ask a person at: pass --{flag}-with CMD"
             ));
         }
         let seconds = self.limit.as_secs();

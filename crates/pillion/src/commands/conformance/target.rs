@@ -25,9 +25,12 @@ pub fn find(
         return read(file, environment);
     }
     let named = |name: &str| -> anyhow::Error {
-        Failure::new(Kind::NoCompanion, format!("no discovery file is of {name}"))
-            .hint("`pillion list --all` shows every companion that left one.")
-            .into()
+        Failure::new(
+            Kind::NoCompanion,
+            format!("no discovery file belongs to {name}"),
+        )
+        .hint("`pillion list --all` shows every companion with discovery files.")
+        .into()
     };
     if let Some(pid) = pid {
         let is_its = |companion: &Companion| {
@@ -94,7 +97,7 @@ fn file_of(
 fn read(file: &Path, environment: &Environment) -> anyhow::Result<Target> {
     let target = Target::of_file(file, environment);
     target.map_err(|error| {
-        let hint = "Name a discovery file, or `pillion list --all` shows the companions.";
+        let hint = "Name a discovery file; `pillion list --all` shows the companions.";
         let failure = Failure::new(Kind::Refused, error.to_string()).hint(hint);
         match std::error::Error::source(&error) {
             Some(source) => anyhow::anyhow!("{source}").context(failure),

@@ -27,7 +27,7 @@ pub struct Original {
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// The reviewer saw another text than the one that is there now.
-    #[error("{} was changed in the meantime; nothing is written", .0.display())]
+    #[error("{} was changed in the meantime; nothing was written", .0.display())]
     Changed(PathBuf),
     /// The system refused.
     #[error("cannot write {}", path.display())]
@@ -110,7 +110,7 @@ impl Original {
         // Gone again when the file is whole; whoever kills us in between finds it there.
         let copy = self.copy(text)?;
         stderr::tell(format_args!(
-            "note: {} is written in place. Until that is done, the accepted text is in {}.",
+            "note: writing {} in place; until that is done, the accepted text is in {}.",
             self.target.display(),
             copy.path().display()
         ));

@@ -38,14 +38,14 @@ impl Put {
         let target = self.target.display();
         let parent = self.target.parent().unwrap_or(&self.target);
         let made = make_folders(parent)
-            .with_context(|| format!("cannot make {}", parent.display()))
+            .with_context(|| format!("cannot create {}", parent.display()))
             .map_err(hinted)?;
         let result = self
             .stage(&made)
-            .with_context(|| format!("cannot write into {}", self.staging.display()))
+            .with_context(|| format!("cannot write to {}", self.staging.display()))
             .and_then(|copy| {
                 self.swap(&copy)
-                    .with_context(|| format!("cannot put the plugin into {target}"))
+                    .with_context(|| format!("cannot install the plugin in {target}"))
             });
         match result {
             Ok(()) => Ok(self.done()),
@@ -107,13 +107,13 @@ impl Put {
         let version = env!("CARGO_PKG_VERSION");
         let target = self.target.display();
         match &self.in_the_way {
-            InTheWay::Nothing => format!("installed {version} into {target}"),
+            InTheWay::Nothing => format!("installed {version} in {target}"),
             InTheWay::Older(older) if older.version != version => {
                 format!("updated {target} from {} to {version}", older.version)
             }
-            InTheWay::Older(_) => format!("installed {version} into {target} again"),
+            InTheWay::Older(_) => format!("reinstalled {version} in {target}"),
             InTheWay::Kept(backup) => format!(
-                "installed {version} into {target}; what was there is now {}",
+                "installed {version} in {target}; what was there is now in {}",
                 backup.display()
             ),
         }
@@ -134,7 +134,7 @@ impl fmt::Display for Put {
         let count = self.files.len();
         write!(
             f,
-            "put {count} files ({} KiB) into {target}",
+            "write {count} files ({} KiB) to {target}",
             bytes.div_ceil(1024)
         )
     }

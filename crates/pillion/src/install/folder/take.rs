@@ -32,7 +32,7 @@ impl Take {
             self.remove_own(&ours).with_context(cannot)?;
             let kept = ours.of_the_user();
             let place = target.display();
-            format!("removed Pillion's files from {place}; kept what is yours: {kept}")
+            format!("removed Pillion's files from {place}; kept yours: {kept}")
         } else {
             self.remove_whole().with_context(cannot)?
         };
@@ -49,7 +49,7 @@ impl Take {
             Ok(()) => format!("removed {target}"),
             // No editor loads it, so it is uninstalled all the same.
             Err(_) => format!(
-                "removed {target}; what could not be deleted is in {}",
+                "removed {target}; the files that could not be deleted are in {}",
                 rest.display()
             ),
         })
@@ -92,7 +92,7 @@ impl fmt::Display for Take {
         write!(f, "remove {} files from {target}", self.ours.intact.len())?;
         if self.ours.has_changes() {
             let kept = self.ours.of_the_user();
-            write!(f, ", and keep what is yours: {kept}")?;
+            write!(f, ", and keep yours: {kept}")?;
         }
         Ok(())
     }

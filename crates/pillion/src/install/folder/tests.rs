@@ -183,7 +183,7 @@ fn a_failure_leaves_no_folders_behind() {
         .carry_out()
         .unwrap_err();
     assert!(
-        format!("{error:#}").contains("cannot write into"),
+        format!("{error:#}").contains("cannot write to"),
         "{error:#}"
     );
     assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));

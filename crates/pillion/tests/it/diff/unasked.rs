@@ -46,7 +46,7 @@ fn nobody_is_asked_about_a_text_that_the_file_has_already() {
         "a pipe goes on with it"
     );
     assert!(
-        answer.stderr.contains("has that text already"),
+        answer.stderr.contains("already has this text"),
         "{}",
         answer.stderr
     );
@@ -92,7 +92,7 @@ fn a_shell_that_redirects_into_the_file_itself_is_told() {
         command.args(["-c", &script, env!("CARGO_BIN_EXE_pillion")]);
         command.current_dir(sandbox.home.workspace()).env_clear();
         let ran = ran(command.envs(sandbox.home.env().iter()), b"");
-        ran.expect_error(1, "standard output goes into ", "`--write`");
+        ran.expect_error(1, "standard output is redirected to ", "`--write`");
     }
     pending(&sandbox, 0);
 }
@@ -160,5 +160,5 @@ fn what_cannot_be_proposed_is_told() {
     sandbox.run(["diff"]).expect(2);
     sandbox
         .run(["diff", "-"])
-        .expect_error(2, "FILE is the file to change", "`./-`");
+        .expect_error(2, "FILE names the file to change", "`./-`");
 }

@@ -185,7 +185,7 @@ fn whoever_looks_on_is_told_what_it_waits_for() {
     let mut env = world.home().env();
     env.prepend_path(world.bin());
     env.set("REMOTE_CONTAINERS", "1");
-    let note = "note: something does not answer at once";
+    let note = "note: still waiting for a companion to respond";
     let tmux = Tmux::start();
     let command = [env!("CARGO_BIN_EXE_pillion"), "doctor", GEMINI];
     let size = Size::new(100, 40);

@@ -190,7 +190,7 @@ fn an_editor_that_says_uninstalled_and_lists_it_has_failed() {
     let sandbox = Sandbox::new();
     sandbox.program("code", &format!("#!/bin/sh\necho '{GEMINI}'\n"));
     let ran = sandbox.with_editors(&["uninstall", "vscode", "--agent", "gemini"]);
-    ran.expect_error(1, "lists it still afterwards", "again");
+    ran.expect_error(1, "still lists it afterwards", "again");
 }
 
 /// What VS Code's family writes about its extensions.

@@ -180,7 +180,7 @@ fn the_current_folder_may_be_gone() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(
-        error.starts_with("error: the current folder is gone\nhint: "),
+        error.starts_with("error: the current folder no longer exists\nhint: "),
         "{error}"
     );
 }
