@@ -331,9 +331,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unsupported => f.write_str(
-                "IDE mode is not offered here: the terminal is no known editor's, and no discovery file that it takes names one",
+                "IDE mode is not available here: the terminal does not belong to a known editor, and no discovery file that it accepts names one",
             ),
-            Self::NoCompanion => f.write_str("no companion is found"),
+            Self::NoCompanion => f.write_str("no companion was found"),
             Self::NoFolder => f.write_str("the editor has no folder open"),
             Self::OtherWorkspace(roots) => {
                 f.write_str("the folder is not in the companion's workspace")?;

@@ -26,7 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
         Access,
         Must,
         "C3.2-files",
-        "The token of every discovery file is accepted",
+        "The token in every discovery file is accepted",
         |b| Box::pin(every_token(b)),
     ),
     check(
@@ -54,14 +54,14 @@ pub(super) const CHECKS: &[Check] = &[
         Access,
         Must,
         "C3.3-post-case",
-        "POST with the token in other case is refused",
+        "POST with the token in a different case is refused",
         |b| Box::pin(post(b, Bearer::Case)),
     ),
     check(
         Access,
         Must,
         "C3.3-post-extended",
-        "POST with the token and more behind it is refused",
+        "POST with extra characters after the token is refused",
         |b| Box::pin(post(b, Bearer::Extended)),
     ),
     check(
@@ -75,7 +75,7 @@ pub(super) const CHECKS: &[Check] = &[
         Access,
         Must,
         "C3.3-post-query",
-        "POST with the token in the query only is refused",
+        "POST with the token only in the query is refused",
         |b| Box::pin(post(b, Bearer::Query)),
     ),
     check(
@@ -110,21 +110,21 @@ pub(super) const CHECKS: &[Check] = &[
         Access,
         Must,
         "C3.3-get-case",
-        "GET with the token in other case is refused",
+        "GET with the token in a different case is refused",
         |b| Box::pin(get(b, Bearer::Case)),
     ),
     check(
         Access,
         Must,
         "C3.3-get-extended",
-        "GET with the token and more behind it is refused",
+        "GET with extra characters after the token is refused",
         |b| Box::pin(get(b, Bearer::Extended)),
     ),
     check(
         Access,
         Must,
         "C3.3-get-query",
-        "GET with the token in the query only is refused",
+        "GET with the token only in the query is refused",
         |b| Box::pin(get(b, Bearer::Query)),
     ),
     check(
@@ -152,49 +152,49 @@ pub(super) const CHECKS: &[Check] = &[
         Access,
         Must,
         "C3.3-delete-case",
-        "DELETE with the token in other case is refused",
+        "DELETE with the token in a different case is refused",
         |b| Box::pin(delete(b, Bearer::Case)),
     ),
     check(
         Access,
         Must,
         "C3.3-delete-extended",
-        "DELETE with the token and more behind it is refused",
+        "DELETE with extra characters after the token is refused",
         |b| Box::pin(delete(b, Bearer::Extended)),
     ),
     check(
         Access,
         Must,
         "C3.3-delete-query",
-        "DELETE with the token in the query only is refused",
+        "DELETE with the token only in the query is refused",
         |b| Box::pin(delete(b, Bearer::Query)),
     ),
     check(
         Access,
         Must,
         "C1.1-origin-foreign",
-        "A request of a web page (foreign Origin) is refused",
+        "A request from a web page (foreign Origin) is refused",
         |b| Box::pin(origin_foreign(b)),
     ),
     check(
         Access,
         Must,
         "C1.1-origin-null",
-        "A request of a page without an address (Origin `null`) is refused",
+        "A request from a page without an origin (Origin `null`) is refused",
         |b| Box::pin(origin_null(b)),
     ),
     check(
         Access,
         May,
         "C1.1-origin-own",
-        "An Origin of the companion's own address is allowed",
+        "An Origin with the companion's own address is allowed",
         |b| Box::pin(origin_own(b)),
     ),
     check(
         Access,
         Should,
         "C1.1-host-foreign",
-        "A Host that is not loopback's is refused",
+        "A Host other than loopback is refused",
         |b| Box::pin(host_foreign(b)),
     ),
     check(
@@ -321,7 +321,7 @@ async fn is_served(test: &TestContext, within: Option<&Session<'_>>) -> Result<(
     };
     served.or_else(|NoAnswer { why, .. }| {
         broken(format!(
-            "the connection is closed, and nobody is served any more: {why}"
+            "the connection is closed, and no further request is served: {why}"
         ))
     })
 }
@@ -361,10 +361,10 @@ fn secret(test: &TestContext) -> Finding {
     letters.sort_unstable();
     letters.dedup();
     if length < 16 {
-        broken(format!("it has {length} characters: too easily guessed"))
+        broken(format!("it has {length} characters: too easy to guess"))
     } else if letters.len() < 6 {
         broken(format!(
-            "it is made of {} different characters",
+            "it consists of {} different characters",
             letters.len()
         ))
     } else {

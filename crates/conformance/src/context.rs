@@ -40,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         Context,
         Should,
         "C4.1-once",
-        "The same context is sent to a session once",
+        "The same context is sent to a session only once",
         |b| Box::pin(once(b)),
     ),
     check(
@@ -68,7 +68,7 @@ pub(super) const CHECKS: &[Check] = &[
         Context,
         Must,
         "C4.3-listed",
-        "A file that has the focus is listed in `workspaceState.openFiles`",
+        "The focused file is listed in `workspaceState.openFiles`",
         |b| Box::pin(listed(b)),
     ),
     check(Context, Must, "C4.3-path", "Paths are absolute", |b| {
@@ -85,7 +85,7 @@ pub(super) const CHECKS: &[Check] = &[
         Context,
         Must,
         "C4.3-moved",
-        "The cursor that is sent stands where it was moved to",
+        "The cursor that is sent is where it was moved to",
         |b| Box::pin(moved(b)),
     ),
     check(
@@ -99,7 +99,7 @@ pub(super) const CHECKS: &[Check] = &[
         Context,
         Must,
         "C4.4-diff",
-        "A file that is only proposed is not listed while its view is open",
+        "A proposed file that does not exist is not listed while its view is open",
         |b| Box::pin(proposed(b)),
     ),
     check(
@@ -113,7 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
         Context,
         Must,
         "C4.5-focused",
-        "A file that was just focused has a timestamp of just now",
+        "A newly focused file has a current timestamp",
         |b| Box::pin(focused(b)),
     ),
     check(
@@ -148,26 +148,24 @@ pub(super) const CHECKS: &[Check] = &[
         Context,
         Should,
         "C4.8-newest",
-        "The active file is the newest: agents look at no other",
+        "The active file has the newest timestamp: agents consider no other",
         |b| Box::pin(each_context(b, newest_is_active)),
     ),
     check(
         Context,
         Should,
         "C4.9-trusted",
-        "`isTrusted`, which overrides the agent's own question, is not made up",
+        "`isTrusted`, which overrides the agent's own trust prompt, is not made up",
         |b| Box::pin(trusted(b)),
     ),
 ];
 
 /// What would be needed.
-const UNKNOWN_MOVE: &str = "nobody knows where the cursor was moved to: give --move-with CMD, and have \
-    a file of some lines in the workspace";
+const UNKNOWN_MOVE: &str = "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace";
 const NOTHING_SENT: &str = "nothing was sent when the cursor moved";
-const NO_PATH: &str = "no file that was listed has one";
-const NO_CURSOR: &str = "no file that was listed has a cursor: focus one in the editor";
-const SEVERAL: &str = "two files were never listed together: open several in the editor, or give \
-    --move-with CMD and have some in the workspace";
+const NO_PATH: &str = "no listed file has one";
+const NO_CURSOR: &str = "no listed file has a cursor: focus one in the editor";
+const SEVERAL: &str = "two files were never listed together: open several in the editor, or pass --move-with CMD with several in the workspace";
 
 /// How far a timestamp may be off.
 const INACCURATE: Duration = Duration::from_secs(2);
@@ -186,7 +184,7 @@ fn no_file<T>(contexts: &Contexts) -> Result<T, Problem> {
     if contexts.moved_to.is_some() {
         return blocked(&["C4.3-listed", "C4.2-change"], "no file is listed");
     }
-    unchecked("no file is open: open one in the editor, or give --move-with CMD")
+    unchecked("no file is open: open one in the editor, or pass --move-with CMD")
 }
 
 /// Every file that was listed keeps a rule.
@@ -239,7 +237,7 @@ async fn once(test: &TestContext) -> Finding {
     let contexts = heard(test).await?;
     for of_session in &contexts.of_sessions {
         if of_session.windows(2).any(|pair| pair[0] == pair[1]) {
-            return broken("it came twice, though nothing had changed");
+            return broken("it came twice although nothing had changed");
         }
     }
     Ok("no repetition".to_owned())
@@ -282,17 +280,16 @@ async fn debounce(test: &TestContext) -> Finding {
     }
     if let [first, _, ..] = close[..] {
         return broken(format!(
-            "{} contexts came less than {TOO_CLOSE:?} after another, the first {first:.0?}",
+            "{} contexts came less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
             close.len()
         ));
     }
     unchecked(match moves.count {
         Some(_) => {
-            "the moves came too slowly for a debounce to merge any: give --move-with a quicker CMD"
+            "the moves came too slowly for a debounce to merge any: pass a quicker command to --move-with"
         }
         None => {
-            "nobody knows how quickly the cursor was moved: give --move-with CMD, and have a file of \
-             some lines in the workspace"
+            "it is not known how quickly the cursor was moved: pass --move-with CMD, with a file of several lines in the workspace"
         }
     })
 }
@@ -312,7 +309,7 @@ async fn listed(test: &TestContext) -> Finding {
             broken(format!("{file} was focused, and `openFiles` is empty"))
         }
         Some(Value::Array(files)) => Ok(format!("{} files", files.len())),
-        Some(_) => blocked(&["C4.3-shape"], "`openFiles` is no list"),
+        Some(_) => blocked(&["C4.3-shape"], "`openFiles` is not an array"),
         None if last.get("workspaceState").is_none() => broken(format!(
             "{file} was focused, and there is no `workspaceState`"
         )),
@@ -353,8 +350,7 @@ async fn focused(test: &TestContext) -> Finding {
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     let Some(file) = &contexts.focused else {
         return unchecked(
-            "no file is known to have got the focus: give --move-with CMD, and have another file \
-             focused before",
+            "no file is known to have gained the focus: pass --move-with CMD, with another file focused before",
         );
     };
     let Some((_, last)) = moves.contexts.last() else {
@@ -370,7 +366,7 @@ async fn focused(test: &TestContext) -> Finding {
     else {
         return blocked(
             &["C4.5-timestamp", "C4.3-shape"],
-            "it has no timestamp that could be compared",
+            "it has no timestamp to compare",
         );
     };
     let since_epoch = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH);
@@ -380,7 +376,7 @@ async fn focused(test: &TestContext) -> Finding {
     }
     let late = asked.as_millis() as f64 - time;
     broken(format!(
-        "{file}: its timestamp lies {:.0} s before the moment when it was focused",
+        "{file}: its timestamp is {:.0} s older than the moment it was focused",
         late / 1000.0
     ))
 }

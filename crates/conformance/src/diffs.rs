@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
         Diffs,
         Must,
         "C5.2-open",
-        "`openDiff` answers at once, when the view is open",
+        "`openDiff` answers as soon as the view is open",
         |b| Box::pin(open(b)),
     ),
     check(
@@ -92,45 +92,49 @@ pub(super) const CHECKS: &[Check] = &[
         Diffs,
         Must,
         "C5.6-sent",
-        "An acceptance is told with `ide/diffAccepted {filePath, content}`",
+        "An acceptance is reported with `ide/diffAccepted {filePath, content}`",
         |b| Box::pin(accepted(b)),
     ),
     check(
         Diffs,
         Must,
         "C5.6-bytes",
-        "A text that is accepted unedited comes back byte for byte",
+        "A text that is accepted without edits comes back byte for byte",
         |b| Box::pin(accepted_bytes(b)),
     ),
     check(
         Diffs,
         Must,
         "C5.6-once",
-        "An acceptance is told once",
+        "An acceptance is reported once",
         |b| Box::pin(accepted_once(b)),
     ),
     check(
         Diffs,
         Must,
         "C5.7-sent",
-        "A rejection is told with `ide/diffRejected {filePath}`",
+        "A rejection is reported with `ide/diffRejected {filePath}`",
         |b| Box::pin(rejected(b)),
     ),
-    check(Diffs, Must, "C5.7-once", "A rejection is told once", |b| {
-        Box::pin(rejected_once(b))
-    }),
+    check(
+        Diffs,
+        Must,
+        "C5.7-once",
+        "A rejection is reported once",
+        |b| Box::pin(rejected_once(b)),
+    ),
     check(
         Diffs,
         Must,
         "C5.8-accepted",
-        "`ide/diffAccepted` carries the path as the agent spelt it",
+        "`ide/diffAccepted` has the path exactly as the agent sent it",
         |b| Box::pin(accepted_path(b)),
     ),
     check(
         Diffs,
         Must,
         "C5.8-rejected",
-        "`ide/diffRejected` carries the path as the agent spelt it",
+        "`ide/diffRejected` has the path exactly as the agent sent it",
         |b| Box::pin(rejected_path(b)),
     ),
     check(
@@ -170,7 +174,7 @@ async fn relative_path(test: &TestContext) -> Finding {
     if reply.is_error() {
         return Ok(reply.shown());
     }
-    broken("it opens a view: of which file is anybody's guess")
+    broken("it opens a view, of an unknown file")
 }
 
 async fn missing_argument(test: &TestContext) -> Finding {
@@ -196,17 +200,19 @@ async fn replace(test: &TestContext) -> Finding {
     session.listen(test.connection.timeouts.quiet).await;
     if let Some(outcome) = session.outcomes().first() {
         if test.accepts_itself().await {
-            return unchecked("the editor accepts diffs by itself");
+            return unchecked("the editor accepts diffs automatically");
         }
         let outcome = shown(outcome);
-        return broken(format!("agents take this for the second's end: {outcome}"));
+        return broken(format!(
+            "agents take this for the end of the second diff: {outcome}"
+        ));
     }
     match test.closed_text(&session, &path).await?.as_str() {
-        "second\n" => Ok("the second text stands in the view".to_owned()),
+        "second\n" => Ok("the view contains the second text".to_owned()),
         other => {
             // Who keeps both has one more to close.
             let _ = session.close_diff(&path, true).await;
-            broken(format!("{:?} stands in the view", cut(other)))
+            broken(format!("the view contains {:?}", cut(other)))
         }
     }
 }
@@ -330,7 +336,7 @@ fn seen_outcome<'a>(scenario: &'a Scenario, method: &str) -> Result<&'a Value, P
             ACCEPTED => &["C5.6-sent"],
             _ => &["C5.7-sent"],
         };
-        blocked(row, "the outcome did not come as it should")
+        blocked(row, "the outcome did not come as required")
     })
 }
 
@@ -391,9 +397,7 @@ async fn writes_nothing(test: &TestContext) -> Finding {
     for when in ["while its view was open", "after its view was closed"] {
         tokio::time::sleep(test.connection.timeouts.quiet).await;
         if Path::new(&path).exists() {
-            return broken(format!(
-                "the file was on the disk {when} (it was removed again)"
-            ));
+            return broken(format!("the file was on disk {when} (removed again)"));
         }
         // Whether that works is another rule's matter.
         let _ = session.close_diff(&path, true).await;
@@ -401,11 +405,11 @@ async fn writes_nothing(test: &TestContext) -> Finding {
     if let Some(Ok(scenario)) = test.observations.rejected.get()
         && scenario.was_written
     {
-        return broken("the file was on the disk after the rejection (it was removed again)");
+        return broken("the file was on disk after the rejection (removed again)");
     }
     let scenario = scenario::accepted(test).await?;
     if scenario.was_written {
-        return broken("the file was on the disk after the acceptance (it was removed again)");
+        return broken("the file was on disk after the acceptance (removed again)");
     }
     seen_outcome(scenario, ACCEPTED)?;
     Ok("neither while the view is open nor after the decision".to_owned())

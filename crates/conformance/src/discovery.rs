@@ -50,21 +50,21 @@ pub(super) const CHECKS: &[Check] = &[
         Discovery,
         Should,
         "C2.2-lock",
-        "There is the lock file PORT.lock, which Qwen Code 0.12 and later read",
+        "The lock file PORT.lock exists, which Qwen Code 0.12 and later read",
         |b| Box::pin(async { lock_file(b) }),
     ),
     check(
         Discovery,
         Should,
         "C2.2-lock-ppid",
-        "The lock file's `ppid` is a living process, or Qwen Code deletes it",
+        "The lock file's `ppid` is a running process; otherwise Qwen Code deletes the file",
         |b| Box::pin(async { lock_ppid(b) }),
     ),
     check(
         Discovery,
         Must,
         "C2.3-pid",
-        "The process id in a file's name is a living process",
+        "The process id in a file's name belongs to a running process",
         |b| Box::pin(async { each(b, living_pid) }),
     ),
     check(
@@ -99,7 +99,7 @@ pub(super) const CHECKS: &[Check] = &[
         Discovery,
         Must,
         "C2.4-authToken",
-        "`authToken` is a string and not empty",
+        "`authToken` is a non-empty string",
         |b| Box::pin(async { each(b, auth_token) }),
     ),
     check(
@@ -142,14 +142,14 @@ pub(super) const CHECKS: &[Check] = &[
         // No text speaks of permissions: C3.1 asks for a secret, not for how it is kept.
         Should,
         "C3.1-file",
-        "Nobody but this user can read the token in a discovery file",
+        "Only this user can read the token in a discovery file",
         |b| Box::pin(async { each(b, private_file) }),
     ),
     check(
         Discovery,
         Should,
         "C3.1-folder",
-        "Nobody but this user can replace a discovery file",
+        "Only this user can replace a discovery file",
         |b| Box::pin(async { each(b, private_folder) }),
     ),
 ];
@@ -164,7 +164,7 @@ fn each(test: &TestContext, look: OfFile) -> Finding {
         let look = look(file).or_else(|why| broken(format!("{}: {why}", file.path.display())))?;
         tally.add(look);
     }
-    match tally.kept("this companion has no discovery file to which it applies")? {
+    match tally.kept("this companion has no discovery file that the rule applies to")? {
         1 => Ok("1 file".to_owned()),
         kept => Ok(format!("{kept} files")),
     }
@@ -175,7 +175,7 @@ fn of_dialect(test: &TestContext, dialect: Dialect) -> Result<Vec<&TargetFile>, 
     let files: Vec<_> = files.filter(|it| it.dialect == Some(dialect)).collect();
     if files.is_empty() {
         let name = dialect.display_name();
-        return unchecked(format!("there is no file for {name}: it cannot connect"));
+        return unchecked(format!("there is no file for {name}, so it cannot connect"));
     }
     Ok(files)
 }
@@ -225,7 +225,9 @@ fn lock(test: &TestContext) -> Result<Option<&TargetFile>, Problem> {
 fn lock_file(test: &TestContext) -> Finding {
     match lock(test)? {
         Some(file) => Ok(file.path.display().to_string()),
-        None => broken("there is none: Qwen Code finds this companion only by its port variable"),
+        None => {
+            broken("there is none: Qwen Code finds this companion only through its port variable")
+        }
     }
 }
 
@@ -235,9 +237,9 @@ fn lock_ppid(test: &TestContext) -> Finding {
     };
     let ppid = file.field("ppid").and_then(Value::as_u64);
     match ppid.map(u32::try_from) {
-        None => broken("`ppid` is not there"),
+        None => broken("`ppid` is missing"),
         Some(Ok(pid)) if process::is_alive(pid) => Ok(format!("process {pid}")),
-        Some(_) => broken("`ppid` is no living process"),
+        Some(_) => broken("`ppid` is not a running process"),
     }
 }
 
@@ -247,7 +249,7 @@ fn living_pid(file: &TargetFile) -> Result<Look, String> {
         // The two numbers stand the wrong way round.
         Some(pid) if Some(pid) == file.port().map(u32::from) => Ok(Look::Blocked(&["C2.3-port"])),
         Some(pid) if process::is_alive(pid) => Ok(Look::Kept),
-        Some(pid) => Err(format!("there is no process {pid}")),
+        Some(pid) => Err(format!("process {pid} is not running")),
     }
 }
 
@@ -305,7 +307,7 @@ fn auth_token(file: &TargetFile) -> Result<Look, String> {
     match field(file, "authToken")? {
         None => NO_OBJECT,
         Some(Value::String(token)) if !token.is_empty() => Ok(Look::Kept),
-        Some(_) => Err("`authToken` is empty or no string".to_owned()),
+        Some(_) => Err("`authToken` is empty or not a string".to_owned()),
     }
 }
 
@@ -320,7 +322,9 @@ fn ide_info(file: &TargetFile) -> Result<Look, String> {
     for name in ["name", "displayName"] {
         let text = info.get(name).and_then(Value::as_str);
         if text.is_none_or(str::is_empty) {
-            return Err(format!("`ideInfo.{name}` is missing, empty or no string"));
+            return Err(format!(
+                "`ideInfo.{name}` is missing, empty or not a string"
+            ));
         }
     }
     Ok(Look::Kept)
@@ -374,7 +378,7 @@ fn existing_roots(file: &TargetFile) -> Result<Look, String> {
     let mut roots = roots.iter().filter(|root| root.is_absolute());
     match roots.find(|root| !root.is_dir() && !root.to_string_lossy().contains([';', '\n'])) {
         None => Ok(Look::Kept),
-        Some(root) => Err(format!("{root:?} is no folder")),
+        Some(root) => Err(format!("{root:?} is not a folder")),
     }
 }
 
@@ -397,7 +401,7 @@ fn same_roots(test: &TestContext) -> Finding {
         }
     }
     match others {
-        0 => unchecked("there are no two files that list roots"),
+        0 => unchecked("fewer than two files list roots"),
         others => Ok(format!("{} files", others + 1)),
     }
 }
@@ -423,7 +427,7 @@ fn private_folder(file: &TargetFile) -> Result<Look, String> {
         return Ok(Look::Kept);
     }
     Err(format!(
-        "others may write in its folder, mode {:04o}",
+        "other users may write to its folder, mode {:04o}",
         unix.mode
     ))
 }

@@ -196,7 +196,7 @@ impl Run<'_> {
         let needs_answers = !matches!(check.rule.group, Group::Discovery | Group::Lifecycle);
         if let (true, Err(why)) = (needs_answers, test.answers().await) {
             let port = test.connection.target.port();
-            let why = format!("nobody answers on port {port}: {why}");
+            let why = format!("nothing answers on port {port}: {why}");
             return blocked(&["C6.1-answers"], why);
         }
         let longest = LONGEST + test.connection.timeouts.help + test.connection.timeouts.idle;

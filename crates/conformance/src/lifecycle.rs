@@ -19,28 +19,28 @@ pub(super) const CHECKS: &[Check] = &[
         Lifecycle,
         Must,
         "C6.1-answers",
-        "Where a discovery file says that a companion is, one answers",
+        "A companion answers on the port in every discovery file",
         |b| Box::pin(answers(b)),
     ),
     check(
         Lifecycle,
         Should,
         "C2.5-atomic",
-        "A rewritten discovery file is whole at every moment",
+        "A discovery file is rewritten atomically",
         |b| Box::pin(async { whole_files(b) }),
     ),
     check(
         Lifecycle,
         Must,
         "C2.5-separator",
-        "`workspacePath` joins the roots by the system's path-list separator",
+        "`workspacePath` joins the roots with the system's path-list separator",
         |b| Box::pin(async { separator(b) }),
     ),
     check(
         Lifecycle,
         Should,
         "C1.1-events",
-        "Events are JSON-RPC messages without ids: agents of today stumble over others",
+        "Events are JSON-RPC messages without event ids: current agents fail on any others",
         |b| Box::pin(events(b)),
     ),
     // The last: nothing can be looked at afterwards.
@@ -48,14 +48,14 @@ pub(super) const CHECKS: &[Check] = &[
         Lifecycle,
         Must,
         "C6.2-port",
-        "A companion that was stopped does not listen any more",
+        "A stopped companion no longer listens",
         |b| Box::pin(stopped_port(b)),
     ),
     check(
         Lifecycle,
         Must,
         "C6.2-files",
-        "A companion that was stopped leaves no discovery file",
+        "A stopped companion leaves no discovery file",
         |b| Box::pin(stopped_files(b)),
     ),
 ];
@@ -64,7 +64,7 @@ async fn answers(test: &TestContext) -> Finding {
     let port = test.connection.target.port();
     match test.answers().await {
         Ok(()) => Ok(format!("port {port}")),
-        Err(why) => broken(format!("nobody answers on port {port}: {why}")),
+        Err(why) => broken(format!("nothing answers on port {port}: {why}")),
     }
 }
 
@@ -75,8 +75,7 @@ fn whole_files(test: &TestContext) -> Finding {
     }
     match watch.rewritten {
         0 => unchecked(
-            "no file was rewritten meanwhile: open or close a workspace folder in the editor \
-             while this runs",
+            "no file was rewritten: open or close a workspace folder in the editor during the run",
         ),
         count => Ok(format!("rewritten {count} times")),
     }
@@ -91,11 +90,11 @@ async fn events(test: &TestContext) -> Finding {
         Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
         Some(event) if event.data.is_empty() => broken("an event is empty"),
         Some(event) => broken(format!(
-            "an event is no JSON-RPC message: {}",
+            "an event is not a JSON-RPC message: {}",
             cut(&event.data)
         )),
         None if heard.count == 0 => {
-            unchecked("no event came: nothing was sent, and nobody decided")
+            unchecked("no event came: nothing was sent, and nothing was decided")
         }
         None => Ok(format!("{} events", heard.count)),
     }
@@ -119,7 +118,7 @@ fn separator(test: &TestContext) -> Finding {
         tally.add(is_joined.or_else(|why| broken(format!("{}: {why}", path.display())))?);
     }
     let kept = tally.kept(
-        "there was one folder only: open a second workspace folder in the editor while this runs",
+        "there was only one folder: open a second workspace folder in the editor during the run",
     )?;
     Ok(format!("{kept} lists"))
 }
@@ -129,7 +128,7 @@ fn is_joined(listed: &str) -> Result<Look, String> {
         return Err("it is a JSON array".to_owned());
     }
     if cfg!(unix) && listed.contains([';', '\n']) && !Path::new(listed).exists() {
-        return Err(format!("it is not joined by {WORKSPACE_SEPARATOR:?}"));
+        return Err(format!("it is not joined with {WORKSPACE_SEPARATOR:?}"));
     }
     match split_roots(listed).len() {
         0 | 1 => Ok(Look::NotAbout),
@@ -147,7 +146,7 @@ impl Stopped {
     /// Has it stopped while an agent listens: some wait for the end of every event stream, and hang.
     async fn see(test: &TestContext) -> Result<Self, Problem> {
         if let Err(why) = test.answers().await {
-            return blocked(&["C6.1-answers"], format!("it does not run: {why}"));
+            return blocked(&["C6.1-answers"], format!("it is not running: {why}"));
         }
         let _agent = test.session().await.ok();
         let until = test.help(&Step::Stop).await?;

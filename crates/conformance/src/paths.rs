@@ -15,28 +15,28 @@ pub(super) const CHECKS: &[Check] = &[
         Diffs,
         Must,
         "C5.5-several",
-        "Several views of one agent are open at once, each with its own text",
+        "One agent can have several views open at once, each with its own text",
         |b| Box::pin(each_its_own(b, SEVERAL, false)),
     ),
     check(
         Diffs,
         Must,
         "C5.5-alike",
-        "Paths that look alike, or match as patterns, are different files",
+        "Similar paths, and paths that look like patterns, are different files",
         |b| Box::pin(alike(b)),
     ),
     check(
         Diffs,
         Must,
         "C5.5-odd-path",
-        "A path with spaces, quotes and the like is taken as it is",
+        "A path with spaces, quotes and other special characters is taken literally",
         |b| Box::pin(each_its_own(b, &[ODD], false)),
     ),
     check(
         Diffs,
         Should,
         "C5.9-beside",
-        "No file appears beside the proposed one while its view is open",
+        "No file appears next to the proposed one while its view is open",
         |b| Box::pin(nothing_beside(b)),
     ),
 ];
@@ -97,7 +97,7 @@ async fn each_its_own(test: &TestContext, names: &[&str], is_reversed: bool) -> 
             let is_others = (0..paths.len()).any(|other| found == text(other));
             let why = match is_others {
                 true => format!("closeDiff of {path:?} closes another view"),
-                false => format!("closeDiff of {path:?} gives {:?} back", cut(&found)),
+                false => format!("closeDiff of {path:?} returns {:?}", cut(&found)),
             };
             return blocked(others, why);
         }

@@ -183,7 +183,7 @@ impl Answer {
             ))),
             Ok(Err(error)) => Err(NoAnswer::new(format!("the answer breaks off: {error}"))),
             Err(_) => Err(NoAnswer::new(format!(
-                "the answer has begun, but no end of it came within {limit:?}"
+                "the answer began, but did not end within {limit:?}"
             ))),
         }
     }

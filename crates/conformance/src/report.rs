@@ -54,7 +54,7 @@ impl Verdict {
     /// Of what a companion MAY do: to leave it out breaks nothing.
     pub(super) fn forgiven(self) -> Self {
         match self {
-            Self::Fail(detail) => Self::Skip(format!("it is left out, as it may be: {detail}")),
+            Self::Fail(detail) => Self::Skip(format!("it is left out, which is allowed: {detail}")),
             other => other,
         }
     }

@@ -191,7 +191,7 @@ impl Tally {
     /// How many things keep the rule. When it is about none of them, `none` says what is missing.
     pub(super) fn kept(&self, none: &str) -> Result<usize, Problem> {
         match (self.kept, self.blocked) {
-            (0, Some(by)) => blocked(by, "what it is about is missing or wrong"),
+            (0, Some(by)) => blocked(by, "the value it checks is missing or wrong"),
             (0, None) => unchecked(none),
             (kept, _) => Ok(kept),
         }

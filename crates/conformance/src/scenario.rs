@@ -138,7 +138,7 @@ pub(super) async fn move_about(test: &TestContext, session: &Session<'_>) -> Res
     let Some((file, has_lines)) =
         some_file(&test.connection.target.roots(), focused, LINES as usize)
     else {
-        return unchecked("there is no file in the workspace that could be focused");
+        return unchecked("there is no file in the workspace to focus");
     };
     let is_there = last.is_some_and(|last| stands_at(&last["params"], &file, LINES));
     let lines = if is_there { LINES - 1 } else { LINES };
@@ -248,7 +248,7 @@ impl Moves {
         let contexts = contexts_since(session, before);
         if contexts.is_empty() && !is_done {
             let why =
-                format!("none came within {time:?}: nobody moved the cursor, or it is not sent");
+                format!("none came within {time:?}: the cursor was not moved, or it is not sent");
             return in_vain(test, session, why);
         }
         // In a file without lines nothing moves.
@@ -304,7 +304,9 @@ impl Visits {
         let before = session.messages.len();
         let mut visits = Self::default();
         if count <= MAX_FILES {
-            visits.why_not = Some(format!("there are only {count} texts in the workspace"));
+            visits.why_not = Some(format!(
+                "there are only {count} text files in the workspace"
+            ));
         } else if let Err(problem) = test.help(&Step::Visit { files }).await {
             visits.why_not = Some(match problem {
                 Problem::Broken(why) | Problem::Unchecked(why) => why,

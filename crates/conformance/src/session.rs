@@ -239,7 +239,7 @@ impl<'a> Session<'a> {
     /// Takes in one thing; false when the time is up or nothing can come any more.
     async fn hear(&mut self, until: Instant) -> bool {
         if self.messages.len() + self.odd_events >= MAX_MESSAGES {
-            self.end = Some("it was left, because so many messages came,");
+            self.end = Some("it was closed because too many messages came,");
         }
         let Some(stream) = self.stream.as_mut().filter(|_| self.end.is_none()) else {
             return false;
@@ -291,7 +291,7 @@ async fn read(mut stream: Events, heard: Sender<Heard>) {
     let how = loop {
         let events = match stream.next().await {
             Ok(Some(events)) => events,
-            Err(Error::TooLong(_)) => break "it was left, because so many bytes came,",
+            Err(Error::TooLong(_)) => break "it was closed because too many bytes came,",
             Ok(None) | Err(_) => break "it ended",
         };
         let at = Instant::now();

@@ -24,35 +24,35 @@ pub(super) const CHECKS: &[Check] = &[
         Sessions,
         Must,
         "C1.4-views",
-        "Two agents have views of two files at once",
+        "Two agents can have views of two files at once",
         |b| Box::pin(two_views(b)),
     ),
     check(
         Sessions,
         Should,
         "C1.4-accepted",
-        "An acceptance is told to the agent that proposed, and to no other",
+        "An acceptance is reported only to the agent that proposed the change",
         |b| Box::pin(accepted_owner(b)),
     ),
     check(
         Sessions,
         Should,
         "C1.4-rejected",
-        "A rejection is told to the agent that proposed, and to no other",
+        "A rejection is reported only to the agent that proposed the change",
         |b| Box::pin(rejected_owner(b)),
     ),
     check(
         Sessions,
         Should,
         "C1.4-context",
-        "Two agents at once are both sent the context",
+        "Two agents that are connected at once both get the context",
         |b| Box::pin(contexts(b)),
     ),
     check(
         Sessions,
         Must,
         "C1.4-leaving",
-        "An agent that leaves does not disturb the others",
+        "An agent that disconnects does not disturb the others",
         |b| Box::pin(leaving(b)),
     ),
 ];
@@ -143,11 +143,15 @@ async fn owner(
     owner.wait_for(time, is_outcome).await;
     bystander.listen(test.connection.timeouts.quiet).await;
     match (owner.outcomes().is_empty(), bystander.outcomes().is_empty()) {
-        (true, true) if is_done => blocked(row, "nobody was told"),
-        (true, true) => unchecked("nobody was told, and nobody is known to have decided"),
-        (true, false) => broken("another agent was told, and not the one that proposed"),
-        (false, false) => broken("another agent was told too"),
-        (false, true) => Ok("the other agent heard nothing".to_owned()),
+        (true, true) if is_done => blocked(row, "no agent got the outcome"),
+        (true, true) => {
+            unchecked("no agent got the outcome, and nothing is known to have been decided")
+        }
+        (true, false) => {
+            broken("another agent got the outcome, and not the one that proposed the change")
+        }
+        (false, false) => broken("another agent got the outcome too"),
+        (false, true) => Ok("the other agent got nothing".to_owned()),
     }
 }
 
@@ -195,8 +199,8 @@ async fn contexts(test: &TestContext) -> Finding {
     }
     match told {
         0 if is_done => blocked(&["C4.2-change"], "no context came when the cursor moved"),
-        0 => unchecked("no context came, and nobody is known to have moved the cursor"),
-        1 => broken("only one of two agents is told when the cursor moves"),
+        0 => unchecked("no context came, and the cursor is not known to have been moved"),
+        1 => broken("only one of two agents gets the context when the cursor moves"),
         _ => Ok("both at the start and when the cursor moved".to_owned()),
     }
 }
@@ -214,12 +218,12 @@ async fn leaving(test: &TestContext) -> Finding {
         return broken("the other's event stream ended");
     }
     if let Err(NoAnswer { why, .. }) = stays.is_served().await {
-        return broken(format!("the other is not served any more: {why}"));
+        return broken(format!("the other is no longer served: {why}"));
     }
     match stays.close_diff(&path, false).await {
         Ok(reply) if !reply.is_error() => Ok("the other keeps stream and view".to_owned()),
         Ok(_) if test.accepts_itself().await => {
-            Ok("the other keeps its stream; its view was accepted by the editor itself".to_owned())
+            Ok("the other keeps its stream; the editor itself accepted its view".to_owned())
         }
         Ok(reply) => broken(format!("the other's view is gone: {}", reply.shown())),
         Err(NoAnswer { why, .. }) => broken(format!("closeDiff: {why}")),

@@ -94,7 +94,7 @@ pub(super) fn existing_file(file: &Value) -> Result<Look, String> {
     if path.is_file() {
         return Ok(Look::Kept);
     }
-    Err("there is no such file on the disk".to_owned())
+    Err("the file does not exist on disk".to_owned())
 }
 
 pub(super) fn timestamp(file: &Value) -> Result<Look, String> {
@@ -106,7 +106,7 @@ pub(super) fn timestamp(file: &Value) -> Result<Look, String> {
     // Both limits are far below where f64 gets coarse.
     if time < EARLIEST as f64 {
         return Err(format!(
-            "{time} are not milliseconds since 1970 of any time near now"
+            "{time} is not a current time in milliseconds since 1970"
         ));
     }
     if time > latest as f64 {
@@ -162,7 +162,7 @@ pub(super) fn newest_is_active(files: &[Value]) -> Result<Look, String> {
     let mut before = files.iter().take_while(|file| !is_active(file));
     if let Some(equal) = before.find(|file| time(file).is_some() && time(file) == time(active)) {
         return Err(format!(
-            "{} is active, but {} stands before it with the same timestamp",
+            "{} is active, but {} comes before it with the same timestamp",
             active["path"], equal["path"]
         ));
     }
@@ -172,7 +172,7 @@ pub(super) fn newest_is_active(files: &[Value]) -> Result<Look, String> {
     match newer {
         None => Ok(of_several(files)),
         Some(newer) => Err(format!(
-            "{} is active, but {} has the newer timestamp",
+            "{} is active, but {} has a newer timestamp",
             active["path"], newer["path"]
         )),
     }

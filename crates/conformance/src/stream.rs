@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
         Transport,
         Should,
         "C1.1-stream-alive",
-        "A silent event stream shows signs of life",
+        "A silent event stream sends keep-alives",
         |b| Box::pin(stream_alive(b)),
     ),
 ];
@@ -75,8 +75,7 @@ async fn stream_alive(test: &TestContext) -> Finding {
     }
     if idle < silence {
         return unchecked(format!(
-            "it was silent for {idle:.1?}; agents give up after {silence:.0?}: watch it longer \
-             with --idle SECONDS"
+            "it was silent for {idle:.1?}; agents give up after {silence:.0?}: watch longer with --idle SECONDS"
         ));
     }
     broken(format!("it was silent for {idle:.1?}"))

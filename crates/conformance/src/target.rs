@@ -36,7 +36,7 @@ pub enum TargetError {
         source: io::Error,
     },
     /// Neither its content nor its name tells a port.
-    #[error("{0:?} tells no port, neither in its content nor in its name")]
+    #[error("{0:?} gives no port, neither in its content nor in its name")]
     NoPort(PathBuf),
 }
 
@@ -314,7 +314,7 @@ fn folders(environment: &Environment) -> Vec<PathBuf> {
 fn object(bytes: &[u8]) -> Result<Value, String> {
     match serde_json::from_slice(bytes) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err("it is JSON, but no object".to_owned()),
+        Ok(_) => Err("it is JSON, but not an object".to_owned()),
         Err(error) => Err(format!("it is not JSON: {error}")),
     }
 }

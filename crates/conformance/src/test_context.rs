@@ -81,7 +81,7 @@ pub trait Helper {
 }
 
 /// Why a view is gone that nobody closed.
-const ACCEPTS_ITSELF: &str = "the editor accepts diffs by itself: turn that off while this runs";
+const ACCEPTS_ITSELF: &str = "the editor accepts diffs automatically: turn that off during the run";
 
 /// Everything that a check has at hand.
 pub struct TestContext {
@@ -154,7 +154,7 @@ impl TestContext {
         let opened = Session::open(&self.connection).await;
         if self.has_shaken_hands() {
             return opened.or_else(|NoAnswer { why, .. }| {
-                let why = format!("there is no session after the first: {why}");
+                let why = format!("no second session can be opened: {why}");
                 blocked(&["C1.4-two"], why)
             });
         }
@@ -293,7 +293,7 @@ impl TestContext {
     /// The same, and whether it is done already.
     pub(super) async fn done_or_asked(&self, step: &Step) -> Result<(Duration, bool), Problem> {
         if self.is_alone.load(Ordering::Relaxed) {
-            return unchecked("nobody did what was asked for before");
+            return unchecked("an earlier request to a person was not fulfilled");
         }
         match self.helper.help(step).await {
             Help::Done => Ok((self.connection.timeouts.answer, true)),

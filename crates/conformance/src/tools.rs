@@ -43,7 +43,7 @@ pub(super) const CHECKS: &[Check] = &[
         Tools,
         Should,
         "C5.4-suppress-schema",
-        "The schema of `closeDiff` has room for `suppressNotification`, which agents send",
+        "The schema of `closeDiff` allows `suppressNotification`, which agents send",
         |b| Box::pin(suppress(b)),
     ),
 ];
@@ -88,7 +88,7 @@ async fn schema(test: &TestContext, name: &str, fields: &[&str]) -> Finding {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     for field in fields {
         if schema["properties"][field]["type"] != "string" {
-            return broken(format!("`{field}` is no string property"));
+            return broken(format!("`{field}` is not a string property"));
         }
         if !required.iter().any(|name| name == field) {
             return broken(format!("`{field}` is not required"));
@@ -96,7 +96,9 @@ async fn schema(test: &TestContext, name: &str, fields: &[&str]) -> Finding {
     }
     let known = |name: &Value| fields.iter().any(|field| name == field);
     if let Some(other) = required.iter().find(|name| !known(name)) {
-        return broken(format!("{other} is required too: agents do not send it"));
+        return broken(format!(
+            "{other} is required too, but agents do not send it"
+        ));
     }
     Ok(fields.join(", "))
 }
@@ -109,6 +111,6 @@ async fn suppress(test: &TestContext) -> Finding {
         Value::Null if is_closed => broken("the schema allows no other properties"),
         Value::Null => Ok("other properties are allowed".to_owned()),
         property if property["type"] == "boolean" => Ok("a boolean property".to_owned()),
-        _ => broken("`suppressNotification` is no boolean property"),
+        _ => broken("`suppressNotification` is not a boolean property"),
     }
 }

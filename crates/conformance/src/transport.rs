@@ -20,28 +20,28 @@ pub(super) const CHECKS: &[Check] = &[
         Transport,
         Must,
         "C1.1-initialize",
-        "`initialize` at /mcp is answered as MCP says",
+        "`initialize` at /mcp is answered as MCP specifies",
         |b| Box::pin(initialize(b)),
     ),
     check(
         Transport,
         Must,
         "C1.1-version",
-        "A version that the companion does not know is answered with one that it knows",
+        "An unknown protocol version is answered with one that the companion supports",
         |b| Box::pin(version(b)),
     ),
     check(
         Transport,
         Must,
         "C1.1-agents-version",
-        "The versions that agents ask for lead to one that agents know",
+        "The versions that agents ask for are answered with one that agents support",
         |b| Box::pin(agents_version(b)),
     ),
     check(
         Transport,
         Should,
         "C1.1-session",
-        "Every session has an id of its own",
+        "Every session has its own id",
         |b| Box::pin(session_id(b)),
     ),
     check(
@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
         Transport,
         Must,
         "C1.1-id",
-        "An answer has the id of its request, of the same type",
+        "A response has the id of its request, with the same type",
         |b| Box::pin(ids(b)),
     ),
     check(
@@ -76,21 +76,21 @@ pub(super) const CHECKS: &[Check] = &[
         Transport,
         Must,
         "C1.1-unknown-tool",
-        "A call of an unknown tool fails",
+        "A call to an unknown tool fails",
         |b| Box::pin(unknown_tool(b)),
     ),
     check(
         Transport,
         Must,
         "C1.1-bad-json",
-        "A body that is no JSON is refused, and harms nobody",
+        "A body that is not JSON is refused, and the session survives",
         |b| Box::pin(bad_json(b)),
     ),
     check(
         Transport,
         Should,
         "C1.1-media-type",
-        "A body that does not say that it is JSON is refused",
+        "A body without a JSON content type is refused",
         |b| Box::pin(media_type(b)),
     ),
     check(
@@ -104,7 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
         Transport,
         Should,
         "C1.1-unknown-session",
-        "A session id that the companion did not give is refused",
+        "A session id that the companion did not issue is refused",
         |b| Box::pin(unknown_session(b)),
     ),
     check(
@@ -166,7 +166,7 @@ async fn initialize(test: &TestContext) -> Finding {
     let (reply, id) = shake(test, NEWEST_VERSION).await?;
     if reply["jsonrpc"] != "2.0" || reply["id"] != id {
         return broken(format!(
-            "it is no answer to this request: {}",
+            "it is not an answer to this request: {}",
             shown(&reply)
         ));
     }
@@ -178,7 +178,7 @@ async fn initialize(test: &TestContext) -> Finding {
     ];
     for path in strings {
         if !result.pointer(path).is_some_and(Value::is_string) {
-            return broken(format!("`result{path}` is no string"));
+            return broken(format!("`result{path}` is not a string"));
         }
     }
     if !result["capabilities"]["tools"].is_object() {
@@ -223,7 +223,7 @@ async fn session_id(test: &TestContext) -> Finding {
         return broken("two sessions have the same id");
     }
     if !first.bytes().all(|byte| (0x21..=0x7e).contains(&byte)) {
-        return broken("the id has characters that are not visible ASCII");
+        return broken("the id contains characters that are not visible ASCII");
     }
     Ok("two sessions, two ids".to_owned())
 }
@@ -341,7 +341,7 @@ async fn delete(test: &TestContext) -> Finding {
     }
     if !status.is_success() {
         return broken(format!(
-            "HTTP {}: who lets no client end a session answers 405",
+            "HTTP {}: a server that does not let clients end sessions answers 405",
             status.as_u16()
         ));
     }

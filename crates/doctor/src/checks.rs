@@ -54,11 +54,14 @@ fn say_once(findings: &mut Vec<Finding>) {
 /// The agent's own reason, where no check has a better one.
 fn unexplained(facts: &Facts) -> Finding {
     let refusal = facts.search.refusal.as_ref();
-    let what = refusal.map_or_else(|| "no companion answers".to_owned(), ToString::to_string);
+    let what = refusal.map_or_else(|| "no companion responds".to_owned(), ToString::to_string);
     Finding::problem(
         Id::NoCompanion,
         what,
-        format!("{} needs one that it finds and that answers", facts.release),
+        format!(
+            "{} needs a companion that it can find and that responds",
+            facts.release
+        ),
     )
     .fix("pillion")
 }

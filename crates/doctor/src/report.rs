@@ -146,7 +146,7 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 let state = if setting.is_on { "on" } else { "off" };
                 format!("{state}, by {}", setting.file.path.display())
             }
-            None if is_broken(facts) => "cannot be told".to_owned(),
+            None if is_broken(facts) => "unknown".to_owned(),
             None => "off, by default".to_owned(),
         },
         Step::Folders => match facts.neighbours.can_see {
@@ -155,7 +155,7 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 facts.environment().tmpdir().display()
             ),
             false => format!(
-                "temporary files in {}; where other programs have theirs cannot be seen on this system",
+                "temporary files in {}; those of other programs are not visible on this system",
                 facts.environment().tmpdir().display()
             ),
         },
@@ -181,7 +181,8 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 format!("{diffs}diffs, {context}context{now}")
             }
             Some(Outcome::Admitted) => {
-                "not opened, for the sake of agents that have one with this companion".to_owned()
+                "not opened, so as not to disturb an agent that has one with this companion"
+                    .to_owned()
             }
             _ => match mark {
                 Mark::NotReached => "not reached".to_owned(),
@@ -204,19 +205,19 @@ fn chosen(facts: &Facts) -> String {
             format!("{name} on port {port}, for {}", roots.join(", "))
         }
         (Some(port), None) => format!("on port {port}"),
-        (None, _) => "none that the agent takes".to_owned(),
+        (None, _) => "none that the agent accepts".to_owned(),
     }
 }
 
 fn outcome(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Connected { .. } => "answers",
-        Outcome::Admitted => "answers and takes the token",
-        Outcome::NameRefused => "refuses this name",
-        Outcome::Unreachable => "cannot be reached",
+        Outcome::Admitted => "answers and accepts the token",
+        Outcome::NameRefused => "refuses this host name",
+        Outcome::Unreachable => "is unreachable",
         Outcome::TokenRefused => "refuses the token",
-        Outcome::NoCompanion(_) => "is no companion",
-        Outcome::Silent => "does not answer",
+        Outcome::NoCompanion(_) => "is not a companion",
+        Outcome::Silent => "does not respond",
     }
 }
 

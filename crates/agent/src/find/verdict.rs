@@ -95,12 +95,12 @@ impl fmt::Display for Verdict {
         match self {
             Self::Chosen => f.write_str("chosen"),
             Self::ChosenToExplain => {
-                f.write_str("is for another workspace, as all are; the agent names its folders")
+                f.write_str("is for another workspace, like all others; the agent shows its folders in its message")
             }
-            Self::Fallback => f.write_str("tried if the chosen one does not answer"),
+            Self::Fallback => f.write_str("tried if the chosen one does not respond"),
             Self::SecondChoice(preference) => write!(f, "second choice: {preference}"),
             Self::OtherProcess { pid, wanted: Some(wanted) } => {
-                write!(f, "is for process {pid}; this release looks for {wanted} only")
+                write!(f, "is for process {pid}; this release looks only for {wanted}")
             }
             Self::OtherProcess { pid, wanted: None } => {
                 write!(f, "is for process {pid}; this release found no editor process")
@@ -111,19 +111,19 @@ impl fmt::Display for Verdict {
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::Malformed => f.write_str("is malformed"),
             Self::Spoiled => f.write_str(
-                "is not taken: another file beside it cannot be read, and this release then takes none",
+                "is ignored: another file next to it cannot be read, and this release then ignores them all",
             ),
             Self::EndsAttempt => {
-                f.write_str("makes this release fail: its workspacePath is not one it can read")
+                f.write_str("makes this release fail: it cannot handle this workspacePath")
             }
             Self::Stale(Stale::ProcessGone) => {
                 f.write_str("is stale: its process is gone; the agent deletes it")
             }
             Self::Stale(Stale::NoFolder) => f.write_str(
-                "is stale: it names no process and its workspacePath is no folder; the agent deletes it",
+                "is stale: it names no process and its workspacePath is not a folder; the agent deletes it",
             ),
             Self::NotLookedAt => f.write_str(
-                "is not looked at: it is for other releases, or for a variable that is not set",
+                "is not read: it is for other releases, or for a variable that is not set",
             ),
         }
     }
@@ -132,13 +132,13 @@ impl fmt::Display for Verdict {
 impl fmt::Display for Preference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PortVariable(name) => write!(f, "{name} holds another's port"),
-            Self::OwnProcess => f.write_str("another is for the agent's own editor process"),
-            Self::LivingProcess => f.write_str("another's process lives"),
-            Self::LargerPid => f.write_str("another's process id is larger"),
-            Self::FirstName => f.write_str("another's name comes first"),
+            Self::PortVariable(name) => write!(f, "{name} holds the port of another"),
+            Self::OwnProcess => f.write_str("another belongs to the agent's own editor process"),
+            Self::LivingProcess => f.write_str("the process of another is running"),
+            Self::LargerPid => f.write_str("another has a larger process id"),
+            Self::FirstName => f.write_str("another has a file name that sorts first"),
             Self::Newer => f.write_str("another is newer"),
-            Self::FirstPlace => f.write_str("another lies where the agent looks first"),
+            Self::FirstPlace => f.write_str("another is where the agent looks first"),
         }
     }
 }

@@ -170,7 +170,7 @@ fn an_old_release_looks_for_one_process_only() {
     let path = machine.gemini(DEAD, 1001, "project");
     let finding = machine.find(Dialect::GeminiCli, "0.20.2");
     let shown = verdict(&finding, &path).to_string();
-    let expected = format!("is for process {DEAD}; this release looks for {EDITOR} only");
+    let expected = format!("is for process {DEAD}; this release looks only for {EDITOR}");
     assert_eq!(shown, expected);
     assert_eq!(finding.refusal, Some(Refusal::Unsupported));
     for (version, is_found) in [("0.30.0", false), ("0.31.0", true)] {

@@ -16,33 +16,31 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let install = install_newest(agent);
     if program.path.is_none() {
         let what = format!(
-            "{name} is not installed: there is no command `{}` on PATH",
+            "{name} is not installed: the command `{}` is not on PATH",
             agent.name()
         );
-        let why = "what follows is what its newest release would do";
+        let why = "the rest describes what its newest release would do";
         findings.push(Finding::problem(Id::NotInstalled, what, why).fix(&install));
         return;
     }
     if program.version.is_none() {
         let what = format!("cannot tell which release of {name} is installed");
-        let why = "what follows is what the newest one would do; older ones look elsewhere";
+        let why = "the rest describes what the newest one would do; older ones look elsewhere";
         findings.push(Finding::warning(Id::ReleaseUnknown, what, why).fix(&install));
     }
     if !facts.release.knows_token() {
-        let what = format!("{} knows no tokens", facts.release);
-        let why =
-            "a companion lets in only who presents its token (C3.3), and this release sends none";
+        let what = format!("{} does not support tokens", facts.release);
+        let why = "a companion accepts only clients that send its token (C3.3), and this release sends none";
         findings.push(Finding::problem(Id::NoToken, what, why).fix(&install));
     }
     if !program.has_node {
-        let what =
-            format!("Node.js is missing: there is no command `node` on PATH, by which {name} runs");
+        let what = format!("Node.js is missing: {name} runs on `node`, which is not on PATH");
         let finding = Finding::problem(Id::NodeMissing, what, format!("{name} does not start"));
         findings.push(with_package(finding, facts, "nodejs"));
     }
     if !program.has_ps {
         let what = "the command `ps` is missing";
-        let why = format!("{name} finds its editor's process with it");
+        let why = format!("{name} uses it to find its editor's process");
         let finding = Finding::blocking(needs_ps(facts), Id::PsMissing, what, why);
         findings.push(with_package(finding, facts, "procps"));
     }

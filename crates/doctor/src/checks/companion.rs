@@ -67,10 +67,10 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
     });
     if let Some(wanted) = wanted {
         let looks = wanted.map_or("it cannot find its editor's process".to_owned(), |pid| {
-            format!("it looks for files of process {pid} only")
+            format!("it looks only for files of process {pid}")
         });
         let what = format!("{release} does not find {name} on port {port}: {looks}");
-        let why = "this release knows no companion outside its own editor's terminals";
+        let why = "this release finds a companion only from inside its editor's terminals";
         return Finding::problem(Id::OtherProcess, what, why).fix(wire(facts, port));
     }
     let reason = match (verdicts.next(), refusal) {
@@ -78,21 +78,21 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
         (_, Some(refusal)) => refusal.to_string(),
         _ => "it looks elsewhere".to_owned(),
     };
-    let what = format!("{release} does not take {name} on port {port}: {reason}");
-    let why = "without a file that it takes it dials nobody";
+    let what = format!("{release} does not accept {name} on port {port}: {reason}");
+    let why = "without a discovery file that it accepts, it does not try to connect";
     Finding::problem(Id::NotTaken, what, why).fix(wire(facts, port))
 }
 
 fn editor_unknown(facts: &Facts, port: u16) -> Finding {
     let release = facts.release;
-    let what = format!("{release} does not take this terminal for one of an editor that it knows");
+    let what =
+        format!("{release} does not recognise this terminal as belonging to an editor it supports");
     let why = if release.knows_ide_info() {
         format!(
-            "the file of the companion on port {port} does not say which editor it is (`ideInfo`, C2.4)"
+            "the discovery file of the companion on port {port} does not name its editor (`ideInfo`, C2.4)"
         )
     } else {
-        "this release does not read from the companion which editor it is (`ideInfo`, C2.4)"
-            .to_owned()
+        "this release ignores the editor's name in the discovery file (`ideInfo`, C2.4)".to_owned()
     };
     Finding::problem(Id::EditorUnknown, what, why).fix(run(facts, port))
 }
@@ -120,7 +120,7 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
     });
     let nearest = roots.max_by_key(|(_, root)| folders::shared(root, &facts.folder));
     let why = format!(
-        "{} connects only in or below a folder that the editor has open (C2.5); or run `pillion` here, for a companion of this folder",
+        "{} connects only in or below a folder that the editor has open (C2.5); to serve this folder, run `pillion` here",
         facts.agent().display_name()
     );
     match nearest {
@@ -140,8 +140,11 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
 }
 
 fn no_companion(facts: &Facts) -> Finding {
-    let what = format!("no companion runs for {}", facts.agent().display_name());
-    let why = "there is no editor to connect to: start one with its plugin, or Pillion's own review in the next terminal";
+    let what = format!(
+        "no companion is running for {}",
+        facts.agent().display_name()
+    );
+    let why = "there is no editor to connect to: start one with its plugin, or start Pillion's own review in another terminal";
     Finding::problem(Id::NoCompanion, what, why).fix("pillion")
 }
 
@@ -204,11 +207,11 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
     for (port, preference) in others {
         let name = |port| facts.at(port).map_or("an editor", Companion::display_name);
         let what = format!(
-            "two companions serve this folder: {} on port {chosen} is taken, {} on port {port} is not ({preference})",
+            "two companions serve this folder: the agent picks {} on port {chosen}, not {} on port {port} ({preference})",
             name(chosen),
             name(port),
         );
-        let why = "nothing says which you mean: the agent's choice can change with each start; the command takes the other one";
+        let why = "nothing says which one you mean, so the agent's choice can change with each start; the command picks the other one";
         let fix = run(facts, port);
         findings.push(Finding::warning(Id::SeveralCompanions, what, why).fix(fix));
     }
@@ -241,9 +244,9 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
         Some(_) => return,
     };
     let why = if facts.variables.origin(variable).is_some() {
-        "a companion takes another port each time, so the line is right for one editor only"
+        "a companion gets a new port at every start, so a fixed value goes stale"
     } else {
-        "the terminal is older than the editor that runs now, or was opened for another folder"
+        "the terminal is older than the running editor, or was opened for another folder"
     };
     let blocks = !facts.is_connected() && facts.fitting().next().is_some();
     let fix = variables::unset(facts, variable);

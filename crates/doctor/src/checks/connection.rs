@@ -50,18 +50,19 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
         Outcome::Unreachable => None,
         Outcome::TokenRefused => {
             let what = format!(
-                "whoever listens on port {port} refuses the token of {}",
+                "the process on port {port} refuses the token from {}",
                 source(facts, dial)
             );
-            let why = "the file is an older companion's, whose port another has by now (C3.3)";
+            let why =
+                "the file belongs to an older companion, whose port another one now has (C3.3)";
             Some(Finding::problem(Id::TokenRefused, what, why).fix(forget(facts, dial)))
         }
         Outcome::NoCompanion(reason) => {
             let what = format!(
-                "another program listens on port {port} of {}: {reason}",
+                "another program listens on port {port}, named by {}: {reason}",
                 source(facts, dial)
             );
-            let why = "the companion that had this port is gone, and its file was left behind";
+            let why = "the companion that had this port is gone but left its file behind";
             Some(Finding::problem(Id::PortTaken, what, why).fix(forget(facts, dial)))
         }
         Outcome::Silent => {
@@ -74,15 +75,15 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
 fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
     let finding = |why| Finding::problem(Id::NoAnswer, what, why);
     if let Some(pid) = process(facts, dial.port) {
-        let why = "a companion answers within milliseconds; it may have been suspended with Ctrl-Z";
+        let why = "a companion responds within milliseconds; this one may be suspended with Ctrl-Z";
         finding(why).fix(format!("kill -CONT {pid}"))
     } else if facts.at(dial.port).is_some() {
         // Its file is not taken away: it would be missed when the editor goes on.
         finding(
-            "a companion answers within milliseconds; its editor may be busy or hang: wait, or restart it",
+            "a companion responds within milliseconds; its editor may be busy or hanging: wait, or restart it",
         )
     } else {
-        finding("the companion that had this port is gone, and its file was left behind")
+        finding("the companion that had this port is gone but left its file behind")
             .fix(forget(facts, dial))
     }
 }
@@ -95,17 +96,16 @@ fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
     }
     let host = Host::ContainerHost;
     let meaning = if facts.network.resolves {
-        "where nobody listens"
+        "where nothing listens"
     } else {
-        "a name that has no address here"
+        "a name that does not resolve here"
     };
     let what = format!(
-        "{} dials {host}, {meaning}; {} is in this same container",
+        "{} dials {host}, {meaning}; {} runs in this container",
         facts.release,
         companion.display_name()
     );
-    let why =
-        "in a container the agent takes its editor to be outside, unless a variable says otherwise";
+    let why = "in a container, the agent assumes that its editor is outside unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
     Some(match needed {
         Override::Variable(..) => finding.fix(run(facts, companion.port)),
@@ -120,10 +120,10 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
         .at(dial.port)
         .map_or("the companion", Companion::display_name);
     let what = format!(
-        "{} dials {}, a name that {name} on port {} does not answer to",
+        "{} dials {}, a host name that {name} on port {} does not accept",
         facts.release, dial.host, dial.port
     );
-    let why = "such a companion answers to 127.0.0.1 only; in a container the agent takes its editor to be outside, unless a variable says otherwise";
+    let why = "such a companion accepts only 127.0.0.1; in a container, the agent assumes that its editor is outside unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
     match needs_container_override(facts.release, facts.environment(), true) {
         Override::Variable(..) => Some(finding.fix(run(facts, dial.port))),

@@ -20,9 +20,8 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     doomed(facts, findings);
     if !facts.disk.readable.is_empty() {
         let files = &facts.disk.readable;
-        let what = format!("others can read {}", list(files));
-        let why =
-            "whoever reads the token in it can see what you work on, and propose changes to you";
+        let what = format!("other users can read {}", list(files));
+        let why = "anyone who reads the token in it can see what you are working on and propose changes to you";
         let fix = shell::on_files("chmod 600 --", paths(files));
         findings.push(Finding::warning(Id::FileOpen, what, why).fix(fix));
     }
@@ -52,15 +51,14 @@ fn dead(facts: &Facts, findings: &mut Vec<Finding>) {
     let blocks = !facts.is_connected() && is_dialled;
     let what = if blocks {
         format!(
-            "{} takes a companion that is gone, by {}",
+            "{} picks a companion that is gone, from {}",
             facts.release,
             list(&files)
         )
     } else {
         format!("a companion that is gone left {}", list(&files))
     };
-    let why =
-        "its editor was killed, and nobody tidied up; an agent that takes such a file dials nobody";
+    let why = "its editor was killed and could not clean up; an agent that picks such a file connects to nothing";
     // A port that a living companion has by now is in the names of that one's files, too.
     let ports = dead.iter().map(|companion| companion.port);
     let fix = remove_all(&files, ports.filter(|port| facts.at(*port).is_none()));
@@ -115,7 +113,7 @@ fn foreign(facts: &Facts, findings: &mut Vec<Finding>) {
     };
     let paths: Vec<_> = owned.iter().map(|(path, _)| path.clone()).collect();
     let what = format!("{} belongs to another user (id {uid})", list(&paths));
-    let why = "agents connect only to companions of their own user: run editor and agent as the same one, or start a companion of your own";
+    let why = "agents connect only to companions of their own user: run editor and agent as the same user, or start a companion of your own";
     let finding = Finding::blocking(is_other_users(facts), Id::OtherUser, what, why);
     findings.push(finding.fix(other_users(facts, first)));
 }
@@ -129,7 +127,7 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
         }
         let path = error.path();
         let what = format!("{error}, so it is not used");
-        let why = format!("{} learns from it where its companion is", facts.agent());
+        let why = format!("{} reads from it where its companion is", facts.agent());
         // Without the folder a companion has no place for its file.
         let is_needed = is_folder(facts, path) && facts.living().next().is_none();
         let blocks = !facts.is_connected() && (is_decisive(facts, path) || is_needed);
@@ -144,7 +142,7 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
             .any(|error| error.path() == candidate.path);
         if let (Verdict::Unreadable(kind), false) = (&candidate.verdict, known) {
             let what = format!("cannot read {}: {kind}", candidate.path.display());
-            let why = "the agent learns from it where its companion is";
+            let why = "the agent reads from it where its companion is";
             let fix = shell::on_files("chmod u+r --", [candidate.path.as_path()]);
             let blocks = is_decisive(facts, &candidate.path) && !facts.is_connected();
             findings.push(Finding::blocking(blocks, Id::Unreadable, what, why).fix(fix));
@@ -203,8 +201,8 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
     // Nobody's word on a link is Pillion's to judge: that it is one has been said.
     files.retain(|path| !facts.survey.unread.iter().any(|error| error.path() == path));
     for path in files {
-        let what = format!("{} is no discovery file", path.display());
-        let why = "a companion writes a JSON object with `port` and `workspacePath` (C2.4); this one tells an agent nothing";
+        let what = format!("{} is not a valid discovery file", path.display());
+        let why = "a discovery file is a JSON object with `port` and `workspacePath` (C2.4); an agent cannot use this one";
         let blocks = !facts.is_connected() && is_decisive(facts, &path);
         let fix = shell::remove([path.as_path()]);
         findings.push(Finding::blocking(blocks, Id::Malformed, what, why).fix(fix));
@@ -222,15 +220,17 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
             continue;
         }
         let reason = match stale {
-            Stale::ProcessGone => "its `ppid` is no living process of yours",
-            Stale::NoFolder => "it has no `ppid`, and its `workspacePath` as a whole is no folder",
+            Stale::ProcessGone => "its `ppid` is not a running process of yours",
+            Stale::NoFolder => {
+                "it has no `ppid`, and its `workspacePath` as a whole is not a folder"
+            }
         };
         let what = format!(
-            "{} deletes {} when it sees it: {reason}",
+            "{} deletes {} on sight: {reason}",
             facts.agent().display_name(),
             candidate.path.display()
         );
-        let why = "the companion lives, but the agent does not find it then; its editor's plugin has to write the file better";
+        let why = "the companion is running, but the agent then does not find it; the editor's plugin has to write a correct file";
         let blocks = !facts.is_connected();
         findings.push(Finding::blocking(blocks, Id::DoomedLock, what, why).fix("pillion"));
     }

@@ -15,8 +15,8 @@ const SCANS_LOCKS: Version = Version::new(0, 12, 0);
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     tmpdir(facts, findings);
     for folder in &facts.disk.writable {
-        let what = format!("others can put files into {}", folder.display());
-        let why = "anybody on this machine can offer a companion there, or take yours away";
+        let what = format!("other users can put files into {}", folder.display());
+        let why = "anyone on this machine can offer a companion there, or remove yours";
         let fix = shell::on_files("chmod go-w --", [folder.as_path()]);
         findings.push(Finding::warning(Id::FolderOpen, what, why).fix(fix));
     }
@@ -42,13 +42,14 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
             String::new()
         };
         let what = format!(
-            "{} serves this folder, but its files are in {}; agents here look in {}{by}",
+            "{} serves this folder, but its discovery files are in {}; agents here look in {}{by}",
             companion.display_name(),
             elsewhere.value.display(),
             own(facts, elsewhere.variable).display(),
         );
-        let why =
-            format!("{name} takes the folder from {variable}, and that editor has another there");
+        let why = format!(
+            "{name} gets that directory from {variable}, which has another value in the editor"
+        );
         let fix = match facts.variables.origin(variable) {
             Some(_) => variables::unset(facts, variable),
             None => shell::export(elsewhere.variable, &elsewhere.value.to_string_lossy()),

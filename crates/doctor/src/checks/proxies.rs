@@ -28,9 +28,9 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let agent = facts.agent().display_name();
         // It may hold a password.
         let shown = variables::shown(facts, name);
-        let what = format!("{shown} is set to something that is no address of an HTTP proxy");
+        let what = format!("{shown} is not a valid HTTP proxy address");
         let why = format!(
-            "{agent}'s HTTP client fails on it before it dials, even on this machine; some releases do not start with it"
+            "{agent}'s HTTP client fails on it before it connects, even to this machine; some releases do not start at all"
         );
         let with_scheme = format!("http://{value}");
         let fix = if is_address(&with_scheme) && !value.contains('@') && !value.contains("://") {
@@ -66,11 +66,10 @@ fn outside(facts: &Facts, findings: &mut Vec<Finding>) {
     }
     let shown = variables::shown(facts, name);
     let what = format!(
-        "{} dials {host} by the proxy that {shown} names",
+        "{} dials {host} through the proxy in {shown}",
         facts.release
     );
-    let why =
-        "a proxy does not know that name: it is this container's own for the machine around it";
+    let why = "a proxy does not know that name, which exists only inside this container";
     let joined = [excepted.as_ref(), &host];
     let joined: Vec<_> = joined.into_iter().filter(|part| !part.is_empty()).collect();
     let fix = variables::change(facts, "NO_PROXY", &joined.join(","));

@@ -49,10 +49,10 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     if let (Trust::Unreadable, list) = (facts.trust, &facts.settings.trust) {
         let reason = list.broken.as_deref().unwrap_or_default();
         let what = format!(
-            "{} is no list of trusted folders: {reason}",
+            "{} is not a valid list of trusted folders: {reason}",
             list.path.display()
         );
-        let why = format!("{name} does not start with it");
+        let why = format!("{name} does not start with such a file");
         let finding = Finding::problem(Id::SettingsBroken, what, why);
         findings.push(finding.fix(shell::edit(&list.path)));
     }
@@ -75,9 +75,9 @@ fn broken(facts: &Facts, file: &SettingsFile, reason: &str) -> Finding {
     );
     let blocks = is_fatal(facts, file);
     let why = if blocks {
-        format!("{name} does not start with it")
+        format!("{name} does not start with such a file")
     } else {
-        format!("{name} empties it, and starts without what it says")
+        format!("{name} empties the file and starts without those settings")
     };
     let finding = Finding::blocking(blocks, Id::SettingsBroken, what, why);
     finding.fix(shell::edit(&file.path))
@@ -88,12 +88,12 @@ fn passed_over(facts: &Facts, file: &SettingsFile, insecure: &Insecure) -> Findi
     let place = insecure.path.as_path();
     let (reason, command) = match insecure.reason {
         Reason::Owner => ("does not belong to root", "sudo chown root:root --"),
-        Reason::Mode => ("can be written by others than root", "sudo chmod go-w --"),
+        Reason::Mode => ("is writable by users other than root", "sudo chmod go-w --"),
     };
     let shown = file.path.display();
-    let what = format!("{shown} does not count: {} {reason}", place.display());
+    let what = format!("{shown} is ignored: {} {reason}", place.display());
     let why = format!(
-        "{} takes settings for the system only from where nobody but root can write, such as /etc",
+        "{} reads system settings only from places that only root can write to, such as /etc",
         facts.release
     );
     let finding = Finding::warning(Id::SystemIgnored, what, why);
@@ -128,7 +128,7 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
             setting.file.path.display()
         ),
         (None, Some(file)) => format!(
-            "IDE mode is off: {} has `ideMode`, which this release calls `ide.enabled`",
+            "IDE mode is off: {} sets `ideMode`, which this release calls `ide.enabled`",
             file.path.display()
         ),
         (None, None) => "IDE mode is off: no settings file sets `ide.enabled` to true".to_owned(),
@@ -153,7 +153,7 @@ fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
     if let Some(file) = counting.find(|file| file.content.get(&names).is_some()) {
         let shown = file.path.display();
         let what = format!("IDE mode is off: {shown} sets `tools.executionSandbox`");
-        let why = "Qwen Code leaves IDE mode out when it runs its tools in that sandbox";
+        let why = "Qwen Code turns IDE mode off when it runs its tools in that sandbox";
         let finding = Finding::problem(Id::IdeModeOff, what, why);
         findings.push(finding.fix(shell::edit(&file.path)));
     }
@@ -170,9 +170,8 @@ fn ignored(facts: &Facts, is_on: bool, findings: &mut Vec<Finding>) {
         return;
     }
     let name = facts.agent().display_name();
-    let what = format!("{} does not count", project.path.display());
-    let why =
-        format!("{name} does not trust this folder, and then ignores the folder's own settings");
+    let what = format!("{} is ignored", project.path.display());
+    let why = format!("{name} does not trust this folder, so it ignores the folder's own settings");
     let fix = match facts.agent() {
         Dialect::QwenCode => "/trust",
         _ => "/permissions trust",
@@ -205,7 +204,7 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
             format!("its mode {mode:?}")
         });
         let what = format!("{name} makes changes without asking: that is {how}");
-        let why = "it shows no diff then, in the editor either; it is still told what you work on";
+        let why = "it then shows no diffs, not even in the editor; it still gets the context";
         let command = format!("{} --approval-mode default", agent.name());
         findings.push(Finding::note(Id::NoDiffs, what, why).fix(command));
     }

@@ -4,10 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Why a file is not taken for the administrator's.
-#[cfg_attr(
-    not(unix),
-    allow(dead_code, reason = "nothing is known of access lists")
-)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "access lists are not read"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Insecure {
     /// The file, or a folder above it.
@@ -17,10 +14,7 @@ pub struct Insecure {
 }
 
 /// Who else could have written a file.
-#[cfg_attr(
-    not(unix),
-    allow(dead_code, reason = "nothing is known of access lists")
-)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "access lists are not read"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// It does not belong to root.

@@ -216,7 +216,7 @@ fn content(path: &Path, ignores_mark: bool) -> Content {
 fn parse(bytes: &[u8], ignores_mark: bool) -> Content {
     let bytes = match bytes.strip_prefix(MARK) {
         Some(rest) if ignores_mark => rest,
-        Some(_) => return Content::Broken("it begins with a byte order mark".to_owned()),
+        Some(_) => return Content::Broken("it starts with a byte order mark".to_owned()),
         None => bytes,
     };
     let stripped = StripComments::with_settings(CommentSettings::c_style(), bytes);
@@ -246,7 +246,7 @@ fn trust_list(path: PathBuf) -> TrustList {
             Some("TRUST_PARENT") => (folder.parent().map(Path::to_owned), true),
             Some("DO_NOT_TRUST") => (Some(folder), false),
             _ => {
-                let reason = format!("what it says of {} is no trust level", folder.display());
+                let reason = format!("the value for {} is not a trust level", folder.display());
                 list.broken = Some(reason);
                 continue;
             }
@@ -352,7 +352,7 @@ mod tests {
         let Content::Broken(reason) = parse(text, false) else {
             panic!("Gemini CLI does not start with it");
         };
-        assert_eq!(reason, "it begins with a byte order mark");
+        assert_eq!(reason, "it starts with a byte order mark");
     }
 
     #[test]

@@ -302,7 +302,7 @@ fn a_dead_companion_is_a_finding_and_none_is_no_companion() {
         .run(args)
         .expect_error(1, "1 MUST is broken", "--only");
     assert!(
-        ran.stdout.contains("nobody answers on port"),
+        ran.stdout.contains("nothing answers on port"),
         "{}",
         ran.stdout
     );

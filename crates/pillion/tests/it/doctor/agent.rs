@@ -30,7 +30,7 @@ fn both_agents_would_connect_and_nothing_is_wrong() {
 fn the_report_is_plain_where_it_has_to_be() {
     let world = World::new();
     let told = world.after("export LANG=C NO_COLOR=1", GEMINI);
-    told.expect_first("no-companion", "no companion runs");
+    told.expect_first("no-companion", "no companion is running");
     assert!(told.text.is_ascii(), "{}", told.text);
     assert!(told.text.contains("  X  companion"), "{}", told.text);
     assert!(!world.doctor(GEMINI).text.contains('\u{1b}'));
@@ -42,7 +42,7 @@ fn an_agent_that_is_not_there_is_said_how_to_get() {
     let _serve = world.serve();
     fs::remove_file(world.bin().join(GEMINI)).unwrap();
     let told = world.doctor(GEMINI);
-    let fix = told.expect_first("agent-not-installed", "no command `gemini`");
+    let fix = told.expect_first("agent-not-installed", "the command `gemini` is not on PATH");
     assert_eq!(fix, "npm install -g @google/gemini-cli@latest");
     assert_eq!(told.agent["version"], serde_json::Value::Null);
     world.install(GEMINI, "0.61.0");
@@ -83,7 +83,10 @@ fn a_release_that_knows_no_token_is_named() {
     let _serve = world.serve();
     world.install(GEMINI, "0.5.5");
     let told = world.doctor(GEMINI);
-    let fix = told.expect_first("agent-knows-no-token", "Gemini CLI 0.5.5 knows no tokens");
+    let fix = told.expect_first(
+        "agent-knows-no-token",
+        "Gemini CLI 0.5.5 does not support tokens",
+    );
     assert_eq!(fix, "npm install -g @google/gemini-cli@latest");
     world.install(GEMINI, "0.61.0");
     world.doctor(GEMINI).expect_connects("agent-knows-no-token");
@@ -95,7 +98,11 @@ fn a_release_that_knows_no_ide_info_wants_a_terminal_that_it_knows() {
     let serve = world.serve();
     world.install(GEMINI, "0.6.1");
     let told = world.doctor(GEMINI);
-    told.expect("editor-unknown", "problem", "does not take this terminal");
+    told.expect(
+        "editor-unknown",
+        "problem",
+        "does not recognise this terminal",
+    );
     let fix = told.expect("editor-unknown", "problem", "0.6.1");
     assert_eq!(fix, format!("pillion run --port {} gemini", serve.port()));
     let set = "export TERM_PROGRAM=vscode";
@@ -186,7 +193,7 @@ fn settings_of_a_folder_that_is_not_trusted_do_not_count() {
     world.home().file(".gemini/settings.json", ON);
     let told = world.doctor(GEMINI);
     told.expect_first("ide-mode-off", "no settings file");
-    let fix = told.expect("project-settings-ignored", "warning", "does not count");
+    let fix = told.expect("project-settings-ignored", "warning", "is ignored");
     assert_eq!(fix, "/permissions trust");
     // What that command writes.
     let trust = serde_json::json!({(world.home().workspace().to_str().unwrap()): "TRUST_FOLDER"});

@@ -41,7 +41,7 @@ fn without_a_companion_the_command_that_starts_one_fixes_it() {
     for agent in [GEMINI, QWEN] {
         let fix = world
             .doctor(agent)
-            .expect_first("no-companion", "no companion runs");
+            .expect_first("no-companion", "no companion is running");
         assert_eq!(fix, "pillion");
     }
     let tmux = Tmux::start();
@@ -84,15 +84,15 @@ fn files_of_a_dead_companion_are_named_and_removed() {
     let world = World::new();
     kill(world.serve());
     let told = world.doctor(GEMINI);
-    let fix = told.expect_first("dead-companion", "takes a companion that is gone");
-    told.expect("no-companion", "problem", "no companion runs");
+    let fix = told.expect_first("dead-companion", "picks a companion that is gone");
+    told.expect("no-companion", "problem", "no companion is running");
     let after = world.after(&fix, GEMINI);
     after.expect_gone("dead-companion");
-    after.expect_first("no-companion", "no companion runs");
+    after.expect_first("no-companion", "no companion is running");
     assert!(gemini_files(&world).is_empty());
 
     let told = world.doctor(QWEN);
-    told.expect("no-companion", "problem", "no companion runs");
+    told.expect("no-companion", "problem", "no companion is running");
     let fix = told.finding("dead-companion").unwrap()["fix"].clone();
     world
         .after(fix.as_str().unwrap(), QWEN)
@@ -286,7 +286,7 @@ fn a_folder_of_discovery_files_that_is_a_link_keeps_companions_out() {
     let told = world.doctor(GEMINI);
     let fix = told.expect_first("unreadable-file", "is a symbolic link");
     let after = world.after(&fix, GEMINI);
-    after.expect_first("no-companion", "no companion runs");
+    after.expect_first("no-companion", "no companion is running");
     assert!(!link.exists());
 }
 
@@ -340,7 +340,7 @@ fn an_exact_release_is_told_which_process_it_wants() {
     remove_oldest_files(&world);
     world.install(GEMINI, "0.20.2");
     let told = world.doctor(GEMINI);
-    let fix = told.expect_first("other-process", "it looks for files of process");
+    let fix = told.expect_first("other-process", "it looks only for files of process");
     assert_eq!(fix, format!("pillion run --port {} gemini", serve.port()));
     // It does not read which editor that is, and so takes known terminals only.
     let shown = fix.replace("pillion run", "\"$0\" run --print");

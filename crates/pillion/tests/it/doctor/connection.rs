@@ -77,7 +77,7 @@ fn an_old_release_asks_the_proxy_for_what_is_beside_the_container() {
     let fix = told.expect(
         "proxy-variable",
         "problem",
-        "by the proxy that http_proxy names",
+        "through the proxy in http_proxy",
     );
     assert_eq!(fix, "export NO_PROXY=localhost,host.docker.internal");
     let told = in_a_container(&world, &format!("{set}\n{fix}"), GEMINI);
@@ -114,7 +114,7 @@ fn another_program_on_the_port_is_told_from_a_companion() {
         let fix = told.expect_first("port-taken", "another program listens on port");
         let after = world.after(&fix, GEMINI);
         after.expect_gone("port-taken");
-        after.expect_first("no-companion", "no companion runs");
+        after.expect_first("no-companion", "no companion is running");
     }
 }
 
@@ -148,7 +148,7 @@ fn an_agents_session_with_anothers_companion_is_left_alone() {
     let vscode = VsCode::start(world.home(), Person::Waits);
     let told = world.doctor(GEMINI);
     told.expect_connects("no-context");
-    assert!(told.text.contains("takes the token"), "{}", told.text);
+    assert!(told.text.contains("accepts the token"), "{}", told.text);
     assert!(told.text.contains("would connect to VS Code"));
     assert_eq!(vscode.sessions(), 0);
     let text = fs::read_to_string(&vscode.file).unwrap();
