@@ -39,10 +39,10 @@ each_neovim! {
 }
 
 each_neovim! {
-    /// Both agents take an empty text for none, and write their own proposal.
+    /// Both agents ignore an empty text, and write their own proposal.
     fn an_emptied_proposal_is_accepted_only_when_asked_twice(version) {
         let mut review = Review::new(version);
-        let warned = "vim.api.nvim_exec('messages', true):find('take an empty text for none', 1, true) ~= nil";
+        let warned = "vim.api.nvim_exec('messages', true):find('ignore an empty text', 1, true) ~= nil";
         for keys in [":w<CR>", ":x<CR>", ":wq<CR>", ":PillionAccept<CR>"] {
             review.propose(PROPOSED);
             review.world.nvim.command("messages clear");

@@ -12,7 +12,7 @@ const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
 
 /// Says once what accepts.
-const EXPLAINED: &str = "no autosave and no :wa accepts a proposal";
+const EXPLAINED: &str = "autosave and :wa do not accept a proposal";
 
 /// What people have in their settings.
 const INIT: &str = "

@@ -36,7 +36,7 @@ each_neovim! {
         review.propose(PROPOSED);
         review.type_until("Gomine<Esc>", "vim.bo.modified");
         for keys in [":q<CR>", "<C-w>q", ":silent q<CR>", "<C-q>"] {
-            review.is_told(keys, "you edited this proposal: :w accepts it so, :q! rejects it");
+            review.is_told(keys, "you edited this proposal: :w accepts it with your edits, :q! rejects it");
             let state: Value = review.world.nvim.lua("return { vim.bo.modified, vim.bo.bufhidden, vim.fn.line('$') }", json!([]));
             assert_eq!(state, json!([true, "hide", 8]), "after {keys}");
         }
@@ -76,14 +76,14 @@ each_neovim! {
         for keys in [":qa<CR>", ":quitall<CR>", ":xa<CR>", ":wqa<CR>", "<C-q>", ":Qa<CR>"] {
             for tab in [1, 2] {
                 review.world.nvim.command(&format!("tabnext {tab}"));
-                review.is_told(keys, "change of a.txt waits: :qa! rejects it");
+                review.is_told(keys, "change to a.txt is pending: :qa! rejects it");
                 let modified: Value = review.world.nvim.lua("return vim.bo[vim.fn.bufnr('^pillion://')].modified", json!([]));
                 assert_eq!(modified, json!(false), "after {keys}");
             }
         }
         review.type_until("2gtGomine<Esc>", "vim.bo.modified");
         for keys in [":qa<CR>", ":xa<CR>", ":wqa<CR>"] {
-            review.is_told(keys, "change of a.txt waits: :qa! rejects it");
+            review.is_told(keys, "change to a.txt is pending: :qa! rejects it");
         }
         review.world.nvim.input(":qa!<CR>");
         assert_eq!(review.world.nvim.wait_exit(), 0);
@@ -96,7 +96,7 @@ each_neovim! {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
         review.type_until("1gt", "vim.b.pillion_diff == nil");
-        review.is_told(":lua vim.cmd('qa')<CR>", "change of a.txt waits: :qa! rejects it");
+        review.is_told(":lua vim.cmd('qa')<CR>", "change to a.txt is pending: :qa! rejects it");
     }
 }
 

@@ -72,7 +72,7 @@ each_neovim! {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
         for keys in [":noautocmd w<CR>", ":noa w!<CR>", ":silent noa x<CR>"] {
-            review.decides_nothing(keys, "without autocommands nothing is accepted");
+            review.decides_nothing(keys, "nothing is accepted without autocommands");
             review.has_no_message("E676");
         }
         review.type_until(":noa w copy.txt<CR>", "vim.fn.filereadable('copy.txt') == 1");
@@ -94,7 +94,7 @@ each_neovim! {
         // Where the write itself is an error, ours is said, too.
         review.world.nvim.command("autocmd! InsertLeave * silent! write");
         review.propose(PROPOSED);
-        review.decides_nothing("Gomine<Esc>", "no autosave and no :wa accepts a proposal");
+        review.decides_nothing("Gomine<Esc>", "autosave and :wa do not accept a proposal");
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
     }
@@ -121,7 +121,7 @@ each_neovim! {
         for keys in played {
             // It is said once for each proposal.
             review.world.nvim.lua::<()>("require('pillion.diff.pending').get(...).is_write_explained = nil", json!([1]));
-            review.decides_nothing(keys, "no autosave and no :wa accepts a proposal");
+            review.decides_nothing(keys, "autosave and :wa do not accept a proposal");
         }
         review.world.nvim.input("ZZ");
         review.is_accepted(PROPOSED);
@@ -151,7 +151,7 @@ each_neovim! {
             review.type_until(edit, "vim.bo.modified");
             review.world.nvim.command("messages clear");
             review.begin("one\nTWO\nthree\n");
-            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('anew; u brings your edits back', 1, true) ~= nil");
+            review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('; u restores your edits', 1, true) ~= nil");
             review.type_until("<Esc>", "vim.api.nvim_get_mode().mode == 'n'");
             assert_eq!(review.lines().join("\n") + "\n", "one\nTWO\nthree\n");
             review.type_until("u", "vim.bo.modified");
@@ -194,7 +194,7 @@ each_neovim! {
             for newer in ["one\nTWO\nthree\n", "ONE\nthree\n", "ONE\nthree\nfour\n"] {
                 review.world.nvim.command("messages clear");
                 review.begin(newer);
-                review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('anew; u brings your edits back', 1, true) ~= nil");
+                review.world.nvim.wait_until("the message", "vim.api.nvim_exec('messages', true):find('; u restores your edits', 1, true) ~= nil");
                 let shown = format!("table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|') == '{}'", newer.trim_end().replace('\n', "|"));
                 review.type_until(after, &shown);
             }

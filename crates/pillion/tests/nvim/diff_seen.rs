@@ -158,7 +158,7 @@ each_neovim! {
             review.type_until("<Esc>", "vim.api.nvim_get_mode().mode == 'n'");
             review.forget_messages();
             review.type_until(keys, "vim.b.pillion_diff ~= nil");
-            review.world.nvim.wait_until("why", "vim.api.nvim_exec('messages', true):find('not seen before', 1, true) ~= nil");
+            review.world.nvim.wait_until("why", "vim.api.nvim_exec('messages', true):find('not seen yet', 1, true) ~= nil");
             review.was_never_decided();
             review.world.look();
             review.world.nvim.input(":PillionAccept<CR>");

@@ -38,7 +38,7 @@ each_neovim! {
         assert_line(&text, "OK", "found: ");
         let version = env!("CARGO_PKG_VERSION");
         assert_line(&text, "OK", &format!("version {version}, the plugin is {version}"));
-        assert_line(&text, "OK", "it runs on port ");
+        assert_line(&text, "OK", "it is running on port ");
         assert_line(&text, "OK", " discovery files in ");
         assert_line(&text, "OK", "connected: Gemini CLI");
         assert!(text.contains(&world.home.workspace().display().to_string()), "{text}");
@@ -74,10 +74,10 @@ each_neovim! {
         nvim.wait_until("its end", "require('pillion.client').last_end ~= nil");
         let text = report(&nvim);
         assert_line(&text, "WARN", "the program is 0.0.9, the plugin is");
-        assert_line(&text, "The plugin, if no plugin manager", "pillion install nvim");
-        assert_line(&text, "ERROR", "it does not know `lsp`: error: unrecognized subcommand 'lsp'");
+        assert_line(&text, "To update the plugin without a plugin manager", "pillion install nvim");
+        assert_line(&text, "ERROR", "it does not support `lsp`: error: unrecognized subcommand 'lsp'");
         assert_line(&text, "ERROR", "it ended (exit code 2): error: unrecognized subcommand 'lsp'");
-        assert_line(&text, "WARN", "there is no option nonsense");
+        assert_line(&text, "WARN", "unknown option nonsense");
         assert_line(&text, "set:", "log_level = \"info\"");
     }
 }
@@ -92,6 +92,6 @@ each_neovim! {
             json!([]),
         );
         let text = report(&world.nvim);
-        assert_line(&text, "ERROR", &format!("the discovery file {gone} is gone"));
+        assert_line(&text, "ERROR", &format!("the discovery file {gone} is missing"));
     }
 }

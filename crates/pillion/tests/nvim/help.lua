@@ -95,7 +95,7 @@ collect(require("pillion.config").get(), "")
 local section = page:match("%*pillion%-options%*(.-)\n===")
 for name in section:gmatch("\n([%a_.]+)%s+%*") do
   if not options["pillion-" .. name] then
-    table.insert(problems, "there is no option " .. name)
+    table.insert(problems, "unknown option " .. name)
   end
   local entry = section:match("\n" .. vim.pesc(name) .. "%s+%*.-\n\n") or section:match("\n" .. vim.pesc(name) .. "%s+%*.*$")
   local default = entry:match("default%s+`(.-)`")

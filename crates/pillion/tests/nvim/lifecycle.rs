@@ -154,7 +154,7 @@ each_neovim! {
         let world = World::open(version, &[("a.txt", "a\n"), ("b.txt", "b\n")]);
         let agent = world.gemini();
         world.nvim.lua::<()>("vim.loop.kill(require('pillion.client').state.pid, 'sigkill')", json!([]));
-        wait_said(&world.nvim, "pillion ended (signal 9). Hint: :Pillion start");
+        wait_said(&world.nvim, "pillion exited (signal 9). Hint: :Pillion start");
         world.nvim.command("next | first");
         settle(&world.nvim);
         assert_eq!(said(&world.nvim, "ended"), 1, "{}", world.nvim.messages());
@@ -275,12 +275,12 @@ each_neovim! {
         for text in [
             "setup: is_trusted must be a boolean",
             "setup: diff.layout must be one of \"vertical\", \"horizontal\", \"unified\"",
-            "setup: there is no option colour",
+            "setup: unknown option colour",
         ] {
             wait_said(&world.nvim, text);
         }
         world.nvim.input(":Pillion frobnicate<CR>");
-        wait_said(&world.nvim, "there is no subcommand frobnicate. Hint: it is one of accept, ask, diffs");
+        wait_said(&world.nvim, "unknown subcommand frobnicate. Hint: use one of accept, ask, diffs");
         let complete = "return vim.fn.getcompletion(..., 'cmdline')";
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion st"));
         assert_eq!(words, ["start", "status", "stop"]);

@@ -81,10 +81,10 @@ each_neovim! {
         for (command, message) in [
             ("Pillion prompt chosen", "needs {selection}, but nothing is selected"),
             ("Pillion prompt problems", "needs {diagnostics}, but there are none in first.txt"),
-            ("Pillion prompt wrong", "there is no placeholder {flie}. Hint: it is one of {diagnostics}, {file}"),
-            ("Pillion prompt nothing", "there is no prompt nothing. Hint: it is one of chosen, document"),
+            ("Pillion prompt wrong", "unknown placeholder {flie}. Hint: use one of {diagnostics}, {file}"),
+            ("Pillion prompt nothing", "unknown prompt nothing. Hint: use one of chosen, document"),
             ("Pillion prompt", "a prompt is missing"),
-            ("Pillion ask", "a text is missing"),
+            ("Pillion ask", "the text is missing"),
             ("bwipeout | Pillion prompt mine", "needs {file}, but no file is open"),
         ] {
             terminal::is_refused(&world, command, message);

@@ -84,7 +84,7 @@ each_neovim! {
             "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil",
         );
         let_it_look(&world);
-        assert_eq!(told(&world, "changed: :e! takes that, :w! keeps yours"), 1);
+        assert_eq!(told(&world, "changed on disk: :e! loads it, :w! keeps yours"), 1);
         wait_first_line(&world, "mine");
         assert_eq!(world.nvim.blocked_in(), None);
         world.nvim.command("silent undo");
@@ -110,7 +110,7 @@ each_neovim! {
         fs::remove_file(&path).unwrap();
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('first.txt is gone from disk') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('first.txt was deleted on disk') ~= nil",
         );
         wait_first_line(&world, "line 1");
         assert_eq!(world.nvim.blocked_in(), None);

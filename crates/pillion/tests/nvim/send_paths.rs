@@ -61,7 +61,7 @@ each_neovim! {
         for (command, message) in [
             ("PillionSend no/such.rs", "there is no file no/such.rs"),
             ("PillionSend src/main.rs:9-3", "src/main.rs:9-3: lines count from 1"),
-            ("1,2PillionSend src/main.rs", "a range is one of this buffer. Hint: :PillionSend PATH:3-7"),
+            ("1,2PillionSend src/main.rs", "a range refers to this buffer, not to a path. Hint: :PillionSend PATH:3-7"),
         ] {
             terminal::is_refused(&world, command, message);
         }

@@ -110,7 +110,7 @@ fn start(
 each_neovim! {
     fn an_agent_in_another_pane_gets_files_and_selections(version) {
         let (panes, world, agents) = in_tmux(version);
-        let hint = "no agent runs in a terminal. Hint: :Pillion run gemini";
+        let hint = "no agent is running in a terminal. Hint: :Pillion run gemini";
         terminal::is_refused(&world, "PillionSend", hint);
         let (id, gemini) = start(&panes, &world, &agents, &["split-window", "-d", "-t", "work:"], "gemini");
         world.nvim.input(":PillionSend<CR>");
@@ -148,7 +148,7 @@ each_neovim! {
         // Another session is somebody else's work.
         world.nvim.command("lua require('pillion').setup({ agents = { other = { 'other' } } })");
         panes.open(&["new-session", "-d", "-s", "play"], "exec -a other cat");
-        terminal::is_refused(&world, "PillionSend other", "other runs in no terminal");
+        terminal::is_refused(&world, "PillionSend other", "other is not running in a terminal");
     }
 }
 

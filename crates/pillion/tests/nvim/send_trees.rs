@@ -194,7 +194,7 @@ each_neovim! {
     fn a_tree_that_cannot_be_asked_is_a_message(version) {
         let (world, _agents, gemini) = with_gemini(version);
         world.nvim.command("enew | set filetype=oil");
-        terminal::is_refused(&world, "PillionSend", "oil could not be asked for its files");
+        terminal::is_refused(&world, "PillionSend", "cannot get the files from oil");
         world.nvim.command("edit! first.txt");
         back_to_the_file(&world);
         world.nvim.input(":PillionSend<CR>");

@@ -160,7 +160,7 @@ each_neovim! {
         agents.one("gemini");
         wait_terminal(&world, "gemini");
         world.nvim.input("<C-\\><C-n>");
-        let hint = "gemini runs already. Hint: :Pillion run gemini 2";
+        let hint = "gemini is already running. Hint: :Pillion run gemini 2";
         is_refused(&world, "Pillion run gemini other words", hint);
         world.nvim.input("<C-\\><C-n>:Pillion run gemini 2 -i 3<CR>");
         let started = agents.started("gemini", 2);
@@ -245,7 +245,7 @@ each_neovim! {
         world.nvim.command("Pillion run bad");
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('bad ended with status 3') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('bad exited with status 3') ~= nil",
         );
         world.nvim.wait_until(
             "the reason, to be read in peace",
@@ -265,7 +265,7 @@ each_neovim! {
         let before = layout(&world);
         for (command, message) in [
             ("Pillion run gemini", "no-such-gemini is not installed: npm install -g @google/gemini-cli"),
-            ("Pillion run claude", "there is no agent claude. Hint: :Pillion run gemini|qwen"),
+            ("Pillion run claude", "unknown agent claude. Hint: :Pillion run gemini|qwen"),
             ("Pillion run", "an agent is missing. Hint: :Pillion run gemini|qwen"),
         ] {
             is_refused(&world, command, message);
@@ -327,7 +327,7 @@ each_neovim! {
 each_neovim! {
     fn focus_goes_to_the_agent_and_back_and_knows_the_mode(version) {
         let (world, agents) = world(version, |setup| setup);
-        is_refused(&world, "Pillion focus", "no agent runs in a terminal. Hint: :Pillion run gemini");
+        is_refused(&world, "Pillion focus", "no agent is running in a terminal. Hint: :Pillion run gemini");
         world.nvim.command("noremap <F2> <Cmd>Pillion focus<CR>");
         world.nvim.command("tnoremap <F2> <Cmd>Pillion focus<CR>");
         world.nvim.command("split | Pillion run gemini");

@@ -97,11 +97,11 @@ end
 local function on_request(method, params)
   local handle = requests[method]
   if not handle then
-    return nil, { code = -32601, message = ("the plugin does not know %s"):format(method) }
+    return nil, { code = -32601, message = ("the plugin does not support %s"):format(method) }
   end
   local result, message = handle(params)
   if not result then
-    return nil, { code = -32603, message = message or "it could not be done" }
+    return nil, { code = -32603, message = message or "it failed" }
   end
   return result
 end
@@ -124,7 +124,7 @@ local function say_how_it_ended(was, how)
   if was == "starting" then
     notify.unasked("error", "`pillion lsp` failed. Hint: :checkhealth pillion")
   elseif was == "running" then
-    notify.unasked("error", ("pillion ended (%s). Hint: :Pillion start"):format(how))
+    notify.unasked("error", ("pillion exited (%s). Hint: :Pillion start"):format(how))
   end
 end
 
@@ -151,7 +151,7 @@ local function on_initialized(err, result)
     phase = "stopping"
     local reason = err.message or "no reason was given"
     M.last_end = { how = "an error", said = reason }
-    notify.unasked("error", ("pillion could not start: %s"):format(reason))
+    notify.unasked("error", ("cannot start pillion: %s"):format(reason))
     connection:terminate()
     return
   end
@@ -193,7 +193,7 @@ local function give_up_if_silent()
   local starting = connection
   vim.defer_fn(function()
     if connection == starting and phase == "starting" then
-      starting:give_up(("it did not answer within %d s"):format(START_MS / 1000))
+      starting:give_up(("it did not respond within %d s"):format(START_MS / 1000))
     end
   end, START_MS)
 end
@@ -224,7 +224,7 @@ function M.start(options)
   })
   if not connection then
     phase = "stopped"
-    notify.unasked("error", ("`%s` could not be started: %s"):format(program, problem))
+    notify.unasked("error", ("cannot start `%s`: %s"):format(program, problem))
     return
   end
   M.state, M.last_end = fresh_state(), nil

@@ -11,7 +11,7 @@ local function id_of(arguments)
   end
   local id = tonumber(arguments[1])
   if not id then
-    error({ message = ("%s is no number of a diff. Hint: :PillionDiffs lists them"):format(arguments[1]) })
+    error({ message = ("%s is not the number of a diff. Hint: :PillionDiffs lists them"):format(arguments[1]) })
   end
   return id
 end
@@ -60,7 +60,7 @@ M.subcommands = {
     end,
   },
   status = {
-    help = "say what Pillion is doing",
+    help = "show what Pillion is doing",
     run = function()
       require("pillion.notify").info(require("pillion.status").describe())
     end,
@@ -149,7 +149,7 @@ M.subcommands = {
     end,
   },
   prompt = {
-    help = "put a prompt of yours into the agent's prompt",
+    help = "put one of your prompts into the agent's prompt",
     complete = function(lead, is_first)
       return is_first and starting_with(lead, require("pillion.prompt").names()) or agent_names(lead, true)
     end,
@@ -159,7 +159,7 @@ M.subcommands = {
     end,
   },
   ask = {
-    help = "put a text into the agent's prompt",
+    help = "put text into the agent's prompt",
     run = function(_, call)
       require("pillion.context").hold(call)
       require("pillion.prompt").ask(call)
@@ -173,7 +173,7 @@ function M.dispatch(name, arguments, call)
   local notify = require("pillion.notify")
   if not row then
     local known = table.concat(starting_with("", vim.tbl_keys(M.subcommands)), ", ")
-    notify.error(("there is no subcommand %s. Hint: it is one of %s"):format(name, known))
+    notify.error(("unknown subcommand %s. Hint: use one of %s"):format(name, known))
     return
   end
   local ok, problem = pcall(row.run, arguments, call)

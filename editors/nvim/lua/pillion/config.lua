@@ -125,7 +125,7 @@ local function merge(target, given, rule_table, prefix, problems)
     local name = prefix .. tostring(key)
     local rule = rule_table[key]
     if rule == nil then
-      table.insert(problems, ("there is no option %s"):format(name))
+      table.insert(problems, ("unknown option %s"):format(name))
     elseif type(rule) == "table" then
       if type(value) == "table" then
         merge(target[key], value, rule, name .. ".", problems)

@@ -49,10 +49,10 @@ local function accept(diff, begun)
   end
   if content == "" and #diff.pristine.lines > 0 and not diff.is_script and not diff.is_warned then
     diff.is_warned = true
-    return refuse("agents take an empty text for none: :q! rejects, :w again accepts")
+    return refuse("agents ignore an empty text: :q! rejects, :w again accepts")
   end
   if not send(diff, "accepted", content) then
-    return refuse("Pillion does not run, so nobody hears that. Hint: :Pillion start; :w NAME writes a copy")
+    return refuse("Pillion is not running, so the agent cannot get this. Hint: :Pillion start; :w NAME writes a copy")
   end
   vim.bo[diff.right].modified = false
   require("pillion.reload").expect(diff.path)
@@ -168,7 +168,7 @@ end
 --- Shows a proposed change (`pillion/openDiff`). True, or nil and why it cannot be shown.
 function M.open(params)
   if vim.fn.getcmdwintype() ~= "" then
-    return nil, "the command-line window of Neovim is open, and no other window can be opened from it"
+    return nil, "Neovim's command-line window is open, which does not allow opening another window"
   end
   pending.make_room(params.id)
   local shown = pending.get(params.id)
@@ -221,7 +221,7 @@ local function with_diff(id, prompt, act)
   if diff then
     return act_on(diff)
   elseif id then
-    notify.error(("there is no diff %s. Hint: :PillionDiffs lists them"):format(id))
+    notify.error(("no diff %s is pending. Hint: :PillionDiffs lists them"):format(id))
   elseif #diffs == 0 then
     notify.info("no diff is pending")
   elseif #diffs == 1 then
@@ -240,7 +240,7 @@ local function go_to(diff)
   local done, problem = view.go_to(diff, inside)
   pending.guard()
   if not done then
-    notify.error(("the view of %s could not be opened: %s"):format(diff.path, problem))
+    notify.error(("cannot open the view of %s: %s"):format(diff.path, problem))
   end
   return done
 end
@@ -248,10 +248,10 @@ end
 --- Accepts what the person has seen; what they have not is shown.
 local function accept_seen(diff, begun)
   if vim.fn.reg_executing() ~= "" then
-    return refuse("a macro that runs accepts nothing")
+    return refuse("a running macro cannot accept")
   elseif seen.is_unseen(diff) and not pending.is_inside(diff) then
     if go_to(diff) then
-      return refuse("not seen before: look first, then again")
+      return refuse("not seen yet: look first, then try again")
     end
     return
   end

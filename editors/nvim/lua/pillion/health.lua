@@ -7,7 +7,7 @@ local version = require("pillion.version")
 local M = {}
 
 --- Longer than any program takes to say its version.
-local PATIENCE_MS = 3000
+local TIMEOUT_MS = 3000
 
 -- Neovim 0.10 has new names for the reports, 0.11 lacks the old ones; before 0.8 only this
 -- `require` has them.
@@ -41,7 +41,7 @@ local function ask(program, ...)
   if not started or job <= 0 then
     return nil
   end
-  local code = vim.fn.jobwait({ job }, PATIENCE_MS)[1]
+  local code = vim.fn.jobwait({ job }, TIMEOUT_MS)[1]
   if code < 0 then
     vim.fn.jobstop(job)
     return nil
@@ -61,21 +61,21 @@ end
 local function check_version(said)
   local number = said:match("^pillion (%d+%.%d+%.%d+)")
   if not number then
-    fail(("it is not Pillion: `--version` says %s"):format(shown(said)), {
+    fail(("it is not Pillion: `--version` prints %s"):format(shown(said)), {
       "Set the option `command`, such as { '/path/to/pillion' }",
     })
   elseif first_two(number) == first_two(version) then
     ok(("version %s, the plugin is %s"):format(number, version))
   else
-    warn(("the program is %s, the plugin is %s"):format(number, version), {
-      "Update the older one: they are made for each other",
-      "The plugin, if no plugin manager has it: pillion install nvim",
+    warn(("the program is version %s, the plugin is %s"):format(number, version), {
+      "Update the older one: their versions have to match",
+      "To update the plugin without a plugin manager: pillion install nvim",
     })
   end
 end
 
 local function check_program()
-  start("pillion: the program")
+  start("pillion: program")
   local command = config.get().command
   local program = vim.fn.exepath(command[1])
   if program == "" then
@@ -89,15 +89,15 @@ local function check_program()
   ok(("found: %s"):format(shown(program)))
   local code, said = ask(program, "--version")
   if code ~= 0 then
-    fail(("`%s --version` %s"):format(shown(program), code and "failed: " .. shown(said) or "does not end"), {
-      "Install it again: " .. INSTALL,
+    fail(("`%s --version` %s"):format(shown(program), code and "failed: " .. shown(said) or "does not finish"), {
+      "Reinstall it: " .. INSTALL,
     })
     return
   end
   check_version(said)
   code, said = ask(program, "lsp", "--help")
   if code ~= 0 then
-    fail(("it does not know `lsp`: %s"):format(shown(said or "it does not end")), {
+    fail(("it does not support `lsp`: %s"):format(shown(said or "it does not finish")), {
       "Update it: " .. INSTALL,
       "Then :Pillion start",
     })
@@ -111,8 +111,8 @@ local function check_files(files)
       there = there + 1
       folders[shown(vim.fn.fnamemodify(path, ":h"))] = true
     else
-      fail(("the discovery file %s is gone, so agents cannot find Pillion"):format(shown(path)), {
-        "It comes back within ten seconds; if not: :Pillion restart",
+      fail(("the discovery file %s is missing, so agents cannot find Pillion"):format(shown(path)), {
+        "It is restored within ten seconds; if not: :Pillion restart",
       })
     end
   end
@@ -131,19 +131,19 @@ local function check_agents(agents)
     ok(("connected: %s"):format(shown(agent.displayName or agent.name)))
   end
   if #agents == 0 then
-    info("no agent is connected. :Pillion run gemini starts one; in one that runs: /ide enable")
+    info("no agent is connected. Start one with :Pillion run gemini; in a running one, type /ide enable")
   end
 end
 
 local function check_companion()
-  start("pillion: the companion")
+  start("pillion: companion")
   if not client.is_running() then
     if client.phase() == "stopped" then
       local last = client.last_end
       if last then
-        fail(("it ended (%s): %s"):format(last.how, shown(last.said)), { ":Pillion start" })
+        fail(("it exited (%s): %s"):format(last.how, shown(last.said)), { ":Pillion start" })
       else
-        warn("it does not run", { ":Pillion start" })
+        warn("it is not running", { ":Pillion start" })
       end
     else
       info("it is " .. client.phase())
@@ -151,7 +151,7 @@ local function check_companion()
     return
   end
   local state = client.state
-  ok(("it runs on port %s, process %s"):format(state.port or "?", state.pid or "?"))
+  ok(("it is running on port %s, process %s"):format(state.port or "?", state.pid or "?"))
   check_files(state.files)
   for _, warning in ipairs(state.warnings) do
     warn(shown(warning))
@@ -160,7 +160,7 @@ local function check_companion()
 end
 
 local function check_roots()
-  start("pillion: the workspace roots")
+  start("pillion: workspace roots")
   local roots = require("pillion.roots").list()
   for _, path in ipairs(roots) do
     info(shown(path))
@@ -168,7 +168,7 @@ local function check_roots()
   if #roots == 0 then
     fail("there is none, so no agent connects", { "Change to a folder: :cd", "Or set the option `roots`" })
   else
-    info("agents that run in or below one of them connect")
+    info("agents running in or below one of them connect")
   end
 end
 
@@ -179,7 +179,7 @@ local function check_options()
     warn(shown(problem), { ":help pillion-options" })
   end
   if next(given) == nil then
-    info("all as by default")
+    info("all defaults")
   else
     info("set: " .. shown(vim.inspect(given, { newline = " ", indent = "" })))
   end
@@ -189,7 +189,7 @@ end
 local function check_messages()
   local messages = require("pillion.notify").long()
   if #messages > 0 then
-    start("pillion: what it said")
+    start("pillion: messages")
     for _, text in ipairs(messages) do
       info(shown(text))
     end

@@ -19,8 +19,8 @@ end
 local function named(name)
   local found = prompts()[name or ""]
   if not found then
-    local problem = name and ("there is no prompt %s"):format(name) or "a prompt is missing"
-    error({ message = ("%s. Hint: it is one of %s"):format(problem, table.concat(M.names(), ", ")) })
+    local problem = name and ("unknown prompt %s"):format(name) or "a prompt is missing"
+    error({ message = ("%s. Hint: use one of %s"):format(problem, table.concat(M.names(), ", ")) })
   end
   return found
 end
@@ -45,7 +45,7 @@ end
 function M.ask(call)
   local words = call.args:match("^%s*%S+%s+(.*)$")
   if not words then
-    error({ message = "a text is missing. Hint: :Pillion ask What does {this} do?" })
+    error({ message = "the text is missing. Hint: :Pillion ask What does {this} do?" })
   end
   put(words, nil, call, false)
 end

@@ -75,7 +75,7 @@ local function look_at(buffers)
   for buf in pairs(buffers) do
     local ok, result = pcall(check.look, buf)
     if not ok then
-      notify.once("warn", "a changed file was not read again: " .. tostring(result))
+      notify.once("warn", "cannot reload a changed file: " .. tostring(result))
     end
     changed = changed or (ok and result)
   end

@@ -16,7 +16,7 @@ local function current_file()
     path = last and last.path
   end
   if not path then
-    error({ message = "this buffer is no file. Hint: select text instead" })
+    error({ message = "this buffer is not a file. Hint: select text instead" })
   end
   if not vim.loop.fs_stat(path) then
     error({ message = "the file is not on disk yet. Hint: :w first" })
@@ -56,7 +56,7 @@ end
 function M.send(arguments, call)
   local agent, words = split(arguments)
   if #words > 0 and call.range > 0 then
-    error({ message = "a range is one of this buffer. Hint: :PillionSend PATH:3-7" })
+    error({ message = "a range refers to this buffer, not to a path. Hint: :PillionSend PATH:3-7" })
   end
   local trees = require("pillion.send.trees")
   local items = #words > 0 and vim.tbl_map(require("pillion.send.paths").read, words) or nil

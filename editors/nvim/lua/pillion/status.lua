@@ -65,7 +65,7 @@ end
 function M.open_log()
   local file = require("pillion.config").get().log_file
   if not file then
-    error({ message = "no log is written. Hint: set the option log_file, then :Pillion restart" })
+    error({ message = "no log file is set. Hint: set the option log_file, then :Pillion restart" })
   end
   local buf = vim.fn.bufadd(file)
   vim.cmd("split")

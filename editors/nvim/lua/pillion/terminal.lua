@@ -9,7 +9,7 @@ local window = require("pillion.terminal.window")
 local M = {}
 
 --- How long an agent waits for Pillion's variables, in milliseconds.
-local PATIENCE = 3000
+local TIMEOUT_MS = 3000
 
 --- Where the agents that Pillion knows come from.
 local packages = { gemini = "@google/gemini-cli", qwen = "@qwen-code/qwen-code" }
@@ -55,7 +55,7 @@ local function command_of(agent)
   if not command then
     local names = vim.tbl_keys(agents)
     table.sort(names)
-    local problem = agent and ("there is no agent %s"):format(agent) or "an agent is missing"
+    local problem = agent and ("unknown agent %s"):format(agent) or "an agent is missing"
     error({ message = ("%s. Hint: :Pillion run %s"):format(problem, table.concat(names, "|")) })
   end
   if vim.fn.executable(command[1]) == 0 then
@@ -74,12 +74,12 @@ local function wait_for_pillion(agent)
   end
   local client = require("pillion.client")
   client.start()
-  vim.wait(PATIENCE, function()
+  vim.wait(TIMEOUT_MS, function()
     return environment.is_set() or client.phase() == "stopped"
   end, 10)
   -- If it could not start, the person knows why already.
   if not environment.is_set() and client.phase() ~= "stopped" then
-    notify.warn(("%s starts without Pillion. Hint: :checkhealth pillion"):format(agent))
+    notify.warn(("%s is starting without Pillion. Hint: :checkhealth pillion"):format(agent))
   end
 end
 
@@ -124,7 +124,7 @@ local function ended(session, status)
       -- In terminal mode the next key would take away what the agent said last.
       vim.cmd("stopinsert")
     end
-    notify.unasked("warn", ("%s ended with status %d; its terminal says why"):format(session.agent, status))
+    notify.unasked("warn", ("%s exited with status %d; its terminal shows why"):format(session.agent, status))
   end
 end
 
@@ -198,7 +198,7 @@ local function start(session, command)
   local opened, problem = pcall(window.open, session.buf)
   if opened then
     opened, session.job = pcall(run_in_terminal, session, command)
-    problem = ("%s cannot be started: %s"):format(command[1], session.job)
+    problem = ("cannot start %s: %s"):format(command[1], session.job)
   end
   if not opened or session.job <= 0 then
     dispose(session)
@@ -269,7 +269,7 @@ function M.toggle(agent, arguments, number)
     M.show(session)
   end
   if is_other then
-    notify.warn(("%s runs already. Hint: :Pillion run %s %d"):format(agent, agent, free_number(agent)))
+    notify.warn(("%s is already running. Hint: :Pillion run %s %d"):format(agent, agent, free_number(agent)))
   end
 end
 

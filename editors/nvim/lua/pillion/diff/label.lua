@@ -24,7 +24,7 @@ end
 local function remarks_of(diff)
   local remarks = diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine)
   if diff.is_lossy then
-    table.insert(remarks, "the file on disk is not UTF-8: it is shown with � where it cannot be read")
+    table.insert(remarks, "the file on disk is not UTF-8: invalid bytes are shown as �")
   end
   return remarks
 end
@@ -234,8 +234,8 @@ end
 
 --- Says that what the person looks at is another proposal now.
 function M.announce_anew(diff, is_over_edits)
-  local hint = is_over_edits and "; u brings your edits back" or ""
-  notify.unasked("info", ("%s proposes %s anew%s"):format(diff.agent, vim.fn.fnamemodify(M.path(diff), ":t"), hint))
+  local hint = is_over_edits and "; u restores your edits" or ""
+  notify.unasked("info", ("%s has a newer proposal: %s%s"):format(diff.agent, vim.fn.fnamemodify(M.path(diff), ":t"), hint))
 end
 
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.

@@ -100,8 +100,8 @@ local function hint_buffer()
     "In the proposal:",
     "  :w                accepts it, with your edits",
     "  :q                rejects it",
-    "  :PillionDropHunk  takes the original's lines",
-    "  :PillionTakeHunk  takes the agent's lines back",
+    "  :PillionDropHunk  restores the original lines",
+    "  :PillionTakeHunk  restores the agent's lines",
   })
   vim.bo[buf].modifiable = false
   return buf

@@ -21,7 +21,7 @@ end
 --- The hunk under the cursor becomes the agent's again.
 function M.take(diff)
   if vim.api.nvim_get_current_buf() ~= diff.right then
-    notify.info("put the cursor into the proposal first")
+    notify.info("move the cursor to the proposal first")
     return false
   end
   return put(diff, diff.pristine.lines, "old")

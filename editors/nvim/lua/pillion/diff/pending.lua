@@ -114,7 +114,7 @@ local function take_away(diff)
   local ok, problem = pcall(view.finish, diff, was_put_elsewhere or M.is_inside(diff))
   M.guard()
   if not ok then
-    notify.unasked("error", ("the view of %s could not be closed: %s"):format(diff.path, problem))
+    notify.unasked("error", ("cannot close the view of %s: %s"):format(diff.path, problem))
   end
   M.emit("PillionDiffClosed", diff, diff.outcome)
 end

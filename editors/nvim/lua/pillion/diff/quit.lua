@@ -38,9 +38,9 @@ local function say_what_waits(pending)
     is_saying = false
     local diffs = pending.sorted()
     if #diffs == 1 then
-      notify.unasked("warn", ("%s's change of %s waits: :qa! rejects it"):format(diffs[1].agent, label.path(diffs[1])))
+      notify.unasked("warn", ("%s's change to %s is pending: :qa! rejects it"):format(diffs[1].agent, label.path(diffs[1])))
     elseif #diffs > 1 then
-      notify.unasked("warn", ("%d diffs wait: :PillionDiffs shows them, :qa! rejects them"):format(#diffs))
+      notify.unasked("warn", ("%d diffs are pending: :PillionDiffs lists them, :qa! rejects them"):format(#diffs))
     end
   end)
 end
@@ -70,7 +70,7 @@ local function refuse(diff)
       vim.bo[diff.right].bufhidden = "hide"
       -- Who quits Neovim is told what waits.
       if not is_all then
-        notify.unasked("warn", "you edited this proposal: :w accepts it so, :q! rejects it")
+        notify.unasked("warn", "you edited this proposal: :w accepts it with your edits, :q! rejects it")
       end
     end
   end)

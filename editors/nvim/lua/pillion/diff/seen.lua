@@ -72,11 +72,11 @@ end
 --- began to type it.
 function M.problem(diff, begun)
   if M.is_unseen(diff) then
-    return diff.revision > 1 and "proposed anew just now" or "not seen before"
+    return diff.revision > 1 and "a newer proposal just opened" or "not seen yet"
   elseif begun ~= diff.revision then
-    return "proposed anew meanwhile"
+    return "a newer proposal opened meanwhile"
   elseif now() - math.max(diff.seen.since, diff.refused_at or 0) < M.REVIEW_DELAY_MS then
-    return diff.revision > 1 and "proposed anew just now" or "just opened"
+    return diff.revision > 1 and "a newer proposal just opened" or "just opened"
   end
 end
 

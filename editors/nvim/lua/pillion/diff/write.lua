@@ -17,7 +17,7 @@ function M.pass_over(diff)
   diff.is_write_explained = true
   -- Later: most such writes are silent.
   vim.schedule(function()
-    notify.unasked("info", "no autosave and no :wa accepts a proposal: type :w in it")
+    notify.unasked("info", "autosave and :wa do not accept a proposal: type :w in it")
   end)
 end
 
@@ -28,9 +28,9 @@ end
 --- Why a command that was typed in a proposal is not carried out, or nil.
 function M.refusal(kind, argument)
   if kind == "rename" then
-    return (":w %s writes a copy: a proposal keeps its name"):format(argument)
+    return (":w %s writes a copy: a proposal cannot be renamed"):format(argument)
   elseif kind == "unheard" then
-    return "without autocommands nothing is accepted. Hint: :w without :noautocmd"
+    return "nothing is accepted without autocommands. Hint: :w without :noautocmd"
   end
 end
 
@@ -86,8 +86,8 @@ function M.attach(group, find, accept, refill)
   vim.api.nvim_create_autocmd("BufFilePre", {
     group = group,
     pattern = "pillion://*",
-    desc = "A proposal keeps its name: by that it is found",
-    command = "throw 'Pillion: a proposal keeps its name. Hint: :w NAME writes a copy'",
+    desc = "A proposal cannot be renamed: it is found by its name",
+    command = "throw 'Pillion: a proposal cannot be renamed. Hint: :w NAME writes a copy'",
   })
   on("InsertLeavePre", function(diff)
     rest(diff, true)

@@ -56,7 +56,7 @@ end
 
 function values.selection(subject, folder)
   if not subject.text or subject.text == "" then
-    missing("selection", "nothing is selected. Hint: select text and give the command from there")
+    missing("selection", "nothing is selected. Hint: select text and run the command from there")
   end
   local name = send.relative(path_of("selection", subject), folder)
   return ("%s %s:\n%s\n"):format(name, send.lines(subject.first, subject.last), send.fenced(subject.text))
@@ -95,7 +95,7 @@ function M.fill(words, subject, folder, is_strict)
       local known = vim.tbl_keys(values)
       table.sort(known)
       local hint = "{" .. table.concat(known, "}, {") .. "}"
-      error({ message = ("there is no placeholder {%s}. Hint: it is one of %s"):format(name, hint) })
+      error({ message = ("unknown placeholder {%s}. Hint: use one of %s"):format(name, hint) })
     end
   end))
 end

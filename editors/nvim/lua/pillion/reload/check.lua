@@ -76,7 +76,7 @@ local function warn_about_conflict(buf)
   local known = seen[buf]
   if not known.is_told then
     known.is_told = true
-    warn(known.path, " changed: :e! takes that, :w! keeps yours")
+    warn(known.path, " changed on disk: :e! loads it, :w! keeps yours")
   end
 end
 
@@ -90,7 +90,7 @@ local function answer(buf, path, reason)
     end
     warn_about_conflict(buf)
   elseif reason == "deleted" then
-    warn(path, " is gone from disk: :w writes it again")
+    warn(path, " was deleted on disk: :w writes it again")
   end
   return ""
 end

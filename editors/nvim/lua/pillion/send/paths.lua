@@ -41,11 +41,11 @@ function M.read(word)
   end
   local path, first, last = with_lines(word)
   if path and (first < 1 or last < first) then
-    error({ message = ("%s: lines count from 1, the first one first"):format(word) })
+    error({ message = ("%s: lines count from 1, and the first line comes first"):format(word) })
   end
   path = path or find(word)
   if not path then
-    error({ message = ("there is no file %s. Hint: a backslash goes before a blank in a name"):format(word) })
+    error({ message = ("there is no file %s. Hint: escape spaces in a name with a backslash"):format(word) })
   end
   return { path = text.check(path), first = first, last = last }
 end

@@ -35,7 +35,7 @@ function M.find(agent)
   if pane then
     return { agent = pane.agent, cwd = pane.cwd, pane = pane }
   end
-  local who = agent and agent .. " runs in no" or "no agent runs in a"
+  local who = agent and agent .. " is not running in a" or "no agent is running in a"
   error({ message = ("%s terminal. Hint: :Pillion run %s"):format(who, agent or "gemini") })
 end
 

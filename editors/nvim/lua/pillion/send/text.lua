@@ -50,7 +50,7 @@ end
 --- Refuses a path that no agent could read in a prompt. A folder ends in a slash.
 function M.check(path)
   if path:find("[%c]") then
-    error({ message = "a file with control characters in its name cannot be sent" })
+    error({ message = "cannot send a file with control characters in its name" })
   end
   local is_folder = vim.fn.isdirectory(path) == 1
   return is_folder and path:gsub("/+$", "") .. "/" or path

@@ -41,7 +41,7 @@ end
 function M.items(lines)
   local ok, paths = pcall(paths_of, require(adapters[vim.bo.filetype]), lines)
   if not ok then
-    error({ message = ("%s could not be asked for its files: %s"):format(vim.bo.filetype, paths) })
+    error({ message = ("cannot get the files from %s: %s"):format(vim.bo.filetype, paths) })
   end
   local items = {}
   for _, path in ipairs(paths) do
@@ -50,7 +50,7 @@ function M.items(lines)
     end
   end
   if #items == 0 then
-    error({ message = "there is no file or folder here. Hint: put the cursor on one" })
+    error({ message = "there is no file or folder here. Hint: move the cursor to one" })
   end
   return items
 end

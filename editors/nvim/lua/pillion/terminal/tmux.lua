@@ -70,11 +70,11 @@ end
 --- The pane that the option `terminal.tmux_pane` names, whatever runs there.
 function M.chosen(target)
   if vim.fn.executable("tmux") == 0 then
-    error({ message = "terminal.tmux_pane is set, but there is no tmux" })
+    error({ message = "terminal.tmux_pane is set, but tmux is not available" })
   end
   local pane = parsed(vim.trim(tmux({ "display-message", "-p", "-t", target, FORMAT })))
   if not pane then
-    error({ message = ("terminal.tmux_pane: tmux knows no pane %s"):format(target) })
+    error({ message = ("terminal.tmux_pane: tmux has no pane %s"):format(target) })
   end
   return with_agent(pane, processes.list())
 end

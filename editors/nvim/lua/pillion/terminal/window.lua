@@ -109,7 +109,7 @@ function M.open(buf, size)
   local split = ("keepalt %s %dsplit"):format(places[options.split_side], size)
   local opened, problem = pcall(vim.cmd, split)
   if not opened then
-    error({ message = ("no terminal can be opened here: %s"):format(problem) })
+    error({ message = ("cannot open a terminal here: %s"):format(problem) })
   end
   set_options()
   vim.api.nvim_win_set_buf(0, buf)
