@@ -34,13 +34,13 @@ pub enum Malformed {
     #[error("a message has no Content-Length")]
     NoLength,
     /// A message of this size does not exist.
-    #[error("a message says that it has {0} bytes, more than Pillion reads")]
+    #[error("a message announces {0} bytes, more than the limit")]
     TooLong(u64),
     /// It is not UTF-8.
     #[error("a message is not UTF-8")]
     NotUtf8,
     /// It is not JSON. What stands there may be anything, so only the place is told.
-    #[error("a message is not JSON, from its line {line}, column {column}")]
+    #[error("a message is not JSON, starting at line {line}, column {column}")]
     NotJson {
         /// Counted from 1.
         line: usize,

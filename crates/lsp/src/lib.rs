@@ -26,10 +26,10 @@ pub use server::run;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Without a word: nothing is lost, pending diffs were rejected.
-    #[error("the editor said exit without shutdown")]
+    #[error("the editor sent exit without shutdown")]
     Hasty,
     /// What it wrote is not the base protocol.
-    #[error("cannot understand the editor")]
+    #[error("cannot parse the editor's messages")]
     Malformed(#[source] Malformed),
 }
 

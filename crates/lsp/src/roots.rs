@@ -54,7 +54,7 @@ impl Roots {
         if uris.peek().is_none() {
             match std::env::current_dir() {
                 Ok(folder) => roots.add_folder(folder),
-                Err(error) => roots.note(format!("the current folder cannot be served: {error}")),
+                Err(error) => roots.note(format!("cannot serve the current folder: {error}")),
             }
         }
         for uri in uris {
@@ -77,7 +77,7 @@ impl Roots {
         match uri::to_path(uri) {
             Some(path) => self.add_folder(path),
             None => self.note(format!(
-                "{uri} is not a local folder: agents there do not connect"
+                "{uri} is not a local folder, so agents there cannot connect"
             )),
         }
     }
@@ -114,7 +114,7 @@ impl Roots {
                 Ok(_) => self.folders.push(Folder { named, real }),
                 Err(error) => self.notes.push(message::show(
                     MessageType::Warning,
-                    format!("Pillion: agents do not find this folder: {error}"),
+                    format!("Pillion: agents cannot find this folder: {error}"),
                 )),
             },
         }
@@ -128,7 +128,7 @@ impl Roots {
 fn real_folder(path: &Path) -> Result<PathBuf, String> {
     let shown = path.display();
     let real = canonicalize(path)
-        .map_err(|error| format!("the workspace folder {shown} cannot be served: {error}"))?;
+        .map_err(|error| format!("cannot serve the workspace folder {shown}: {error}"))?;
     if !real.is_dir() {
         return Err(format!("the workspace folder {shown} is not a folder"));
     }

@@ -46,7 +46,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         is_shut_down: false,
     };
     let ending = server.serve(&transport.input, &events, &transport.written);
-    tracing::info!(?ending, "the editor is served no more");
+    tracing::info!(?ending, "the editor is no longer served");
     // Stops the companion: its files go, and what is pending is rejected (C5.7, C6.2).
     drop(server);
     for event in events.try_iter() {
@@ -105,7 +105,7 @@ impl Server {
                 recv(input) -> input => match input {
                     Ok(Input::Message(message, bytes)) => self.message(message, bytes),
                     Ok(Input::Other) => {
-                        tracing::warn!("ignored: JSON that is no message");
+                        tracing::warn!("ignored: JSON that is not a message");
                         None
                     }
                     Ok(Input::Malformed(error)) => Some(Ending::Malformed(error)),
@@ -242,7 +242,7 @@ impl Server {
 
     fn initialize(&mut self, id: RequestId, params: Value) {
         let result = if self.session.is_some() {
-            let text = "initialize was sent before";
+            let text = "initialize was already sent";
             Err(message::error(ErrorCode::InvalidRequest, text))
         } else {
             self.start(params)
@@ -335,7 +335,7 @@ impl Session {
     fn event(&mut self, event: Event, output: &Sender<Message>) {
         match event {
             Event::Open(_, shown) if output.len() > MAX_UNREAD => {
-                shown.failed("the editor reads no messages");
+                shown.failed("the editor does not read its messages");
             }
             Event::Lost(lost) => self.say(warning(&lost), output),
             event if self.is_initialized => {

@@ -96,7 +96,7 @@ fn write(messages: &Receiver<Message>) {
     let mut stdout = BufWriter::new(io::stdout().lock());
     for message in messages {
         if let Err(error) = framing::write(&mut stdout, &message) {
-            tracing::info!(%error, "the editor reads no more");
+            tracing::info!(%error, "the editor stopped reading");
             return;
         }
     }

@@ -356,7 +356,7 @@ impl App {
             Disk::Gone => Some("deleted on disk since this diff opened"),
             Disk::Appeared => Some("appeared on disk since this diff opened"),
         };
-        let older = "compared with an older text of the file";
+        let older = "compared with an older version of the file";
         let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
         if let Some(what) = disk {
             return Some(format!("{what} · o merges both"));
@@ -371,7 +371,7 @@ impl App {
             return Some(format!("the file is not shown: {why}, {bytes} bytes"));
         }
         if !view.proposal.before().is_utf8() {
-            return Some("the file is not UTF-8: it is shown with � where it is not".to_owned());
+            return Some("the file is not UTF-8: invalid bytes are shown as �".to_owned());
         }
         let note = "the file has CRLF, the proposal LF: line endings are not compared";
         view.proposal.ignores_endings().then(|| note.to_owned())

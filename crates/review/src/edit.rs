@@ -61,14 +61,14 @@ impl Session {
         let outcome = self.outcome();
         let problem = match status {
             Ok(status) if status.success() => None,
-            Ok(status) => Some(format!("the editor ended with {status}")),
+            Ok(status) => Some(format!("the editor exited with {status}")),
             Err(error) => Some(format!("the editor was lost: {error}")),
         };
         match (problem, outcome) {
             (None, Edit::Failed(reason)) => Edit::Kept(self.keep(&reason)),
             (None, outcome) => outcome,
             (Some(problem), Edit::Unchanged) => {
-                Edit::Failed(format!("{problem}: the proposal is as it was"))
+                Edit::Failed(format!("{problem}: the proposal is unchanged"))
             }
             (Some(problem), _) => Edit::Kept(self.keep(&problem)),
         }
@@ -86,11 +86,11 @@ impl Session {
         match now {
             Some(now) if now == revision => self.finish(status),
             Some(_) => {
-                let keep = || self.keep("a newer proposal came while you edited");
+                let keep = || self.keep("a newer proposal arrived while you edited");
                 Edit::Outdated(is_changed.then(keep))
             }
-            None if is_changed => Edit::Kept(self.keep("the diff was closed meanwhile")),
-            None => Edit::Failed("the diff was closed meanwhile".to_owned()),
+            None if is_changed => Edit::Kept(self.keep("the diff was closed in the meantime")),
+            None => Edit::Failed("the diff was closed in the meantime".to_owned()),
         }
     }
 

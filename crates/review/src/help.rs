@@ -14,7 +14,7 @@ const MAX_WIDTH: u16 = 60;
 
 /// What each key does.
 const KEYS: [(&str, &str); 22] = [
-    ("a", "accept the proposal as it stands"),
+    ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("space", "take the hunk out, or back in"),
     ("e", "edit the proposal in $VISUAL or $EDITOR"),
@@ -30,7 +30,7 @@ const KEYS: [(&str, &str); 22] = [
     ("u", "unified, or side by side"),
     ("c  Enter", "unfold or fold unchanged lines"),
     ("w", "wrap long lines, or cut them"),
-    ("o", "merge with the file as it is on disk now"),
+    ("o", "merge with the file on disk"),
     ("", ""),
     ("?", "this help"),
     ("q  Ctrl-C", "quit; pending diffs are rejected"),
@@ -43,7 +43,7 @@ const NOTES: [&str; 4] = [
     "The agent writes the file after you accept.",
     "Nothing here writes to your workspace.",
     "A held key decides once; a paste decides nothing.",
-    "An unchanged last line keeps its missing newline.",
+    "A missing final newline stays missing if you do not edit the last line.",
 ];
 
 /// What to do where agents see nothing, and the command for it.

@@ -25,7 +25,7 @@ pub enum NoTerminal {
     Redirected,
     /// The terminal cannot place text.
     #[error(
-        "the review needs a terminal that can place text, and TERM is {}",
+        "the review needs a terminal that can position text, but TERM is {}",
         TermName
     )]
     Dumb,

@@ -41,7 +41,7 @@ pub fn between(
         .map(|hunk| {
             let range = lines(hunk.after.clone(), &shown, encoding);
             let message = if is_binary {
-                "The file on disk is binary: what is taken away cannot be shown.".to_owned()
+                "The file on disk is binary: the removed lines cannot be shown.".to_owned()
             } else {
                 message(hunk, &before)
             };

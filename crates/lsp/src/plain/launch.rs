@@ -23,7 +23,7 @@ pub fn open(program: &str, file: &Path) -> Result<(), String> {
             tracing::warn!(%status, "the program that opens files failed");
         }
         Ok(status) => tracing::debug!(%status, "the program that opens files ended"),
-        Err(error) => tracing::debug!(%error, "the program that opens files is lost"),
+        Err(error) => tracing::debug!(%error, "the program that opens files was lost"),
     };
     let spawned = thread::Builder::new()
         .name("open-with".to_owned())

@@ -120,7 +120,7 @@ impl Pending {
         };
         [
             command(format!("Accept {name} as shown ({agent})"), ACCEPT),
-            command(format!("Reject the change of {name} ({agent})"), REJECT),
+            command(format!("Reject the change to {name} ({agent})"), REJECT),
         ]
     }
 }

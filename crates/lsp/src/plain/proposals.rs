@@ -125,12 +125,12 @@ impl Proposals {
         let news = match reason {
             CloseReason::AgentGone => Some((
                 MessageType::Info,
-                format!("{agent} is gone: its change of {name} cannot be accepted any more"),
+                format!("{agent} is gone: its change to {name} can no longer be accepted"),
             )),
             CloseReason::NotShown => Some((
                 MessageType::Error,
                 format!(
-                    "the editor did not open the change of {name} in time; {agent} was told so"
+                    "the editor did not open the change to {name} in time; {agent} got an error"
                 ),
             )),
             _ => None,
@@ -146,12 +146,12 @@ impl Proposals {
         };
         let refusal = match response.response_result {
             Ok(result) => match serde_json::from_value(result) {
-                Ok(Shown { success: false }) => "it answered that it did not",
+                Ok(Shown { success: false }) => "it reported failure",
                 // Not what the specification says, but no refusal.
                 _ => "",
             },
             Err(error) if error.code == ErrorCode::MethodNotFound as i32 => {
-                "it does not know window/showDocument"
+                "it does not support window/showDocument"
             }
             Err(_) => "it answered window/showDocument with an error",
         };
@@ -316,14 +316,14 @@ impl Proposals {
             [] => {
                 let last = self.pending.iter().max_by_key(|pending| pending.focused);
                 let last =
-                    last.ok_or_else(|| failed("no change waits for a decision".to_owned()))?;
+                    last.ok_or_else(|| failed("no change is pending".to_owned()))?;
                 if last
                     .interrupts
                     .is_some_and(|at| at.elapsed() < REVIEW_DELAY)
                 {
                     let (agent, name) = (last.diff.agent.display_name(), last.name());
                     let text =
-                        format!("{agent}'s change of {name} came just now: look at it first");
+                        format!("{agent}'s change to {name} has just arrived: look at it first");
                     return Err(failed(text));
                 }
                 return Ok(last);
@@ -332,15 +332,15 @@ impl Proposals {
             [id, revision, ..] => (number(id), Some(number(revision))),
         };
         let (Some(id), false) = (id, revision == Some(None)) else {
-            let text = "arguments: not the numbers of a diff and of its revision";
+            let text = "arguments: not the numbers of a diff and its revision";
             return Err(message::error(ErrorCode::InvalidParams, text));
         };
         let found = self.pending.iter().find(|pending| pending.diff.id.0 == id);
-        let pending = found.ok_or_else(|| failed(format!("no diff {id} waits for a decision")))?;
+        let pending = found.ok_or_else(|| failed(format!("no diff {id} is pending")))?;
         let is_current = |revision| Some(u64::from(pending.diff.revision)) == revision;
         if revision.is_some_and(|revision| !is_current(revision)) {
             let (agent, name) = (pending.diff.agent.display_name(), pending.name());
-            let text = format!("{agent} proposed a newer change of {name} meanwhile");
+            let text = format!("{agent} has proposed a newer change to {name}");
             return Err(failed(text));
         }
         Ok(pending)
@@ -366,12 +366,11 @@ impl Proposals {
                 return Vec::new();
             }
             Some(Err(reason)) => reason,
-            None => "start `pillion lsp` with --open-with PROGRAM, a program that opens a file in \
-                     this editor"
+            None => "start `pillion lsp` with --open-with PROGRAM, where PROGRAM opens a file in this editor"
                 .to_owned(),
         };
         let name = pending.name();
-        let reason = format!("the editor cannot show the change of {name}: {refusal}; {why}");
+        let reason = format!("the editor cannot show the change to {name}: {refusal}; {why}");
         let shown = pending.shown.take();
         let mut actions = self.forget(id);
         if let Some(shown) = shown {

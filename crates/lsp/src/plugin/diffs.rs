@@ -151,7 +151,7 @@ impl Diffs {
     pub fn answered(&mut self, response: Response) {
         let result = response.response_result;
         match self.outgoing.answered(&response.id) {
-            None => tracing::debug!(id = %response.id, "nobody waits for this answer"),
+            None => tracing::debug!(id = %response.id, "nothing is waiting for this answer"),
             Some(Asked::Open { id, shown }) => self.opened(id, shown, result),
             Some(Asked::Close { view, closed }) => self.closed(&view, closed, result),
         }
@@ -178,7 +178,7 @@ impl Diffs {
     ) {
         let text = result.map_err(|error| error.message).and_then(|value| {
             let answer = message::params::<Closed>(value);
-            answer.map_err(|why| format!("the editor's answer to {CLOSE_DIFF} is wrong: {why}"))
+            answer.map_err(|why| format!("the editor's answer to {CLOSE_DIFF} is invalid: {why}"))
         });
         let is_closed = text.is_ok();
         // Before its proposal is dropped, which is an answer too.

@@ -53,7 +53,7 @@ fn the_view_of_a_killed_agent_goes_away(kind: AgentKind) {
     review.wait_view(kind, FILE);
     agent.kill();
     review.pane().wait_for(
-        &format!("is gone, and its diff of {FILE} with it"),
+        &format!("is gone, and so is its diff of {FILE}"),
         GIVEN_UP,
     );
     review.pane().wait_for("Waiting for an agent.", GIVEN_UP);

@@ -407,7 +407,7 @@ fn an_edited_text_that_the_agent_did_not_take_is_kept_when_the_review_ends() {
     agent.propose("/tmp/new.txt", "new\n");
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
-    review.pane.wait_for("your text is the proposal now", SOON);
+    review.pane.wait_for("the proposal is now your text", SOON);
     drop(agent);
     review.decide("a");
     review.pane.wait_for("Waiting for an agent", SOON);

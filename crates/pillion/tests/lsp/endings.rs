@@ -99,7 +99,7 @@ fn exit_without_shutdown_is_said() {
     pending.editor.notify("exit", Value::Null);
     let errors = pending.expect_end(1);
     assert!(
-        errors.starts_with("error: the editor said exit without shutdown\nhint: "),
+        errors.starts_with("error: the editor sent exit without shutdown\nhint: "),
         "{errors}"
     );
 }
@@ -236,7 +236,7 @@ fn proposals_do_not_pile_up_before_an_editor_that_reads_nothing() {
         write(&mut input, &request);
     }
     let call = agent.proposing(file.to_str().unwrap(), "x");
-    assert_eq!(call.end(), Err("the editor reads no messages".to_owned()));
+    assert_eq!(call.end(), Err("the editor does not read its messages".to_owned()));
     sandbox::signal(&child, "TERM");
     assert_eq!(sandbox::ended(&mut child), Some(0));
 }

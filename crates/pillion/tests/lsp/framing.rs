@@ -29,7 +29,7 @@ fn what_cannot_be_trusted_ends_pillion_with_a_sentence_and_leaves_no_files() {
         let (code, errors) = editor.ended();
         assert_eq!(code, Some(1), "{errors}");
         assert!(
-            errors.starts_with("error: cannot understand the editor\n"),
+            errors.starts_with("error: cannot parse the editor's messages\n"),
             "{errors}"
         );
         assert!(

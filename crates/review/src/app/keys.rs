@@ -148,7 +148,7 @@ impl App {
             TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
                 "still comparing: have a look first"
             }
-            TooEarly::Unseen => "another diff just came here: have a look first",
+            TooEarly::Unseen => "another diff just opened here: have a look first",
             TooEarly::Held => "a held key decides once: have a look first",
             TooEarly::Pasted => PASTED,
         };
@@ -195,18 +195,18 @@ impl App {
     fn accept(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
         let view = &self.views[self.current];
         let doubt = if view.is_rereading {
-            Some("the file on disk is still being read: a again accepts without it")
+            Some("still reading the file on disk: a again accepts without it")
         } else if view.disk != Disk::Same || !view.proposal.is_current() {
             Some("the file changed on disk: o merges both, a again accepts anyway")
         } else if view.proposal.is_nothing() {
-            Some("nothing left of the proposal: r rejects it, a again accepts the file as it was")
+            Some("nothing is left of the proposal: r rejects it, a again accepts the unchanged file")
         } else if view.proposal.is_emptied() && view.agent.ignores_empty_text() {
             Some(
-                "agents take an empty text for none and write their own: r rejects, a again accepts",
+                "agents ignore an empty text and write their own: r rejects, a again accepts",
             )
         } else if view.proposal.hidden_before().is_some() || view.proposal.hidden_after().is_some()
         {
-            Some("this cannot be shown: r rejects it, a again accepts it unread")
+            Some("this cannot be shown: r rejects it, a again accepts it unseen")
         } else {
             let unseen = view.has_unseen().then_some(marks::UNSEEN);
             marks::doubt(&view.proposal.marks()).or(unseen)
@@ -259,7 +259,7 @@ impl App {
                     self.say(Tone::Warning, text, now);
                 }
                 Ok(_) if view.proposal.is_nothing() => {
-                    let text = "nothing left of the proposal: r rejects it";
+                    let text = "nothing is left of the proposal: r rejects it";
                     self.say(Tone::Info, text, now);
                 }
                 Ok(_) => self.message = None,
@@ -282,14 +282,14 @@ impl App {
     fn undo(&mut self, back: bool, now: Instant) -> Vec<Effect> {
         let proposal = &mut self.views[self.current].proposal;
         let (change, how) = if back {
-            (proposal.undo(), "taken back · Z does it again")
+            (proposal.undo(), "undone · Z redoes it")
         } else {
-            (proposal.redo(), "done again")
+            (proposal.redo(), "redone")
         };
         let text = match change {
             Some(change) => format!("{change} {how}"),
-            None if back => "nothing to take back".to_owned(),
-            None => "nothing to do again".to_owned(),
+            None if back => "nothing to undo".to_owned(),
+            None => "nothing to redo".to_owned(),
         };
         self.say(Tone::Info, text, now);
         Vec::new()
@@ -297,7 +297,7 @@ impl App {
 
     fn change_layout(&mut self, now: Instant) -> Vec<Effect> {
         if self.views[self.current].is_one_sided() {
-            self.say(Tone::Info, "there is only one side to show", now);
+            self.say(Tone::Info, "this file has only one side to show", now);
         } else if self.size.width < SIDE_BY_SIDE {
             let text = format!("side by side needs {SIDE_BY_SIDE} columns");
             self.say(Tone::Info, text, now);

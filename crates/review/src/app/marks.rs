@@ -47,7 +47,7 @@ pub fn note(marks: &Marks) -> Option<String> {
 }
 
 /// Of a proposal that replaced another not all that is new was on the screen.
-pub const UNSEEN: &str = "not all that is new was on the screen yet: n goes on, a again accepts";
+pub const UNSEEN: &str = "some new changes were not on the screen yet: n shows the next, a again accepts";
 
 /// Why accepting needs a second thought.
 pub fn doubt(marks: &Marks) -> Option<&'static str> {
@@ -55,9 +55,9 @@ pub fn doubt(marks: &Marks) -> Option<&'static str> {
         return None;
     }
     Some(if marks.reverts + marks.conflicts > 0 {
-        "a hunk that is in undoes newer changes of the file: a again accepts it"
+        "an included hunk undoes newer changes to the file: a again accepts it"
     } else {
-        "a hunk changed since you took it out: n goes there, a again accepts it"
+        "a hunk changed since you took it out: n goes to it, a again accepts it"
     })
 }
 

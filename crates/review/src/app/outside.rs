@@ -50,9 +50,9 @@ impl App {
             }
             Done::Rebased(is_changed) => {
                 let text = if is_changed {
-                    "merged with the file as it is on disk now"
+                    "merged with the file on disk"
                 } else {
-                    "the file is as it was"
+                    "the file is unchanged"
                 };
                 let other = self.views.iter().find(|view| view.id == id && !is_shown);
                 let text = match other {
@@ -63,9 +63,9 @@ impl App {
             }
             Done::Edited(is_changed) => {
                 let text = if is_changed {
-                    "your text is the proposal now · a accepts it, z takes it back"
+                    "the proposal is now your text · a accepts it, z undoes it"
                 } else {
-                    "the proposal is as it was"
+                    "the proposal is unchanged"
                 };
                 self.say(Tone::Good, text, now);
             }
@@ -99,7 +99,7 @@ impl App {
         };
         let name = &view.target.shown;
         let how = if is_shown {
-            "z brings the former back"
+            "z restores the previous one"
         } else {
             "in its tab"
         };
@@ -138,9 +138,9 @@ impl App {
         let name = &view.target.shown;
         let text = match reason {
             CloseReason::ClosedByAgent => format!("{agent} closed its diff of {name}"),
-            CloseReason::AgentGone => format!("{agent} is gone, and its diff of {name} with it"),
+            CloseReason::AgentGone => format!("{agent} is gone, and so is its diff of {name}"),
             CloseReason::Settled | CloseReason::Overruled => {
-                format!("the diff of {name} was settled by a command")
+                format!("the diff of {name} was decided by a command")
             }
             CloseReason::NotShown => format!("the diff of {name} could not be opened in time"),
         };
@@ -210,7 +210,7 @@ impl App {
         self.delay.forget();
         self.armed = None;
         match edit {
-            Edit::Unchanged => self.say(Tone::Info, "the proposal is as it was", now),
+            Edit::Unchanged => self.say(Tone::Info, "the proposal is unchanged", now),
             // Most of these name the place where the text is.
             Edit::Failed(reason) | Edit::Kept(reason) | Edit::Outdated(Some(reason)) => {
                 self.say_for(LONG_MESSAGE, Tone::Warning, reason, now);

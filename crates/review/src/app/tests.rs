@@ -243,7 +243,7 @@ fn accepting_an_emptied_text_says_what_agents_do_with_it() {
     person.happens(Event::Edited(id, Edit::Text(String::new())));
     person.wait(500);
     assert_eq!(outcomes(person.press("a")), []);
-    assert!(person.message().starts_with("agents take an empty text"));
+    assert!(person.message().starts_with("agents ignore an empty text"));
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, ""));
 }

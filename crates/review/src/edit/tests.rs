@@ -45,7 +45,7 @@ fn a_newline_that_the_editor_added_is_not_an_edit() {
 #[test]
 fn an_editor_that_fails_changes_nothing_and_loses_nothing() {
     let reason = failed(outcome("a", "exit 3"));
-    assert!(reason.ends_with("the proposal is as it was"), "{reason}");
+    assert!(reason.ends_with("the proposal is unchanged"), "{reason}");
     let reason = failed(outcome("a", r#"echo b > "$1"; exit 3"#));
     let (_, place) = reason.split_once("kept in ").unwrap();
     assert_eq!(fs::read_to_string(place).unwrap(), "b\n");

@@ -49,7 +49,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             key("/ide enable"),
         ]));
         lines.push(Line::raw(
-            "3  Ask it for a change. It opens here for you to judge.",
+            "3  Ask it for a change. It opens here for review.",
         ));
         lines.push(Line::raw(""));
         lines.push(Line::from(vec![
@@ -60,7 +60,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         lines.push(Line::from(vec![
             Span::styled("No agent at hand? ", theme.muted),
             key("pillion review --demo"),
-            Span::styled(" shows it all.", theme.muted),
+            Span::styled(" shows everything.", theme.muted),
         ]));
     }
     for warning in app.warnings() {

@@ -26,7 +26,7 @@ impl fmt::Display for Trouble {
                 thousands(*max)
             ),
             Self::NoWatches => f.write_str(
-                "files saved in some folders are not shared, the system has no watches left: \
+                "files saved in some folders are not shared, because the system has no watches left: \
                  raise fs.inotify.max_user_watches with sysctl, or use pillion focus",
             ),
             Self::Root(root, error) => write!(

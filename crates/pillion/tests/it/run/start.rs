@@ -73,7 +73,7 @@ fn an_agent_that_is_not_on_the_path_is_named_by_its_own() {
     fs::remove_file(&script).unwrap();
     sandbox
         .run(["run", "./own/gemini"])
-        .expect_error(1, "./own/gemini cannot be run", "is gone");
+        .expect_error(1, "./own/gemini cannot be run", "is missing");
     sandbox.run(["run", "./own/vim"]).expect_error(
         2,
         "there is no agent ./own/vim",

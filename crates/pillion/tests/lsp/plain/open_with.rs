@@ -38,7 +38,7 @@ fn an_editor_that_cannot_show_it_says_what_to_do() {
         assert!(!proposal.path.exists());
         world.diagnostics(&proposal.uri, |found| found.is_empty());
         let answer = world.execute("pillion.accept", json!([]));
-        assert_eq!(answer["error"]["message"], "no change waits for a decision");
+        assert_eq!(answer["error"]["message"], "no change is pending");
     }
 }
 

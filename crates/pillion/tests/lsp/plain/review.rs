@@ -53,7 +53,7 @@ fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
         titles,
         [
             "Accept a.rs as shown (Gemini CLI)",
-            "Reject the change of a.rs (Gemini CLI)",
+            "Reject the change to a.rs (Gemini CLI)",
         ]
     );
     assert_eq!(actions[0]["arguments"], json!([1, 1]));
@@ -117,7 +117,7 @@ fn an_action_of_some_kind_is_not_ours() {
 fn a_command_without_arguments_means_what_the_person_looked_at_last() {
     let mut world = World::new();
     let answer = world.execute("pillion.accept", Value::Null);
-    assert_eq!(answer["error"]["message"], "no change waits for a decision");
+    assert_eq!(answer["error"]["message"], "no change is pending");
     let targets = ["a.rs", "b.rs", "c.rs"].map(|name| world.target(name, "before\n"));
     let [a, b, _] = targets
         .clone()
@@ -149,7 +149,7 @@ fn a_command_without_arguments_is_not_about_a_proposal_that_nobody_can_have_seen
     let answer = world.execute("pillion.accept", Value::Null);
     assert_eq!(
         answer["error"]["message"],
-        "Gemini CLI's change of b.rs came just now: look at it first"
+        "Gemini CLI's change to b.rs has just arrived: look at it first"
     );
     world.at("textDocument/hover", &first.uri, (0, 0));
     let newer = world.shown(&target, "newer\n");
@@ -231,7 +231,7 @@ fn a_newer_proposal_is_shown_and_the_answers_to_the_older_one_do_not_count() {
     assert!(!first.path.exists());
     let answer = world.execute("pillion.accept", json!([1, 1]));
     let text = answer["error"]["message"].as_str().unwrap();
-    assert!(text.contains("newer change of a.rs"), "{text}");
+    assert!(text.contains("newer change to a.rs"), "{text}");
     world.did_close(&first.uri);
     world.did_open(&second.uri, "second\n");
     world.execute("pillion.accept", json!([1]));
@@ -322,7 +322,7 @@ fn a_new_file_and_a_file_that_is_no_text_are_shown() {
         (
             "image.png",
             &b"\x89PNG\0\0\n"[..],
-            "The file on disk is binary: what is taken away cannot be shown.",
+            "The file on disk is binary: the removed lines cannot be shown.",
         ),
     ] {
         let path = world.sandbox.home.file(name, bytes);
@@ -361,8 +361,7 @@ fn an_editor_that_neither_answers_nor_opens_it_is_told_what_the_agent_was_told()
     let message = world.editor.params("window/showMessage");
     assert_eq!(
         message,
-        json!({"type": 1, "message": "the editor did not open the change of a.rs in time; \
-                                      Gemini CLI was told so"})
+        json!({"type": 1, "message": "the editor did not open the change to a.rs in time; Gemini CLI got an error"})
     );
     world.diagnostics(&proposal.uri, |found| found.is_empty());
     assert!(!proposal.path.exists());
@@ -372,7 +371,7 @@ fn an_editor_that_neither_answers_nor_opens_it_is_told_what_the_agent_was_told()
         .answer(&proposal.request, json!({"success": false}));
     world.did_open(&proposal.uri, "after\n");
     let answer = world.execute("pillion.accept", json!([]));
-    assert_eq!(answer["error"]["message"], "no change waits for a decision");
+    assert_eq!(answer["error"]["message"], "no change is pending");
     assert_eq!(world.editor.passed(), Vec::<String>::new());
 }
 

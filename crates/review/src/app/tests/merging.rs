@@ -26,7 +26,7 @@ fn a_merge_can_be_taken_back_and_the_file_is_then_known_to_be_another() {
     person.wait(700);
     person.press("z");
     assert_eq!(person.app.view().unwrap().proposal.text(), "a\nB\n");
-    let note = "compared with an older text of the file · o merges both";
+    let note = "compared with an older version of the file · o merges both";
     assert_eq!(person.app.note().as_deref(), Some(note));
     assert_eq!(outcomes(person.press("a")), []);
     assert!(person.message().starts_with("the file changed on disk"));

@@ -127,7 +127,7 @@ impl Source for Recursive {
             Ok(first) => Vec::from_iter(first),
             Err(RecvTimeoutError::Timeout) => Vec::new(),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("the system's watch has ended"));
+                return Err(io::Error::other("the system stopped watching"));
             }
         };
         changes.extend(self.changes.try_iter().take(MAX_WAITING).flatten());
