@@ -210,7 +210,7 @@ impl Client {
         self.aside.try_send(update).or_else(|error| match error {
             mpsc::error::TrySendError::Closed(_) => Ok(()),
             mpsc::error::TrySendError::Full(_) => {
-                let text = "too many notifications come with it";
+                let text = "too many notifications came with it";
                 Err(ClientError::Protocol(text.to_owned()))
             }
         })

@@ -16,7 +16,7 @@ pub enum ClientError {
     #[error("the companion refused the request (HTTP {0})")]
     Refused(u16),
     /// The answer breaks the protocol.
-    #[error("the companion's answer makes no sense: {0}")]
+    #[error("invalid answer from the companion: {0}")]
     Protocol(String),
     /// The tool failed, and this is why (C5.2, C5.5).
     #[error("{0}")]
@@ -25,13 +25,13 @@ pub enum ClientError {
     #[error("the companion cannot show diffs")]
     NoDiffs,
     /// This session waits for an outcome of this very file already.
-    #[error("a diff of {0:?} is open already")]
+    #[error("a diff of {0:?} is already open")]
     Busy(String),
     /// The session is away from its companion just now.
     #[error("the companion is not connected")]
     NotConnected,
     /// The connection ended before anybody decided.
-    #[error("the companion went away before anybody decided")]
+    #[error("the companion went away before a decision")]
     Lost,
 }
 

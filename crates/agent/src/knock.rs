@@ -29,7 +29,7 @@ pub async fn knock(address: &Address) -> Result<(), ClientError> {
     match ask(&stranger).await? {
         (StatusCode::UNAUTHORIZED, _) => Ok(()),
         _ => Err(ClientError::Protocol(format!(
-            "it answers with HTTP {}, and not as MCP does",
+            "it answers with HTTP {}, not as an MCP server does",
             status.as_u16()
         ))),
     }

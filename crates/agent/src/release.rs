@@ -18,7 +18,7 @@ pub struct Version {
 
 /// A text that is no version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no version: three numbers with dots between them are one, as in 0.61.0")]
+#[error("{0:?} is not a version: expected three numbers separated by dots, such as 0.61.0")]
 pub struct VersionError(String);
 
 /// One release of one agent.

@@ -40,7 +40,7 @@ pub enum OriginalError {
     #[error("{0:?} is too big to review")]
     TooBig(PathBuf),
     /// Another program holds a lease on it, or the system has nothing to read yet.
-    #[error("cannot read {0:?}: another program holds it at the moment")]
+    #[error("cannot read {0:?}: another program has it locked")]
     Busy(PathBuf),
     /// The system refused.
     #[error("cannot read {path:?}: {reason}")]

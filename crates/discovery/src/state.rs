@@ -50,10 +50,10 @@ impl CompanionState {
 #[non_exhaustive]
 pub enum StateError {
     /// JSON cannot hold a root.
-    #[error("cannot write down workspace root {0:?}, which is not valid Unicode")]
+    #[error("cannot record workspace root {0:?}: it is not valid Unicode")]
     NotUnicode(PathBuf),
     /// No directory could be used; this is what was wrong with the last.
-    #[error("cannot keep this companion's state")]
+    #[error("cannot save this companion's state")]
     File(#[source] FileError),
 }
 

@@ -185,14 +185,11 @@ pub struct Tool {
 pub const TOOLS: [Tool; 2] = [
     Tool {
         name: OPEN_DIFF,
-        description: "Shows a proposed new content of a file to the user, who may edit, accept or \
-                      reject it. Answers when the view is open; the outcome comes as the \
-                      notification ide/diffAccepted or ide/diffRejected.",
+        description: "Shows the user proposed new content for a file, to edit, accept or reject. Answers when the view is open; the outcome is sent as the notification ide/diffAccepted or ide/diffRejected.",
     },
     Tool {
         name: CLOSE_DIFF,
-        description: "Takes away the view that openDiff showed for a file, and returns the text \
-                      that stood in it.",
+        description: "Closes the view that openDiff opened for a file, and returns the text in it.",
     },
 ];
 

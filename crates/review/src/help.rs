@@ -43,7 +43,7 @@ const NOTES: [&str; 4] = [
     "The agent writes the file after you accept.",
     "Nothing here writes to your workspace.",
     "A held key decides once; a paste decides nothing.",
-    "A missing final newline stays missing if you do not edit the last line.",
+    "An unedited last line keeps its missing newline.",
 ];
 
 /// What to do where agents see nothing, and the command for it.

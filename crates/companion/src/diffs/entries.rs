@@ -132,7 +132,7 @@ impl<C> Entries<C> {
             return None;
         };
         Some(format!(
-            "openDiff: {what} are all that one agent may have open: have some decided, or close them"
+            "openDiff: one agent may have at most {what} open: decide or close some first"
         ))
     }
 }

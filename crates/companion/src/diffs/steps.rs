@@ -45,7 +45,7 @@ impl<C> Diffs<C> {
             revision = former.revision + 1;
             is_in_editor = former.is_in_editor;
             seen = former.seen;
-            let why = "a newer proposal for this file took its place";
+            let why = "a newer proposal for this file replaced it";
             actions.extend(former.state.give_up(why));
         }
         let wanted = Wanted {
@@ -395,7 +395,7 @@ impl<C> Diffs<C> {
     }
 
     fn stop_one(&mut self, id: DiffId) -> Vec<Action<C>> {
-        let why = "the companion stops";
+        let why = "the companion is stopping";
         match self.entries.get_mut(id) {
             Some(entry) if matches!(entry.state, State::Pending | State::CommandAccepts { .. }) => {
                 let given_up = mem::replace(&mut entry.state, State::Pending).give_up(why);

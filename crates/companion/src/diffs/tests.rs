@@ -174,7 +174,7 @@ fn a_proposal_replaced_before_it_was_shown_is_answered() {
     assert_eq!(
         lines(open(&mut diffs, proposal("s", "/a", "new"), "second", now)),
         [
-            "first: error: a newer proposal for this file took its place",
+            "first: error: a newer proposal for this file replaced it",
             r#"show 1 #2 "new""#
         ]
     );
@@ -381,7 +381,7 @@ fn a_proposal_that_comes_while_a_command_accepts_the_one_before_is_not_settled_b
     assert_eq!(
         lines(open(&mut diffs, proposal("s", "/a", "newer"), "again", now)),
         [
-            "command: error: a newer proposal for this file took its place",
+            "command: error: a newer proposal for this file replaced it",
             r#"show 1 #2 "newer""#
         ]
     );
@@ -440,9 +440,9 @@ fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
         lines(diffs.stop()),
         [
             "notify s /a Rejected",
-            "command: error: the companion stops",
+            "command: error: the companion is stopping",
             "close 2 Settled",
-            "open: error: the companion stops"
+            "open: error: the companion is stopping"
         ]
     );
 }

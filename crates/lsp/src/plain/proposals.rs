@@ -315,8 +315,7 @@ impl Proposals {
         let (id, revision) = match arguments {
             [] => {
                 let last = self.pending.iter().max_by_key(|pending| pending.focused);
-                let last =
-                    last.ok_or_else(|| failed("no change is pending".to_owned()))?;
+                let last = last.ok_or_else(|| failed("no change is pending".to_owned()))?;
                 if last
                     .interrupts
                     .is_some_and(|at| at.elapsed() < REVIEW_DELAY)

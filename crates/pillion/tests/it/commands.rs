@@ -117,8 +117,8 @@ fn errors_say_what_and_what_to_do() {
         .expect_error(3, no_companion, "`pillion list`");
     sandbox.run(["diffs", "--workspace", "none"]).expect_error(
         1,
-        "there is no folder",
-        "a folder that exists",
+        "the folder ",
+        "an existing folder",
     );
     for (port, arguments) in [
         ("nine", ["diffs", "--port"]),

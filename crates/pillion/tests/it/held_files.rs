@@ -64,7 +64,7 @@ fn a_file_under_a_lease_fails_its_own_call_and_no_other() {
         .propose(sandbox.home.workspace().join("new"), "y");
     assert_eq!(proposals(&sandbox), 1);
     let error = waiting.end().unwrap_err();
-    assert!(error.contains("another program holds it"), "{error}");
+    assert!(error.contains("another program has it locked"), "{error}");
     drop(lease);
     agent.propose(&leased, "y");
     assert_eq!(proposals(&sandbox), 2);

@@ -64,7 +64,7 @@ fn two_companions_on_one_workspace_live_and_leave_side_by_side() {
 fn folders_that_cannot_be_served_are_named() {
     let sandbox = Sandbox::new();
     let serve = |folder: &str| sandbox.run(["serve", "--workspace", folder]);
-    serve("none").expect_error(1, "there is no workspace none", "a folder that exists");
+    serve("none").expect_error(1, "the workspace none does not exist", "an existing folder");
     sandbox.home.file("file", "");
     serve("file").expect_error(1, "file is not a folder", "takes a folder");
     let colon = sandbox.home.other_workspace("a:b");

@@ -236,7 +236,10 @@ fn proposals_do_not_pile_up_before_an_editor_that_reads_nothing() {
         write(&mut input, &request);
     }
     let call = agent.proposing(file.to_str().unwrap(), "x");
-    assert_eq!(call.end(), Err("the editor does not read its messages".to_owned()));
+    assert_eq!(
+        call.end(),
+        Err("the editor does not read its messages".to_owned())
+    );
     sandbox::signal(&child, "TERM");
     assert_eq!(sandbox::ended(&mut child), Some(0));
 }

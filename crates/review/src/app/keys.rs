@@ -199,11 +199,9 @@ impl App {
         } else if view.disk != Disk::Same || !view.proposal.is_current() {
             Some("the file changed on disk: o merges both, a again accepts anyway")
         } else if view.proposal.is_nothing() {
-            Some("nothing is left of the proposal: r rejects it, a again accepts the unchanged file")
+            Some("nothing left of the proposal: r rejects, a again accepts the unchanged file")
         } else if view.proposal.is_emptied() && view.agent.ignores_empty_text() {
-            Some(
-                "agents ignore an empty text and write their own: r rejects, a again accepts",
-            )
+            Some("agents ignore an empty text and write their own: r rejects, a again accepts")
         } else if view.proposal.hidden_before().is_some() || view.proposal.hidden_after().is_some()
         {
             Some("this cannot be shown: r rejects it, a again accepts it unseen")
@@ -259,7 +257,7 @@ impl App {
                     self.say(Tone::Warning, text, now);
                 }
                 Ok(_) if view.proposal.is_nothing() => {
-                    let text = "nothing is left of the proposal: r rejects it";
+                    let text = "nothing left of the proposal: r rejects it";
                     self.say(Tone::Info, text, now);
                 }
                 Ok(_) => self.message = None,

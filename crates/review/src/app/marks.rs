@@ -47,7 +47,7 @@ pub fn note(marks: &Marks) -> Option<String> {
 }
 
 /// Of a proposal that replaced another not all that is new was on the screen.
-pub const UNSEEN: &str = "some new changes were not on the screen yet: n shows the next, a again accepts";
+pub const UNSEEN: &str = "some new changes were not on the screen: n goes on, a again accepts";
 
 /// Why accepting needs a second thought.
 pub fn doubt(marks: &Marks) -> Option<&'static str> {

@@ -71,9 +71,11 @@ fn an_agent_that_is_not_on_the_path_is_named_by_its_own() {
         "`pillion run gemini`",
     );
     fs::remove_file(&script).unwrap();
-    sandbox
-        .run(["run", "./own/gemini"])
-        .expect_error(1, "./own/gemini cannot be run", "is missing");
+    sandbox.run(["run", "./own/gemini"]).expect_error(
+        1,
+        "./own/gemini cannot be run",
+        "is missing",
+    );
     sandbox.run(["run", "./own/vim"]).expect_error(
         2,
         "there is no agent ./own/vim",
