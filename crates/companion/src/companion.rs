@@ -18,7 +18,7 @@ use crate::event::{Event, Events};
 use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
-use crate::presence::{Identity, Presence};
+use crate::presence::{Identity, Presence, PublishError};
 use crate::signals::Signals;
 
 /// What a companion needs to know to start.
@@ -52,6 +52,18 @@ pub enum StartError {
     /// A workspace root that no discovery file can hold.
     #[error("cannot publish the workspace")]
     Roots(#[from] RootError),
+    /// A signal came before it was ready.
+    #[error("a signal came before it was ready")]
+    Interrupted,
+}
+
+impl From<PublishError> for StartError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Roots(error) => Self::Roots(error),
+            PublishError::System(error) => system("publish the workspace")(error),
+        }
+    }
 }
 
 /// A running companion. Dropping it stops it.
@@ -184,10 +196,10 @@ fn run(
         .build()
         .map_err(system("start the runtime"));
     let result = runtime.and_then(|runtime| {
-        let prepared = runtime.block_on(prepare(options))?;
+        let prepared = runtime.block_on(prepare(options, events.clone()))?;
         let _ = ready.send(Ok(Started {
             port: prepared.port,
-            files: prepared.presence.files(),
+            files: prepared.presence.files().to_vec(),
         }));
         runtime.block_on(prepared.serve(editor, events, inbox));
         // Connections that did not end by themselves end here.
@@ -210,9 +222,9 @@ struct Prepared {
     losses: Losses,
 }
 
-async fn prepare(options: Options) -> Result<Prepared, StartError> {
+async fn prepare(options: Options, events: Events) -> Result<Prepared, StartError> {
     // First of all: a signal after publishing must find its handler.
-    let signals = Signals::install().map_err(system("catch signals"))?;
+    let mut signals = Signals::install().map_err(system("catch signals"))?;
     let tokens = Tokens::generate()?;
     let control_token = random_token()?;
     let (listener, port) = endpoint::bind()
@@ -226,14 +238,22 @@ async fn prepare(options: Options) -> Result<Prepared, StartError> {
         tokens: tokens.clone(),
         control_token: control_token.clone(),
     };
+    let losses = Losses::new(kept_in(&options.environment));
+    let publishing = Presence::publish(options.environment, identity, events);
+    let presence = tokio::select! {
+        biased;
+        presence = publishing => presence?,
+        // Whoever presses Ctrl-C does not wait for a disk.
+        _ = signals.next() => return Err(StartError::Interrupted),
+    };
     Ok(Prepared {
         listener,
         port,
         tokens,
         control_token,
         signals,
-        presence: Presence::publish(&options.environment, identity)?,
-        losses: Losses::new(kept_in(&options.environment)),
+        presence,
+        losses,
     })
 }
 

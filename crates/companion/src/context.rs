@@ -1,11 +1,16 @@
 //! What agents are shown, and when (C4): collects what the front end and scripts report, waits for
-//! a pause, and gives out the context that is to be sent. A state machine: time comes in, no I/O.
+//! a pause, has the files looked at, and gives out the context that is to be sent. A state machine:
+//! time and what is on disk come in, no I/O.
+
+mod on_disk;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::context::MAX_FILES;
+use pillion_protocol::context::{MAX_FILES, in_agents_order};
 use pillion_protocol::{File, IdeContext};
+
+use self::on_disk::OnDisk;
 
 /// How long the editor must be quiet before a change is sent (C4.2).
 pub(crate) const DEBOUNCE: Duration = Duration::from_millis(50);
@@ -22,6 +27,18 @@ pub(crate) struct Context {
     focused: Vec<File>,
     current: Arc<IdeContext>,
     waiting: Option<Waiting>,
+    on_disk: OnDisk,
+    /// While the files are looked at: when to go on without those that do not answer.
+    looking: Option<Instant>,
+}
+
+/// What is to be done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Steps {
+    /// Look whether these are files; what is seen goes to [`Context::looked`].
+    pub(crate) look: Vec<String>,
+    /// Send this to the agents.
+    pub(crate) send: Option<Arc<IdeContext>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -50,32 +67,53 @@ impl Context {
         self.changed(now);
     }
 
-    /// When [`Context::take`] wants to be called.
+    /// When [`Context::elapse`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.waiting
-            .map(|waiting| (waiting.last + DEBOUNCE).min(waiting.since + LONGEST_WAIT))
+        self.pause_ends().into_iter().chain(self.looking).min()
     }
 
-    /// The context to send now, if it is time and agents would see something new. `exists` says
-    /// whether a path is a file on disk (C4.4).
-    pub(crate) fn take(
-        &mut self,
-        now: Instant,
-        exists: impl Fn(&str) -> bool,
-    ) -> Option<Arc<IdeContext>> {
-        if self.due()? > now {
-            return None;
-        }
-        self.waiting = None;
-        self.refresh(exists)
+    /// Whether agents have been shown everything, as far as it is news to them.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.due().is_none()
     }
 
-    /// The context to send because files vanished from disk (C4.4), if any did.
-    pub(crate) fn recheck(&mut self, exists: impl Fn(&str) -> bool) -> Option<Arc<IdeContext>> {
-        if self.waiting.is_some() || self.current.files().iter().all(|file| exists(&file.path)) {
-            return None;
+    /// Time has passed, or a file was looked at. Only files on disk are sent (C4.4); of one that
+    /// does not answer counts what was seen last.
+    pub(crate) fn elapse(&mut self, now: Instant) -> Steps {
+        if self.pause_ends().is_some_and(|due| due <= now) {
+            self.waiting = None;
+            self.recheck(now);
         }
-        self.refresh(exists)
+        if self.looking.is_none() {
+            return Steps::default();
+        }
+        // Without what may be long.
+        let files = self.files().map(|file| File {
+            is_active: file.is_active,
+            ..File::open(file.path.as_str(), file.timestamp)
+        });
+        let files = in_agents_order(files.collect());
+        let found = self.on_disk.find(&files, MAX_FILES, now);
+        self.looking = found.due;
+        let is_complete = found.due.is_none();
+        Steps {
+            look: found.look,
+            send: is_complete.then(|| self.refresh()).flatten(),
+        }
+    }
+
+    /// What was seen of a file; nothing if there was no answer.
+    pub(crate) fn looked(&mut self, path: &str, is_file: Option<bool>, now: Instant) {
+        let is_news = self.on_disk.looked(path, is_file);
+        if is_news || self.looking.is_some() {
+            self.looking = Some(now);
+        }
+    }
+
+    /// Files may have vanished from disk (C4.4): they are looked at again.
+    pub(crate) fn recheck(&mut self, now: Instant) {
+        self.on_disk.outdate();
+        self.looking = Some(now);
     }
 
     /// What a session gets when its stream opens (C4.1).
@@ -85,8 +123,18 @@ impl Context {
 
     /// When a file was focused last, in Unix milliseconds, also if agents are not told of it yet.
     pub(crate) fn last_focused(&self) -> Option<u64> {
-        let files = self.focused.iter().chain(&self.reported);
-        files.map(|file| file.timestamp).max()
+        self.files().map(|file| file.timestamp).max()
+    }
+
+    /// Everything that may be shown. Of one path what was focused by name comes first.
+    fn files(&self) -> impl Iterator<Item = &File> {
+        self.focused.iter().chain(&self.reported)
+    }
+
+    /// When a change that waits is to be sent.
+    fn pause_ends(&self) -> Option<Instant> {
+        self.waiting
+            .map(|waiting| (waiting.last + DEBOUNCE).min(waiting.since + LONGEST_WAIT))
     }
 
     fn changed(&mut self, now: Instant) {
@@ -94,10 +142,9 @@ impl Context {
         self.waiting = Some(Waiting { since, last: now });
     }
 
-    fn refresh(&mut self, exists: impl Fn(&str) -> bool) -> Option<Arc<IdeContext>> {
-        let mut files: Vec<File> = self.focused.iter().chain(&self.reported).cloned().collect();
-        files.retain(|file| exists(&file.path));
-        let new = IdeContext::for_agents(files, self.is_trusted);
+    fn refresh(&mut self) -> Option<Arc<IdeContext>> {
+        let there = self.files().filter(|file| self.on_disk.has(&file.path));
+        let new = IdeContext::for_agents(there.cloned().collect(), self.is_trusted);
         let is_news = !same_to_agents(&new, &self.current);
         // Whoever comes later is told the true times (C4.5).
         self.current = Arc::new(new);
@@ -128,11 +175,27 @@ mod tests {
     use pillion_protocol::Cursor;
 
     use super::*;
+    use crate::disk::LOOK_TIMEOUT;
 
     fn at(line: u32) -> File {
         File {
             cursor: Some(Cursor { line, character: 1 }),
             ..File::focused("/a", 1)
+        }
+    }
+
+    impl Context {
+        /// What is sent now, where every file answers at once.
+        fn take(&mut self, now: Instant, exists: impl Fn(&str) -> bool) -> Option<Arc<IdeContext>> {
+            loop {
+                let steps = self.elapse(now);
+                if steps.look.is_empty() {
+                    return steps.send;
+                }
+                for path in steps.look {
+                    self.looked(&path, Some(exists(&path)), now);
+                }
+            }
         }
     }
 
@@ -206,9 +269,75 @@ mod tests {
         context.report(vec![at(1), File::open("/gone", 5)], None, start);
         let sent = context.take(start + DEBOUNCE, |path| path == "/a").unwrap();
         assert_eq!(sent.files().len(), 1);
-        assert_eq!(context.recheck(|_| true), None);
-        let sent = context.recheck(|_| false).unwrap();
+        context.recheck(start);
+        assert_eq!(context.take(start, |path| path == "/a"), None);
+        context.recheck(start);
+        let sent = context.take(start, |_| false).unwrap();
         assert_eq!(sent.files(), []);
+    }
+
+    #[test]
+    fn a_file_that_does_not_answer_is_waited_for_once_and_holds_up_nothing_later() {
+        let (mut context, start) = (Context::default(), Instant::now());
+        let far = File::open("/far", 9);
+        context.report(vec![far.clone(), at(1)], None, start);
+        let asked = context.elapse(start + DEBOUNCE).look;
+        assert_eq!(asked.len(), 2);
+        context.looked("/a", Some(true), start + DEBOUNCE);
+        assert_eq!(context.elapse(start + DEBOUNCE), Steps::default());
+        let late = context.due().unwrap();
+        assert_eq!(late, start + DEBOUNCE + LOOK_TIMEOUT);
+        let sent = context.elapse(late).send.unwrap();
+        assert_eq!(sent.files().len(), 1, "nobody knows whether it is there");
+        context.report(vec![far, at(2)], None, late);
+        let now = late + DEBOUNCE;
+        assert_eq!(
+            context.elapse(now).look,
+            ["/a"],
+            "the other is being looked at"
+        );
+        context.looked("/a", Some(true), now);
+        assert_eq!(line(&context.elapse(now).send.unwrap()), 2);
+        assert!(context.is_settled());
+        context.looked("/far", Some(true), now);
+        let sent = context.take(now, |_| true).unwrap();
+        assert_eq!(sent.files().len(), 2, "it answers after all");
+    }
+
+    #[test]
+    fn a_file_that_was_there_stays_while_it_does_not_answer() {
+        let (mut context, start) = (Context::default(), Instant::now());
+        context.report(vec![at(1)], None, start);
+        assert!(context.take(start + DEBOUNCE, |_| true).is_some());
+        context.recheck(start + DEBOUNCE);
+        assert_eq!(context.elapse(start + DEBOUNCE).look, ["/a"]);
+        let late = context.due().unwrap();
+        assert_eq!(context.elapse(late), Steps::default());
+        assert!(context.is_settled() && context.current().files().len() == 1);
+        context.looked("/a", Some(false), late);
+        let sent = context.elapse(late).send.unwrap();
+        assert_eq!(sent.files(), []);
+    }
+
+    #[test]
+    fn no_more_files_are_looked_at_than_agents_are_told_of() {
+        let (mut context, start) = (Context::default(), Instant::now());
+        let path = |number| format!("/{number}");
+        let files = (0..1000).map(|number| File::open(path(number), 1000 - number));
+        context.report(files.collect(), None, start);
+        let now = start + DEBOUNCE;
+        let asked = context.elapse(now).look;
+        assert_eq!(asked, (0..10).map(path).collect::<Vec<_>>());
+        for (number, path) in asked.iter().enumerate() {
+            context.looked(path, Some(number > 1), now);
+        }
+        assert_eq!(context.elapse(now).look, ["/10", "/11"]);
+        for path in ["/10", "/11"] {
+            context.looked(path, Some(true), now);
+        }
+        let sent = context.elapse(now).send.unwrap();
+        assert_eq!(sent.files()[0].path, "/2");
+        assert_eq!(sent.files()[9].path, "/11");
     }
 
     #[test]

@@ -28,6 +28,8 @@ use tokio::net::TcpListener;
 pub(crate) use self::guard::Guard;
 use self::message::Message;
 use self::refusal::Refusal;
+use crate::control::on_disk;
+use crate::disk::Lane;
 use crate::event::Events;
 use crate::mcp::{MAX_SESSIONS, Mcp, Origin, SESSION_HEADER};
 use crate::wire::Wire;
@@ -38,6 +40,8 @@ struct Shared {
     guard: Arc<Guard>,
     mcp: Mcp,
     events: Events,
+    /// For commands that look at files.
+    looks: Lane,
 }
 
 /// Binds a port that the system chooses (C1.3).
@@ -62,6 +66,7 @@ pub(crate) fn serve(
         guard: Arc::clone(&guard),
         mcp,
         events,
+        looks: Lane::new(on_disk::MAX_LOOKS),
     };
     let router = Router::new()
         .route(MCP_PATH, any(serve_agent))

@@ -50,6 +50,8 @@ pub(crate) enum Event {
         revision: u32,
         result: Result<Target, String>,
     },
+    /// A file of the context was looked at; nothing could be seen if `is_file` is none.
+    FileLooked { path: String, is_file: Option<bool> },
     /// The editor shows a proposal, or cannot.
     Shown {
         id: DiffId,
@@ -77,6 +79,8 @@ pub(crate) enum Event {
     FileFocused(File),
     /// The editor's workspace roots changed.
     RootsChanged(Vec<PathBuf>),
+    /// The discovery files were written, or put back; this could not be served.
+    PresenceChanged { warnings: Vec<String> },
     /// A command came in over the control endpoint.
     Command(control::Command),
     /// The companion is to stop.

@@ -2,7 +2,7 @@
 //! as an [`Editor`].
 //!
 //! Agents come in through the endpoint, which alone knows HTTP, and MCP, which alone knows the
-//! SDK. FrontendHandle ends come in through a [`Handle`], commands through [`control`]. All of it becomes
+//! SDK. Front ends come in through a [`Handle`], commands through [`control`]. All of it becomes
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 
@@ -11,6 +11,7 @@ mod companion;
 mod context;
 pub mod control;
 mod diffs;
+mod disk;
 mod editor;
 mod endpoint;
 mod event;

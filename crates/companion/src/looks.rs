@@ -1,20 +1,23 @@
-//! Looks at the targets of proposals beside the loop: a file system that hangs holds up the calls
-//! that are about it, and nobody else.
+//! Looks at files for the loop, beside it: what is seen comes back as an event. A file system that
+//! hangs holds up the calls that are about it, and nobody else.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use pillion_protocol::Dialect;
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
+use crate::disk::Lane;
 use crate::editor::DiffId;
 use crate::event::{Event, Events};
-use crate::target::{LOOK_TIMEOUT, Target};
+use crate::target::Target;
 
-/// How many looks of one agent may be under way. One that hangs keeps its thread for good; the
-/// threads of other agents are none of its business.
+/// How many looks of one agent may be under way.
 const MAX_LOOKS: usize = 16;
+
+/// How many files of the context may be looked at. Those that hang count among them, and the
+/// others are to be seen all the same.
+const MAX_CONTEXT_LOOKS: usize = 64;
 
 /// Looks at a path: on disk, unless a test says otherwise.
 type Look = Arc<dyn Fn(&str) -> Result<Target, String> + Send + Sync>;
@@ -31,7 +34,8 @@ pub(crate) struct Wanted {
 pub(crate) struct Looks {
     look: Look,
     events: Events,
-    slots: HashMap<Dialect, Arc<Semaphore>>,
+    targets: HashMap<Dialect, Lane>,
+    context: Lane,
 }
 
 impl Looks {
@@ -42,31 +46,36 @@ impl Looks {
         Self {
             look: Arc::new(look),
             events,
-            slots: HashMap::new(),
+            targets: HashMap::new(),
+            context: Lane::new(MAX_CONTEXT_LOOKS),
         }
     }
 
-    /// Starts a look, whose result comes as [`Event::Looked`]. None comes from one that hangs, or
+    /// Looks at the target of a proposal, for an [`Event::Looked`]. None comes of one that hangs, or
     /// that no thread is left for: whoever waits has a deadline.
-    pub(crate) fn start(&mut self, wanted: Wanted) {
-        let slots = self.slots.entry(wanted.agent);
-        let slots = Arc::clone(slots.or_insert_with(|| Arc::new(Semaphore::new(MAX_LOOKS))));
+    pub(crate) fn look_at_target(&mut self, wanted: Wanted) {
+        let lane = self.targets.entry(wanted.agent);
+        let lane = lane.or_insert_with(|| Lane::new(MAX_LOOKS)).clone();
         let (look, events) = (Arc::clone(&self.look), self.events.clone());
+        let Wanted { id, revision, .. } = wanted;
         tokio::spawn(async move {
-            let Ok(Ok(slot)) = timeout(LOOK_TIMEOUT, slots.acquire_owned()).await else {
-                return;
-            };
-            // Its end is not awaited: dropping the handle leaves it running.
-            drop(tokio::task::spawn_blocking(move || {
-                let result = look(&wanted.file_path);
-                drop(slot);
-                let Wanted { id, revision, .. } = wanted;
-                let _ = events.send(Event::Looked {
-                    id,
-                    revision,
-                    result,
-                });
-            }));
+            let looked = lane.run(move || look(&wanted.file_path)).await;
+            let looked = looked.map(|result| Event::Looked {
+                id,
+                revision,
+                result,
+            });
+            looked.map(|event| events.send(event))
+        });
+    }
+
+    /// Looks whether a path is a file, for an [`Event::FileLooked`]. None comes of one that hangs.
+    pub(crate) fn look_at_file(&self, path: String) {
+        let (lane, events) = (self.context.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let file = path.clone();
+            let is_file = lane.run(move || Path::new(&file).is_file()).await;
+            let _ = events.send(Event::FileLooked { path, is_file });
         });
     }
 }
@@ -108,9 +117,9 @@ mod tests {
         };
         let mut looks = Looks::new(look, events);
         for id in 0..100 {
-            looks.start(wanted(id, Dialect::GeminiCli, "/hangs"));
+            looks.look_at_target(wanted(id, Dialect::GeminiCli, "/hangs"));
         }
-        looks.start(wanted(100, Dialect::QwenCode, "/fine"));
+        looks.look_at_target(wanted(100, Dialect::QwenCode, "/fine"));
         let Some(Event::Looked { id, result, .. }) = inbox.recv().await else {
             panic!("no look ended");
         };

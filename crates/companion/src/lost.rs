@@ -1,17 +1,28 @@
 //! What was accepted and never reached its agent. A text that only the person had is put into a
 //! private file, and the person is told either way.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
 
 use pillion_discovery::{FileError, kept_text};
 use pillion_protocol::{Dialect, Outcome};
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::disk::{LOOK_TIMEOUT, Lane};
 use crate::outbox::Delivery;
-use crate::target::{LOOK_TIMEOUT, look};
+use crate::target::look;
+
+/// How many files may be looked at, and how many texts be kept, at once.
+const MAX_LOOKS: usize = 16;
+
+/// How long the disk may take to keep a text. Then the person hears that it is lost.
+const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Everything that is being kept is, or is known to be lost, within this time.
+pub(crate) const KEPT_WITHIN: Duration = Duration::from_secs(5);
 
 /// An accepted text that no agent takes any more.
 #[derive(PartialEq, Eq)]
@@ -67,10 +78,20 @@ pub enum LostText {
     NotKept(FileError),
 }
 
+/// The ways to two disks: one that hangs does not keep the other from being used.
+#[derive(Debug, Clone)]
+struct Disks {
+    /// To the files that agents were to write.
+    looks: Lane,
+    /// To where texts are kept.
+    writes: Lane,
+}
+
 /// What is being kept.
 #[derive(Debug)]
 pub(crate) struct Losses {
     places: Arc<[PathBuf]>,
+    disks: Disks,
     keeping: JoinSet<Option<LostOutcome>>,
 }
 
@@ -79,12 +100,17 @@ impl Losses {
     pub(crate) fn new(places: impl Into<Arc<[PathBuf]>>) -> Self {
         Self {
             places: places.into(),
+            disks: Disks {
+                looks: Lane::new(MAX_LOOKS),
+                writes: Lane::new(MAX_LOOKS),
+            },
             keeping: JoinSet::new(),
         }
     }
 
     pub(crate) fn add(&mut self, lost: Lost) {
-        self.keeping.spawn(lost.keep(Arc::clone(&self.places)));
+        let (places, disks) = (Arc::clone(&self.places), self.disks.clone());
+        self.keeping.spawn(lost.keep(places, disks));
     }
 
     /// The next one that people are to hear of; none when nothing is being kept. Cancel-safe.
@@ -113,16 +139,19 @@ impl Lost {
     }
 
     /// Keeps the text. Nothing, if the file has it: then it was taken after all.
-    async fn keep(self, places: Arc<[PathBuf]>) -> Option<LostOutcome> {
+    async fn keep(self, places: Arc<[PathBuf]>, disks: Disks) -> Option<LostOutcome> {
         let lost = Arc::new(self);
         let looking = Arc::clone(&lost);
-        let looked = spawn_blocking(move || looking.is_written());
-        if matches!(timeout(LOOK_TIMEOUT, looked).await, Ok(Ok(true))) {
+        let looked = disks.looks.run(move || looking.is_written());
+        if matches!(timeout(LOOK_TIMEOUT, looked).await, Ok(Some(true))) {
             return None;
         }
         let (agent, path) = (lost.agent, PathBuf::from(&lost.file_path));
         let text = if lost.is_edited {
-            spawn_blocking(move || lost.put(&places)).await.ok()?
+            let silent = silent(&places);
+            let put = disks.writes.run(move || lost.put(&places));
+            let put = timeout(KEEP_TIMEOUT, put).await.ok().flatten();
+            put.unwrap_or(silent)
         } else {
             LostText::AsProposed
         };
@@ -145,6 +174,15 @@ impl Lost {
         }
         problem.map_or(LostText::AsProposed, LostText::NotKept)
     }
+}
+
+/// What became of a text if its disk does not answer.
+fn silent(places: &[PathBuf]) -> LostText {
+    LostText::NotKept(FileError::Io {
+        action: "write to",
+        path: places.first().cloned().unwrap_or_default(),
+        source: io::ErrorKind::TimedOut.into(),
+    })
 }
 
 /// Without the text: it belongs into no log.

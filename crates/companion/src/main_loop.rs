@@ -4,7 +4,6 @@
 mod commands;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ use crate::diffs::{Action, Diffs, Proposal};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
 use crate::looks::Looks;
-use crate::lost::{Losses, Lost, LostOutcome};
+use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::mcp::Mcp;
 use crate::outbox::{Delivery, Outbox};
 use crate::presence::Presence;
@@ -32,9 +31,6 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long the last outcomes may take to reach their agents when the companion stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
-
-/// How long the disk may take to keep what never reached its agent when the companion stops.
-const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) struct MainLoop {
     editor: Box<dyn Editor>,
@@ -147,6 +143,7 @@ impl MainLoop {
                 let actions = self.diffs.looked(id, revision, result, now);
                 self.perform(actions);
             }
+            Event::FileLooked { path, is_file } => self.context.looked(&path, is_file, now),
             Event::Shown {
                 id,
                 revision,
@@ -171,7 +168,12 @@ impl MainLoop {
                 self.context.report(files, is_trusted, now);
             }
             Event::FileFocused(file) => self.context.focus(file, now),
-            Event::RootsChanged(roots) => self.roots_changed(&roots),
+            Event::RootsChanged(roots) => self.presence.set_roots(roots),
+            Event::PresenceChanged { warnings } => {
+                if self.presence.note(warnings) {
+                    self.tell_status();
+                }
+            }
             Event::Command(command) => self.command(command, now),
             // Ends the loop before it comes here.
             Event::Stop => {}
@@ -180,10 +182,7 @@ impl MainLoop {
 
     /// Lets time pass for every state machine.
     fn elapse(&mut self, now: Instant) {
-        if let Some(context) = self.context.take(now, is_file) {
-            self.send_context(&context);
-        }
-        self.answer_focusing();
+        self.elapse_context(now);
         let actions = self.diffs.expire(now);
         self.perform(actions);
         for session in self.sessions.expired(now) {
@@ -193,16 +192,24 @@ impl MainLoop {
         }
         if self.upkeep <= now {
             self.upkeep = now + UPKEEP_INTERVAL;
-            if self.presence.restore() {
-                self.tell_status();
-            }
+            self.presence.restore();
             for outbox in self.outboxes.values() {
                 outbox.forget_outlived(now);
             }
-            if let Some(context) = self.context.recheck(is_file) {
-                self.send_context(&context);
-            }
+            self.context.recheck(now);
+            self.elapse_context(now);
         }
+    }
+
+    fn elapse_context(&mut self, now: Instant) {
+        let steps = self.context.elapse(now);
+        for path in steps.look {
+            self.looks.look_at_file(path);
+        }
+        if let Some(context) = steps.send {
+            self.send_context(&context);
+        }
+        self.answer_focusing();
     }
 
     fn stream_opened(&mut self, session: &SessionId) {
@@ -284,15 +291,10 @@ impl MainLoop {
         }
     }
 
-    fn roots_changed(&mut self, roots: &[PathBuf]) {
-        self.presence.set_roots(roots);
-        self.tell_status();
-    }
-
     fn perform(&mut self, actions: Vec<Action<Caller>>) {
         for action in actions {
             match action {
-                Action::Look(wanted) => self.looks.start(wanted),
+                Action::Look(wanted) => self.looks.look_at_target(wanted),
                 Action::Show(diff) => {
                     let Diff { id, revision, .. } = diff;
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
@@ -377,7 +379,7 @@ impl MainLoop {
         self.editor.status_changed(Status {
             agents: self.told.clone(),
             context: (*self.context.current()).clone(),
-            warnings: self.presence.warnings(),
+            warnings: self.presence.warnings().to_vec(),
         });
     }
 
@@ -385,7 +387,7 @@ impl MainLoop {
     /// pending is rejected (C5.7), and agents get a moment to hear it. What was accepted and is left
     /// over then is lost.
     async fn take_leave(mut self) {
-        self.presence.remove();
+        self.presence.remove().await;
         let actions = self.diffs.stop();
         self.perform(actions);
         self.editor.stopped();
@@ -403,7 +405,7 @@ impl MainLoop {
             self.lose_undelivered(&session);
         }
         self.mcp.stop();
-        let deadline = tokio::time::Instant::now() + KEEP_TIMEOUT;
+        let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
         while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
             self.tell_lost(lost);
         }
@@ -413,9 +415,4 @@ impl MainLoop {
 enum ToolCall {
     Open(Proposal),
     Close(CloseDiff),
-}
-
-/// Whether agents may be told of a path (C4.4).
-fn is_file(path: &str) -> bool {
-    Path::new(path).is_file()
 }

@@ -1,23 +1,38 @@
 //! Being found: the discovery files for agents (C2) and the state file for commands, kept for as
-//! long as the companion runs.
+//! long as the companion runs. One thread writes them, in the order that was asked for: a disk that
+//! hangs holds up whoever waits for them with a time limit, and nobody else.
+
+mod orders;
 
 use std::path::PathBuf;
-use std::process;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{io, process, thread};
 
 use pillion_discovery::{
     Announcement, CompanionState, Environment, Publication, StateError, StateFile, Tokens,
 };
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, IdeInfo, Token};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
+use self::orders::{Order, Orders};
 use crate::clock::now_ms;
+use crate::event::{Event, Events};
 
+/// How long the disk may take for the first files.
+const PUBLISH_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long it may take to remove them: the companion goes on taking leave then.
+const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The way to the files. Never waits for a disk, unless it says so. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct Presence {
-    publication: Option<Publication>,
-    state_file: Option<StateFile>,
-    /// Why commands, or agents in new roots, do not find this companion.
-    complaints: Vec<String>,
+    orders: Arc<Orders>,
+    files: Vec<PathBuf>,
+    warnings: Vec<String>,
 }
 
 /// What is to be found.
@@ -31,12 +46,115 @@ pub(crate) struct Identity {
     pub(crate) control_token: Token,
 }
 
+/// Why a companion cannot be found.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PublishError {
+    #[error(transparent)]
+    Roots(#[from] RootError),
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
 impl Presence {
     /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1).
+    /// What becomes of the files later comes as [`Event::PresenceChanged`].
     ///
     /// # Errors
-    /// When a root cannot be published. Then nothing was.
-    pub(crate) fn publish(environment: &Environment, who: Identity) -> Result<Self, RootError> {
+    /// When a root cannot be published, when there is no thread, or when the disk does not answer.
+    /// Then nothing stays behind.
+    pub(crate) async fn publish(
+        environment: Environment,
+        who: Identity,
+        events: Events,
+    ) -> Result<Self, PublishError> {
+        let orders = Arc::new(Orders::default());
+        // Removes what is published too late.
+        let mut presence = Self {
+            orders: Arc::clone(&orders),
+            files: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let (published, first) = oneshot::channel();
+        let worker = orders.worker();
+        let run = move || {
+            match Files::publish(&environment, who) {
+                Ok(files) => {
+                    let _ = published.send(Ok((files.paths(), files.warnings())));
+                    files.keep(&orders, &events);
+                }
+                Err(error) => drop(published.send(Err(error))),
+            }
+            drop(worker);
+        };
+        let thread = thread::Builder::new().name("presence".to_owned());
+        thread.spawn(run)?;
+        let first = timeout(PUBLISH_TIMEOUT, first).await;
+        let silent = || {
+            let text = format!("the disk gave no answer within {PUBLISH_TIMEOUT:?}");
+            io::Error::new(io::ErrorKind::TimedOut, text)
+        };
+        let ended = |_| io::Error::other("the thread ended");
+        let (files, warnings) = first.map_err(|_| silent())?.map_err(ended)??;
+        presence.files = files;
+        presence.warnings = warnings;
+        Ok(presence)
+    }
+
+    /// The discovery files that agents found first.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// What could not be served, each as one sentence for people.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Takes in what could not be served the last time; whether that is news.
+    pub(crate) fn note(&mut self, warnings: Vec<String>) -> bool {
+        let is_news = self.warnings != warnings;
+        self.warnings = warnings;
+        is_news
+    }
+
+    /// Publishes other workspace roots (C2.5). Roots that cannot be published leave the old ones.
+    pub(crate) fn set_roots(&self, roots: Vec<PathBuf>) {
+        self.orders.set_roots(roots);
+    }
+
+    /// Puts back what somebody deleted.
+    pub(crate) fn restore(&self) {
+        self.orders.restore();
+    }
+
+    /// Takes the files away (C6.2). Waits for the disk, but not longer than [`REMOVE_TIMEOUT`].
+    pub(crate) async fn remove(&self) {
+        self.orders.remove();
+        let orders = Arc::clone(&self.orders);
+        let waiting = tokio::task::spawn_blocking(move || orders.wait_done(REMOVE_TIMEOUT));
+        let _ = timeout(REMOVE_TIMEOUT, waiting).await;
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.orders.remove();
+        // Whoever drops it is about to leave the process, perhaps.
+        self.orders.wait_done(REMOVE_TIMEOUT);
+    }
+}
+
+/// The files themselves, on the thread that owns them.
+#[derive(Debug)]
+struct Files {
+    publication: Publication,
+    state_file: Option<StateFile>,
+    /// Why commands, or agents in new roots, do not find this companion.
+    complaints: Vec<String>,
+}
+
+impl Files {
+    fn publish(environment: &Environment, who: Identity) -> Result<Self, RootError> {
         for file in pillion_discovery::sweep(environment) {
             tracing::info!(?file, "swept");
         }
@@ -68,64 +186,59 @@ impl Presence {
             }
         };
         Ok(Self {
-            publication: Some(publication),
+            publication,
             state_file,
             complaints,
         })
     }
 
-    /// The discovery files that agents find now.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let files = self.publication.as_ref().map(Publication::files);
-        files.unwrap_or_default()
+    /// Carries out what is wanted, one after the other, until the files are to go.
+    fn keep(mut self, orders: &Orders, events: &Events) {
+        loop {
+            match orders.next() {
+                Order::SetRoots(roots) => self.set_roots(roots),
+                Order::Restore => self.restore(),
+                Order::Remove => return,
+            }
+            let warnings = self.warnings();
+            let _ = events.send(Event::PresenceChanged { warnings });
+        }
     }
 
-    /// What could not be served, each as one sentence for people.
-    pub(crate) fn warnings(&self) -> Vec<String> {
-        let publication = self.publication.iter();
-        let places = publication.flat_map(|publication| publication.warnings());
+    fn paths(&self) -> Vec<PathBuf> {
+        self.publication.files()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let places = self.publication.warnings().iter();
         places
             .map(ToString::to_string)
             .chain(self.complaints.iter().cloned())
             .collect()
     }
 
-    /// Publishes other workspace roots (C2.5). Roots that cannot be published leave the old ones.
-    pub(crate) fn set_roots(&mut self, roots: &[PathBuf]) {
+    fn set_roots(&mut self, roots: Vec<PathBuf>) {
         self.complaints.clear();
-        if let Some(publication) = &mut self.publication
-            && let Err(error) = publication.set_roots(roots.to_owned())
-        {
+        if let Err(error) = self.publication.set_roots(roots.clone()) {
             let complaint = format!("agents do not find the new workspace folders: {error}");
             self.complaints.push(complaint);
             return;
         }
         if let Some(file) = &mut self.state_file
-            && let Err(error) = file.set_roots(roots.to_owned())
+            && let Err(error) = file.set_roots(roots)
         {
             self.complaints.push(unreachable(&error));
         }
     }
 
-    /// Puts back what somebody deleted; whether the warnings changed.
-    pub(crate) fn restore(&mut self) -> bool {
-        let before = self.warnings();
-        if let Some(publication) = &mut self.publication {
-            for file in publication.restore() {
-                tracing::info!(?file, "put back");
-            }
+    fn restore(&mut self) {
+        for file in self.publication.restore() {
+            tracing::info!(?file, "put back");
         }
         if let Some(file) = &mut self.state_file {
             // Tried again the next time; commands say themselves that they find nobody.
             let _ = file.restore();
         }
-        self.warnings() != before
-    }
-
-    /// Takes the files away (C6.2).
-    pub(crate) fn remove(&mut self) {
-        self.publication = None;
-        self.state_file = None;
     }
 }
 

@@ -9,10 +9,8 @@ use pillion_discovery::real_path;
 
 use crate::original::{Original, OriginalError, Stamp};
 
-/// How long a look at a target may take. Then its call fails, and no other.
-pub(crate) const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long a file is tried again that another program holds.
+/// How long a file is tried again that another program holds: shorter than
+/// [`LOOK_TIMEOUT`](crate::disk::LOOK_TIMEOUT), so that the agent hears why.
 const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// How often it is tried. Whoever has a lease on it is asked by the system to give it up.

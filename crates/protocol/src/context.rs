@@ -4,7 +4,7 @@ mod rules;
 
 use serde::{Deserialize, Serialize};
 
-pub use rules::{MAX_FILES, MAX_SELECTION, TRUNCATION_MARK};
+pub use rules::{MAX_FILES, MAX_SELECTION, TRUNCATION_MARK, in_agents_order};
 
 /// The notification's method (C4.1).
 pub const CONTEXT_UPDATE: &str = "ide/contextUpdate";

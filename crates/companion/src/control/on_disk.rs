@@ -2,14 +2,14 @@
 //! and never writes (C5.9).
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pillion_discovery::real_path;
 
+use crate::disk::{LOOK_TIMEOUT, Lane};
 use crate::original::Stamp;
 
-/// How long the disk may take. Then nothing is concluded, and only this command has waited.
-const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+/// How many commands may look at their files at once.
+pub(crate) const MAX_LOOKS: usize = 16;
 
 /// Where a path leads, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +35,14 @@ impl OnDisk {
     }
 }
 
-/// Looks at these paths beside the loop; nothing if the disk does not answer in time.
-pub(crate) async fn look(paths: Vec<String>) -> Option<Vec<OnDisk>> {
-    let looking = tokio::task::spawn_blocking(move || {
+/// Looks at these paths beside the loop. Nothing if the disk does not answer in time: then nothing
+/// is concluded, and only this command has waited.
+pub(crate) async fn look(lane: &Lane, paths: Vec<String>) -> Option<Vec<OnDisk>> {
+    let looking = lane.run(move || {
         let paths = paths.iter().map(Path::new);
         paths.map(OnDisk::look).collect()
     });
-    tokio::time::timeout(LOOK_TIMEOUT, looking).await.ok()?.ok()
+    tokio::time::timeout(LOOK_TIMEOUT, looking).await.ok()?
 }
 
 #[cfg(all(test, unix))]

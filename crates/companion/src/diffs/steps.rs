@@ -9,12 +9,13 @@ use pillion_protocol::Outcome;
 use super::seen::Seen;
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting};
 use crate::control::on_disk::OnDisk;
+use crate::disk::LOOK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::looks::Wanted;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;
-use crate::target::{LOOK_TIMEOUT, Target};
+use crate::target::Target;
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
 

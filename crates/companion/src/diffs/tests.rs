@@ -15,7 +15,7 @@ use super::{Action, Decision, Diffs, EDITOR_TIMEOUT, Proposal};
 use crate::editor::DiffId;
 use crate::original::Original;
 use crate::outbox::Delivery;
-use crate::target::{LOOK_TIMEOUT, Target};
+use crate::target::Target;
 
 type Machine = Diffs<&'static str>;
 

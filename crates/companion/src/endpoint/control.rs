@@ -26,7 +26,7 @@ pub(super) async fn diffs(
     headers: HeaderMap,
 ) -> Result<Json<Vec<DiffSummary>>, Refusal> {
     let pending = shared.ask(&headers, Command::Diffs).await?;
-    let on_disk = look(&pending).await;
+    let on_disk = shared.look(&pending).await;
     let summaries = pending.iter().zip(&on_disk);
     let summaries = summaries.map(|(diff, on_disk)| summary(diff, on_disk.as_ref()));
     Ok(Json(summaries.collect()))
@@ -49,7 +49,7 @@ pub(super) async fn diff(
         }
     };
     let found = [found.map_err(refused)?];
-    let on_disk = look(&found).await.into_iter().next().flatten();
+    let on_disk = shared.look(&found).await.into_iter().next().flatten();
     let [found] = found;
     // Before it is: so a decision about it comes later.
     shared.command(Command::HandedOut(HandedOut {
@@ -91,7 +91,7 @@ pub(super) async fn settle(
     } = shared.read(&headers, body).await?;
     let diff = DiffRef { id, revision };
     let found = shared.ask(&headers, |answer| Command::Diff { diff, answer });
-    let on_disk = look(&[found.await?.map_err(refused)?]).await;
+    let on_disk = shared.look(&[found.await?.map_err(refused)?]).await;
     let request = SettleRequest {
         diff,
         viewer: viewer(&headers),
@@ -161,6 +161,15 @@ impl Shared {
         told.await.map_err(|_| Refusal::stopping())
     }
 
+    /// What the paths of these diffs lead to, one by one.
+    async fn look(&self, diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
+        let paths = diffs.iter().map(|diff| diff.file_path.clone());
+        match on_disk::look(&self.looks, paths.collect()).await {
+            Some(looked) => looked.into_iter().map(Some).collect(),
+            None => vec![None; diffs.len()],
+        }
+    }
+
     fn command(&self, command: Command) -> Result<(), Refusal> {
         let sent = self.events.send(Event::Command(command));
         sent.map_err(|_| Refusal::stopping())
@@ -175,15 +184,6 @@ fn viewer(headers: &HeaderMap) -> Viewer {
 
 fn refused(error: DiffError) -> Refusal {
     Refusal::json(StatusCode::CONFLICT, &error)
-}
-
-/// What the paths of these diffs lead to, one by one.
-async fn look(diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
-    let paths = diffs.iter().map(|diff| diff.file_path.clone());
-    match on_disk::look(paths.collect()).await {
-        Some(looked) => looked.into_iter().map(Some).collect(),
-        None => vec![None; diffs.len()],
-    }
 }
 
 fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {

@@ -44,7 +44,7 @@ impl MainLoop {
     /// Answers the commands whose file agents have been told of, or would have been: whoever
     /// connects from now on is told of it first.
     pub(super) fn answer_focusing(&mut self) {
-        if self.context.due().is_none() {
+        if self.context.is_settled() {
             for sent in self.focusing.drain(..) {
                 let _ = sent.send(());
             }

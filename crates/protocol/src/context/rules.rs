@@ -2,6 +2,7 @@
 //! what it gets (C4.8).
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use super::{File, IdeContext, WorkspaceState};
 
@@ -22,19 +23,8 @@ impl IdeContext {
     /// files share a timestamp; `cursor` and `selectedText` stay on the focused file only (C4.6);
     /// then both limits apply (C4.7). Of several focused files the newest is taken, of several
     /// entries for one path the first in that order.
-    pub fn for_agents(mut files: Vec<File>, is_trusted: Option<bool>) -> Self {
-        files.sort_by_key(|file| Reverse(file.timestamp));
-        if let Some(at) = files.iter().position(File::is_focused) {
-            files[..=at].rotate_right(1);
-            let newest = files.iter().map(|file| file.timestamp).max();
-            files[0].timestamp = newest.unwrap_or_default();
-        }
-        let mut sent: Vec<File> = Vec::with_capacity(files.len().min(MAX_FILES));
-        for file in files {
-            if sent.iter().all(|other| other.path != file.path) {
-                sent.push(file);
-            }
-        }
+    pub fn for_agents(files: Vec<File>, is_trusted: Option<bool>) -> Self {
+        let mut sent = in_agents_order(files);
         sent.truncate(MAX_FILES);
         // From the oldest up: each file at least a millisecond newer than the one below it.
         for at in (0..sent.len().saturating_sub(1)).rev() {
@@ -85,6 +75,19 @@ impl IdeContext {
         files.truncate(MAX_FILES);
         self
     }
+}
+
+/// The files in the order in which agents are told of them, each path once.
+pub fn in_agents_order(mut files: Vec<File>) -> Vec<File> {
+    files.sort_by_key(|file| Reverse(file.timestamp));
+    if let Some(at) = files.iter().position(File::is_focused) {
+        files[..=at].rotate_right(1);
+        let newest = files.iter().map(|file| file.timestamp).max();
+        files[0].timestamp = newest.unwrap_or_default();
+    }
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.path.clone()));
+    files
 }
 
 /// The length in bytes of the longest prefix of whole characters within `units` UTF-16 units.

@@ -1,6 +1,7 @@
 //! Proposals whose target is still looked at.
 
 use super::*;
+use crate::disk::LOOK_TIMEOUT;
 
 #[test]
 fn a_target_that_takes_longer_than_two_seconds_fails_its_call_alone() {

@@ -1,0 +1,105 @@
+//! What is known of which paths are files, as looks at them come back: in any order, late, or never.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use pillion_protocol::File;
+
+use crate::disk::LOOK_TIMEOUT;
+
+#[derive(Debug, Default)]
+pub(super) struct OnDisk {
+    facts: HashMap<String, Fact>,
+    /// Counts up whenever everything has to be looked at again.
+    round: u64,
+}
+
+#[derive(Debug, Default)]
+struct Fact {
+    is_file: bool,
+    /// Since which round that is known.
+    known: Option<u64>,
+    asked: Option<Asked>,
+}
+
+/// A look that is under way.
+#[derive(Debug)]
+struct Asked {
+    round: u64,
+    /// From then on it holds nobody up.
+    deadline: Instant,
+}
+
+/// What is still missing.
+#[derive(Debug, Default)]
+pub(super) struct Missing {
+    /// Where nobody looks yet.
+    pub(super) look: Vec<String>,
+    /// When to go on without what does not answer; nothing if nothing is missing.
+    pub(super) due: Option<Instant>,
+}
+
+impl OnDisk {
+    /// Looks for the first `wanted` files that are there. What nobody asks about any more is
+    /// forgotten.
+    pub(super) fn find(&mut self, files: &[File], wanted: usize, now: Instant) -> Missing {
+        let paths: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        self.facts
+            .retain(|path, fact| fact.asked.is_some() || paths.contains(path.as_str()));
+        let mut missing = Missing::default();
+        let mut found = 0;
+        for file in files {
+            if found == wanted {
+                break;
+            }
+            let fact = self.facts.entry(file.path.clone()).or_default();
+            if fact.known != Some(self.round) {
+                let asked = fact.asked.get_or_insert_with(|| {
+                    missing.look.push(file.path.clone());
+                    Asked {
+                        round: self.round,
+                        deadline: now + LOOK_TIMEOUT,
+                    }
+                });
+                if now < asked.deadline {
+                    let due = missing.due.unwrap_or(asked.deadline);
+                    missing.due = Some(due.min(asked.deadline));
+                    // It may be there: no more are looked at than are wanted.
+                    found += 1;
+                    continue;
+                }
+            }
+            found += usize::from(fact.is_file);
+        }
+        missing
+    }
+
+    /// What was seen of a file, if anything was. Whether that is news.
+    pub(super) fn looked(&mut self, path: &str, is_file: Option<bool>) -> bool {
+        let Some(fact) = self.facts.get_mut(path) else {
+            return false;
+        };
+        let Some(asked) = fact.asked.take() else {
+            return false;
+        };
+        // Without an answer it counts as before, and is not asked about again in this round.
+        fact.known = Some(if is_file.is_some() {
+            asked.round
+        } else {
+            self.round
+        });
+        let before = fact.is_file;
+        fact.is_file = is_file.unwrap_or(before);
+        fact.is_file != before
+    }
+
+    /// Whether a path is a file, as far as anybody knows.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.facts.get(path).is_some_and(|fact| fact.is_file)
+    }
+
+    /// What is known may not be true any more.
+    pub(super) fn outdate(&mut self) {
+        self.round += 1;
+    }
+}

@@ -1,0 +1,43 @@
+//! Work that waits for a disk, beside the loop: on threads, so many at a time. A file system that
+//! hangs keeps the threads of its own lane, and nobody else's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// How long a look at a file may take, and how long it may wait for a thread before.
+pub(crate) const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Threads for one kind of work. One that hangs keeps its thread for good.
+#[derive(Debug, Clone)]
+pub(crate) struct Lane {
+    slots: Arc<Semaphore>,
+}
+
+impl Lane {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            slots: Arc::new(Semaphore::new(threads)),
+        }
+    }
+
+    /// Does `work` on a thread of this lane, and waits for it, however long it takes: whoever has a
+    /// limit gives up waiting, and the work goes on. Nothing if no thread was free for
+    /// [`LOOK_TIMEOUT`]; then the work is not done.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let free = timeout(LOOK_TIMEOUT, Arc::clone(&self.slots).acquire_owned());
+        let slot = free.await.ok()?.ok()?;
+        let done = spawn_blocking(move || {
+            let result = work();
+            drop(slot);
+            result
+        });
+        done.await.ok()
+    }
+}

@@ -1,0 +1,134 @@
+//! What the thread that writes the files is to do next. Of everything that waits only the last
+//! counts, so that nothing piles up while a disk hangs.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// One thing to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Publish these workspace roots.
+    SetRoots(Vec<PathBuf>),
+    /// Put back what somebody deleted.
+    Restore,
+    /// Take everything away, and end.
+    Remove,
+}
+
+/// Shared by whoever gives orders and the thread that carries them out.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    wanted: Mutex<Wanted>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Wanted {
+    roots: Option<Vec<PathBuf>>,
+    restore: bool,
+    remove: bool,
+    /// The thread has ended.
+    is_done: bool,
+}
+
+/// The thread. Dropping it says that it has ended, however it did.
+#[derive(Debug)]
+pub(super) struct Worker(Arc<Orders>);
+
+impl Orders {
+    pub(super) fn set_roots(&self, roots: Vec<PathBuf>) {
+        self.change(|wanted| wanted.roots = Some(roots));
+    }
+
+    pub(super) fn restore(&self) {
+        self.change(|wanted| wanted.restore = true);
+    }
+
+    pub(super) fn remove(&self) {
+        self.change(|wanted| wanted.remove = true);
+    }
+
+    pub(super) fn worker(self: &Arc<Self>) -> Worker {
+        Worker(Arc::clone(self))
+    }
+
+    /// Waits for the next order.
+    pub(super) fn next(&self) -> Order {
+        let mut wanted = self.lock();
+        loop {
+            if wanted.remove {
+                return Order::Remove;
+            }
+            if let Some(roots) = wanted.roots.take() {
+                return Order::SetRoots(roots);
+            }
+            if std::mem::take(&mut wanted.restore) {
+                return Order::Restore;
+            }
+            let changed = self.changed.wait(wanted);
+            wanted = changed.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits until the thread has ended, but not longer than `limit`; whether it has.
+    pub(super) fn wait_done(&self, limit: Duration) -> bool {
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), limit, |wanted| !wanted.is_done);
+        let (wanted, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        wanted.is_done
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Wanted)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Wanted> {
+        // Consistent after every single operation on it.
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.0.change(|wanted| wanted.is_done = true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_waits_while_the_disk_hangs_only_the_last_counts() {
+        let orders = Orders::default();
+        for root in ["/a", "/b", "/c"] {
+            orders.restore();
+            orders.set_roots(vec![root.into()]);
+        }
+        assert_eq!(orders.next(), Order::SetRoots(vec!["/c".into()]));
+        assert_eq!(orders.next(), Order::Restore);
+        orders.set_roots(vec!["/d".into()]);
+        orders.remove();
+        assert_eq!(
+            orders.next(),
+            Order::Remove,
+            "nothing is published any more"
+        );
+    }
+
+    #[test]
+    fn the_end_is_waited_for_with_a_limit_and_is_seen_after_a_panic_too() {
+        let orders = Arc::new(Orders::default());
+        let worker = orders.worker();
+        assert!(!orders.wait_done(Duration::ZERO));
+        let run = move || {
+            let _worker = worker;
+            panic!("the thread that writes the files");
+        };
+        assert!(std::thread::spawn(run).join().is_err());
+        assert!(orders.wait_done(Duration::ZERO));
+    }
+}
