@@ -19,6 +19,7 @@ use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Identity, Presence, PublishError};
+use crate::sessions::Sessions;
 use crate::signals::Signals;
 
 /// What a companion needs to know to start.
@@ -264,15 +265,15 @@ impl Prepared {
         events: Events,
         inbox: mpsc::UnboundedReceiver<Event>,
     ) {
-        let mcp = Mcp::new(events.clone());
+        let sessions = Sessions::default();
         let server = endpoint::serve(
             self.listener,
             Guard::new(self.port, self.tokens, self.control_token),
-            mcp.clone(),
+            Mcp::new(sessions.clone(), events.clone()),
             events.clone(),
         );
         let server = tokio::spawn(server);
-        let main_loop = MainLoop::new(editor, events, mcp, self.presence, self.losses);
+        let main_loop = MainLoop::new(editor, events, sessions, self.presence, self.losses);
         main_loop.run(inbox, self.signals).await;
         server.abort();
     }

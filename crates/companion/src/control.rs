@@ -5,73 +5,13 @@ mod client;
 mod diff_ref;
 pub(crate) mod on_disk;
 
-use pillion_protocol::File;
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 
 pub use client::{Client, ClientError};
 pub use diff_ref::DiffRef;
 
-use self::on_disk::OnDisk;
-use crate::diffs::{Decision, PendingDiff};
-use crate::editor::DiffId;
-use crate::event::Caller;
-
 /// The header in which a [`Viewer`] says who it is.
 pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";
-
-/// A command, as the loop gets it.
-#[derive(Debug)]
-pub(crate) enum Command {
-    /// Which diffs are pending.
-    Diffs(oneshot::Sender<Vec<PendingDiff>>),
-    /// One that is pending, in the revision that is named.
-    Diff {
-        diff: DiffRef,
-        answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
-    },
-    /// A viewer was given the text of a diff.
-    HandedOut(HandedOut),
-    /// Whether a decision may stand is said at once; what became of it when the editor has answered.
-    Settle {
-        request: SettleRequest,
-        verdict: oneshot::Sender<Result<Verdict, DiffError>>,
-        caller: Caller,
-    },
-    /// Answered when agents have been told, or would have been.
-    Focus {
-        file: File,
-        sent: oneshot::Sender<()>,
-    },
-    Status(oneshot::Sender<CompanionStatus>),
-}
-
-/// The proposed text that a viewer was given.
-#[derive(Debug)]
-pub(crate) struct HandedOut {
-    pub(crate) id: DiffId,
-    pub(crate) revision: u32,
-    pub(crate) viewer: Viewer,
-    /// Nothing if the disk did not answer.
-    pub(crate) on_disk: Option<OnDisk>,
-}
-
-/// A decision of a command.
-#[derive(Debug)]
-pub(crate) struct SettleRequest {
-    pub(crate) diff: DiffRef,
-    pub(crate) viewer: Viewer,
-    pub(crate) decision: Decision,
-    /// Nothing if the disk did not answer.
-    pub(crate) on_disk: Option<OnDisk>,
-}
-
-/// That a decision may stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    /// Whether the file is another one than when the diff was shown.
-    pub(crate) file_changed: bool,
-}
 
 /// Who looks and decides: on Unix the session of the terminal that a command runs in. What one
 /// terminal was shown says nothing about what the user of another one has read.

@@ -18,9 +18,8 @@ use pillion_protocol::Dialect;
 use self::entries::Entries;
 use self::seen::{Seen, Shown};
 use crate::control::on_disk::OnDisk;
-use crate::control::{DiffError, DiffRef, HandedOut, SettleRequest, Verdict};
+use crate::control::{DiffError, DiffRef, Viewer};
 use crate::editor::{CloseReason, Diff, DiffId};
-use crate::looks::Wanted;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;
@@ -104,6 +103,42 @@ pub(crate) enum Answer {
     Settled,
     /// The diff was accepted by a command, with edits that somebody made in the view.
     SettledWithEdits,
+}
+
+/// What is to be looked at for which proposal.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) id: DiffId,
+    pub(crate) revision: u32,
+    pub(crate) agent: Dialect,
+    pub(crate) file_path: String,
+}
+
+/// The proposed text that a viewer was given.
+#[derive(Debug)]
+pub(crate) struct HandedOut {
+    pub(crate) id: DiffId,
+    pub(crate) revision: u32,
+    pub(crate) viewer: Viewer,
+    /// Nothing if the disk did not answer.
+    pub(crate) on_disk: Option<OnDisk>,
+}
+
+/// A decision of a command.
+#[derive(Debug)]
+pub(crate) struct SettleRequest {
+    pub(crate) diff: DiffRef,
+    pub(crate) viewer: Viewer,
+    pub(crate) decision: Decision,
+    /// Nothing if the disk did not answer.
+    pub(crate) on_disk: Option<OnDisk>,
+}
+
+/// That a decision may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// Whether the file is another one than when the diff was shown.
+    pub(crate) file_changed: bool,
 }
 
 /// What the loop is to do.

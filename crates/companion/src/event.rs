@@ -1,16 +1,14 @@
 //! Everything that can happen in a running companion.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use pillion_protocol::{Dialect, File, Outcome};
+use pillion_protocol::{File, Outcome};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::control;
-use crate::diffs::Answer;
+use crate::control::{CompanionStatus, DiffError, DiffRef};
+use crate::diffs::{Answer, HandedOut, PendingDiff, SettleRequest, Verdict};
 use crate::editor::DiffId;
-use crate::outbox::Outbox;
 use crate::sessions::SessionId;
 use crate::target::Target;
 
@@ -23,24 +21,16 @@ pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
 /// One thing that happened. The loop handles them one by one, in order.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// An agent made its `initialize` handshake.
-    SessionOpened {
-        session: SessionId,
-        agent: Dialect,
-        outbox: Arc<Outbox>,
-    },
-    /// A session sent a request.
-    RequestArrived { session: SessionId },
     /// A session's event stream opened.
-    StreamOpened { session: SessionId },
+    StreamOpened(SessionId),
     /// A session's event stream closed.
-    StreamClosed { session: SessionId },
-    /// A session ended itself.
-    SessionClosed { session: SessionId },
+    StreamClosed,
+    /// An agent ended its session.
+    SessionEnded(SessionId),
     /// An agent called a tool.
     ToolCalled {
         session: SessionId,
-        tool: String,
+        tool: &'static str,
         arguments: Map<String, Value>,
         caller: Caller,
     },
@@ -82,7 +72,33 @@ pub(crate) enum Event {
     /// The discovery files were written, or put back; this could not be served.
     PresenceChanged { warnings: Vec<String> },
     /// A command came in over the control endpoint.
-    Command(control::Command),
+    Command(Command),
     /// The companion is to stop.
     Stop,
+}
+
+/// A command, as the loop gets it.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Which diffs are pending.
+    Diffs(oneshot::Sender<Vec<PendingDiff>>),
+    /// One that is pending, in the revision that is named.
+    Diff {
+        diff: DiffRef,
+        answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
+    },
+    /// A viewer was given the text of a diff.
+    HandedOut(HandedOut),
+    /// Whether a decision may stand is said at once; what became of it when the editor has answered.
+    Settle {
+        request: SettleRequest,
+        verdict: oneshot::Sender<Result<Verdict, DiffError>>,
+        caller: Caller,
+    },
+    /// Answered when agents have been told, or would have been.
+    Focus {
+        file: File,
+        sent: oneshot::Sender<()>,
+    },
+    Status(oneshot::Sender<CompanionStatus>),
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use pillion_protocol::Dialect;
 
+use crate::diffs::Wanted;
 use crate::disk::Lane;
-use crate::editor::DiffId;
 use crate::event::{Event, Events};
 use crate::target::Target;
 
@@ -21,15 +21,6 @@ const MAX_CONTEXT_LOOKS: usize = 64;
 
 /// Looks at a path: on disk, unless a test says otherwise.
 type Look = Arc<dyn Fn(&str) -> Result<Target, String> + Send + Sync>;
-
-/// What is looked at for which proposal.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    pub(crate) id: DiffId,
-    pub(crate) revision: u32,
-    pub(crate) agent: Dialect,
-    pub(crate) file_path: String,
-}
 
 pub(crate) struct Looks {
     look: Look,
@@ -89,6 +80,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
+    use crate::editor::DiffId;
     use crate::original::Original;
 
     fn wanted(id: u64, agent: Dialect, file_path: &str) -> Wanted {

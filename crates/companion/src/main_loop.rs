@@ -3,7 +3,6 @@
 
 mod commands;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,8 +17,7 @@ use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
 use crate::looks::Looks;
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
-use crate::mcp::Mcp;
-use crate::outbox::{Delivery, Outbox};
+use crate::outbox::Delivery;
 use crate::presence::Presence;
 use crate::sessions::{SessionId, Sessions};
 use crate::signals::{Caught, Signals};
@@ -35,7 +33,6 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 pub(crate) struct MainLoop {
     editor: Box<dyn Editor>,
     events: Events,
-    mcp: Mcp,
     presence: Presence,
     context: Context,
     /// Commands that focused a file which agents are not told of yet.
@@ -43,7 +40,6 @@ pub(crate) struct MainLoop {
     diffs: Diffs<Caller>,
     looks: Looks,
     sessions: Sessions,
-    outboxes: HashMap<SessionId, Arc<Outbox>>,
     losses: Losses,
     upkeep: Instant,
     told: Vec<Dialect>,
@@ -53,7 +49,7 @@ impl MainLoop {
     pub(crate) fn new(
         editor: Box<dyn Editor>,
         events: Events,
-        mcp: Mcp,
+        sessions: Sessions,
         presence: Presence,
         losses: Losses,
     ) -> Self {
@@ -63,13 +59,11 @@ impl MainLoop {
             editor,
             looks: Looks::new(look, events.clone()),
             events,
-            mcp,
             presence,
             context: Context::default(),
             focusing: Vec::new(),
             diffs: Diffs::default(),
-            sessions: Sessions::default(),
-            outboxes: HashMap::new(),
+            sessions,
             losses,
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             told: Vec::new(),
@@ -113,28 +107,15 @@ impl MainLoop {
     fn handle(&mut self, event: Event) {
         let now = Instant::now();
         match event {
-            Event::SessionOpened {
-                session,
-                agent,
-                outbox,
-            } => {
-                tracing::info!(%session, %agent, "session opened");
-                self.outboxes.insert(Arc::clone(&session), outbox);
-                self.sessions.open(session, agent, now);
-            }
-            Event::RequestArrived { session } => self.sessions.heard(&session, now),
-            Event::StreamOpened { session } => self.stream_opened(&session),
-            Event::StreamClosed { session } => {
-                self.sessions.stream_closed(&session, now);
-                self.tell_agents();
-            }
-            Event::SessionClosed { session } => self.session_gone(&session, now),
+            Event::StreamOpened(session) => self.stream_opened(&session),
+            Event::StreamClosed => self.tell_agents(),
+            Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {
                 session,
                 tool,
                 arguments,
                 caller,
-            } => self.tool_called(&session, &tool, arguments, caller, now),
+            } => self.tool_called(&session, tool, arguments, caller, now),
             Event::Looked {
                 id,
                 revision,
@@ -187,13 +168,11 @@ impl MainLoop {
         self.perform(actions);
         for session in self.sessions.expired(now) {
             self.session_gone(&session, now);
-            let mcp = self.mcp.clone();
-            tokio::spawn(async move { mcp.free(&session).await });
         }
         if self.upkeep <= now {
             self.upkeep = now + UPKEEP_INTERVAL;
             self.presence.restore();
-            for outbox in self.outboxes.values() {
+            for outbox in self.sessions.outboxes() {
                 outbox.forget_outlived(now);
             }
             self.context.recheck(now);
@@ -214,18 +193,16 @@ impl MainLoop {
 
     fn stream_opened(&mut self, session: &SessionId) {
         // On every stream: what the one before took may not have arrived.
-        if let Some(outbox) = self.outboxes.get(session) {
+        if let Some(outbox) = self.sessions.outbox(session) {
             outbox.push_context(self.context.current());
         }
-        self.sessions.stream_opened(session);
         self.tell_agents();
     }
 
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
         self.lose_undelivered(session);
-        self.outboxes.remove(session);
-        if self.sessions.close(session) {
-            tracing::info!(%session, "session gone");
+        if self.sessions.forget(session) {
+            tracing::info!("session gone");
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.tell_agents();
@@ -324,8 +301,8 @@ impl MainLoop {
                 Action::Answer { caller, answer } => drop(caller.send(answer)),
                 Action::Notify { session, delivery } => {
                     let method = delivery.outcome.method();
-                    tracing::info!(%session, delivery.file_path, method, "outcome");
-                    if let Some(outbox) = self.outboxes.get(&session) {
+                    tracing::info!(delivery.file_path, method, "outcome");
+                    if let Some(outbox) = self.sessions.outbox(&session) {
                         outbox.push_outcome(delivery);
                     }
                 }
@@ -335,13 +312,13 @@ impl MainLoop {
     }
 
     fn withdraw(&self, session: &SessionId, file_path: &str) -> Option<Delivery> {
-        self.outboxes.get(session)?.withdraw(file_path)
+        self.sessions.outbox(session)?.withdraw(file_path)
     }
 
     /// What was accepted and never reached a session that is over.
     fn lose_undelivered(&mut self, session: &SessionId) {
         let agent = self.sessions.agent(session);
-        if let Some((agent, outbox)) = agent.zip(self.outboxes.get(session)) {
+        if let Some((agent, outbox)) = agent.zip(self.sessions.outbox(session)) {
             let undelivered = outbox.take_undelivered();
             self.lose(agent, undelivered);
         }
@@ -361,7 +338,7 @@ impl MainLoop {
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {
-        for outbox in self.outboxes.values() {
+        for outbox in self.sessions.outboxes() {
             outbox.push_context(Arc::clone(context));
         }
         self.tell_status();
@@ -391,7 +368,8 @@ impl MainLoop {
         let actions = self.diffs.stop();
         self.perform(actions);
         self.editor.stopped();
-        let is_delivered = || self.outboxes.values().all(|outbox| outbox.is_delivered());
+        let outboxes = self.sessions.outboxes();
+        let is_delivered = || outboxes.iter().all(|outbox| outbox.is_delivered());
         let farewell = async {
             while !is_delivered() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -400,11 +378,10 @@ impl MainLoop {
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
         let _ = tokio::time::timeout(SHUTDOWN_GRACE, farewell).await;
-        let sessions: Vec<_> = self.outboxes.keys().cloned().collect();
-        for session in sessions {
+        for session in self.sessions.ids() {
             self.lose_undelivered(&session);
+            self.sessions.forget(&session);
         }
-        self.mcp.stop();
         let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
         while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
             self.tell_lost(lost);

@@ -1,118 +1,245 @@
-//! MCP with `rmcp`: the handshake, the two tools and the push stream. The only module that knows
-//! `rmcp`.
-//!
-//! The SDK's own session manager does the protocol. [`PushSessions`] wraps it to hear of sessions
-//! and streams, and to own the push stream, which agents need without event ids, priming events
-//! and replays.
+//! MCP, whatever carries it: what a server with two tools answers, and what it pushes. A transport
+//! reads messages, says whose session they are in, and writes what comes back.
 
+mod answer;
 mod calls;
-mod handler;
-mod push_sessions;
+mod message;
 
-use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Instant;
 
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, Request, Response};
-use http_body_util::Full;
-use http_body_util::combinators::BoxBody;
+use pillion_discovery::tokens::random_token;
 use pillion_protocol::Dialect;
-use rmcp::transport::streamable_http_server::{
-    SessionManager, StreamableHttpServerConfig, StreamableHttpService,
-};
-use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
+use pillion_protocol::diff::TOOLS;
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
 
-pub(crate) use self::calls::Call;
-use self::handler::Handler;
-use self::push_sessions::PushSessions;
-use crate::event::Events;
-use crate::sessions::SessionId;
+pub(crate) use self::answer::Answer;
+use self::answer::{
+    Error, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Success, ToolResult, write_push,
+};
+use self::calls::Calls;
+pub(crate) use self::message::{Message, Request, RequestId};
+use crate::event::{Event, Events};
+use crate::outbox;
+use crate::sessions::{SessionId, Sessions, TooManySessions};
 use crate::wire::Wire;
 
-/// The header that names a session.
-pub(crate) const SESSION_HEADER: &str = "mcp-session-id";
+/// The revisions that are spoken, oldest first: those that have sessions and an event stream. Newer
+/// ones know neither.
+const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// How many sessions of one agent may be open.
-pub(crate) const MAX_SESSIONS: usize = 256;
+const INITIALIZE: &str = "initialize";
 
-/// The MCP service behind the endpoint.
-#[derive(Clone)]
+/// The server's side of MCP. Clones share its sessions.
+#[derive(Debug, Clone)]
 pub(crate) struct Mcp {
-    service: StreamableHttpService<Handler, PushSessions>,
-    sessions: Arc<PushSessions>,
+    sessions: Sessions,
+    calls: Calls,
     events: Events,
-    stop: CancellationToken,
 }
 
-/// What the endpoint found out about a request before MCP sees it. Travels in its extensions.
-#[derive(Debug, Clone)]
-pub(crate) struct Origin {
-    /// Whose token the request bears.
-    pub(crate) agent: Dialect,
-    /// The arguments of a tool call, which do not pass through the SDK.
-    pub(crate) arguments: Option<Arc<Map<String, Value>>>,
+/// Why no session was opened.
+#[derive(Debug)]
+pub(crate) enum OpenError {
+    /// The request does not ask for one.
+    NoInitialize,
+    /// It asks in a way that this answers.
+    Refused(Answer),
+    TooMany,
+    NoRandomness,
+}
+
+/// An open event stream of a session. Dropping it closes the stream.
+#[derive(Debug)]
+pub(crate) struct EventStream {
+    stream: outbox::Stream,
+    session: SessionId,
+    mcp: Mcp,
 }
 
 impl Mcp {
-    pub(crate) fn new(events: Events) -> Self {
-        let sessions = Arc::new(PushSessions::new(events.clone()));
-        let stop = CancellationToken::new();
-        // The endpoint has checked Host and Origin, and limited the body.
-        let config = StreamableHttpServerConfig::default()
-            .disable_allowed_hosts()
-            .with_max_request_body_bytes(usize::MAX)
-            .with_sse_retry(None)
-            .with_cancellation_token(stop.clone());
-        let handler = Handler::new(events.clone());
-        let factory = move || Ok(handler.clone());
-        let service = StreamableHttpService::new(factory, Arc::clone(&sessions), config);
+    pub(crate) fn new(sessions: Sessions, events: Events) -> Self {
+        let calls = Calls::default();
         Self {
-            service,
             sessions,
+            calls,
             events,
-            stop,
         }
     }
 
-    /// Whose session this is.
-    pub(crate) fn agent_of(&self, session: &str) -> Option<Dialect> {
-        self.sessions.agent_of(session)
+    /// The session of this name, if it is open and this agent's.
+    pub(crate) fn session(&self, name: &str, agent: Dialect) -> Option<SessionId> {
+        self.sessions.find(name, agent)
     }
 
-    /// Whether one more session of this agent may be opened.
-    pub(crate) fn has_room_for(&self, agent: Dialect) -> bool {
-        self.sessions.count_of(agent) < MAX_SESSIONS
-    }
-
-    /// Answers a tool call of a known session, unless only the SDK can.
+    /// Opens a session, if that is what the request asks for.
     ///
-    /// The SDK finds out what a message is by trying one type after the other, and hands it from
-    /// task to task: more work than all the rest of a call.
-    pub(crate) fn call(&self, headers: &HeaderMap, call: Call) -> Result<Response<Body>, Call> {
-        let call = call.plain(headers)?;
-        self.sessions.heard(call.session());
-        Ok(call.answer(self.events.clone()))
-    }
-
-    /// Answers one request, on this wire.
-    pub(crate) async fn handle(
+    /// # Errors
+    /// When it asks for something else or in a wrong way, or the agent has too many sessions.
+    pub(crate) fn open(
         &self,
-        request: Request<Full<Bytes>>,
-        wire: Option<Arc<Wire>>,
-    ) -> Response<BoxBody<Bytes, Infallible>> {
-        push_sessions::on_wire(wire, self.service.handle(request)).await
+        agent: Dialect,
+        request: Request,
+    ) -> Result<(SessionId, Answer), OpenError> {
+        let Request { id, method, params } = request;
+        if method != INITIALIZE {
+            return Err(OpenError::NoInitialize);
+        }
+        let outcome = initialize(&params);
+        let is_refused = outcome.is_err();
+        let answer = Answer::new(id, outcome);
+        if is_refused {
+            return Err(OpenError::Refused(answer));
+        }
+        let name = random_token().map_err(|_| OpenError::NoRandomness)?;
+        let session = SessionId::from(name.expose());
+        let opened = self
+            .sessions
+            .open(Arc::clone(&session), agent, Instant::now());
+        opened.map_err(|TooManySessions| OpenError::TooMany)?;
+        tracing::info!(%agent, "session opened");
+        Ok((session, answer))
     }
 
-    /// Frees a session that is gone for good.
-    pub(crate) async fn free(&self, session: &SessionId) {
-        if let Err(error) = self.sessions.close_session(session).await {
-            tracing::debug!(%error, "freeing a session");
+    /// Answers a request of a session; not at all if the agent takes it back meanwhile.
+    pub(crate) async fn answer(self, session: SessionId, request: Request) -> Option<Answer> {
+        self.sessions.heard(&session, Instant::now());
+        let Request { id, method, params } = request;
+        let outcome = match method.as_str() {
+            INITIALIZE => initialize(&params),
+            "ping" => Ok(Success::Value(json!({}))),
+            "tools/list" => Ok(Success::Value(tools())),
+            "tools/call" => {
+                let mut running = self.calls.begin(&session, &id);
+                tokio::select! {
+                    outcome = self.call(&session, params) => outcome,
+                    () = running.cancelled() => return None,
+                }
+            }
+            _ => {
+                let message = format!("unknown method {method:?}");
+                Err(Error::new(METHOD_NOT_FOUND, message))
+            }
+        };
+        Some(Answer::new(id, outcome))
+    }
+
+    /// Takes note of a notification.
+    pub(crate) fn notified(&self, session: &SessionId, method: &str, params: Map<String, Value>) {
+        if method == "notifications/cancelled" {
+            let id = params.get("requestId").cloned().and_then(RequestId::new);
+            if let Some(id) = id {
+                self.calls.cancel(session, &id);
+            }
         }
     }
 
-    /// Ends every session and stream.
-    pub(crate) fn stop(&self) {
-        self.stop.cancel();
+    /// Opens an event stream of a session, which is written to this wire.
+    pub(crate) fn stream(&self, session: &SessionId, wire: Arc<Wire>) -> Option<EventStream> {
+        let outbox = self.sessions.stream_opened(session)?;
+        self.tell(Event::StreamOpened(Arc::clone(session)));
+        Some(EventStream {
+            stream: outbox.stream(Some(wire)),
+            session: Arc::clone(session),
+            mcp: self.clone(),
+        })
     }
+
+    /// The agent ends a session.
+    pub(crate) fn end(&self, session: &SessionId) {
+        self.sessions.end(session);
+        self.tell(Event::SessionEnded(Arc::clone(session)));
+    }
+
+    /// Hands a call to the loop and waits for the answer.
+    async fn call(
+        &self,
+        session: &SessionId,
+        mut params: Map<String, Value>,
+    ) -> Result<Success, Error> {
+        let invalid = |message: String| Error::new(INVALID_PARAMS, message);
+        let name = params.get("name").and_then(Value::as_str);
+        let name =
+            name.ok_or_else(|| invalid("tools/call: name is missing, or no string".into()))?;
+        let tool = TOOLS.iter().find(|tool| tool.name == name);
+        let tool = tool.ok_or_else(|| invalid(format!("unknown tool {name:?}")))?;
+        let arguments = match params.remove("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments,
+            Some(_) => return Err(invalid("tools/call: arguments is not an object".into())),
+        };
+        let (caller, answer) = oneshot::channel();
+        let event = Event::ToolCalled {
+            session: Arc::clone(session),
+            tool: tool.name,
+            arguments,
+            caller,
+        };
+        let stopping = || Error::new(INTERNAL_ERROR, "the companion is stopping");
+        self.events.send(event).map_err(|_| stopping())?;
+        let outcome = answer.await.map_err(|_| stopping())?;
+        Ok(Success::Tool(ToolResult::new(outcome)))
+    }
+
+    /// The loop may be gone while the last requests are answered.
+    fn tell(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+}
+
+impl EventStream {
+    /// Writes the next push to the end of `out`, as soon as there is one; whether there was: none
+    /// comes when the session is over. Nothing is lost when this is dropped before it is done.
+    pub(crate) async fn next(&mut self, out: &mut Vec<u8>) -> bool {
+        let push = self.stream.next().await;
+        let is_open = push.is_some();
+        if let Some(push) = push {
+            write_push(push, out);
+        }
+        is_open
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        let Self { mcp, session, .. } = self;
+        mcp.sessions.stream_closed(session, Instant::now());
+        mcp.tell(Event::StreamClosed);
+    }
+}
+
+/// Refuses a request in a revision that is not spoken.
+pub(crate) fn check_revision(revision: &str, id: Option<&RequestId>) -> Result<(), Answer> {
+    if REVISIONS.contains(&revision) {
+        return Ok(());
+    }
+    Err(Answer::unsupported(id.cloned(), revision, &REVISIONS))
+}
+
+/// Agrees on a revision: the one that is asked for, or else the newest.
+fn initialize(params: &Map<String, Value>) -> Result<Success, Error> {
+    let asked = params.get("protocolVersion").and_then(Value::as_str);
+    let asked = asked.ok_or_else(|| {
+        let message = "initialize: protocolVersion is missing, or no string";
+        Error::new(INVALID_PARAMS, message)
+    })?;
+    let known = REVISIONS.into_iter().find(|revision| *revision == asked);
+    let [.., newest] = REVISIONS;
+    Ok(Success::Value(json!({
+        "protocolVersion": known.unwrap_or(newest),
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "pillion", "version": env!("CARGO_PKG_VERSION")},
+    })))
+}
+
+fn tools() -> Value {
+    let tools = TOOLS.map(|tool| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "inputSchema": tool.input_schema(),
+        })
+    });
+    json!({"tools": tools})
 }

@@ -1,21 +1,35 @@
-//! Which agents are here (C1.4): sessions come with `initialize`, stay as long as their event
-//! stream is open, however idle, and are gone for good a while after it closed, because agents
-//! leave without a word. A state machine: time comes in, no I/O.
+//! Who is here (C1.4), and what waits to be pushed to them: the one owner of sessions and their
+//! outboxes. A session comes with `initialize`, stays as long as its event stream is open, however
+//! idle, and is gone for good a while after it closed, because agents leave without a word.
+//!
+//! Shared by the transports, which open sessions and end them, and the loop, which forgets them. A
+//! state machine: time comes in, no I/O.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
 
+use crate::outbox::Outbox;
+
 /// How long a session without an event stream and without a request is kept.
 pub(crate) const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 
-/// An MCP session's id.
+/// How many sessions of one agent may be open.
+pub(crate) const MAX_SESSIONS: usize = 256;
+
+/// A session's id.
 pub(crate) type SessionId = Arc<str>;
 
-#[derive(Debug, Default)]
+/// Every session. Clones share them.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Sessions {
+    table: Arc<Mutex<Table>>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
     sessions: HashMap<SessionId, Session>,
     opened: u64,
 }
@@ -29,93 +43,161 @@ struct Session {
     number: u32,
     streams: usize,
     last_heard: Instant,
+    outbox: Arc<Outbox>,
+    /// The agent ended it; the loop has yet to forget it.
+    is_ended: bool,
 }
 
+/// An agent has [`MAX_SESSIONS`] open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooManySessions;
+
 impl Sessions {
-    pub(crate) fn open(&mut self, id: SessionId, agent: Dialect, now: Instant) {
-        self.opened += 1;
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// When the agent has too many.
+    pub(crate) fn open(
+        &self,
+        id: SessionId,
+        agent: Dialect,
+        now: Instant,
+    ) -> Result<(), TooManySessions> {
+        let mut table = self.lock();
+        if table.of(agent).filter(|session| !session.is_ended).count() >= MAX_SESSIONS {
+            return Err(TooManySessions);
+        }
+        table.opened += 1;
         let session = Session {
             agent,
-            order: self.opened,
-            number: self.free_number(agent),
+            order: table.opened,
+            number: table.free_number(agent),
             streams: 0,
             last_heard: now,
+            outbox: Arc::default(),
+            is_ended: false,
         };
-        self.sessions.insert(id, session);
+        table.sessions.insert(id, session);
+        Ok(())
+    }
+
+    /// The id of the session of this name, if it is open and this agent's.
+    pub(crate) fn find(&self, name: &str, agent: Dialect) -> Option<SessionId> {
+        let table = self.lock();
+        let (id, session) = table.sessions.get_key_value(name)?;
+        (session.agent == agent && !session.is_ended).then(|| Arc::clone(id))
     }
 
     /// A request of the session arrived.
-    pub(crate) fn heard(&mut self, id: &SessionId, now: Instant) {
-        if let Some(session) = self.sessions.get_mut(id) {
+    pub(crate) fn heard(&self, id: &SessionId, now: Instant) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
             session.last_heard = now;
+            session.outbox.heard();
         }
     }
 
-    pub(crate) fn stream_opened(&mut self, id: &SessionId) {
-        if let Some(session) = self.sessions.get_mut(id) {
-            session.streams += 1;
-        }
+    /// An event stream of the session opened; nothing if the session is gone.
+    pub(crate) fn stream_opened(&self, id: &SessionId) -> Option<Arc<Outbox>> {
+        let mut table = self.lock();
+        let session = table.sessions.get_mut(id)?;
+        session.streams += 1;
+        Some(Arc::clone(&session.outbox))
     }
 
-    pub(crate) fn stream_closed(&mut self, id: &SessionId, now: Instant) {
-        if let Some(session) = self.sessions.get_mut(id) {
+    pub(crate) fn stream_closed(&self, id: &SessionId, now: Instant) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
             session.streams = session.streams.saturating_sub(1);
             session.last_heard = now;
         }
     }
 
+    /// The agent ends its session: its streams end, and no request finds it. The loop forgets it.
+    pub(crate) fn end(&self, id: &SessionId) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
+            session.is_ended = true;
+            session.outbox.close();
+        }
+    }
+
     /// Forgets a session; whether there was one.
-    pub(crate) fn close(&mut self, id: &SessionId) -> bool {
-        self.sessions.remove(id).is_some()
+    pub(crate) fn forget(&self, id: &SessionId) -> bool {
+        let session = self.lock().sessions.remove(id);
+        if let Some(session) = &session {
+            session.outbox.close();
+        }
+        session.is_some()
+    }
+
+    /// All that there are, also those that ended.
+    pub(crate) fn ids(&self) -> Vec<SessionId> {
+        self.lock().sessions.keys().cloned().collect()
     }
 
     pub(crate) fn agent(&self, id: &SessionId) -> Option<Dialect> {
-        self.sessions.get(id).map(|session| session.agent)
+        self.lock().sessions.get(id).map(|session| session.agent)
     }
 
     /// Which of the agents of its kind a session is, from 1.
     pub(crate) fn number(&self, id: &SessionId) -> u32 {
-        self.sessions.get(id).map_or(1, |session| session.number)
+        let table = self.lock();
+        table.sessions.get(id).map_or(1, |session| session.number)
     }
 
-    /// The smallest number that no agent of this kind has.
-    fn free_number(&self, agent: Dialect) -> u32 {
-        let sessions = self.sessions.values();
-        let taken: HashSet<_> = sessions
-            .filter(|session| session.agent == agent)
-            .map(|session| session.number)
-            .collect();
-        (1..).find(|number| !taken.contains(number)).unwrap_or(1)
+    pub(crate) fn outbox(&self, id: &SessionId) -> Option<Arc<Outbox>> {
+        let table = self.lock();
+        Some(Arc::clone(&table.sessions.get(id)?.outbox))
+    }
+
+    pub(crate) fn outboxes(&self) -> Vec<Arc<Outbox>> {
+        let table = self.lock();
+        let sessions = table.sessions.values();
+        sessions
+            .map(|session| Arc::clone(&session.outbox))
+            .collect()
     }
 
     /// The agents that listen, in the order in which they came.
     pub(crate) fn connected(&self) -> Vec<Dialect> {
-        let mut connected: Vec<_> = self
-            .sessions
-            .values()
-            .filter(|session| session.streams > 0)
-            .collect();
+        let table = self.lock();
+        let sessions = table.sessions.values();
+        let mut connected: Vec<_> = sessions.filter(|session| session.streams > 0).collect();
         connected.sort_by_key(|session| session.order);
         connected.iter().map(|session| session.agent).collect()
     }
 
     /// When [`Sessions::expired`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.away().map(|(_, gone_at)| gone_at).min()
+        self.lock().away().map(|(_, gone_at)| gone_at).min()
     }
 
     /// The sessions that are gone for good by now.
     pub(crate) fn expired(&self, now: Instant) -> Vec<SessionId> {
-        self.away()
-            .filter(|(_, gone_at)| *gone_at <= now)
-            .map(|(id, _)| Arc::clone(id))
-            .collect()
+        let table = self.lock();
+        let expired = table.away().filter(|(_, gone_at)| *gone_at <= now);
+        expired.map(|(id, _)| Arc::clone(id)).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        // The table is consistent after every single operation on it.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn of(&self, agent: Dialect) -> impl Iterator<Item = &Session> {
+        let sessions = self.sessions.values();
+        sessions.filter(move |session| session.agent == agent)
+    }
+
+    /// The smallest number that no agent of this kind has.
+    fn free_number(&self, agent: Dialect) -> u32 {
+        let taken: HashSet<_> = self.of(agent).map(|session| session.number).collect();
+        (1..).find(|number| !taken.contains(number)).unwrap_or(1)
     }
 
     fn away(&self) -> impl Iterator<Item = (&SessionId, Instant)> {
-        self.sessions
-            .iter()
-            .filter(|(_, session)| session.streams == 0)
+        let away = self.sessions.iter();
+        away.filter(|(_, session)| session.streams == 0)
             .map(|(id, session)| (id, session.last_heard + RECONNECT_GRACE))
     }
 }
@@ -130,8 +212,8 @@ mod tests {
 
     #[test]
     fn a_session_with_a_stream_stays_for_hours() {
-        let (mut sessions, start) = (Sessions::default(), Instant::now());
-        sessions.open(id("a"), Dialect::GeminiCli, start);
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        sessions.open(id("a"), Dialect::GeminiCli, start).unwrap();
         sessions.stream_opened(&id("a"));
         assert_eq!(sessions.due(), None);
         assert!(sessions.expired(start + RECONNECT_GRACE * 1000).is_empty());
@@ -139,8 +221,8 @@ mod tests {
 
     #[test]
     fn a_session_whose_stream_closed_goes_unless_it_comes_back() {
-        let (mut sessions, start) = (Sessions::default(), Instant::now());
-        sessions.open(id("a"), Dialect::GeminiCli, start);
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        sessions.open(id("a"), Dialect::GeminiCli, start).unwrap();
         sessions.stream_opened(&id("a"));
         sessions.stream_closed(&id("a"), start + RECONNECT_GRACE);
         assert_eq!(sessions.due(), Some(start + RECONNECT_GRACE * 2));
@@ -157,36 +239,36 @@ mod tests {
 
     #[test]
     fn agents_of_one_kind_have_numbers_that_stay() {
-        let (mut sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (Sessions::default(), Instant::now());
         for (name, agent) in [
             ("a", Dialect::GeminiCli),
             ("b", Dialect::GeminiCli),
             ("c", Dialect::QwenCode),
         ] {
-            sessions.open(id(name), agent, now);
+            sessions.open(id(name), agent, now).unwrap();
         }
         let numbers = |sessions: &Sessions| ["a", "b", "c"].map(|name| sessions.number(&id(name)));
         assert_eq!(numbers(&sessions), [1, 2, 1]);
-        sessions.close(&id("a"));
+        sessions.forget(&id("a"));
         assert_eq!(sessions.number(&id("b")), 2);
-        sessions.open(id("d"), Dialect::GeminiCli, now);
+        sessions.open(id("d"), Dialect::GeminiCli, now).unwrap();
         assert_eq!(sessions.number(&id("d")), 1);
-        sessions.open(id("e"), Dialect::GeminiCli, now);
+        sessions.open(id("e"), Dialect::GeminiCli, now).unwrap();
         assert_eq!(sessions.number(&id("e")), 3);
     }
 
     #[test]
     fn requests_keep_a_session_without_a_stream() {
-        let (mut sessions, start) = (Sessions::default(), Instant::now());
-        sessions.open(id("a"), Dialect::QwenCode, start);
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        sessions.open(id("a"), Dialect::QwenCode, start).unwrap();
         sessions.heard(&id("a"), start + RECONNECT_GRACE);
         assert_eq!(sessions.due(), Some(start + RECONNECT_GRACE * 2));
     }
 
     #[test]
     fn a_second_stream_does_not_hide_that_the_first_is_open() {
-        let (mut sessions, start) = (Sessions::default(), Instant::now());
-        sessions.open(id("a"), Dialect::GeminiCli, start);
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        sessions.open(id("a"), Dialect::GeminiCli, start).unwrap();
         sessions.stream_opened(&id("a"));
         sessions.stream_opened(&id("a"));
         sessions.stream_closed(&id("a"), start);
@@ -196,15 +278,17 @@ mod tests {
 
     #[test]
     fn agents_are_listed_in_the_order_in_which_they_came() {
-        let (mut sessions, start) = (Sessions::default(), Instant::now());
+        let (sessions, start) = (Sessions::default(), Instant::now());
         for (name, agent) in [("x", Dialect::QwenCode), ("b", Dialect::GeminiCli)] {
-            sessions.open(id(name), agent, start);
+            sessions.open(id(name), agent, start).unwrap();
             sessions.stream_opened(&id(name));
         }
-        sessions.open(id("silent"), Dialect::GeminiCli, start);
+        sessions
+            .open(id("silent"), Dialect::GeminiCli, start)
+            .unwrap();
         let connected = sessions.connected();
         assert_eq!(connected, [Dialect::QwenCode, Dialect::GeminiCli]);
-        assert!(sessions.close(&id("x")) && !sessions.close(&id("x")));
+        assert!(sessions.forget(&id("x")) && !sessions.forget(&id("x")));
     }
 
     const MILLISECOND: Duration = Duration::from_millis(1);

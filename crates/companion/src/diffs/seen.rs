@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
+use super::Verdict;
 use crate::control::on_disk::OnDisk;
-use crate::control::{DiffError, DiffRef, Verdict, Viewer};
+use crate::control::{DiffError, DiffRef, Viewer};
 
 /// So many viewers are remembered, the latest. Who is forgotten names the revision.
 const MAX_VIEWERS: usize = 64;

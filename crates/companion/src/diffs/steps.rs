@@ -7,11 +7,10 @@ use std::time::Instant;
 use pillion_protocol::Outcome;
 
 use super::seen::Seen;
-use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting};
+use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting, Wanted};
 use crate::control::on_disk::OnDisk;
 use crate::disk::LOOK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
-use crate::looks::Wanted;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;

@@ -1,12 +1,12 @@
 //! Reads a request's body: bounded in size and in time.
 
+use std::error::Error;
 use std::time::Duration;
 
-use axum::BoxError;
-use axum::body::{Body, Bytes};
-use axum::http::header::CONTENT_LENGTH;
-use axum::http::{HeaderMap, StatusCode};
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
 use pillion_protocol::diff::MAX_CONTENT;
 
 use super::refusal::Refusal;
@@ -21,7 +21,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// When it is too long, breaks off, or does not end within [`BODY_TIMEOUT`].
-pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Vec<u8>, Refusal> {
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -29,7 +29,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
         return Err(too_long());
     }
     match tokio::time::timeout(BODY_TIMEOUT, collect(body)).await {
-        Ok(Ok(body)) => Ok(body.into()),
+        Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
             let text = format!("the body broke off: {error}");
@@ -44,7 +44,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
 
 /// Copies what arrives into one piece. Each chunk, however small, would keep a buffer of the
 /// connection alive.
-async fn collect(body: Body) -> Result<Vec<u8>, BoxError> {
+async fn collect(body: Incoming) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let mut body = Limited::new(body, MAX_BODY);
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {

@@ -1,50 +1,44 @@
 //! The commands' side of the endpoint.
 
-use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::{Json, http};
+use http::{HeaderMap, StatusCode};
+use hyper::body::Incoming;
 use pillion_protocol::File;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
 use super::refusal::Refusal;
+use super::response::{self, Response};
 use super::{Shared, body};
 use crate::control::on_disk::{self, OnDisk};
 use crate::control::{
-    Command, CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, HandedOut, Settle,
-    SettleRequest, Settled, VIEWER_HEADER, Viewer,
+    DiffError, DiffRef, DiffSummary, DiffText, Settle, Settled, VIEWER_HEADER, Viewer,
 };
-use crate::diffs::{Answer, Decision, PendingDiff};
-use crate::event::Event;
+use crate::diffs::{Answer, Decision, HandedOut, PendingDiff, SettleRequest};
+use crate::event::{Command, Event};
 
 const PREFER: &str = "prefer";
 
-pub(super) async fn diffs(
-    State(shared): State<Shared>,
-    headers: HeaderMap,
-) -> Result<Json<Vec<DiffSummary>>, Refusal> {
-    let pending = shared.ask(&headers, Command::Diffs).await?;
+pub(super) async fn diffs(shared: &Shared, headers: &HeaderMap) -> Result<Response, Refusal> {
+    let pending = shared.ask(headers, Command::Diffs).await?;
     let on_disk = shared.look(&pending).await;
     let summaries = pending.iter().zip(&on_disk);
     let summaries = summaries.map(|(diff, on_disk)| summary(diff, on_disk.as_ref()));
-    Ok(Json(summaries.collect()))
+    Ok(response::json(&summaries.collect::<Vec<_>>()))
 }
 
 pub(super) async fn diff(
-    State(shared): State<Shared>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
+    shared: &Shared,
+    headers: &HeaderMap,
+    name: &str,
 ) -> Result<Response, Refusal> {
     let diff = name.parse::<DiffRef>();
     let found = match diff {
         Ok(diff) => {
-            let found = shared.ask(&headers, |answer| Command::Diff { diff, answer });
+            let found = shared.ask(headers, |answer| Command::Diff { diff, answer });
             found.await?
         }
         Err(error) => {
-            shared.guard.admit_command(&headers)?;
+            shared.guard.admit_command(headers)?;
             return Err(Refusal::new(StatusCode::BAD_REQUEST, error.to_string()));
         }
     };
@@ -55,7 +49,7 @@ pub(super) async fn diff(
     shared.command(Command::HandedOut(HandedOut {
         id: found.id,
         revision: found.revision,
-        viewer: viewer(&headers),
+        viewer: viewer(headers),
         on_disk: on_disk.clone(),
     }))?;
     // A long text takes long to quote.
@@ -67,34 +61,31 @@ pub(super) async fn diff(
     });
     let quoted = quoting.await.ok().and_then(Result::ok);
     let quoted = quoted.ok_or_else(Refusal::stopping)?;
-    let content_type = (http::header::CONTENT_TYPE, "application/json");
-    Ok(([content_type], Bytes::from(quoted)).into_response())
+    Ok(response::whole(StatusCode::OK, "application/json", quoted))
 }
 
-pub(super) async fn status(
-    State(shared): State<Shared>,
-    headers: HeaderMap,
-) -> Result<Json<CompanionStatus>, Refusal> {
-    shared.ask(&headers, Command::Status).await.map(Json)
+pub(super) async fn status(shared: &Shared, headers: &HeaderMap) -> Result<Response, Refusal> {
+    let status = shared.ask(headers, Command::Status).await?;
+    Ok(response::json(&status))
 }
 
 pub(super) async fn settle(
-    State(shared): State<Shared>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json<Settled>, Refusal> {
+    shared: &Shared,
+    headers: &HeaderMap,
+    body: Incoming,
+) -> Result<Response, Refusal> {
     let Settle {
         id,
         revision,
         accept,
         content,
-    } = shared.read(&headers, body).await?;
+    } = shared.read(headers, body).await?;
     let diff = DiffRef { id, revision };
-    let found = shared.ask(&headers, |answer| Command::Diff { diff, answer });
+    let found = shared.ask(headers, |answer| Command::Diff { diff, answer });
     let on_disk = shared.look(&[found.await?.map_err(refused)?]).await;
     let request = SettleRequest {
         diff,
-        viewer: viewer(&headers),
+        viewer: viewer(headers),
         decision: match (accept, content) {
             (true, None) => Decision::Accept,
             (true, Some(content)) => Decision::AcceptAs(content),
@@ -112,7 +103,7 @@ pub(super) async fn settle(
     let verdict = judged.await.map_err(|_| Refusal::stopping())?;
     let verdict = verdict.map_err(refused)?;
     match answer.await.map_err(|_| Refusal::stopping())? {
-        Ok(settled) => Ok(Json(Settled {
+        Ok(settled) => Ok(response::json(&Settled {
             edited: settled == Answer::SettledWithEdits,
             file_changed: verdict.file_changed,
         })),
@@ -121,19 +112,19 @@ pub(super) async fn settle(
 }
 
 pub(super) async fn focus(
-    State(shared): State<Shared>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<StatusCode, Refusal> {
-    let file: File = shared.read(&headers, body).await?;
+    shared: &Shared,
+    headers: &HeaderMap,
+    body: Incoming,
+) -> Result<Response, Refusal> {
+    let file: File = shared.read(headers, body).await?;
     let (sent, told) = oneshot::channel();
     shared.command(Command::Focus { file, sent })?;
     // RFC 7240: who moves a cursor ten thousand times does not wait for each.
     if headers.get(PREFER).is_some_and(|it| it == "respond-async") {
-        return Ok(StatusCode::ACCEPTED);
+        return Ok(response::empty(StatusCode::ACCEPTED));
     }
     told.await.map_err(|_| Refusal::stopping())?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(response::empty(StatusCode::NO_CONTENT))
 }
 
 impl Shared {
@@ -141,7 +132,7 @@ impl Shared {
     async fn read<T: DeserializeOwned>(
         &self,
         headers: &HeaderMap,
-        body: Body,
+        body: Incoming,
     ) -> Result<T, Refusal> {
         self.guard.admit_command(headers)?;
         let bytes = body::read(headers, body).await?;
@@ -183,7 +174,8 @@ fn viewer(headers: &HeaderMap) -> Viewer {
 }
 
 fn refused(error: DiffError) -> Refusal {
-    Refusal::json(StatusCode::CONFLICT, &error)
+    let json = serde_json::to_vec(&error).unwrap_or_default();
+    Refusal::json(StatusCode::CONFLICT, json)
 }
 
 fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {

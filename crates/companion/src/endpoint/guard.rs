@@ -1,7 +1,7 @@
 //! Who may come in (C3.3): the Host and Origin rules, and the tokens.
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use http::header::{AUTHORIZATION, HOST, ORIGIN};
+use http::{HeaderMap, HeaderName, StatusCode};
 use pillion_discovery::Tokens;
 use pillion_protocol::{Dialect, Token};
 

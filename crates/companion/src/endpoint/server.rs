@@ -1,21 +1,18 @@
 //! Accepts connections, and lets nobody without a token keep anything from those who have one:
 //! neither descriptors nor memory nor time.
 
+use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::http::Request;
-use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::Service;
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::guard::Guard;
+use super::Shared;
 use super::socket::Socket;
 use super::strangers::{Stranger, Strangers};
 use crate::wire::Wire;
@@ -31,14 +28,14 @@ const MAX_BUFFER: usize = 64 * 1024;
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves until it is dropped.
-pub(super) async fn serve(listener: TcpListener, guard: Arc<Guard>, router: Router) {
+pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let strangers = Strangers::new();
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let stranger = Stranger::new(&strangers);
                 let number = stranger.number();
-                let connection = serve_one(stream, stranger, Arc::clone(&guard), router.clone());
+                let connection = serve_one(stream, stranger, Arc::clone(&shared));
                 let task = tokio::spawn(connection);
                 strangers.add(number, task.abort_handle());
                 // Whoever came before is heard before the next one is let in.
@@ -54,19 +51,19 @@ pub(super) async fn serve(listener: TcpListener, guard: Arc<Guard>, router: Rout
     }
 }
 
-async fn serve_one(stream: TcpStream, stranger: Stranger, guard: Arc<Guard>, router: Router) {
-    let stranger = Arc::new(stranger);
+async fn serve_one(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>) {
     let wire = Arc::new(Wire::default());
     let socket = TokioIo::new(Socket::new(stream, Arc::clone(&wire)));
-    let connected = Connected {
-        router: TowerToHyperService::new(router),
-        guard,
-        stranger: Arc::clone(&stranger),
-        wire,
-    };
+    let service = service_fn(|request| {
+        if !stranger.is_admitted() && shared.guard.knows(request.headers()) {
+            stranger.admit();
+        }
+        let handled = super::handle(Arc::clone(&shared), request, Arc::clone(&wire));
+        async { Ok::<_, Infallible>(handled.await) }
+    });
     let mut http = http1::Builder::new();
     http.max_buf_size(MAX_BUFFER);
-    let mut connection = pin!(http.serve_connection(socket, connected));
+    let mut connection = pin!(http.serve_connection(socket, service));
     tokio::select! {
         // Clients come and go as they like.
         _ = &mut connection => return,
@@ -84,26 +81,4 @@ fn is_of_one_connection(error: &io::Error) -> bool {
         error.kind(),
         ConnectionAborted | ConnectionRefused | ConnectionReset
     )
-}
-
-/// The service of one connection: the router, told on which wire it answers.
-struct Connected {
-    router: TowerToHyperService<Router>,
-    guard: Arc<Guard>,
-    stranger: Arc<Stranger>,
-    wire: Arc<Wire>,
-}
-
-impl Service<Request<Incoming>> for Connected {
-    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
-    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
-    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
-
-    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        if !self.stranger.is_admitted() && self.guard.knows(request.headers()) {
-            self.stranger.admit();
-        }
-        request.extensions_mut().insert(Arc::clone(&self.wire));
-        self.router.call(request)
-    }
 }

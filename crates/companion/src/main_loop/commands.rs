@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use super::MainLoop;
-use crate::control::{Command, CompanionStatus, SettleRequest};
+use crate::control::CompanionStatus;
+use crate::diffs::SettleRequest;
 use crate::editor::DiffId;
+use crate::event::Command;
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{INITIALIZE, TestCompanion, initialize};
+use crate::support::{Asked, INITIALIZE, Response, TestCompanion, initialize};
 
 #[tokio::test]
 async fn every_revision_with_sessions_is_spoken_and_newer_clients_are_led_to_it() {
@@ -61,54 +61,115 @@ async fn answers_carry_no_event_id_and_no_priming_event() {
     assert_eq!(response.text.matches("data:").count(), 1, "{response:?}");
 }
 
+/// A tool call with this id, of this tool, as agents post it.
+fn call(id: Value, tool: &str, path: &str) -> String {
+    let arguments = json!({"filePath": path, "newContent": "y\r\n\u{2028}"});
+    let params = json!({"name": tool, "arguments": arguments});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}
+
+/// The event in an answer, without the chunks that it came in.
+fn event(response: &Response) -> &str {
+    let start = response.text.find("data: ").unwrap_or_default();
+    response.text[start..].lines().next().unwrap_or_default()
+}
+
 #[tokio::test]
-async fn a_call_reads_the_same_whether_the_sdk_answers_it_or_not() {
+async fn answers_to_calls_are_these_bytes() {
     let mut companion = TestCompanion::start();
     let session = initialize(&companion).await;
     let file = companion.file("a", "x");
-    let call = |id: Value, tool: &str, path: &str| {
-        let arguments = json!({"filePath": path, "newContent": "y\r\n\u{2028}"});
-        let params = json!({"name": tool, "arguments": arguments});
-        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
-    };
-    // To agents they mean the same, but the second is one that only the SDK understands.
-    let accepts = [
-        "application/json, text/event-stream",
-        "application/json;q=1, text/event-stream;q=1",
-    ];
-    let calls = [
+    let [failing, opening, closing] = [
         call(json!(1), "openDiff", "relative"),
         call(json!("two"), "openDiff", &file),
-        call(json!(3), "closeDiff", &file),
-        call(json!(4), "closeDiff", &file),
-        call(json!(5), "eraseDisk", &file),
-    ];
-    let mut answers: [Vec<String>; 2] = Default::default();
-    for (accept, answers) in accepts.into_iter().zip(&mut answers) {
-        for body in &calls {
-            let request = companion.request("POST", body).header("Accept", accept);
-            let response = request.header("Mcp-Session-Id", &session).send();
-            let response = if body.contains("two") {
-                tokio::join!(response, companion.editor.show()).0
-            } else if body.contains(":3,") {
-                tokio::join!(response, companion.editor.close("edited \"\u{1F600}\"")).0
-            } else {
-                response.await
-            };
-            let lines = response
-                .text
-                .lines()
-                .filter(|line| !line.starts_with("date:"));
-            answers.push(lines.collect::<Vec<_>>().join("\n"));
-        }
+        call(json!(-3), "closeDiff", &file),
+    ]
+    .map(|body| {
+        let request = companion.request("POST", &body);
+        let request = request.header("Mcp-Session-Id", &session);
+        // As proxies may write it.
+        request.header("Accept", "application/json;q=1, Text/Event-Stream;q=0.5")
+    });
+    let failed = failing.send().await;
+    let opened = tokio::join!(opening.send(), companion.editor.show()).0;
+    let closed = tokio::join!(closing.send(), companion.editor.close("\"\u{1F600}\\\r\n")).0;
+    for (response, expected) in [
+        (
+            failed,
+            r#"data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"openDiff: filePath \"relative\" is not absolute"}],"isError":true}}"#,
+        ),
+        (
+            opened,
+            r#"data: {"jsonrpc":"2.0","id":"two","result":{"content":[],"isError":false}}"#,
+        ),
+        (
+            closed,
+            r#"data: {"jsonrpc":"2.0","id":-3,"result":{"content":[{"type":"text","text":"{\"content\":\"\\\"😀\\\\\\r\\n\"}"}],"isError":false}}"#,
+        ),
+    ] {
+        assert_eq!(event(&response), expected);
     }
-    let [direct, by_sdk] = answers;
-    assert_eq!(direct, by_sdk);
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_is_not_answered_and_others_are() {
+    let mut companion = TestCompanion::start();
+    let session = initialize(&companion).await;
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let [first, second, cancelling] = [
+        call(json!(1), "openDiff", &companion.path("a")),
+        call(json!("1"), "openDiff", &companion.path("b")),
+        cancel.to_owned(),
+    ]
+    .map(|body| {
+        let request = companion.request("POST", &body);
+        request.header("Mcp-Session-Id", &session)
+    });
+    let (first, second, ()) = tokio::join!(first.send(), second.send(), async {
+        let mut asked = Vec::new();
+        for _ in 0..2 {
+            asked.push(companion.editor.next().await);
+        }
+        let cancelled = cancelling.send().await;
+        assert_eq!(cancelled.status, 202, "{cancelled:?}");
+        for asked in asked {
+            let Asked::Open(_, shown) = asked else {
+                panic!("expected an open_diff, not {asked:?}");
+            };
+            shown.done(());
+        }
+    });
+    assert_eq!(first.status, 200, "{first:?}");
+    assert!(!first.text.contains("data:"), "{first:?}");
     assert!(
-        direct[1].contains(r#""id":"two","result":{"content":[],"#),
-        "{direct:?}"
+        event(&second).contains(r#""id":"1","result""#),
+        "{second:?}"
     );
-    assert!(direct[4].contains("unknown tool"), "{direct:?}");
+    // Unknown and nonsensical ones are nothing.
+    for id in ["7", "null", "[]", "{}"] {
+        let cancel = cancel.replace(":1}", &format!(":{id}}}"));
+        let request = companion.request("POST", &cancel);
+        let request = request.header("Mcp-Session-Id", &session);
+        assert_eq!(request.send().await.status, 202, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn handshakes_that_say_no_revision_open_no_session() {
+    let companion = TestCompanion::start();
+    for (params, code) in [
+        ("", -32602),
+        (r#","params":{}"#, -32602),
+        (r#","params":{"protocolVersion":5}"#, -32602),
+        (r#","params":[]"#, -32600),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize"{params}}}"#);
+        let response = companion.request("POST", &body).send().await;
+        assert_eq!(response.status, 400, "{params}: {response:?}");
+        let code = format!("\"code\":{code}");
+        assert!(response.text.contains(&code), "{params}: {response:?}");
+        assert!(response.header("mcp-session-id").is_none(), "{response:?}");
+    }
 }
 
 #[tokio::test]

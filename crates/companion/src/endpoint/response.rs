@@ -1,0 +1,52 @@
+//! What is sent back: a whole body, or events as they come.
+
+use std::convert::Infallible;
+
+use futures_util::{Stream, StreamExt};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Bytes, Frame};
+use serde::Serialize;
+
+pub(super) type Response = http::Response<UnsyncBoxBody<Bytes, Infallible>>;
+
+/// A response with a body of this type.
+pub(super) fn whole(
+    status: StatusCode,
+    content_type: &'static str,
+    body: impl Into<Bytes>,
+) -> Response {
+    let mut response = empty(status);
+    *response.body_mut() = Full::new(body.into()).boxed_unsync();
+    let content_type = HeaderValue::from_static(content_type);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
+}
+
+pub(super) fn json(value: &impl Serialize) -> Response {
+    let json = serde_json::to_vec(value).expect("it is made of strings and numbers");
+    whole(StatusCode::OK, "application/json", json)
+}
+
+pub(super) fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(Full::default().boxed_unsync());
+    *response.status_mut() = status;
+    response
+}
+
+/// A response of server-sent events. Its head leaves before the first of them is there.
+pub(super) fn events(events: impl Stream<Item = Vec<u8>> + Send + 'static) -> Response {
+    let frames = events.map(|event| Ok(Frame::data(Bytes::from(event))));
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+    for (name, value) in [
+        (CONTENT_TYPE, "text/event-stream"),
+        (CACHE_CONTROL, "no-cache"),
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ] {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    response
+}

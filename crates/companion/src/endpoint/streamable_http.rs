@@ -1,0 +1,233 @@
+//! MCP's streamable HTTP (C1.1): requests are posted and answered by an event each, pushes come on a
+//! stream of events. Agents need both without event ids, priming events and replays.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, future, stream};
+use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use hyper::body::Incoming;
+use pillion_protocol::Dialect;
+
+use super::refusal::Refusal;
+use super::response::{self, Response};
+use super::{Shared, body};
+use crate::mcp::{Answer, Message, OpenError, RequestId, check_revision};
+use crate::sessions::{MAX_SESSIONS, SessionId};
+use crate::wire::Wire;
+
+/// The header that names a session.
+const SESSION_HEADER: &str = "mcp-session-id";
+
+/// The header that names the revision which was agreed on.
+const REVISION_HEADER: &str = "mcp-protocol-version";
+
+/// How often something is sent on a stream: agents give up a silent one after five minutes.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+
+/// A comment, which agents skip.
+const KEEP_ALIVE: &[u8] = b":\n\n";
+
+const JSON: &str = "application/json";
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// A message of the agent.
+pub(super) async fn post(
+    shared: &Shared,
+    headers: &HeaderMap,
+    body: Incoming,
+) -> Result<Response, Refusal> {
+    let agent = shared.guard.admit_agent(headers)?;
+    let session = session(shared, headers, agent)?;
+    if !accepts(headers, JSON) || !accepts(headers, EVENT_STREAM) {
+        return Err(not_acceptable(
+            "both application/json and text/event-stream",
+        ));
+    }
+    if !is_json(headers) {
+        let text = "Unsupported Media Type: Content-Type must be application/json";
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+    }
+    let bytes = body::read(headers, body).await?;
+    let message = Message::parse(&bytes).map_err(|malformed| bad(&Answer::malformed(malformed)))?;
+    drop(bytes);
+    let Some(session) = session else {
+        return open(shared, agent, message);
+    };
+    match message {
+        Message::Request(request) => {
+            check(headers, Some(&request.id))?;
+            let answer = shared.mcp.clone().answer(session, request);
+            // Its head leaves before the loop hears of a call: while the loop works, the agent
+            // wakes up and reads it.
+            let answer =
+                stream::once(answer).filter_map(|answer| future::ready(answer.as_ref().map(event)));
+            Ok(response::events(answer))
+        }
+        Message::Notification { method, params } => {
+            check(headers, None)?;
+            shared.mcp.notified(&session, &method, params);
+            Ok(response::empty(StatusCode::ACCEPTED))
+        }
+        Message::Response => {
+            check(headers, None)?;
+            Ok(response::empty(StatusCode::ACCEPTED))
+        }
+    }
+}
+
+/// The stream of pushes.
+pub(super) fn get(
+    shared: &Shared,
+    headers: &HeaderMap,
+    wire: Arc<Wire>,
+) -> Result<Response, Refusal> {
+    let agent = shared.guard.admit_agent(headers)?;
+    let session = session(shared, headers, agent)?.ok_or_else(session_required)?;
+    if !accepts(headers, EVENT_STREAM) {
+        return Err(not_acceptable("text/event-stream"));
+    }
+    check(headers, None)?;
+    let stream = shared.mcp.stream(&session, wire).ok_or_else(no_session)?;
+    let events = stream::unfold(stream, |mut stream| async {
+        let mut event = EVENT_START.to_vec();
+        let next = stream.next(&mut event);
+        match tokio::time::timeout(KEEP_ALIVE_INTERVAL, next).await {
+            Ok(false) => None,
+            Ok(true) => {
+                event.extend_from_slice(EVENT_END);
+                Some((event, stream))
+            }
+            Err(_) => Some((KEEP_ALIVE.to_vec(), stream)),
+        }
+    });
+    Ok(response::events(events))
+}
+
+/// The agent ends its session.
+pub(super) fn delete(shared: &Shared, headers: &HeaderMap) -> Result<Response, Refusal> {
+    let agent = shared.guard.admit_agent(headers)?;
+    let session = session(shared, headers, agent)?.ok_or_else(session_required)?;
+    check(headers, None)?;
+    shared.mcp.end(&session);
+    Ok(response::empty(StatusCode::ACCEPTED))
+}
+
+/// Any other method.
+pub(super) fn other(shared: &Shared, headers: &HeaderMap) -> Result<Response, Refusal> {
+    shared.guard.admit_agent(headers)?;
+    let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
+    let mut response = refusal.into_response();
+    let allowed = HeaderValue::from_static("GET, POST, DELETE");
+    response.headers_mut().insert(ALLOW, allowed);
+    Ok(response)
+}
+
+/// Opens a session for the message that asks for one.
+fn open(shared: &Shared, agent: Dialect, message: Message) -> Result<Response, Refusal> {
+    let Message::Request(request) = message else {
+        return Err(session_required());
+    };
+    let opened = shared.mcp.open(agent, request);
+    let (session, answer) = opened.map_err(|error| match error {
+        OpenError::NoInitialize => session_required(),
+        OpenError::Refused(answer) => bad(&answer),
+        OpenError::TooMany => {
+            let text = format!(
+                "too many sessions: {MAX_SESSIONS} of {} are open; end some, or wait until they are given up",
+                agent.name()
+            );
+            Refusal::new(StatusCode::TOO_MANY_REQUESTS, text)
+        }
+        OpenError::NoRandomness => {
+            let text = "the system has no random bytes for a session";
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+        }
+    })?;
+    let mut response = response::events(stream::iter([event(&answer)]));
+    let session = HeaderValue::from_str(&session).expect("an id is letters and digits");
+    response.headers_mut().insert(SESSION_HEADER, session);
+    Ok(response)
+}
+
+/// The session that a request names. It belongs to the agent whose token opened it.
+fn session(
+    shared: &Shared,
+    headers: &HeaderMap,
+    agent: Dialect,
+) -> Result<Option<SessionId>, Refusal> {
+    let Some(name) = headers.get(SESSION_HEADER) else {
+        return Ok(None);
+    };
+    let session = name
+        .to_str()
+        .ok()
+        .and_then(|name| shared.mcp.session(name, agent));
+    session.map(Some).ok_or_else(no_session)
+}
+
+/// Refuses a revision that is not spoken. Without a header it is the one that was agreed on.
+fn check(headers: &HeaderMap, id: Option<&RequestId>) -> Result<(), Refusal> {
+    let Some(revision) = headers.get(REVISION_HEADER) else {
+        return Ok(());
+    };
+    let revision = String::from_utf8_lossy(revision.as_bytes());
+    check_revision(&revision, id).map_err(|answer| bad(&answer))
+}
+
+/// Whether the agent takes an answer of this type. One of weight 0 it does not.
+fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
+    let accept = headers.get_all(ACCEPT).iter();
+    let kinds = accept.filter_map(|value| value.to_str().ok());
+    kinds.flat_map(|value| value.split(',')).any(|kind| {
+        let mut parts = kind.split(';').map(str::trim);
+        let is_wanted = parts
+            .next()
+            .is_some_and(|kind| kind.eq_ignore_ascii_case(wanted));
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+        is_wanted && weight.is_none_or(|weight| weight > 0.0)
+    })
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE);
+    content_type
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| {
+            let kind = value.split(';').next().unwrap_or_default();
+            kind.trim().eq_ignore_ascii_case(JSON)
+        })
+}
+
+const EVENT_START: &[u8] = b"data: ";
+const EVENT_END: &[u8] = b"\n\n";
+
+fn event(answer: &Answer) -> Vec<u8> {
+    let mut event = EVENT_START.to_vec();
+    answer.write_to(&mut event);
+    event.extend_from_slice(EVENT_END);
+    event
+}
+
+/// A request that gets an error instead of a stream.
+fn bad(answer: &Answer) -> Refusal {
+    let mut json = Vec::new();
+    answer.write_to(&mut json);
+    Refusal::json(StatusCode::BAD_REQUEST, json)
+}
+
+fn session_required() -> Refusal {
+    let text = "Bad Request: Session ID is required: initialize first";
+    Refusal::new(StatusCode::BAD_REQUEST, text)
+}
+
+fn no_session() -> Refusal {
+    let text = "no such session: initialize first";
+    Refusal::new(StatusCode::NOT_FOUND, text)
+}
+
+fn not_acceptable(kinds: &str) -> Refusal {
+    let text = format!("Not Acceptable: Client must accept {kinds}");
+    Refusal::new(StatusCode::NOT_ACCEPTABLE, text)
+}

@@ -1,0 +1,203 @@
+//! A JSON-RPC message as MCP has them: read from bytes, and refused with a reason.
+
+use pillion_protocol::surrogates::replace_lone_surrogates;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::error::Category;
+use serde_json::{Map, Value};
+
+/// JSON-RPC's code for a text that is no JSON.
+const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC's code for JSON that is no message.
+const INVALID_REQUEST: i32 = -32600;
+
+/// A message of an agent.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// Wants an answer.
+    Request(Request),
+    Notification {
+        method: String,
+        params: Map<String, Value>,
+    },
+    /// Answers a request of ours. There are none.
+    Response,
+}
+
+/// A request: what is answered, and with which id.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) id: RequestId,
+    pub(crate) method: String,
+    pub(crate) params: Map<String, Value>,
+}
+
+/// What an answer is known by: a text or an integer, echoed as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct RequestId(Value);
+
+/// Why bytes are no message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Malformed {
+    pub(crate) code: i32,
+    pub(crate) reason: String,
+}
+
+/// Every field that a message may have.
+#[derive(Deserialize)]
+struct Fields {
+    jsonrpc: Option<Value>,
+    /// Also a null is there.
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+    method: Option<String>,
+    params: Option<Value>,
+    result: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+}
+
+impl Message {
+    /// Reads one message.
+    ///
+    /// # Errors
+    /// When it is no JSON, or no single JSON-RPC 2.0 message.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(invalid("batches are not supported: send one message"));
+        }
+        let fields: Fields = match serde_json::from_slice(bytes) {
+            Ok(fields) => fields,
+            Err(error) => parse_without_halves(bytes).ok_or_else(|| not_json(&error))?,
+        };
+        if fields.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
+            return Err(invalid("jsonrpc is not \"2.0\""));
+        }
+        let is_answer = fields.result.is_some() || fields.error.is_some();
+        let Some(method) = fields.method else {
+            return match is_answer {
+                true => Ok(Self::Response),
+                false => Err(invalid("there is no method, result or error")),
+            };
+        };
+        if is_answer {
+            return Err(invalid("there is a method, and a result or an error"));
+        }
+        let params = match fields.params {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => return Err(invalid("params is not an object")),
+        };
+        Ok(match fields.id {
+            None => Self::Notification { method, params },
+            Some(id) => Self::Request(Request {
+                id: RequestId::new(id).ok_or_else(|| invalid("id is no string and no integer"))?,
+                method,
+                params,
+            }),
+        })
+    }
+}
+
+impl RequestId {
+    /// The id in a message, if it can be one.
+    pub(crate) fn new(value: Value) -> Option<Self> {
+        (value.is_string() || value.is_i64() || value.is_u64()).then_some(Self(value))
+    }
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+fn invalid(reason: &str) -> Malformed {
+    Malformed {
+        code: INVALID_REQUEST,
+        reason: reason.to_owned(),
+    }
+}
+
+/// A message that only half a character keeps from being read.
+fn parse_without_halves(bytes: &[u8]) -> Option<Fields> {
+    let text = str::from_utf8(bytes).ok()?;
+    serde_json::from_str(&replace_lone_surrogates(text)).ok()
+}
+
+fn not_json(error: &serde_json::Error) -> Malformed {
+    let code = match error.classify() {
+        Category::Syntax | Category::Eof | Category::Io => PARSE_ERROR,
+        Category::Data => INVALID_REQUEST,
+    };
+    Malformed {
+        code,
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_single_messages_pass() {
+        for good in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":"","method":"ping","params":null}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#,
+            r#" {"jsonrpc":"2.0","id":1,"method":"ping","x":"\ud800"} "#,
+        ] {
+            assert!(Message::parse(good.as_bytes()).is_ok(), "{good}");
+        }
+        for (bad, code) in [
+            ("", PARSE_ERROR),
+            ("{", PARSE_ERROR),
+            ("\u{feff}{}", PARSE_ERROR),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping"} more"#,
+                PARSE_ERROR,
+            ),
+            ("[]", INVALID_REQUEST),
+            (
+                r#" [{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+                INVALID_REQUEST,
+            ),
+            ("5", INVALID_REQUEST),
+            ("{}", INVALID_REQUEST),
+            (
+                r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+                INVALID_REQUEST,
+            ),
+            (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, INVALID_REQUEST),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                INVALID_REQUEST,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                INVALID_REQUEST,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":[],"method":"ping"}"#,
+                INVALID_REQUEST,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[]}"#,
+                INVALID_REQUEST,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","result":1}"#,
+                INVALID_REQUEST,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#,
+                INVALID_REQUEST,
+            ),
+        ] {
+            let refused = Message::parse(bad.as_bytes()).unwrap_err();
+            assert_eq!(refused.code, code, "{bad} {refused:?}");
+        }
+    }
+}
