@@ -42,8 +42,8 @@ pub(crate) struct Mcp {
 /// Why no session was opened.
 #[derive(Debug)]
 pub(crate) enum OpenError {
-    /// The request does not ask for one.
-    NoInitialize,
+    /// The request, which has this id, asks for something else.
+    NoInitialize(RequestId),
     /// It asks in a way that this answers.
     Refused(Answer),
     TooMany,
@@ -84,7 +84,7 @@ impl Mcp {
     ) -> Result<(SessionId, Answer), OpenError> {
         let Request { id, method, params } = request;
         if method != INITIALIZE {
-            return Err(OpenError::NoInitialize);
+            return Err(OpenError::NoInitialize(id));
         }
         let outcome = initialize(&params);
         let is_refused = outcome.is_err();

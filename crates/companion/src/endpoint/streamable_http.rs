@@ -53,7 +53,7 @@ pub(super) async fn post(
     let message = Message::parse(&bytes).map_err(|malformed| bad(&Answer::malformed(malformed)))?;
     drop(bytes);
     let Some(session) = session else {
-        return open(shared, agent, message);
+        return open(shared, headers, agent, message);
     };
     match message {
         Message::Request(request) => {
@@ -125,13 +125,22 @@ pub(super) fn other(shared: &Shared, headers: &HeaderMap) -> Result<Response, Re
 }
 
 /// Opens a session for the message that asks for one.
-fn open(shared: &Shared, agent: Dialect, message: Message) -> Result<Response, Refusal> {
+fn open(
+    shared: &Shared,
+    headers: &HeaderMap,
+    agent: Dialect,
+    message: Message,
+) -> Result<Response, Refusal> {
     let Message::Request(request) = message else {
         return Err(session_required());
     };
     let opened = shared.mcp.open(agent, request);
     let (session, answer) = opened.map_err(|error| match error {
-        OpenError::NoInitialize => session_required(),
+        // A client of a revision without sessions learns which ones have them.
+        OpenError::NoInitialize(id) => {
+            let checked = check(headers, Some(&id));
+            checked.err().unwrap_or_else(session_required)
+        }
         OpenError::Refused(answer) => bad(&answer),
         OpenError::TooMany => {
             let text = format!(
