@@ -1,17 +1,22 @@
 //! `cargo xtask test`: everything that can be checked, in one command.
 
+mod binaries;
 mod needs;
+mod plan;
+mod pool;
 mod run;
 mod summary;
 
-use std::env;
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::{env, thread};
 
 use anyhow::{Result, bail};
 
+use self::binaries::Binary;
 use self::needs::Needs;
 use self::run::Run;
-use self::summary::IgnoredTest;
+use crate::target_dir;
 
 /// Check the sources and run all tests, those with the real agents too
 ///
@@ -27,7 +32,7 @@ pub struct Args {
     #[arg(long, value_name = "SUITE", value_parser = SUITES)]
     only: Option<String>,
 
-    /// Leave out the tests that need more than Rust, such as those with the real agents
+    /// Leave out the tests that need more than Rust, such as those with the real agents, and slow ones
     #[arg(long)]
     fast: bool,
 
@@ -36,34 +41,41 @@ pub struct Args {
     no_skips: bool,
 }
 
+impl Args {
+    /// Whether the test with this name is to run.
+    fn chooses(&self, test: &str) -> bool {
+        self.name.as_ref().is_none_or(|part| test.contains(part))
+    }
+}
+
 /// The folders below `crates/pillion/tests`.
 const SUITES: [&str; 4] = ["agents", "it", "lsp", "nvim"];
-
-/// Tests mostly wait: for agents, for editors, for what must not come.
-const THREADS: &str = "--test-threads=6";
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());
     let no_skips = !args.fast && (args.no_skips || in_ci);
     let mut run = Run::new();
-    let needs = if args.fast {
-        Needs::left_out()
-    } else {
-        run.step("what the tests need", || {
-            let needs = Needs::install();
-            let is_there = needs.missing().is_none();
-            (needs, is_there)
-        })?
-    };
+    let is_whole = args.name.is_none() && args.only.is_none();
+    if is_whole {
+        run.check(&["fmt", "--all", "--check"])?;
+    }
+    let (needs, binaries) = prepare(&mut run, args)?;
     if let Some(missing) = needs.missing()
         && no_skips
     {
         bail!("{missing}");
     }
-    if args.name.is_none() && args.only.is_none() {
-        check(&mut run)?;
+    match binaries {
+        Some(binaries) => {
+            let (mut lanes, skipped) = plan::tests(&binaries, args, &needs);
+            if is_whole {
+                lanes.push(plan::checks());
+            }
+            run.skip(skipped);
+            run.jobs(lanes, &target_dir().join("test-output"))?;
+        }
+        None => run.not_built(),
     }
-    test(&mut run, args, &needs)?;
     let is_good = run.close(!no_skips)?;
     Ok(if is_good {
         ExitCode::SUCCESS
@@ -72,59 +84,28 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-fn check(run: &mut Run) -> Result<()> {
-    run.check(&["fmt", "--all", "--check"], &[])?;
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"];
-    run.check(&clippy, &[])?;
-    let doc = ["doc", "--workspace", "--no-deps"];
-    run.check(&doc, &[("RUSTDOCFLAGS", "-Dwarnings")])
-}
-
-/// Runs the chosen tests: first those that need nothing, then the others, beside which those that only
-/// wait run.
-fn test(run: &mut Run, args: &Args, needs: &Needs) -> Result<()> {
-    let name = args.name.as_deref();
-    let mut all = vec!["test", "--no-fail-fast"];
-    match &args.only {
-        Some(suite) => all.extend(["--package", "pillion", "--test", suite]),
-        None => all.push("--workspace"),
-    }
-    let summary = run.tests(&all, &words(&[THREADS], name), &[])?;
-    let is_possible = |test: &IgnoredTest| needs.missing_for(test).is_none();
-    let (possible, others): (Vec<_>, Vec<_>) = summary.ignored.into_iter().partition(is_possible);
-    if args.only.is_none() {
-        // Not the documentation's: what is marked as ignored there is not to be run at all.
-        all.extend(["--lib", "--bins", "--tests"]);
-    }
-    let (waiting, working): (Vec<_>, Vec<_>) = possible.iter().partition(|test| test.only_waits());
-    let named = |tests: &[&IgnoredTest]| tests.iter().map(|test| test.test.clone()).collect();
-    let (waiting, working): (Vec<String>, Vec<String>) = (named(&waiting), named(&working));
-    let variables = needs.variables();
-    let beside = if waiting.is_empty() {
-        None
-    } else {
-        let exact = ["--ignored", "--exact"].into_iter();
-        let options: Vec<_> = exact.chain(waiting.iter().map(String::as_str)).collect();
-        Some(run.start(&all, &options, &variables)?)
-    };
-    if !working.is_empty() {
-        let mut options = words(&["--ignored", THREADS], name);
-        let others = others.iter().map(|test| &test.test);
-        for test in summary.parts.iter().chain(others).chain(&waiting) {
-            options.extend(["--skip", test]);
+/// Builds the tests, and installs what they need meanwhile: that mostly waits for the network.
+fn prepare(run: &mut Run, args: &Args) -> Result<(Needs, Option<Vec<Binary>>)> {
+    thread::scope(|scope| {
+        let installing = (!args.fast).then(|| scope.spawn(Needs::install));
+        let mut options = vec!["--lib", "--bins", "--tests"];
+        match &args.only {
+            Some(suite) => options = vec!["--package", "pillion", "--test", suite],
+            None => options.push("--workspace"),
         }
-        run.tests(&all, &options, &variables)?;
-    }
-    if let Some(beside) = beside {
-        run.finish(beside)?;
-    }
-    for test in others {
-        let why = needs.missing_for(&test).unwrap_or_default().to_owned();
-        run.skip(test, &why);
-    }
-    Ok(())
-}
-
-fn words<'a>(options: &[&'a str], name: Option<&'a str>) -> Vec<&'a str> {
-    options.iter().copied().chain(name).collect()
+        let binaries = run.step("build the tests", || {
+            let binaries = binaries::build(&options);
+            let is_good = binaries.as_ref().is_ok_and(Option::is_some);
+            (binaries, is_good)
+        })??;
+        let Some(installing) = installing else {
+            return Ok((Needs::left_out(), binaries));
+        };
+        let needs = run.step("what the tests need", || {
+            let needs = installing.join();
+            let is_there = needs.as_ref().is_ok_and(|needs| needs.missing().is_none());
+            (needs, is_there)
+        })?;
+        Ok((needs.unwrap_or_else(|panic| resume_unwind(panic)), binaries))
+    })
 }

@@ -1,14 +1,16 @@
 //! One run of several steps: each is shown while it runs, timed, and summed up.
 
-use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
-use std::process::{Command, Stdio};
-use std::thread::{self, JoinHandle};
+use std::cmp::Reverse;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 
-use super::summary::{IgnoredTest, TestSummary};
+use super::plan::Skipped;
+use super::pool::{self, Ended, Lane};
+use super::summary::TestSummary;
 use crate::root;
 
 /// The steps so far.
@@ -20,24 +22,14 @@ pub struct Run {
     passed: usize,
     failed: usize,
     skipped: Vec<String>,
+    /// Those that were left out by intent, and are too many to be named.
+    skipped_unnamed: usize,
+    /// What ran side by side, and how long each took.
+    jobs: Vec<(String, Duration)>,
 }
 
-/// A `cargo test` that runs beside others.
-#[derive(Debug)]
-pub struct Beside {
-    title: String,
-    thread: JoinHandle<Ended>,
-}
-
-/// What such a run was.
-#[derive(Debug)]
-struct Ended {
-    /// The tests in it, and whether it succeeded.
-    result: Result<(TestSummary, bool)>,
-    /// What people are to see.
-    lines: Vec<String>,
-    took: Duration,
-}
+/// How many of the slowest jobs the end names.
+const SLOWEST_SHOWN: usize = 10;
 
 impl Run {
     pub fn new() -> Run {
@@ -47,6 +39,8 @@ impl Run {
             passed: 0,
             failed: 0,
             skipped: Vec::new(),
+            skipped_unnamed: 0,
+            jobs: Vec::new(),
         }
     }
 
@@ -63,12 +57,10 @@ impl Run {
     }
 
     /// A cargo command that is one check: it counts when it fails.
-    pub fn check(&mut self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
-        let mut command = cargo(arguments);
-        command.envs(variables.iter().copied());
+    pub fn check(&mut self, arguments: &[&str]) -> Result<()> {
         let status = self.step(&title(arguments), || {
-            let status = command.status();
-            let is_good = status.as_ref().is_ok_and(|status| status.success());
+            let status = cargo(arguments).status();
+            let is_good = status.as_ref().is_ok_and(ExitStatus::success);
             (status, is_good)
         })?;
         if !status.context("cargo did not start")?.success() {
@@ -77,80 +69,63 @@ impl Run {
         Ok(())
     }
 
-    /// A `cargo test` with `options` for the tests themselves: its tests count.
-    pub fn tests(
-        &mut self,
-        arguments: &[&str],
-        options: &[&str],
-        variables: &[(&str, &OsStr)],
-    ) -> Result<TestSummary> {
-        let command = tests(arguments, options, variables);
-        let result = self.step(&title(arguments), || {
-            let result = read(command, say);
-            let is_good = result.as_ref().is_ok_and(|(_, is_good)| *is_good);
-            (result, is_good)
-        })?;
-        self.count(result?)
+    /// The tests did not compile.
+    pub fn not_built(&mut self) {
+        self.failed += 1;
     }
 
-    /// As [`Run::tests`], beside what comes next. What it prints is shown by [`Run::finish`].
-    pub fn start(
-        &self,
-        arguments: &[&str],
-        options: &[&str],
-        variables: &[(&str, &OsStr)],
-    ) -> Result<Beside> {
-        let command = tests(arguments, options, variables);
-        let title = format!("{}, beside it", title(arguments));
+    /// Runs jobs side by side ([`pool::run`]); their tests count, and each that has no tests counts
+    /// when it fails.
+    pub fn jobs(&mut self, lanes: Vec<Lane>, folder: &Path) -> Result<()> {
         let started = Instant::now();
-        let work = move || {
-            let mut lines = Vec::new();
-            let result = read(command, |line| {
-                lines.push(line.to_owned());
-                Ok(())
-            });
-            let took = started.elapsed();
-            Ended {
-                result,
-                lines,
-                took,
-            }
-        };
-        let thread = thread::Builder::new().spawn(work)?;
-        Ok(Beside { title, thread })
+        say("==> tests")?;
+        let failed_before = self.failed;
+        pool::run(lanes, folder, |ended| self.job(ended))?;
+        let is_good = self.failed == failed_before;
+        self.steps
+            .push(("tests".to_owned(), started.elapsed(), is_good));
+        say("")
     }
 
-    /// Waits for it.
-    pub fn finish(&mut self, beside: Beside) -> Result<TestSummary> {
-        say(&format!("==> {}", beside.title))?;
-        let ended = beside.thread.join();
-        let ended = ended.map_err(|_| anyhow!("the tests beside it are lost"))?;
-        for line in ended.lines {
-            say(&line)?;
-        }
-        let is_good = ended.result.as_ref().is_ok_and(|(_, is_good)| *is_good);
-        self.steps.push((beside.title, ended.took, is_good));
-        self.count(ended.result?)
-    }
-
-    fn count(&mut self, (summary, is_good): (TestSummary, bool)) -> Result<TestSummary> {
+    fn job(&mut self, ended: Ended) -> Result<()> {
+        let summary = TestSummary::of(&ended.output);
         self.passed += summary.passed;
         self.failed += summary.failed;
-        if !is_good && summary.failed == 0 {
-            // They did not compile, or one brought its whole binary down.
+        if !ended.is_good && summary.failed == 0 {
+            // A check, or tests that did not compile, or one that brought its whole process down.
             self.failed += 1;
         }
-        self.skipped.extend(summary.gave_up.iter().cloned());
-        Ok(summary)
+        self.skipped.extend(summary.gave_up);
+        let mark = if ended.is_good { "ok    " } else { "FAILED" };
+        let seconds = ended.took.as_secs_f64();
+        let several = summary.passed + summary.failed;
+        let count = if several > 1 {
+            format!(" ({several} tests)")
+        } else {
+            String::new()
+        };
+        say(&format!("{mark} {seconds:>6.1} s  {}{count}", ended.title))?;
+        if !ended.is_good {
+            say(&ended.output)?;
+        }
+        self.jobs.push((ended.title, ended.took));
+        Ok(())
     }
 
-    /// Notes a test that was not run.
-    pub fn skip(&mut self, test: IgnoredTest, why: &str) {
-        self.skipped.push(format!("{}: {why}", test.test));
+    /// Notes tests that were not run.
+    pub fn skip(&mut self, tests: Skipped) {
+        self.skipped_unnamed += tests.unnamed;
+        self.skipped.extend(tests.named);
     }
 
     /// Sums up; whether all is well. Skipped tests are, if they are `allowed`.
-    pub fn close(self, allowed: bool) -> Result<bool> {
+    pub fn close(mut self, allowed: bool) -> Result<bool> {
+        self.jobs.sort_by_key(|(_, took)| Reverse(*took));
+        say("the slowest:")?;
+        for (title, took) in self.jobs.iter().take(SLOWEST_SHOWN) {
+            say(&format!("  {:>7.1} s  {title}", took.as_secs_f64()))?;
+        }
+        say("the steps:")?;
         for (title, took, is_good) in &self.steps {
             let mark = if *is_good { "  " } else { "✗ " };
             say(&format!("{mark}{:>7.1} s  {title}", took.as_secs_f64()))?;
@@ -162,7 +137,8 @@ impl Run {
         for test in &self.skipped {
             say(&format!("  skipped  {test}"))?;
         }
-        let (passed, failed, skipped) = (self.passed, self.failed, self.skipped.len());
+        let (passed, failed) = (self.passed, self.failed);
+        let skipped = self.skipped.len() + self.skipped_unnamed;
         say(&format!(
             "\n{passed} passed, {failed} failed, {skipped} skipped"
         ))?;
@@ -170,41 +146,7 @@ impl Run {
     }
 }
 
-/// A `cargo test` whose output is read.
-fn tests(arguments: &[&str], options: &[&str], variables: &[(&str, &OsStr)]) -> Command {
-    let mut command = cargo(arguments);
-    // What tests print is how they tell that they gave up.
-    command.args(["--", "--show-output"]).args(options);
-    if io::stdout().is_terminal() {
-        command.arg("--color=always");
-    }
-    command
-        .envs(variables.iter().copied())
-        .stdout(Stdio::piped());
-    command
-}
-
-/// Runs it, and passes on to `show` what people are to see. The tests in it, and whether it succeeded.
-fn read(
-    mut command: Command,
-    mut show: impl FnMut(&str) -> Result<()>,
-) -> Result<(TestSummary, bool)> {
-    let mut child = command.spawn().context("cargo did not start")?;
-    let mut summary = TestSummary::default();
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).split(b'\n') {
-            let line = line.context("cannot read what cargo prints")?;
-            let line = String::from_utf8_lossy(&line);
-            if summary.read(&line) {
-                show(&line)?;
-            }
-        }
-    }
-    let status = child.wait().context("cargo is gone")?;
-    Ok((summary, status.success()))
-}
-
-fn cargo(arguments: &[&str]) -> Command {
+pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
     command

@@ -1,6 +1,6 @@
-//! What a run of `cargo test` says of its tests: read from its lines while they pass through.
+//! What a test binary says of its tests, read from what it printed.
 
-/// The tests of one run.
+/// The tests of one process.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TestSummary {
     /// That passed, and really did something.
@@ -9,16 +9,11 @@ pub struct TestSummary {
     pub failed: usize,
     /// That noticed that they cannot run here, each with the reason.
     pub gave_up: Vec<String>,
-    /// Marked as ignored because they need something.
+    /// Marked as ignored.
     pub ignored: Vec<IgnoredTest>,
-    /// Marked as ignored because another test runs them, by name.
-    pub parts: Vec<String>,
-    section: Section,
-    /// How many gave up in this section.
-    uncounted: usize,
 }
 
-/// A test that needs something.
+/// A test that only runs when it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoredTest {
     /// Its name.
@@ -27,85 +22,78 @@ pub struct IgnoredTest {
     pub reason: String,
 }
 
-impl IgnoredTest {
-    /// Whether it does nothing but wait, for minutes: others may run meanwhile.
-    pub fn only_waits(&self) -> bool {
-        self.reason.starts_with(WAITS)
-    }
+/// What its reason says of an ignored test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mark {
+    /// `waits for …`: it sleeps for minutes, and does nothing meanwhile.
+    Waits,
+    /// `takes …`: it needs nothing but time.
+    Takes,
+    /// `needs …`: a program, or the network.
+    Needs,
+    /// `run by …`: another test runs it as part of itself.
+    Part,
 }
 
-/// Where in a binary's output a line stands.
-#[derive(Debug, Default, PartialEq, Eq)]
-enum Section {
-    #[default]
-    Lines,
-    /// What the tests that passed have printed; the name of the test.
-    Printed(String),
+impl IgnoredTest {
+    pub fn mark(&self) -> Mark {
+        match self.reason.split(' ').next() {
+            Some("waits") => Mark::Waits,
+            Some("takes") => Mark::Takes,
+            Some("run") => Mark::Part,
+            _ => Mark::Needs,
+        }
+    }
+
+    /// Whether it runs only where what it needs is installed.
+    pub fn needs_something(&self) -> bool {
+        self.mark() != Mark::Takes || self.reason.contains("needs ")
+    }
 }
 
 /// How a test that cannot run on this machine says so: it prints this, a reason, and passes.
 const GAVE_UP: &str = "skipped: ";
 
-/// How a test that waits for minutes is marked: `#[ignore = "waits for …"]`.
-const WAITS: &str = "waits ";
-
-/// How a test that another one runs as part of itself is marked: `#[ignore = "run by …"]`.
-const PART: &str = "run by ";
-
 impl TestSummary {
-    /// Takes in one line of output. Whether people are to see it, too.
-    pub fn read(&mut self, line: &str) -> bool {
-        let line = plain(line);
-        let line = line.trim_end();
-        if let Some(result) = line.strip_prefix("test result: ") {
-            self.section = Section::Lines;
-            // The harness says that those which gave up have passed.
-            self.passed += number(result, "passed").saturating_sub(self.uncounted);
-            self.uncounted = 0;
-            self.failed += number(result, "failed");
-            return true;
-        }
-        if line == "successes:" {
-            self.section = Section::Printed(String::new());
-        } else if line == "failures:" {
-            self.section = Section::Lines;
-        }
-        match &mut self.section {
-            Section::Lines => self.read_verdict(line),
-            Section::Printed(test) => {
+    /// Reads what a test binary, or several, printed with `--show-output`.
+    pub fn of(output: &str) -> TestSummary {
+        let mut summary = TestSummary::default();
+        // The test that passed whose output the lines are; its name is taken when it gives up.
+        let mut printed_by: Option<String> = None;
+        let mut is_of_passed = false;
+        for line in output.lines().map(str::trim_end) {
+            if let Some(result) = line.strip_prefix("test result: ") {
+                summary.passed += number(result, "passed");
+                summary.failed += number(result, "failed");
+                (printed_by, is_of_passed) = (None, false);
+            } else if line == "successes:" || line == "failures:" {
+                (printed_by, is_of_passed) = (None, line == "successes:");
+            } else if is_of_passed {
                 let heading = line.strip_prefix("---- ");
                 if let Some(name) = heading.and_then(|line| line.strip_suffix(" stdout ----")) {
-                    *test = name.to_owned();
-                } else if let Some(reason) = line.strip_prefix(GAVE_UP) {
-                    // Once, however often it says so.
-                    if !test.is_empty() {
-                        self.gave_up.push(format!("{test}: {reason}"));
-                        self.uncounted += 1;
-                        test.clear();
-                    }
+                    printed_by = Some(name.to_owned());
+                } else if let Some(reason) = line.strip_prefix(GAVE_UP)
+                    && let Some(test) = printed_by.take()
+                {
+                    summary.gave_up.push(format!("{test}: {reason}"));
                 }
-                false
-            }
-        }
-    }
-
-    fn read_verdict(&mut self, line: &str) -> bool {
-        let ignored = line
-            .strip_prefix("test ")
-            .and_then(|line| line.split_once(" ... ignored"));
-        if let Some((name, reason)) = ignored {
-            let reason = reason.trim_start_matches(", ");
-            if reason.starts_with(PART) {
-                self.parts.push(name.to_owned());
             } else {
-                self.ignored.push(IgnoredTest {
-                    test: name.to_owned(),
-                    reason: reason.to_owned(),
-                });
+                summary.ignored.extend(ignored(line));
             }
         }
-        true
+        // The harness says that those which gave up have passed.
+        summary.passed = summary.passed.saturating_sub(summary.gave_up.len());
+        summary
     }
+}
+
+/// The ignored test that a line such as `test NAME ... ignored, REASON` names.
+fn ignored(line: &str) -> Option<IgnoredTest> {
+    let (test, reason) = line.strip_prefix("test ")?.split_once(" ... ignored")?;
+    Some(IgnoredTest {
+        test: test.to_owned(),
+        reason: reason.trim_start_matches(", ").to_owned(),
+    })
 }
 
 /// The number in front of `word` in `ok. 5 passed; 0 failed; …`.
@@ -115,21 +103,6 @@ fn number(result: &str, word: &str) -> usize {
         .filter_map(|count| count.strip_suffix(word))
         .find_map(|number| number.trim().parse().ok())
         .unwrap_or(0)
-}
-
-/// The line without escape sequences of colours.
-fn plain(line: &str) -> String {
-    let mut parts = line.split('\u{1b}');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        // `[…m`, or `(B`, which resets.
-        let end = match part.strip_prefix("(B") {
-            Some(rest) => part.len() - rest.len(),
-            None => part.find('m').map_or(part.len(), |at| at + 1),
-        };
-        plain.push_str(&part[end..]);
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -167,25 +140,40 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; 
 
     #[test]
     fn a_run_is_summed_up() {
-        let mut summary = TestSummary::default();
-        let shown: Vec<_> = OUTPUT.lines().filter(|line| summary.read(line)).collect();
+        let summary = TestSummary::of(OUTPUT);
         assert_eq!((summary.passed, summary.failed), (1, 1));
         assert_eq!(summary.gave_up, ["a::needs_root: only root can mount"]);
-        let ignored = IgnoredTest {
-            test: "b::real".into(),
-            reason: "needs the real agents: cargo xtask test".into(),
-        };
-        assert_eq!(summary.ignored, [ignored]);
-        assert_eq!(summary.parts, ["b::part"]);
-        assert!(!shown.contains(&"skipped: only root can mount"));
-        assert!(shown.contains(&"skipped: this is no success"));
+        let marks: Vec<_> = summary.ignored.iter().map(IgnoredTest::mark).collect();
+        assert_eq!(marks, [Mark::Part, Mark::Needs]);
+        assert_eq!(summary.ignored[1].test, "b::real");
+        assert_eq!(
+            summary.ignored[1].reason,
+            "needs the real agents: cargo xtask test"
+        );
     }
 
     #[test]
-    fn results_add_up_with_and_without_colours() {
-        let mut summary = TestSummary::default();
-        summary.read("test result: ok. 12 passed; 0 failed; 0 ignored");
-        summary.read("test result: \u{1b}[32mok\u{1b}(B\u{1b}[m. 30 passed; 4 failed; 0 ignored");
+    fn results_of_several_binaries_add_up() {
+        let summary = TestSummary::of(
+            "test result: ok. 12 passed; 0 failed; 0 ignored\n\
+             test result: FAILED. 30 passed; 4 failed; 0 ignored\n",
+        );
         assert_eq!((summary.passed, summary.failed), (42, 4));
+    }
+
+    #[test]
+    fn a_test_that_only_takes_long_needs_nothing() {
+        for (reason, needs_something) in [
+            ("takes a minute: cargo xtask test", false),
+            ("takes a minute; needs Neovim: cargo xtask test", true),
+            ("waits for six minutes; needs the real agents", true),
+            ("needs tmux: cargo xtask test", true),
+        ] {
+            let test = IgnoredTest {
+                test: "a".into(),
+                reason: reason.into(),
+            };
+            assert_eq!(test.needs_something(), needs_something, "{reason}");
+        }
     }
 }

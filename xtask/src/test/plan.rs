@@ -1,0 +1,133 @@
+//! Which tests run, in which processes, and what goes beside what.
+
+use std::thread;
+
+use super::Args;
+use super::binaries::Binary;
+use super::needs::Needs;
+use super::pool::{Job, Lane};
+use super::run::cargo;
+use super::summary::{IgnoredTest, Mark};
+
+/// The tests that do not run.
+#[derive(Debug, Default)]
+pub struct Skipped {
+    /// Each with what it misses.
+    pub named: Vec<String>,
+    /// How many were left out by intent.
+    pub unnamed: usize,
+}
+
+/// When a job comes in its lane: first what takes longest, so that nothing is left over at the end that
+/// all others wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Slow,
+    Modules,
+    WithNeeds,
+    Others,
+}
+
+/// The lanes of the tests that `args` chooses, and what is skipped.
+pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Skipped) {
+    let mut skipped = Skipped::default();
+    let (mut waiting, mut working) = (Vec::new(), Vec::new());
+    for binary in binaries {
+        working.extend(plain(binary, args));
+        for test in &binary.ignored {
+            let is_chosen = args.chooses(&test.test) && test.mark() != Mark::Part;
+            let missing = needs.missing_for(test);
+            if !is_chosen {
+                continue;
+            } else if args.fast {
+                skipped.unnamed += 1;
+            } else if let Some(missing) = missing {
+                skipped
+                    .named
+                    .push(format!("{} {}: {missing}", binary.title, test.test));
+            } else if test.mark() == Mark::Waits {
+                waiting.push(ignored(binary, test, needs));
+            } else {
+                let is_slow = test.mark() == Mark::Takes;
+                let turn = if is_slow { Turn::Slow } else { Turn::WithNeeds };
+                working.push((turn, ignored(binary, test, needs)));
+            }
+        }
+    }
+    working.sort_by_key(|(turn, _)| *turn);
+    let mut lanes = vec![Lane {
+        jobs: working.into_iter().map(|(_, job)| job).collect(),
+        at_once: at_once(),
+    }];
+    lanes.extend(waiting.into_iter().map(alone));
+    (lanes, skipped)
+}
+
+/// The checks that compile once more, beside the tests: these mostly wait.
+pub fn checks() -> Lane {
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"];
+    let mut doc = check(&["doc", "--workspace", "--no-deps"]);
+    doc.command.env("RUSTDOCFLAGS", "-Dwarnings");
+    Lane {
+        jobs: vec![
+            check(&clippy),
+            doc,
+            check(&["test", "--workspace", "--doc"]),
+        ],
+        at_once: 1,
+    }
+}
+
+/// Tests mostly wait: for agents, for editors, for what must not come.
+fn at_once() -> usize {
+    4 * processors()
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(2, usize::from)
+}
+
+fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
+    let chosen = binary.tests.iter().filter(|test| args.chooses(test));
+    if !binary.is_of_modules {
+        let job = |test| (Turn::Others, job(binary, test, &["--exact", test]));
+        return chosen.map(|test| job(test.as_str())).collect();
+    }
+    if chosen.count() == 0 {
+        return Vec::new();
+    }
+    let threads = format!("--test-threads={}", processors());
+    let options: Vec<_> = [threads.as_str()]
+        .into_iter()
+        .chain(args.name.as_deref())
+        .collect();
+    vec![(Turn::Modules, job(binary, "", &options))]
+}
+
+fn ignored(binary: &Binary, test: &IgnoredTest, needs: &Needs) -> Job {
+    let mut job = job(binary, &test.test, &["--ignored", "--exact", &test.test]);
+    job.command.envs(needs.variables());
+    job
+}
+
+fn job(binary: &Binary, test: &str, options: &[&str]) -> Job {
+    Job {
+        title: format!("{} {test}", binary.title),
+        // What tests print is how they tell that they gave up.
+        command: binary.command(&[&["--show-output"], options].concat()),
+    }
+}
+
+fn check(arguments: &[&str]) -> Job {
+    Job {
+        title: format!("cargo {}", arguments.join(" ")),
+        command: cargo(arguments),
+    }
+}
+
+fn alone(job: Job) -> Lane {
+    Lane {
+        jobs: vec![job],
+        at_once: 1,
+    }
+}

@@ -1,0 +1,93 @@
+//! Jobs side by side: so many at once, the others as soon as one has ended.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+/// A process that runs tests.
+#[derive(Debug)]
+pub struct Job {
+    /// What people read of it.
+    pub title: String,
+    pub command: Command,
+}
+
+/// Jobs that are run in their order, so many at once. Lanes know nothing of each other.
+#[derive(Debug)]
+pub struct Lane {
+    pub jobs: Vec<Job>,
+    pub at_once: usize,
+}
+
+/// What it was.
+#[derive(Debug)]
+pub struct Ended {
+    pub title: String,
+    /// Whether it exited with success.
+    pub is_good: bool,
+    /// All that it printed.
+    pub output: String,
+    pub took: Duration,
+}
+
+/// Runs all lanes at once, and hands each job that has ended to `show`. Output is gathered in files
+/// below `folder`.
+pub fn run(
+    lanes: Vec<Lane>,
+    folder: &Path,
+    mut show: impl FnMut(Ended) -> Result<()>,
+) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let lanes: Vec<_> = lanes
+        .into_iter()
+        .map(|lane| (lane.at_once, Mutex::new(VecDeque::from(lane.jobs))))
+        .collect();
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for (lane, (at_once, jobs)) in lanes.iter().enumerate() {
+            for place in 0..*at_once {
+                let file = folder.join(format!("{lane}-{place}.txt"));
+                let sender = sender.clone();
+                let next = || {
+                    jobs.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .pop_front()
+                };
+                scope.spawn(move || {
+                    while let Some(job) = next() {
+                        if sender.send(run_one(job, &file)).is_err() {
+                            // Nobody reads results any more.
+                            return;
+                        }
+                    }
+                });
+            }
+        }
+        drop(sender);
+        receiver.into_iter().try_for_each(|ended| show(ended?))
+    })
+}
+
+/// Its output goes to a file: what a test leaves running would hold a pipe open.
+fn run_one(mut job: Job, file: &Path) -> Result<Ended> {
+    let started = Instant::now();
+    let cannot = || format!("cannot run {}", job.title);
+    let out = File::create(file).with_context(cannot)?;
+    let err = out.try_clone().with_context(cannot)?;
+    job.command.stdin(Stdio::null()).stdout(out).stderr(err);
+    let status = job.command.status().with_context(cannot)?;
+    let took = started.elapsed();
+    let output = fs::read(file).with_context(cannot)?;
+    Ok(Ended {
+        is_good: status.success(),
+        output: String::from_utf8_lossy(&output).into_owned(),
+        took,
+        title: job.title,
+    })
+}
