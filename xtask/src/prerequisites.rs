@@ -1,9 +1,11 @@
 //! What the tests with real parts need on the machine besides Rust, the npm packages and the
 //! editors, and how it gets there: on Debian, from its packages.
 
-use std::env;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, thread};
 
 /// What the Debian archive signs its lists with. On Debian itself it is always there.
 pub const DEBIAN_KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -64,7 +66,7 @@ pub fn ensure() -> Vec<Program> {
     };
     let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
     if !apt.knows(&packages) {
-        apt.run(&["update"]);
+        apt.update();
     }
     let install = ["install", "--yes", "--no-install-recommends"];
     apt.run(&[&install, &packages[..]].concat());
@@ -81,6 +83,9 @@ fn is_on_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
+
+/// In seconds: how long to wait until others have installed their packages.
+const LOCK_TIMEOUT: u32 = 600;
 
 /// Debian's package manager, with the right to use it.
 struct Apt {
@@ -106,6 +111,23 @@ impl Apt {
         command.output().is_ok_and(|output| output.status.success())
     }
 
+    /// Reads the lists anew. Their lock is one that apt does not wait for itself.
+    fn update(&self) {
+        for _ in 0..LOCK_TIMEOUT {
+            let output = self.command(&["update"]).output();
+            let said = output.map_or_else(
+                |error| error.to_string(),
+                |output| String::from_utf8_lossy(&output.stderr).into_owned(),
+            );
+            if !said.contains("Could not get lock") {
+                // What is missing afterwards is looked at, and named.
+                let _ = std::io::stderr().write_all(said.as_bytes());
+                return;
+            }
+            thread::sleep(Duration::from_secs(1));
+        }
+    }
+
     /// Does it; what it says, and why it fails, goes to standard error.
     fn run(&self, arguments: &[&str]) {
         // What is missing afterwards is looked at, and named.
@@ -122,6 +144,8 @@ impl Apt {
         };
         command
             .args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"])
+            // A machine that has just started often installs its own updates.
+            .args(["-o", &format!("DPkg::Lock::Timeout={LOCK_TIMEOUT}")])
             .args(arguments)
             .stdin(Stdio::null());
         command

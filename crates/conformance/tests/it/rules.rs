@@ -259,6 +259,7 @@ fn who_keeps_every_rule_passes_them_all() {
 }
 
 #[test]
+#[ignore = "takes two minutes: cargo xtask test"]
 fn who_breaks_a_rule_is_caught_by_its_row_and_by_no_other() {
     let is_breakable = |id: &&str| !UNBREAKABLE.iter().any(|(other, _)| other == id);
     let flaws = rules().map(|rule| rule.id).filter(is_breakable);
