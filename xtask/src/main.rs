@@ -2,6 +2,7 @@
 
 mod bench;
 mod editors;
+mod lua;
 mod npm;
 mod picture;
 mod prerequisites;
@@ -18,6 +19,7 @@ use clap::Parser;
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Task {
     Test(test::Args),
+    Format(lua::Args),
     Bench(bench::Args),
     #[command(hide = true)]
     BenchFloor(bench::floor::Args),
@@ -27,6 +29,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::Test(args) => test::run(&args),
+        Task::Format(args) => lua::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::BenchFloor(args) => bench::floor::run(&args),
         Task::Picture(args) => picture::run(&args),

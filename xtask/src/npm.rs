@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// What npm needs, and where it lies in the repository.
+/// What npm needs of the tests, and where it lies in the repository.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm");
 const MANIFEST: &str = "package.json";
 const LOCK: &str = "package-lock.json";
@@ -21,19 +21,32 @@ const STAMP: &str = "installed-lock.json";
 /// # Errors
 /// If npm is not there or fails; its own messages have gone to stderr by then.
 pub fn install(target_dir: &Path) -> Result<PathBuf> {
-    let source = Path::new(SOURCE);
-    let lock = read(&source.join(LOCK))?;
     let folder = std::path::absolute(target_dir.join("npm"))?;
+    install_locked(Path::new(SOURCE), &folder, put_node_on_path)?;
+    Ok(folder)
+}
+
+/// Installs what the manifest and the lock file in `source` say into `folder`, unless it is there
+/// already. `finish` does the rest.
+///
+/// # Errors
+/// As [`install`].
+pub fn install_locked(
+    source: &Path,
+    folder: &Path,
+    finish: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    let lock = read(&source.join(LOCK))?;
     let stamp = folder.join(STAMP);
     if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
-        return Ok(folder);
+        return Ok(());
     }
     // All of it: what an interrupted installation left would be taken for installed.
     if folder.exists() {
-        fs::remove_dir_all(&folder)
+        fs::remove_dir_all(folder)
             .with_context(|| format!("cannot remove {}", folder.display()))?;
     }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for name in [MANIFEST, LOCK] {
         let bytes = read(&source.join(name))?;
         let to = folder.join(name);
@@ -44,7 +57,7 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
     let status = Command::new("npm")
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
         .args(["--loglevel", "error"])
-        .current_dir(&folder)
+        .current_dir(folder)
         .stdout(std::io::stderr())
         .status()
         .context("npm did not start (Debian: the package npm)")?;
@@ -53,9 +66,8 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
         "npm install failed in {}: {status}",
         folder.display()
     );
-    put_node_on_path(&folder.join("node_modules"))?;
-    fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))?;
-    Ok(folder)
+    finish(&folder.join("node_modules"))?;
+    fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
 /// Puts the pinned Node among the packages' commands. Npm 9 (Debian's) loses that link again: the

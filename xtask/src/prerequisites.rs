@@ -17,11 +17,21 @@ pub struct Program {
     pub name: &'static str,
     /// The Debian package that brings it.
     pub package: &'static str,
-    /// Whether only tests with editors need it.
-    pub is_for_editors: bool,
+    pub user: User,
 }
 
-const PROGRAMS: [Program; 11] = [
+/// What a program is for: what misses one is skipped, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum User {
+    /// All tests with real parts.
+    Tests,
+    /// Those with editors.
+    Editors,
+    /// The checks of the Lua sources.
+    Lua,
+}
+
+const PROGRAMS: [Program; 12] = [
     program("tmux", "tmux"),
     // A terminal that answers no questions.
     program("script", "bsdutils"),
@@ -37,19 +47,23 @@ const PROGRAMS: [Program; 11] = [
     for_editors("dpkg-deb", "dpkg"),
     for_editors("patchelf", "patchelf"),
     for_editors(DEBIAN_KEYRING, "debian-archive-keyring"),
+    Program {
+        user: User::Lua,
+        ..program("luacheck", "lua-check")
+    },
 ];
 
 const fn program(name: &'static str, package: &'static str) -> Program {
     Program {
         name,
         package,
-        is_for_editors: false,
+        user: User::Tests,
     }
 }
 
 const fn for_editors(name: &'static str, package: &'static str) -> Program {
     Program {
-        is_for_editors: true,
+        user: User::Editors,
         ..program(name, package)
     }
 }
@@ -76,6 +90,18 @@ pub fn ensure() -> Vec<Program> {
 fn missing() -> Vec<Program> {
     let is_missing = |program: &Program| !is_on_path(program.name);
     PROGRAMS.into_iter().filter(is_missing).collect()
+}
+
+/// Of those that are missing, what this user misses, in words.
+pub fn none_missing(missing: &[Program], user: User) -> Result<(), String> {
+    let missing = missing.iter().filter(|program| program.user == user);
+    let named: Vec<String> = missing
+        .map(|program| format!("{} (Debian: {})", program.name, program.package))
+        .collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    Err(format!("needs {}", named.join(", ")))
 }
 
 /// True of an absolute path that is there, too: what it is joined to does not count.

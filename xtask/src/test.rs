@@ -15,6 +15,7 @@ use anyhow::{Result, bail};
 
 use self::binaries::Binary;
 use self::needs::Needs;
+pub use self::pool::Job;
 use self::run::Run;
 use crate::target_dir;
 
@@ -68,10 +69,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     match binaries {
         Some(binaries) => {
             let (mut lanes, skipped) = plan::tests(&binaries, args, &needs);
-            if is_whole {
-                lanes.push(plan::checks());
-            }
             run.skip(skipped);
+            if is_whole {
+                let (checks, skipped) = plan::checks(&needs)?;
+                lanes.push(checks);
+                run.skip(skipped);
+            }
             run.jobs(lanes, &target_dir().join("test-output"))?;
         }
         None => run.not_built(),

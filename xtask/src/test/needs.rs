@@ -4,16 +4,19 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use super::summary::IgnoredTest;
-use crate::prerequisites::Program;
-use crate::{editors, npm, prerequisites, target_dir};
+use crate::prerequisites::{User, none_missing};
+use crate::{editors, lua, npm, prerequisites, target_dir};
 
 /// What is there. What is not, in words.
 #[derive(Debug)]
 pub struct Needs {
+    are_left_out: bool,
     /// The folder of the npm packages, with all programs that tests run.
     npm: Result<PathBuf, String>,
     /// The folder of the editors: not every machine can have them.
     editors: Result<PathBuf, String>,
+    /// The checks of the Lua sources can run.
+    lua: Result<(), String>,
 }
 
 impl Needs {
@@ -21,31 +24,49 @@ impl Needs {
     pub fn left_out() -> Needs {
         let why = "left out".to_owned();
         Needs {
+            are_left_out: true,
             npm: Err(why.clone()),
-            editors: Err(why),
+            editors: Err(why.clone()),
+            lua: Err(why),
         }
     }
 
     /// Installs what is missing.
     pub fn install() -> Needs {
         let missing = prerequisites::ensure();
-        let (for_editors, for_all): (Vec<_>, Vec<_>) =
-            missing.iter().partition(|program| program.is_for_editors);
         let target = target_dir();
+        let npm = none_missing(&missing, User::Tests).and_then(|()| {
+            npm::install(&target).map_err(|error| format!("needs the npm packages: {error:#}"))
+        });
+        let lua = npm.clone().map(drop).and_then(|()| {
+            none_missing(&missing, User::Lua)?;
+            lua::install(&target).map_err(|error| format!("needs StyLua: {error:#}"))
+        });
+        let editors = none_missing(&missing, User::Editors).and_then(|()| {
+            editors::install(&target).map_err(|error| format!("needs the editors: {error:#}"))
+        });
         Needs {
-            npm: none_missing(&for_all).and_then(|()| {
-                npm::install(&target).map_err(|error| format!("needs the npm packages: {error:#}"))
-            }),
-            editors: none_missing(&for_editors).and_then(|()| {
-                editors::install(&target).map_err(|error| format!("needs the editors: {error:#}"))
-            }),
+            are_left_out: false,
+            npm,
+            editors,
+            lua,
         }
     }
 
     /// The first thing that is missing.
     pub fn missing(&self) -> Option<&str> {
         let missing = self.npm.as_ref().err().or(self.editors.as_ref().err());
-        missing.map(String::as_str)
+        missing.map(String::as_str).or(self.missing_for_lua())
+    }
+
+    /// Whether nothing was to be installed.
+    pub fn are_left_out(&self) -> bool {
+        self.are_left_out
+    }
+
+    /// What the checks of the Lua sources miss.
+    pub fn missing_for_lua(&self) -> Option<&str> {
+        self.lua.as_ref().err().map(String::as_str)
     }
 
     /// What this test misses.
@@ -68,15 +89,4 @@ impl Needs {
             .map(|(name, folder)| (name, folder.as_os_str()))
             .collect()
     }
-}
-
-fn none_missing(programs: &[&Program]) -> Result<(), String> {
-    if programs.is_empty() {
-        return Ok(());
-    }
-    let named: Vec<String> = programs
-        .iter()
-        .map(|program| format!("{} (Debian: {})", program.name, program.package))
-        .collect();
-    Err(format!("needs {}", named.join(", ")))
 }

@@ -1,13 +1,17 @@
 //! Which tests run, in which processes, and what goes beside what.
 
+use std::process::Command;
 use std::thread;
+
+use anyhow::Result;
 
 use super::Args;
 use super::binaries::Binary;
 use super::needs::Needs;
 use super::pool::{Job, Lane};
-use super::run::cargo;
+use super::run::{cargo, title};
 use super::summary::{IgnoredTest, Mark};
+use crate::{lua, root};
 
 /// The tests that do not run.
 #[derive(Debug, Default)]
@@ -63,28 +67,55 @@ pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Ski
     (lanes, skipped)
 }
 
-/// The checks that compile once more, beside the tests: these mostly wait.
-pub fn checks() -> Lane {
+/// The checks beside the tests, and what they miss. They compile all once more, while the tests mostly
+/// wait.
+pub fn checks(needs: &Needs) -> Result<(Lane, Skipped)> {
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"];
     let mut doc = check(&["doc", "--workspace", "--no-deps"]);
     doc.command.env("RUSTDOCFLAGS", "-Dwarnings");
-    Lane {
-        jobs: vec![
-            check(&clippy),
-            doc,
-            check(&["test", "--workspace", "--doc"]),
-        ],
-        at_once: 1,
+    let mut jobs = vec![
+        check(&clippy),
+        doc,
+        check(&["test", "--workspace", "--doc"]),
+    ];
+    let mut skipped = Skipped::default();
+    match needs.missing_for_lua() {
+        None => jobs.extend(lua::checks()?),
+        Some(_) if needs.are_left_out() => skipped.unnamed += 1,
+        Some(missing) => skipped.named.push(format!("the checks of Lua: {missing}")),
     }
+    Ok((Lane { jobs, at_once: 1 }, skipped))
 }
 
 /// Tests mostly wait: for agents, for editors, for what must not come.
 fn at_once() -> usize {
-    4 * processors()
+    (5 * processors()).min(MAX_AT_ONCE)
 }
+
+/// Agents take much memory.
+const MAX_AT_ONCE: usize = 20;
 
 fn processors() -> usize {
     thread::available_parallelism().map_or(2, usize::from)
+}
+
+/// A cargo command, in a process that leaves the processors to the tests.
+fn check(arguments: &[&str]) -> Job {
+    let cargo = cargo(arguments);
+    let command = if cfg!(unix) {
+        let mut nice = Command::new("nice");
+        nice.args(["-n", "15"])
+            .arg(cargo.get_program())
+            .args(arguments);
+        nice.current_dir(root());
+        nice
+    } else {
+        cargo
+    };
+    Job {
+        title: title(arguments),
+        command,
+    }
 }
 
 fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
@@ -115,13 +146,6 @@ fn job(binary: &Binary, test: &str, options: &[&str]) -> Job {
         title: format!("{} {test}", binary.title),
         // What tests print is how they tell that they gave up.
         command: binary.command(&[&["--show-output"], options].concat()),
-    }
-}
-
-fn check(arguments: &[&str]) -> Job {
-    Job {
-        title: format!("cargo {}", arguments.join(" ")),
-        command: cargo(arguments),
     }
 }
 

@@ -152,7 +152,8 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-fn title(arguments: &[&str]) -> String {
+/// What people would type.
+pub fn title(arguments: &[&str]) -> String {
     format!("cargo {}", arguments.join(" "))
 }
 
