@@ -15,10 +15,12 @@ local long = {}
 
 --- Makes control characters visible: an escape becomes `^[`. Line breaks stay.
 function M.visible(text)
-  return (tostring(text):gsub("[%z\1-\9\11-\31\127]", function(char)
-    local byte = char:byte()
-    return byte == 127 and "^?" or "^" .. string.char(byte + 64)
-  end))
+  return (
+    tostring(text):gsub("[%z\1-\9\11-\31\127]", function(char)
+      local byte = char:byte()
+      return byte == 127 and "^?" or "^" .. string.char(byte + 64)
+    end)
+  )
 end
 
 local function say(text, level)

@@ -32,7 +32,9 @@ end
 --- Reading a file in the middle of a command line or of a half typed command would disturb.
 local function is_busy()
   local mode = vim.api.nvim_get_mode()
-  return mode.blocking or mode.mode:find("^[cr!]") ~= nil or mode.mode:find("^no") ~= nil
+  return mode.blocking
+    or mode.mode:find("^[cr!]") ~= nil
+    or mode.mode:find("^no") ~= nil
     or vim.fn.getcmdwintype() ~= ""
 end
 
@@ -115,11 +117,15 @@ end
 function schedule_look(after)
   delay = after
   timer = timer or vim.loop.new_timer()
-  timer:start(math.floor(after), 0, vim.schedule_wrap(function()
-    if timer then
-      tick()
-    end
-  end))
+  timer:start(
+    math.floor(after),
+    0,
+    vim.schedule_wrap(function()
+      if timer then
+        tick()
+      end
+    end)
+  )
   timer:unref()
 end
 

@@ -59,8 +59,7 @@ local function command_of(agent)
     error({ message = ("%s. Hint: :Pillion run %s"):format(problem, table.concat(names, "|")) })
   end
   if vim.fn.executable(command[1]) == 0 then
-    local how = packages[agent] and ("npm install -g " .. packages[agent])
-      or ("see the option agents.%s"):format(agent)
+    local how = packages[agent] and ("npm install -g " .. packages[agent]) or ("see the option agents.%s"):format(agent)
     error({ message = ("%s is not installed: %s"):format(command[1], how) })
   end
   return command
@@ -236,10 +235,14 @@ local function open(agent, number, arguments)
   local cwd = require("pillion.roots").for_terminal()
   if type(provider) == "function" then
     local details = { agent = agent, number = number, cwd = cwd }
-    provider(command, require("pillion.environment").get(), vim.tbl_extend("error", details, {
-      split_side = options().split_side,
-      split_width_percentage = options().split_width_percentage,
-    }))
+    provider(
+      command,
+      require("pillion.environment").get(),
+      vim.tbl_extend("error", details, {
+        split_side = options().split_side,
+        split_width_percentage = options().split_width_percentage,
+      })
+    )
     return
   end
   local session = { agent = agent, number = number, arguments = arguments, cwd = cwd }

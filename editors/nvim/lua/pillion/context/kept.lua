@@ -25,14 +25,16 @@ local on_change = function() end
 
 local function keep(text, place, is_held)
   local buf = vim.api.nvim_get_current_buf()
-  kept = text and {
-    buf = buf,
-    win = vim.api.nvim_get_current_win(),
-    tick = vim.api.nvim_buf_get_changedtick(buf),
-    text = text,
-    place = place,
-    is_held = is_held,
-  } or nil
+  kept = text
+      and {
+        buf = buf,
+        win = vim.api.nvim_get_current_win(),
+        tick = vim.api.nvim_buf_get_changedtick(buf),
+        text = text,
+        place = place,
+        is_held = is_held,
+      }
+    or nil
 end
 
 --- Selecting begins.

@@ -73,7 +73,12 @@ local function of_user_command(name, argument, depth)
   local command = vim.api.nvim_buf_get_commands(0, {})[name] or vim.api.nvim_get_commands({})[name]
   -- Of a command in Lua, Neovim 0.7 knows the description.
   local definition = command and command.definition:gsub("%b<>", "")
-  if definition and depth < MAX_DEPTH and definition:find("^[%a! ]+$") and #vim.split(vim.trim(definition), " +") <= MAX_WORDS then
+  if
+    definition
+    and depth < MAX_DEPTH
+    and definition:find("^[%a! ]+$")
+    and #vim.split(vim.trim(definition), " +") <= MAX_WORDS
+  then
     return M.kind(vim.trim(definition) .. " " .. argument, depth + 1)
   end
 end
@@ -121,7 +126,7 @@ local function file_of(argument)
     before = argument
     argument = argument:gsub("^%+%+%S*%s*", "")
   until argument == before
-  argument = ("\n" .. argument):gsub("([^\\])[|\"].*", "%1")
+  argument = ("\n" .. argument):gsub('([^\\])[|"].*', "%1")
   return vim.trim(argument)
 end
 

@@ -212,8 +212,21 @@ end
 --- When other plugins put theirs into the same lines. Ours comes after theirs, since they were there
 --- before, and nobody sees theirs.
 local TAKEN_OVER = {
-  "BufEnter", "BufWinEnter", "BufWritePost", "CursorHold", "CursorMoved", "CursorMovedI", "DiagnosticChanged",
-  "FileType", "InsertEnter", "InsertLeave", "ModeChanged", "TabEnter", "TextChanged", "TextChangedI", "VimResized",
+  "BufEnter",
+  "BufWinEnter",
+  "BufWritePost",
+  "CursorHold",
+  "CursorMoved",
+  "CursorMovedI",
+  "DiagnosticChanged",
+  "FileType",
+  "InsertEnter",
+  "InsertLeave",
+  "ModeChanged",
+  "TabEnter",
+  "TextChanged",
+  "TextChangedI",
+  "VimResized",
 }
 
 --- Keeps the labels of the pending diffs.
@@ -235,7 +248,10 @@ end
 --- Says that what the person looks at is another proposal now.
 function M.announce_anew(diff, is_over_edits)
   local hint = is_over_edits and "; u restores your edits" or ""
-  notify.unasked("info", ("%s has a newer proposal: %s%s"):format(diff.agent, vim.fn.fnamemodify(M.path(diff), ":t"), hint))
+  notify.unasked(
+    "info",
+    ("%s has a newer proposal: %s%s"):format(diff.agent, vim.fn.fnamemodify(M.path(diff), ":t"), hint)
+  )
 end
 
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.

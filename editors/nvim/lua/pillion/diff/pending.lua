@@ -96,12 +96,18 @@ local function rescue(diff)
   end
   if diff.is_orphan then
     local buf = proposal.rescue(diff)
-    notify.unasked("warn", ("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
+    notify.unasked(
+      "warn",
+      ("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf)
+    )
   elseif diff.keeps_edits then
     local buf = proposal.rescue(diff)
     -- Neovim quits over it.
     vim.bo[buf].modified = false
-    notify.unasked("warn", ("rejected %s; your edits are in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf))
+    notify.unasked(
+      "warn",
+      ("rejected %s; your edits are in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf)
+    )
   end
 end
 

@@ -38,7 +38,10 @@ local function say_what_waits(pending)
     is_saying = false
     local diffs = pending.sorted()
     if #diffs == 1 then
-      notify.unasked("warn", ("%s's change to %s is pending: :qa! rejects it"):format(diffs[1].agent, label.path(diffs[1])))
+      notify.unasked(
+        "warn",
+        ("%s's change to %s is pending: :qa! rejects it"):format(diffs[1].agent, label.path(diffs[1]))
+      )
     elseif #diffs > 1 then
       notify.unasked("warn", ("%d diffs are pending: :PillionDiffs lists them, :qa! rejects them"):format(#diffs))
     end

@@ -25,7 +25,11 @@ end
 --- Whether a window belongs to the view of `diff`.
 function M.has_window(diff, win)
   local windows = diff.windows or {}
-  return win == windows.left or win == windows.right or win == windows.terminal or win == windows.hint or vim.api.nvim_win_get_buf(win) == diff.right
+  return win == windows.left
+    or win == windows.right
+    or win == windows.terminal
+    or win == windows.hint
+    or vim.api.nvim_win_get_buf(win) == diff.right
 end
 
 --- Whether the proposal is in some window.

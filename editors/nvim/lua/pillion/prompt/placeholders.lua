@@ -87,17 +87,19 @@ end
 --- Puts in what the placeholders stand for. Nothing that is put in is looked at again. `is_strict`:
 --- a placeholder that nobody knows is an error.
 function M.fill(words, subject, folder, is_strict)
-  return (words:gsub("{(%l+)}", function(name)
-    local value = values[name]
-    if value then
-      return value(subject, folder)
-    elseif is_strict then
-      local known = vim.tbl_keys(values)
-      table.sort(known)
-      local hint = "{" .. table.concat(known, "}, {") .. "}"
-      error({ message = ("unknown placeholder {%s}. Hint: use one of %s"):format(name, hint) })
-    end
-  end))
+  return (
+    words:gsub("{(%l+)}", function(name)
+      local value = values[name]
+      if value then
+        return value(subject, folder)
+      elseif is_strict then
+        local known = vim.tbl_keys(values)
+        table.sort(known)
+        local hint = "{" .. table.concat(known, "}, {") .. "}"
+        error({ message = ("unknown placeholder {%s}. Hint: use one of %s"):format(name, hint) })
+      end
+    end)
+  )
 end
 
 return M

@@ -52,7 +52,7 @@ end
 
 --- As it has to be typed: blanks and backslashes are part of the word, and nothing ends the command.
 local function typed(word)
-  return (word:gsub("[ \t\\|\"]", "\\%0"))
+  return (word:gsub('[ \t\\|"]', "\\%0"))
 end
 
 --- The words that continue `lead`, which is as it was typed.

@@ -47,13 +47,21 @@ end
 function M.of(call)
   if end_selecting() or (call.range > 0 and is_selected(call)) then
     local first, last = vim.fn.line("'<"), vim.fn.line("'>")
-    return { first = first, last = last, read = function()
-      return text_of(selection())
-    end }
+    return {
+      first = first,
+      last = last,
+      read = function()
+        return text_of(selection())
+      end,
+    }
   elseif call.range > 0 then
-    return { first = call.line1, last = call.line2, read = function()
-      return text_of(vim.api.nvim_buf_get_lines(0, call.line1 - 1, call.line2, false), true)
-    end }
+    return {
+      first = call.line1,
+      last = call.line2,
+      read = function()
+        return text_of(vim.api.nvim_buf_get_lines(0, call.line1 - 1, call.line2, false), true)
+      end,
+    }
   end
 end
 
