@@ -15,9 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 pub(crate) use self::answer::Answer;
-use self::answer::{
-    Error, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Success, ToolResult, write_push,
-};
+use self::answer::{Error, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Success, write_push};
 use self::calls::Calls;
 pub(crate) use self::message::{Message, Request, RequestId};
 use crate::event::{Event, Events};
@@ -178,8 +176,7 @@ impl Mcp {
         };
         let stopping = || Error::new(INTERNAL_ERROR, "the companion is stopping");
         self.events.send(event).map_err(|_| stopping())?;
-        let outcome = answer.await.map_err(|_| stopping())?;
-        Ok(Success::Tool(ToolResult::new(outcome)))
+        answer.await.map(Success::Tool).map_err(|_| stopping())
     }
 
     /// The loop may be gone while the last requests are answered.

@@ -1,12 +1,8 @@
 //! What goes back to an agent, written as one JSON-RPC message into the buffer that is sent. A text is
 //! in it once, however often it is quoted.
 
-use std::fmt;
-use std::io;
-
 use pillion_protocol::context::CONTEXT_UPDATE;
-use pillion_protocol::diff::ClosedContent;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::message::{Malformed, RequestId};
@@ -30,33 +26,14 @@ pub(crate) struct Answer {
 }
 
 /// What a request came to.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 pub(super) enum Success {
     Value(Value),
     Tool(ToolResult),
 }
 
 /// What a tool came to: a call that fails is a result, too (C5.2).
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ToolResult {
-    content: Vec<Content>,
-    is_error: bool,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "camelCase")]
-enum Content {
-    Text {
-        text: String,
-    },
-    #[serde(rename = "text")]
-    Json {
-        #[serde(serialize_with = "as_json_text")]
-        text: ClosedContent,
-    },
-}
+pub(super) type ToolResult = Result<diffs::Answer, String>;
 
 /// Why there is no result.
 #[derive(Debug, Serialize)]
@@ -94,49 +71,22 @@ impl Answer {
 
     /// Writes it to the end of `out`.
     pub(crate) fn write_to(&self, out: &mut Vec<u8>) {
-        #[derive(Serialize)]
-        struct Response<'a> {
-            jsonrpc: &'static str,
-            id: &'a Option<RequestId>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            result: Option<&'a Success>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            error: Option<&'a Error>,
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        write_json(out, &self.id);
+        match &self.outcome {
+            Ok(success) => {
+                out.extend_from_slice(br#","result":"#);
+                match success {
+                    Success::Value(value) => write_json(out, value),
+                    Success::Tool(result) => write_tool_result(out, result),
+                }
+            }
+            Err(error) => {
+                out.extend_from_slice(br#","error":"#);
+                write_json(out, error);
+            }
         }
-        if let Ok(Success::Tool(result)) = &self.outcome {
-            out.reserve(result.size_hint());
-        }
-        let response = Response {
-            jsonrpc: "2.0",
-            id: &self.id,
-            result: self.outcome.as_ref().ok(),
-            error: self.outcome.as_ref().err(),
-        };
-        write_json(out, &response);
-    }
-}
-
-impl ToolResult {
-    pub(super) fn new(outcome: Result<diffs::Answer, String>) -> Self {
-        let is_error = outcome.is_err();
-        let content = match outcome {
-            Ok(diffs::Answer::Closed(content)) => vec![Content::Json {
-                text: ClosedContent { content },
-            }],
-            Ok(_) => Vec::new(),
-            Err(reason) => vec![Content::Text { text: reason }],
-        };
-        Self { content, is_error }
-    }
-
-    /// About how many bytes it takes: text with some line ends and quotes.
-    fn size_hint(&self) -> usize {
-        let texts = self.content.iter().map(|content| match content {
-            Content::Text { text } => text.len(),
-            Content::Json { text } => text.content.len(),
-        });
-        let size: usize = texts.sum();
-        size + size / 8 + 256
+        out.push(b'}');
     }
 }
 
@@ -148,6 +98,57 @@ impl Error {
             data: None,
         }
     }
+}
+
+fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
+    const BLOCK: &[u8] = br#"{"content":[{"type":"text","text":"#;
+    match result {
+        Ok(diffs::Answer::Closed(content)) => {
+            // About what it takes: text with some line ends and quotes.
+            out.reserve(content.len() + content.len() / 8 + 256);
+            out.extend_from_slice(BLOCK);
+            write_closed_content(out, content);
+            out.extend_from_slice(br#"}],"isError":false}"#);
+        }
+        Ok(_) => out.extend_from_slice(br#"{"content":[],"isError":false}"#),
+        Err(reason) => {
+            out.extend_from_slice(BLOCK);
+            write_json(out, reason);
+            out.extend_from_slice(br#"}],"isError":true}"#);
+        }
+    }
+}
+
+/// Writes the JSON text that holds the JSON of a `ClosedContent` (C5.5), without making the latter
+/// first: it may be a whole file.
+fn write_closed_content(out: &mut Vec<u8>, content: &str) {
+    out.extend_from_slice(br#""{\"content\":\""#);
+    let mut rest = content.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| is_escaped(*byte)) {
+        out.extend_from_slice(&rest[..at]);
+        match rest[at] {
+            b'"' => out.extend_from_slice(br#"\\\""#),
+            b'\\' => out.extend_from_slice(br"\\\\"),
+            b'\n' => out.extend_from_slice(br"\\n"),
+            b'\r' => out.extend_from_slice(br"\\r"),
+            b'\t' => out.extend_from_slice(br"\\t"),
+            0x08 => out.extend_from_slice(br"\\b"),
+            0x0c => out.extend_from_slice(br"\\f"),
+            control => {
+                let hex = |digit| char::from_digit(digit, 16).map_or(b'0', |digit| digit as u8);
+                out.extend_from_slice(br"\\u00");
+                out.extend([u32::from(control) >> 4, u32::from(control) & 15].map(hex));
+            }
+        }
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.extend_from_slice(br#"\"}""#);
+}
+
+/// Whether JSON writes a byte of a text in another way.
+fn is_escaped(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
 /// Writes a push to the end of `out`, as a notification.
@@ -184,33 +185,6 @@ fn write_json(out: &mut Vec<u8>, message: &impl Serialize) {
     written.expect("messages are strings and numbers, and memory takes them");
 }
 
-/// Serializes a value as a text that holds its JSON, without making that text first.
-fn as_json_text<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    struct Json<'a, T>(&'a T);
-
-    impl<T: Serialize> fmt::Display for Json<'_, T> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            serde_json::to_writer(ToFormatter(f), self.0).map_err(|_| fmt::Error)
-        }
-    }
-
-    struct ToFormatter<'a, 'b>(&'a mut fmt::Formatter<'b>);
-
-    impl io::Write for ToFormatter<'_, '_> {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let text = str::from_utf8(bytes).map_err(io::Error::other)?;
-            self.0.write_str(text).map_err(io::Error::other)?;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    serializer.collect_str(&Json(value))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -223,9 +197,9 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    fn tool(outcome: Result<diffs::Answer, String>) -> Answer {
+    fn tool(outcome: ToolResult) -> Answer {
         let id = RequestId::new(json!("two")).unwrap();
-        Answer::new(id, Ok(Success::Tool(ToolResult::new(outcome))))
+        Answer::new(id, Ok(Success::Tool(outcome)))
     }
 
     #[test]
