@@ -14,6 +14,9 @@ use super::refusal::Refusal;
 /// The largest body, in bytes: the longest content may double its size as a JSON string.
 const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
 
+/// How much memory is taken before a body arrives, if it announces as much.
+const MAX_AHEAD: usize = 16 * 1024 * 1024;
+
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -24,11 +27,13 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Vec<u8>, Refusal> {
     let announced = headers
         .get(CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MAX_BODY as u64) {
+        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok())
+        .unwrap_or_default();
+    if announced > MAX_BODY {
         return Err(too_long());
     }
-    match tokio::time::timeout(BODY_TIMEOUT, collect(body)).await {
+    let bytes = Vec::with_capacity(announced.min(MAX_AHEAD));
+    match tokio::time::timeout(BODY_TIMEOUT, collect(body, bytes)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
@@ -44,9 +49,11 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Vec<u8>,
 
 /// Copies what arrives into one piece. Each chunk, however small, would keep a buffer of the
 /// connection alive.
-async fn collect(body: Incoming) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+async fn collect(
+    body: Incoming,
+    mut bytes: Vec<u8>,
+) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let mut body = Limited::new(body, MAX_BODY);
-    let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         if let Ok(data) = frame?.into_data() {
             bytes.extend_from_slice(&data);
