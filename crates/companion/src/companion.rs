@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use std::{io, iter, thread};
 
 use pillion_discovery::tokens::{RandomError, random_token};
@@ -10,7 +11,7 @@ use pillion_discovery::{Environment, Tokens};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{File, IdeInfo, Outcome, Token};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::editor::{DiffId, Editor};
 use crate::endpoint::{self, Guard};
@@ -21,6 +22,9 @@ use crate::mcp::Mcp;
 use crate::presence::{Identity, Presence, PublishError};
 use crate::sessions::Sessions;
 use crate::signals::Signals;
+
+/// How long connections may take to end when the companion stops: an agent may read slowly.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// What a companion needs to know to start.
 #[derive(Debug, Clone)]
@@ -266,16 +270,19 @@ impl Prepared {
         inbox: mpsc::UnboundedReceiver<Event>,
     ) {
         let sessions = Sessions::default();
+        let (stop, stopping) = oneshot::channel();
         let server = endpoint::serve(
             self.listener,
             Guard::new(self.port, self.tokens, self.control_token),
             Mcp::new(sessions.clone(), events.clone()),
             events.clone(),
+            stopping,
         );
         let server = tokio::spawn(server);
         let main_loop = MainLoop::new(editor, events, sessions, self.presence, self.losses);
         main_loop.run(inbox, self.signals).await;
-        server.abort();
+        let _ = stop.send(());
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
     }
 }
 

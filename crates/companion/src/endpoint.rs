@@ -19,6 +19,7 @@ use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use pillion_protocol::MCP_PATH;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 pub(crate) use self::guard::Guard;
 use self::refusal::Refusal;
@@ -48,12 +49,13 @@ pub(crate) async fn bind() -> io::Result<(TcpListener, u16)> {
     Ok((listener, port))
 }
 
-/// Serves until the task is dropped.
+/// Serves until it is told to stop; ends when every connection has.
 pub(crate) fn serve(
     listener: TcpListener,
     guard: Guard,
     mcp: Mcp,
     events: Events,
+    stopping: oneshot::Receiver<()>,
 ) -> impl Future<Output = ()> + Send + 'static {
     let shared = Shared {
         guard,
@@ -61,7 +63,7 @@ pub(crate) fn serve(
         events,
         looks: Lane::new(on_disk::MAX_LOOKS),
     };
-    server::serve(listener, Arc::new(shared))
+    server::serve(listener, Arc::new(shared), stopping)
 }
 
 /// Answers a request that came on this wire.

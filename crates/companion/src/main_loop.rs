@@ -369,15 +369,12 @@ impl MainLoop {
         self.perform(actions);
         self.editor.stopped();
         let outboxes = self.sessions.outboxes();
-        let is_delivered = || outboxes.iter().all(|outbox| outbox.is_delivered());
-        let farewell = async {
-            while !is_delivered() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+        let delivered = async {
+            for outbox in &outboxes {
+                outbox.delivered().await;
             }
-            // What was taken from an outbox still has to get into the socket.
-            tokio::time::sleep(Duration::from_millis(20)).await;
         };
-        let _ = tokio::time::timeout(SHUTDOWN_GRACE, farewell).await;
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, delivered).await;
         for session in self.sessions.ids() {
             self.lose_undelivered(&session);
             self.sessions.forget(&session);

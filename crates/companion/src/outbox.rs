@@ -39,7 +39,8 @@ pub(crate) struct Delivery {
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
-    /// Signals that there is something to take, or that another stream is the newest.
+    /// Signals that there is something to take, that another stream is the newest, or that what was
+    /// taken is sent.
     changed: watch::Sender<()>,
 }
 
@@ -117,8 +118,16 @@ impl Outbox {
             .collect()
     }
 
-    /// Whether every outcome is with the system.
-    pub(crate) fn is_delivered(&self) -> bool {
+    /// Waits until every outcome is with the system.
+    pub(crate) async fn delivered(&self) {
+        let mut changed = self.changed.subscribe();
+        while !self.is_delivered() {
+            // The sender lives here.
+            let _ = changed.changed().await;
+        }
+    }
+
+    fn is_delivered(&self) -> bool {
         let queue = self.lock();
         let is_sent = |sent: &InFlight| sent.mark.sent_at().is_some();
         queue.outcomes.is_empty() && queue.in_flight.iter().all(is_sent)
@@ -219,9 +228,15 @@ impl Stream {
         }
         let delivery = queue.outcomes.pop_front()?;
         if let Some(wire) = &self.wire {
+            let outbox = Arc::downgrade(&self.outbox);
+            let mark = wire.mark(move || {
+                if let Some(outbox) = outbox.upgrade() {
+                    outbox.changed.send_replace(());
+                }
+            });
             queue.in_flight.push(InFlight {
                 delivery: delivery.clone(),
-                mark: wire.mark(),
+                mark,
                 is_answered: false,
             });
         }
@@ -447,6 +462,24 @@ mod tests {
         wire.sent(10);
         wire.flushed();
         assert_eq!(outbox.take_undelivered(), []);
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_for_delivery_waits_until_the_system_has_it() {
+        let outbox = Arc::new(Outbox::default());
+        outbox.delivered().await;
+        outbox.push_outcome(rejection("/a"));
+        let waiting = tokio::spawn({
+            let outbox = Arc::clone(&outbox);
+            async move { outbox.delivered().await }
+        });
+        let (stream, wire) = wired(&outbox);
+        assert!(stream.take().is_some());
+        wire.sent(10);
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished(), "it is not flushed");
+        wire.flushed();
+        waiting.await.unwrap();
     }
 
     #[test]

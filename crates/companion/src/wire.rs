@@ -15,11 +15,13 @@ pub(crate) struct Wire {
 #[derive(Default)]
 struct State {
     sent: u64,
-    /// The marks on what is not sent yet.
-    unsent: Vec<Arc<OnceLock<Sent>>>,
+    /// The marks on what is not sent yet, and who wants to know when it is.
+    unsent: Vec<(Arc<OnceLock<Sent>>, Watcher)>,
     end: Option<End>,
-    watchers: Vec<Box<dyn FnOnce() + Send>>,
+    watchers: Vec<Watcher>,
 }
+
+type Watcher = Box<dyn FnOnce() + Send>;
 
 /// Where a mark is in what was sent, and since when that was with the system.
 #[derive(Debug, Clone, Copy)]
@@ -56,10 +58,11 @@ pub(crate) enum Fate {
 
 impl Wire {
     /// Marks the end of what is about to be sent: whatever is handed to the connection before it
-    /// is flushed next.
-    pub(crate) fn mark(self: &Arc<Self>) -> Mark {
+    /// is flushed next. Then `on_sent` is called.
+    pub(crate) fn mark(self: &Arc<Self>, on_sent: impl FnOnce() + Send + 'static) -> Mark {
         let sent = Arc::new(OnceLock::new());
-        self.lock().unsent.push(Arc::clone(&sent));
+        let unsent = (Arc::clone(&sent), Box::new(on_sent) as Watcher);
+        self.lock().unsent.push(unsent);
         let wire = Arc::clone(self);
         Mark { wire, sent }
     }
@@ -76,8 +79,11 @@ impl Wire {
             return;
         }
         let (position, at) = (state.sent, Instant::now());
-        for mark in state.unsent.drain(..) {
+        let unsent = std::mem::take(&mut state.unsent);
+        drop(state);
+        for (mark, on_sent) in unsent {
             let _ = mark.set(Sent { position, at });
+            on_sent();
         }
     }
 
@@ -146,7 +152,7 @@ mod tests {
     fn two_sent() -> (Arc<Wire>, [Mark; 2]) {
         let wire = Arc::new(Wire::default());
         let marks = [(); 2].map(|()| {
-            let mark = wire.mark();
+            let mark = wire.mark(|| {});
             wire.sent(10);
             wire.flushed();
             mark
@@ -176,7 +182,7 @@ mod tests {
     #[test]
     fn what_never_left_is_lost() {
         let wire = Arc::new(Wire::default());
-        let mark = wire.mark();
+        let mark = wire.mark(|| {});
         wire.sent(5);
         assert_eq!(mark.sent_at(), None, "half of it");
         wire.end(0, false);

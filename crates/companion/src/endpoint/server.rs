@@ -10,7 +10,9 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 
 use super::Shared;
 use super::socket::Socket;
@@ -27,15 +29,25 @@ const MAX_BUFFER: usize = 64 * 1024;
 /// How long nobody is accepted when the system has no descriptor left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
-/// Serves until it is dropped.
-pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+/// Serves until it is told to stop; ends when every connection has.
+pub(super) async fn serve(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    mut stopping: oneshot::Receiver<()>,
+) {
     let strangers = Strangers::new();
+    let connections = GracefulShutdown::new();
     loop {
-        match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = &mut stopping => break,
+        };
+        match accepted {
             Ok((stream, _)) => {
                 let stranger = Stranger::new(&strangers);
                 let number = stranger.number();
-                let connection = serve_one(stream, stranger, Arc::clone(&shared));
+                let connection =
+                    serve_one(stream, stranger, Arc::clone(&shared), connections.watcher());
                 let task = tokio::spawn(connection);
                 strangers.add(number, task.abort_handle());
                 // Whoever came before is heard before the next one is let in.
@@ -49,9 +61,11 @@ pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
             }
         }
     }
+    drop(listener);
+    connections.shutdown().await;
 }
 
-async fn serve_one(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>) {
+async fn serve_one(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>, watcher: Watcher) {
     let wire = Arc::new(Wire::default());
     let socket = TokioIo::new(Socket::new(stream, Arc::clone(&wire)));
     let service = service_fn(|request| {
@@ -63,7 +77,7 @@ async fn serve_one(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>) {
     });
     let mut http = http1::Builder::new();
     http.max_buf_size(MAX_BUFFER);
-    let mut connection = pin!(http.serve_connection(socket, service));
+    let mut connection = pin!(watcher.watch(http.serve_connection(socket, service)));
     tokio::select! {
         // Clients come and go as they like.
         _ = &mut connection => return,
