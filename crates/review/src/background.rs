@@ -7,51 +7,28 @@ use terminal_colorsaurus::{Color, QueryOptions, color_palette};
 /// How long a terminal may take to say which background it has.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The luminance that looks half as bright as white: L* is 50.
-const MIDDLE: f64 = 0.184_186_518_512_4;
-
 /// Asks the terminal. One that does not say has a dark background.
 pub fn is_dark() -> bool {
     let mut options = QueryOptions::default();
     options.timeout = ANSWER_TIMEOUT;
     color_palette(options).map_or(true, |palette| {
-        is_darker(
-            luminance(&palette.background),
-            luminance(&palette.foreground),
-        )
+        is_darker(luma(&palette.background), luma(&palette.foreground))
     })
 }
 
 /// Whether a background is dark, seen beside its foreground.
-fn is_darker(background: f64, foreground: f64) -> bool {
+fn is_darker(background: u32, foreground: u32) -> bool {
+    const MIDDLE: u32 = u16::MAX as u32 / 2;
     background < foreground || (background == foreground && background <= MIDDLE)
 }
 
-/// How much light a colour of sRGB gives, from 0 to 1.
+/// How bright a colour looks, as television reckons it: up to `u16::MAX`.
 ///
-/// The crate that asks the terminal could tell, but with `powf`. That alone would make every command
+/// The lightness that the crate knows is worked out with `powf`, which alone would make every command
 /// load the system's library of mathematics at its start.
-fn luminance(color: &Color) -> f64 {
-    0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b)
-}
-
-/// One channel without its gamma.
-fn linear(channel: u16) -> f64 {
-    let value = f64::from(channel) / f64::from(u16::MAX);
-    if value <= 0.04045 {
-        return value / 12.92;
-    }
-    // To the power of 2.4.
-    let base = (value + 0.055) / 1.055;
-    base * base * fifth_root(base * base)
-}
-
-/// The fifth root of a number from 0.008 to 1, by Newton's method.
-fn fifth_root(number: f64) -> f64 {
-    // Ten steps from the far end of that range are enough for every digit.
-    (0..10).fold(1.0, |root: f64, _| {
-        root - (root - number / (root * root * root * root)) / 5.0
-    })
+fn luma(color: &Color) -> u32 {
+    let [r, g, b] = [color.r, color.g, color.b].map(u32::from);
+    (2126 * r + 7152 * g + 722 * b) / 10_000
 }
 
 #[cfg(test)]
@@ -59,57 +36,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fifth_root_is_exact_to_the_last_digits() {
-        for number in [0.008_18, 0.05, 0.1, 0.25, 0.5, 0.9, 1.0] {
-            let error = fifth_root(number) / f64::powf(number, 0.2) - 1.0;
-            assert!(error.abs() < 1e-14, "{number}: off by {error}");
-        }
-    }
-
-    #[test]
-    fn colours_are_ordered_as_they_are_perceived() {
-        let steps = || (0..=u16::MAX).step_by(usize::from(u16::MAX) / 15);
-        let mut colors = Vec::new();
-        for (r, g, b) in
-            steps().flat_map(|r| steps().flat_map(move |g| steps().map(move |b| (r, g, b))))
-        {
-            let color = Color::rgb(r, g, b);
-            colors.push((color.perceived_lightness(), luminance(&color), color));
-        }
-        assert_eq!(colors.len(), 4096);
-        colors.sort_by(|one, other| one.0.total_cmp(&other.0));
-        for pair in colors.windows(2) {
-            let [(darker, less, one), (lighter, more, other)] = pair else {
-                unreachable!("windows of two");
-            };
-            // The lightness has the precision of an `f32`.
-            assert!(
-                less < more || lighter - darker < 1e-5,
-                "{one:?} {darker} {less}, {other:?} {lighter} {more}"
-            );
+    fn grounds_of_known_themes_are_told_apart() {
+        let color = |hex: u32| {
+            let channel = |shift: u32| (hex >> shift & 0xff) as u16 * 0x101;
+            luma(&Color::rgb(channel(16), channel(8), channel(0)))
+        };
+        // Background and foreground: Solarized, Gruvbox, Dracula, Nord, One Light, plain ones.
+        for (dark, light) in [
+            (0x00_2b36, 0x83_9496),
+            (0x28_2828, 0xeb_dbb2),
+            (0x28_2a36, 0xf8_f8f2),
+            (0x2e_3440, 0xd8_dee9),
+            (0x65_7b83, 0xfd_f6e3),
+            (0x38_3a42, 0xfa_fafa),
+            (0x00_0000, 0xff_ffff),
+            (0x00_00ff, 0xff_ff00),
+        ] {
+            assert!(is_darker(color(dark), color(light)), "{dark:06x}");
+            assert!(!is_darker(color(light), color(dark)), "{light:06x}");
         }
     }
 
     #[test]
     fn without_contrast_the_middle_decides() {
-        for grey in 0..=u16::MAX {
-            let color = Color::rgb(grey, grey, grey);
-            let lightness = color.perceived_lightness();
-            let luminance = luminance(&color);
-            assert!(
-                is_darker(luminance, luminance) == (lightness <= 0.5)
-                    || (lightness - 0.5).abs() < 1e-5,
-                "{grey}: {lightness}, {luminance}"
-            );
+        let grey = |value| luma(&Color::rgb(value, value, value));
+        for value in [0, 0x5555, 0x7fff] {
+            assert!(is_darker(grey(value), grey(value)), "{value:x}");
         }
-    }
-
-    #[test]
-    fn the_foreground_decides_first() {
-        let [black, grey, white] =
-            [0, 0x8000, u16::MAX].map(|channel| luminance(&Color::rgb(channel, channel, channel)));
-        assert!(is_darker(black, white) && is_darker(black, grey) && is_darker(grey, white));
-        assert!(!is_darker(white, black) && !is_darker(grey, black) && !is_darker(white, grey));
-        assert!(is_darker(black, black) && !is_darker(white, white));
+        for value in [0x8000, 0xaaaa, u16::MAX] {
+            assert!(!is_darker(grey(value), grey(value)), "{value:x}");
+        }
     }
 }
