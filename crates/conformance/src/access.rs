@@ -5,213 +5,72 @@ use pillion_http::Method;
 use pillion_protocol::Token;
 use serde_json::json;
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::message::{NEWEST_VERSION, initialize_params, request};
 use crate::probe::{NoAnswer, Probe};
-use crate::rule::Group::Access;
-use crate::rule::Level::{May, Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::session::Session;
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Access,
-        Must,
-        "C3.1-secret",
-        "The token is long and varied enough to be a secret",
-        |b| Box::pin(async { secret(b) }),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.2-files",
-        "The token in every discovery file is accepted",
-        |b| Box::pin(every_token(b)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-none",
-        "POST without a token is refused",
-        |b| Box::pin(post(b, Bearer::None)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-wrong",
-        "POST with a wrong token is refused",
-        |b| Box::pin(post(b, Bearer::Wrong)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-truncated",
-        "POST with a token cut short is refused",
-        |b| Box::pin(post(b, Bearer::Truncated)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-case",
-        "POST with the token in a different case is refused",
-        |b| Box::pin(post(b, Bearer::Case)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-extended",
-        "POST with extra characters after the token is refused",
-        |b| Box::pin(post(b, Bearer::Extended)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-scheme",
-        "POST with the token but without `Bearer` is refused",
-        |b| Box::pin(post(b, Bearer::Bare)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-query",
-        "POST with the token only in the query is refused",
-        |b| Box::pin(post(b, Bearer::Query)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-post-session",
-        "POST within a session, but without a token, is refused",
-        |b| Box::pin(post_in_session(b)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-get-none",
-        "GET without a token is refused",
-        |b| Box::pin(get(b, Bearer::None)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-get-wrong",
-        "GET with a wrong token is refused",
-        |b| Box::pin(get(b, Bearer::Wrong)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-get-truncated",
-        "GET with a token cut short is refused",
-        |b| Box::pin(get(b, Bearer::Truncated)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-get-case",
-        "GET with the token in a different case is refused",
-        |b| Box::pin(get(b, Bearer::Case)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-get-extended",
-        "GET with extra characters after the token is refused",
-        |b| Box::pin(get(b, Bearer::Extended)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-get-query",
-        "GET with the token only in the query is refused",
-        |b| Box::pin(get(b, Bearer::Query)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-delete-none",
-        "DELETE without a token is refused",
-        |b| Box::pin(delete(b, Bearer::None)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-delete-wrong",
-        "DELETE with a wrong token is refused",
-        |b| Box::pin(delete(b, Bearer::Wrong)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-delete-truncated",
-        "DELETE with a token cut short is refused",
-        |b| Box::pin(delete(b, Bearer::Truncated)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-delete-case",
-        "DELETE with the token in a different case is refused",
-        |b| Box::pin(delete(b, Bearer::Case)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-delete-extended",
-        "DELETE with extra characters after the token is refused",
-        |b| Box::pin(delete(b, Bearer::Extended)),
-    ),
-    check(
-        Access,
-        Must,
-        "C3.3-delete-query",
-        "DELETE with the token only in the query is refused",
-        |b| Box::pin(delete(b, Bearer::Query)),
-    ),
-    check(
-        Access,
-        Must,
-        "C1.1-origin-foreign",
-        "A request from a web page (foreign Origin) is refused",
-        |b| Box::pin(origin_foreign(b)),
-    ),
-    check(
-        Access,
-        Must,
-        "C1.1-origin-null",
-        "A request from a page without an origin (Origin `null`) is refused",
-        |b| Box::pin(origin_null(b)),
-    ),
-    check(
-        Access,
-        May,
-        "C1.1-origin-own",
-        "An Origin with the companion's own address is allowed",
-        |b| Box::pin(origin_own(b)),
-    ),
-    check(
-        Access,
-        Should,
-        "C1.1-host-foreign",
-        "A Host other than loopback is refused",
-        |b| Box::pin(host_foreign(b)),
-    ),
-    check(
-        Access,
-        Should,
-        "C1.1-host-localhost",
-        "The Host `localhost` is allowed",
-        |b| Box::pin(host(b, "localhost")),
-    ),
-    check(
-        Access,
-        Should,
-        "C1.1-host-docker",
-        "The Host `host.docker.internal`, which agents in containers send, is allowed",
-        |b| Box::pin(host(b, "host.docker.internal")),
-    ),
-];
+checks! {
+    Access:
+    Must "C3.1-secret" => secret,
+        "The token is long and varied enough to be a secret";
+    Must "C3.2-files" => every_token,
+        "The token in every discovery file is accepted";
+    Must "C3.3-post-none" => post(Bearer::None),
+        "POST without a token is refused";
+    Must "C3.3-post-wrong" => post(Bearer::Wrong),
+        "POST with a wrong token is refused";
+    Must "C3.3-post-truncated" => post(Bearer::Truncated),
+        "POST with a token cut short is refused";
+    Must "C3.3-post-case" => post(Bearer::Case),
+        "POST with the token in a different case is refused";
+    Must "C3.3-post-extended" => post(Bearer::Extended),
+        "POST with extra characters after the token is refused";
+    Must "C3.3-post-scheme" => post(Bearer::Bare),
+        "POST with the token but without `Bearer` is refused";
+    Must "C3.3-post-query" => post(Bearer::Query),
+        "POST with the token only in the query is refused";
+    Must "C3.3-post-session" => post_in_session,
+        "POST within a session, but without a token, is refused";
+    Must "C3.3-get-none" => get(Bearer::None),
+        "GET without a token is refused";
+    Must "C3.3-get-wrong" => get(Bearer::Wrong),
+        "GET with a wrong token is refused";
+    Must "C3.3-get-truncated" => get(Bearer::Truncated),
+        "GET with a token cut short is refused";
+    Must "C3.3-get-case" => get(Bearer::Case),
+        "GET with the token in a different case is refused";
+    Must "C3.3-get-extended" => get(Bearer::Extended),
+        "GET with extra characters after the token is refused";
+    Must "C3.3-get-query" => get(Bearer::Query),
+        "GET with the token only in the query is refused";
+    Must "C3.3-delete-none" => delete(Bearer::None),
+        "DELETE without a token is refused";
+    Must "C3.3-delete-wrong" => delete(Bearer::Wrong),
+        "DELETE with a wrong token is refused";
+    Must "C3.3-delete-truncated" => delete(Bearer::Truncated),
+        "DELETE with a token cut short is refused";
+    Must "C3.3-delete-case" => delete(Bearer::Case),
+        "DELETE with the token in a different case is refused";
+    Must "C3.3-delete-extended" => delete(Bearer::Extended),
+        "DELETE with extra characters after the token is refused";
+    Must "C3.3-delete-query" => delete(Bearer::Query),
+        "DELETE with the token only in the query is refused";
+    Must "C1.1-origin-foreign" => origin_foreign,
+        "A request from a web page (foreign Origin) is refused";
+    Must "C1.1-origin-null" => origin_null,
+        "A request from a page without an origin (Origin `null`) is refused";
+    May "C1.1-origin-own" => origin_own,
+        "An Origin with the companion's own address is allowed";
+    Should "C1.1-host-foreign" => host_foreign,
+        "A Host other than loopback is refused";
+    Should "C1.1-host-localhost" => host("localhost"),
+        "The Host `localhost` is allowed";
+    Should "C1.1-host-docker" => host("host.docker.internal"),
+        "The Host `host.docker.internal`, which agents in containers send, is allowed";
+}
 
 /// How a request presents its token.
 #[derive(Debug, Clone, Copy)]
@@ -354,7 +213,7 @@ fn initialize() -> String {
     request(0, "initialize", initialize_params(NEWEST_VERSION))
 }
 
-fn secret(test: &TestContext) -> Finding {
+async fn secret(test: &TestContext) -> Finding {
     let token = token(test)?;
     let length = token.chars().count();
     let mut letters: Vec<_> = token.chars().collect();

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::rule::{Finding, Group, Level, Rule};
+use crate::rule::{Finding, Rule};
 use crate::test_context::TestContext;
 
 /// A check under way.
@@ -16,19 +16,20 @@ pub(super) struct Check {
     pub(super) run: for<'a> fn(&'a TestContext) -> Checking<'a>,
 }
 
-/// One row of a group's table.
-pub(super) const fn check(
-    group: Group,
-    level: Level,
-    id: &'static str,
-    title: &'static str,
-    run: for<'a> fn(&'a TestContext) -> Checking<'a>,
-) -> Check {
-    let rule = Rule {
-        id,
-        level,
-        group,
-        title,
+/// The table of a group. A row is how much is asked, the rule, the function that checks it, with what
+/// it takes beside the context, and what is asked, as a statement.
+macro_rules! checks {
+    ($group:ident: $($level:ident $id:literal => $check:ident$(($($more:expr),+))?, $title:literal;)*) => {
+        pub(super) const CHECKS: &[$crate::check::Check] = &[$($crate::check::Check {
+            rule: $crate::rule::Rule {
+                id: $id,
+                level: $crate::rule::Level::$level,
+                group: $crate::rule::Group::$group,
+                title: $title,
+            },
+            run: |test| Box::pin($check(test $($(, $more)+)?)),
+        },)*];
     };
-    Check { rule, run }
 }
+
+pub(super) use checks;

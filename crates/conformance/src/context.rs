@@ -7,12 +7,10 @@ use std::time::{Duration, SystemTime};
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::message::is_context;
 use crate::observation::{Contexts, Moves, TOO_CLOSE};
 use crate::probe::NoAnswer;
-use crate::rule::Group::Context;
-use crate::rule::Level::{May, Must, Should};
 use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
 use crate::scenario::{self, files};
 use crate::shape::{
@@ -21,144 +19,49 @@ use crate::shape::{
 };
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Context,
-        May,
-        "C4.1-sent",
-        "The companion sends `ide/contextUpdate`",
-        |b| Box::pin(sent(b)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.1-every",
-        "Every session is sent the context as soon as its stream is open",
-        |b| Box::pin(every_session(b)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.1-once",
-        "The same context is sent to a session only once",
-        |b| Box::pin(once(b)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.2-change",
-        "A move of the cursor is sent",
-        |b| Box::pin(change(b)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.2-debounce",
-        "Changes are debounced by 50 ms",
-        |b| Box::pin(debounce(b)),
-    ),
-    check(
-        Context,
-        Must,
-        "C4.3-shape",
-        "The params are an IdeContext: every field has its type",
-        |b| Box::pin(shape(b)),
-    ),
-    check(
-        Context,
-        Must,
-        "C4.3-listed",
-        "The focused file is listed in `workspaceState.openFiles`",
-        |b| Box::pin(listed(b)),
-    ),
-    check(Context, Must, "C4.3-path", "Paths are absolute", |b| {
-        Box::pin(each_file(b, absolute_path, NO_PATH))
-    }),
-    check(
-        Context,
-        Must,
-        "C4.3-cursor",
-        "Cursors count lines and characters from 1",
-        |b| Box::pin(each_file(b, cursor, NO_CURSOR)),
-    ),
-    check(
-        Context,
-        Must,
-        "C4.3-moved",
-        "The cursor that is sent is where it was moved to",
-        |b| Box::pin(moved(b)),
-    ),
-    check(
-        Context,
-        Must,
-        "C4.4-exists",
-        "Only files that exist on disk are listed",
-        |b| Box::pin(each_file(b, existing_file, NO_PATH)),
-    ),
-    check(
-        Context,
-        Must,
-        "C4.4-diff",
-        "A proposed file that does not exist is not listed while its view is open",
-        |b| Box::pin(proposed(b)),
-    ),
-    check(
-        Context,
-        Must,
-        "C4.5-timestamp",
-        "Timestamps are Unix time in milliseconds",
-        |b| Box::pin(each_file(b, timestamp, NO_PATH)),
-    ),
-    check(
-        Context,
-        Must,
-        "C4.5-focused",
-        "A newly focused file has a current timestamp",
-        |b| Box::pin(focused(b)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.6-active",
-        "At most one file is active",
-        |b| Box::pin(each_context(b, one_active)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.6-details",
-        "Only the active file has a cursor and a selection",
-        |b| Box::pin(each_file(b, details, SEVERAL)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.7-files",
-        "At most 10 files are listed",
-        |b| Box::pin(few_files(b)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.7-selection",
-        "Selections are at most 16 KiB (16384 UTF-16 units)",
-        |b| Box::pin(short_selections(b)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.8-newest",
-        "The active file has the newest timestamp: agents consider no other",
-        |b| Box::pin(each_context(b, newest_is_active)),
-    ),
-    check(
-        Context,
-        Should,
-        "C4.9-trusted",
-        "`isTrusted`, which overrides the agent's own trust prompt, is not made up",
-        |b| Box::pin(trusted(b)),
-    ),
-];
+checks! {
+    Context:
+    May "C4.1-sent" => sent,
+        "The companion sends `ide/contextUpdate`";
+    Should "C4.1-every" => every_session,
+        "Every session is sent the context as soon as its stream is open";
+    Should "C4.1-once" => once,
+        "The same context is sent to a session only once";
+    Should "C4.2-change" => change,
+        "A move of the cursor is sent";
+    Should "C4.2-debounce" => debounce,
+        "Changes are debounced by 50 ms";
+    Must "C4.3-shape" => shape,
+        "The params are an IdeContext: every field has its type";
+    Must "C4.3-listed" => listed,
+        "The focused file is listed in `workspaceState.openFiles`";
+    Must "C4.3-path" => each_file(absolute_path, NO_PATH),
+        "Paths are absolute";
+    Must "C4.3-cursor" => each_file(cursor, NO_CURSOR),
+        "Cursors count lines and characters from 1";
+    Must "C4.3-moved" => moved,
+        "The cursor that is sent is where it was moved to";
+    Must "C4.4-exists" => each_file(existing_file, NO_PATH),
+        "Only files that exist on disk are listed";
+    Must "C4.4-diff" => proposed,
+        "A proposed file that does not exist is not listed while its view is open";
+    Must "C4.5-timestamp" => each_file(timestamp, NO_PATH),
+        "Timestamps are Unix time in milliseconds";
+    Must "C4.5-focused" => focused,
+        "A newly focused file has a current timestamp";
+    Should "C4.6-active" => each_context(one_active),
+        "At most one file is active";
+    Should "C4.6-details" => each_file(details, SEVERAL),
+        "Only the active file has a cursor and a selection";
+    Should "C4.7-files" => few_files,
+        "At most 10 files are listed";
+    Should "C4.7-selection" => short_selections,
+        "Selections are at most 16 KiB (16384 UTF-16 units)";
+    Should "C4.8-newest" => each_context(newest_is_active),
+        "The active file has the newest timestamp: agents consider no other";
+    Should "C4.9-trusted" => trusted,
+        "`isTrusted`, which overrides the agent's own trust prompt, is not made up";
+}
 
 /// What would be needed.
 const UNKNOWN_MOVE: &str = "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace";

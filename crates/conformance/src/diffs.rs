@@ -5,172 +5,66 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::message::{ACCEPTED, REJECTED};
 use crate::observation::Scenario;
-use crate::probe::NoAnswer;
-use crate::rule::Group::Diffs;
-use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, cut, shown, unchecked};
 use crate::scenario;
-use crate::session::{Session, ToolReply};
+use crate::session::Session;
 use crate::test_context::TestContext;
 use crate::texts::difference;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Diffs,
-        Must,
-        "C5.2-open",
-        "`openDiff` answers as soon as the view is open",
-        |b| Box::pin(open(b)),
-    ),
-    check(
-        Diffs,
-        Should,
-        "C5.1-relative",
-        "`openDiff` refuses a relative path",
-        |b| Box::pin(relative_path(b)),
-    ),
-    check(
-        Diffs,
-        Should,
-        "C5.1-arguments",
-        "`openDiff` without `newContent` fails",
-        |b| Box::pin(missing_argument(b)),
-    ),
-    check(
-        Diffs,
-        Should,
-        "C5.1-replace",
-        "A second `openDiff` of a path replaces the first",
-        |b| Box::pin(replace(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.2-empty",
-        "A successful `openDiff` answers `content: []`",
-        |b| Box::pin(empty_content(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.2-failure",
-        "A failed `openDiff` answers `isError: true` and one text block",
-        |b| Box::pin(open_failure(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.4-suppress",
-        "`closeDiff` takes `suppressNotification`",
-        |b| Box::pin(suppress(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.5-shape",
-        "`closeDiff` answers one text block with JSON: {\"content\": …}",
-        |b| Box::pin(close_shape(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.5-unknown",
-        "`closeDiff` of a path without a view answers `isError: true` and one text block",
-        |b| Box::pin(close_unknown(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.5-closes",
-        "After `closeDiff` the view is gone",
-        |b| Box::pin(close_twice(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.6-sent",
-        "An acceptance is reported with `ide/diffAccepted {filePath, content}`",
-        |b| Box::pin(accepted(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.6-bytes",
-        "A text that is accepted without edits comes back byte for byte",
-        |b| Box::pin(accepted_bytes(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.6-once",
-        "An acceptance is reported once",
-        |b| Box::pin(accepted_once(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.7-sent",
-        "A rejection is reported with `ide/diffRejected {filePath}`",
-        |b| Box::pin(rejected(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.7-once",
-        "A rejection is reported once",
-        |b| Box::pin(rejected_once(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.8-accepted",
-        "`ide/diffAccepted` has the path exactly as the agent sent it",
-        |b| Box::pin(accepted_path(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.8-rejected",
-        "`ide/diffRejected` has the path exactly as the agent sent it",
-        |b| Box::pin(rejected_path(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.9-writes",
-        "The companion does not write the file",
-        |b| Box::pin(writes_nothing(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.10-suppressed",
-        "`closeDiff` with `suppressNotification` is followed by no outcome",
-        |b| Box::pin(silent_close(b, true)),
-    ),
-    check(
-        Diffs,
-        Should,
-        "C5.10-closed",
-        "`closeDiff` without `suppressNotification` is followed by no outcome either",
-        |b| Box::pin(silent_close(b, false)),
-    ),
-];
+checks! {
+    Diffs:
+    Must "C5.2-open" => open,
+        "`openDiff` answers as soon as the view is open";
+    Should "C5.1-relative" => relative_path,
+        "`openDiff` refuses a relative path";
+    Should "C5.1-arguments" => missing_argument,
+        "`openDiff` without `newContent` fails";
+    Should "C5.1-replace" => replace,
+        "A second `openDiff` of a path replaces the first";
+    Must "C5.2-empty" => empty_content,
+        "A successful `openDiff` answers `content: []`";
+    Must "C5.2-failure" => open_failure,
+        "A failed `openDiff` answers `isError: true` and one text block";
+    Must "C5.4-suppress" => suppress,
+        "`closeDiff` takes `suppressNotification`";
+    Must "C5.5-shape" => close_shape,
+        "`closeDiff` answers one text block with JSON: {\"content\": …}";
+    Must "C5.5-unknown" => close_unknown,
+        "`closeDiff` of a path without a view answers `isError: true` and one text block";
+    Must "C5.5-closes" => close_twice,
+        "After `closeDiff` the view is gone";
+    Must "C5.6-sent" => accepted,
+        "An acceptance is reported with `ide/diffAccepted {filePath, content}`";
+    Must "C5.6-bytes" => accepted_bytes,
+        "A text that is accepted without edits comes back byte for byte";
+    Must "C5.6-once" => accepted_once,
+        "An acceptance is reported once";
+    Must "C5.7-sent" => rejected,
+        "A rejection is reported with `ide/diffRejected {filePath}`";
+    Must "C5.7-once" => rejected_once,
+        "A rejection is reported once";
+    Must "C5.8-accepted" => accepted_path,
+        "`ide/diffAccepted` has the path exactly as the agent sent it";
+    Must "C5.8-rejected" => rejected_path,
+        "`ide/diffRejected` has the path exactly as the agent sent it";
+    Must "C5.9-writes" => writes_nothing,
+        "The companion does not write the file";
+    Must "C5.10-suppressed" => silent_close(true),
+        "`closeDiff` with `suppressNotification` is followed by no outcome";
+    Should "C5.10-closed" => silent_close(false),
+        "`closeDiff` without `suppressNotification` is followed by no outcome either";
+}
 
 /// How often a view is opened to see whether one opens at once: a machine may be busy.
 const OPENINGS: usize = 3;
 
-fn answer(reply: Result<ToolReply, NoAnswer>) -> Result<ToolReply, Problem> {
-    reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))
-}
-
 async fn relative_path(test: &TestContext) -> Finding {
     let session = test.deaf_session().await?;
     test.has_views(&session).await?;
-    let reply = answer(session.open_diff(&test.names.name(), "text\n").await)?;
+    let reply = session.open_diff(&test.names.name(), "text\n").await?;
     if reply.is_error() {
         return Ok(reply.shown());
     }
@@ -182,7 +76,7 @@ async fn missing_argument(test: &TestContext) -> Finding {
     test.has_views(&session).await?;
     let path = test.names.path();
     let arguments = json!({"filePath": path});
-    let reply = answer(session.call("openDiff", arguments).await)?;
+    let reply = session.call("openDiff", arguments).await?;
     if reply.is_error() {
         return Ok(reply.shown());
     }
@@ -193,7 +87,7 @@ async fn missing_argument(test: &TestContext) -> Finding {
 async fn replace(test: &TestContext) -> Finding {
     let mut session = test.session().await?;
     let path = test.open_view(&session, "first\n").await?;
-    let second = answer(session.open_diff(&path, "second\n").await)?;
+    let second = session.open_diff(&path, "second\n").await?;
     if second.is_error() {
         return broken(format!("the second fails: {}", second.shown()));
     }
@@ -238,15 +132,15 @@ async fn open(test: &TestContext) -> Finding {
 async fn open_once(test: &TestContext, session: &Session<'_>) -> Result<Duration, Problem> {
     let path = test.names.path();
     let started = Instant::now();
-    let reply = answer(session.open_diff(&path, "text\n").await)?;
+    let reply = session.open_diff(&path, "text\n").await?;
     let took = started.elapsed();
     if reply.is_error() {
         return broken(format!("it fails: {}", reply.shown()));
     }
-    if answer(session.close_diff(&path, false).await)?.is_error() {
+    if session.close_diff(&path, false).await?.is_error() {
         tokio::time::sleep(test.connection.timeouts.quiet).await;
         // If it never closes, that is another rule's matter.
-        if !answer(session.close_diff(&path, false).await)?.is_error() {
+        if !session.close_diff(&path, false).await?.is_error() {
             return broken("it answers before the view is open: it could not be closed at once");
         }
     }
@@ -256,7 +150,7 @@ async fn open_once(test: &TestContext, session: &Session<'_>) -> Result<Duration
 async fn empty_content(test: &TestContext) -> Finding {
     let session = test.deaf_session().await?;
     test.has_views(&session).await?;
-    let reply = answer(session.open_diff(&test.names.path(), "text\n").await)?;
+    let reply = session.open_diff(&test.names.path(), "text\n").await?;
     match reply.content() {
         Some(content) if content.is_empty() => Ok("content: []".to_owned()),
         _ => broken(format!("it answers {}", reply.shown())),
@@ -267,7 +161,7 @@ async fn open_failure(test: &TestContext) -> Finding {
     let session = test.deaf_session().await?;
     test.has_views(&session).await?;
     for path in [test.names.name(), test.names.folder(), String::new()] {
-        let reply = answer(session.open_diff(&path, "text\n").await)?;
+        let reply = session.open_diff(&path, "text\n").await?;
         if reply.fails_well() {
             return Ok(reply.shown());
         }
@@ -297,7 +191,7 @@ async fn close_shape(test: &TestContext) -> Finding {
 
 async fn close_unknown(test: &TestContext) -> Finding {
     let session = test.deaf_session().await?;
-    let reply = answer(session.close_diff(&test.names.path(), true).await)?;
+    let reply = session.close_diff(&test.names.path(), true).await?;
     if reply.fails_well() {
         return Ok(reply.shown());
     }
@@ -308,7 +202,7 @@ async fn close_twice(test: &TestContext) -> Finding {
     let session = test.deaf_session().await?;
     let path = test.open_view(&session, "text\n").await?;
     test.close(&session, &path, true).await?;
-    let again = answer(session.close_diff(&path, true).await)?;
+    let again = session.close_diff(&path, true).await?;
     match again.closed_content() {
         Ok(text) if text == "text\n" => broken("a second closeDiff still finds the view"),
         Ok(_) | Err(_) => Ok("a second closeDiff finds nothing".to_owned()),

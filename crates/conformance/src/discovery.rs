@@ -9,156 +9,60 @@ use pillion_protocol::Dialect;
 use pillion_protocol::discovery::split_roots;
 use serde_json::Value;
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::facts;
-use crate::rule::Group::Discovery;
-use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, shown, unchecked};
 use crate::target::TargetFile;
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Discovery,
-        Must,
-        "C2.1-file",
-        "Discovery files are regular files of this user, not links",
-        |b| Box::pin(async { each(b, regular_file) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.2-name",
-        "Every discovery file has a name that agents look for",
-        |b| Box::pin(async { each(b, known_name) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.2-gemini",
-        "Gemini CLI's file is TMPDIR/gemini/ide/gemini-ide-server-PID-PORT.json",
-        |b| Box::pin(async { specified_place(b, Dialect::GeminiCli) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.2-qwen",
-        "Qwen Code's file is TMPDIR/qwen/ide/qwen-code-ide-server-PID-PORT.json",
-        |b| Box::pin(async { specified_place(b, Dialect::QwenCode) }),
-    ),
-    check(
-        Discovery,
-        Should,
-        "C2.2-lock",
-        "The lock file PORT.lock exists, which Qwen Code 0.12 and later read",
-        |b| Box::pin(async { lock_file(b) }),
-    ),
-    check(
-        Discovery,
-        Should,
-        "C2.2-lock-ppid",
-        "The lock file's `ppid` is a running process; otherwise Qwen Code deletes the file",
-        |b| Box::pin(async { lock_ppid(b) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.3-pid",
-        "The process id in a file's name belongs to a running process",
-        |b| Box::pin(async { each(b, living_pid) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.3-port",
-        "The port in a file's name is the port in its content",
-        |b| Box::pin(async { each(b, port_in_name) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.4-json",
-        "Discovery files hold a JSON object",
-        |b| Box::pin(async { each(b, json_object) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.4-port",
-        "`port` is a number from 1 to 65535",
-        |b| Box::pin(async { each(b, port) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.4-workspacePath",
-        "`workspacePath` is a string",
-        |b| Box::pin(async { each(b, workspace_path) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.4-authToken",
-        "`authToken` is a non-empty string",
-        |b| Box::pin(async { each(b, auth_token) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.4-ideInfo",
-        "`ideInfo` is an object with the strings `name` and `displayName`",
-        |b| Box::pin(async { each(b, ide_info) }),
-    ),
-    check(
-        Discovery,
-        Should,
-        "C2.4-ideInfo-name",
-        "`ideInfo.name` is a short lowercase identifier",
-        |b| Box::pin(async { each(b, ide_name) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.5-absolute",
-        "Every root in `workspacePath` is absolute",
-        |b| Box::pin(async { each(b, absolute_roots) }),
-    ),
-    check(
-        Discovery,
-        Should,
-        "C2.5-exists",
-        "Every root in `workspacePath` is a folder that exists",
-        |b| Box::pin(async { each(b, existing_roots) }),
-    ),
-    check(
-        Discovery,
-        Must,
-        "C2.5-same",
-        "Every discovery file lists the same roots",
-        |b| Box::pin(async { same_roots(b) }),
-    ),
-    check(
-        Discovery,
-        // No text speaks of permissions: C3.1 asks for a secret, not for how it is kept.
-        Should,
-        "C3.1-file",
-        "Only this user can read the token in a discovery file",
-        |b| Box::pin(async { each(b, private_file) }),
-    ),
-    check(
-        Discovery,
-        Should,
-        "C3.1-folder",
-        "Only this user can replace a discovery file",
-        |b| Box::pin(async { each(b, private_folder) }),
-    ),
-];
+checks! {
+    Discovery:
+    Must "C2.1-file" => each(regular_file),
+        "Discovery files are regular files of this user, not links";
+    Must "C2.2-name" => each(known_name),
+        "Every discovery file has a name that agents look for";
+    Must "C2.2-gemini" => specified_place(Dialect::GeminiCli),
+        "Gemini CLI's file is TMPDIR/gemini/ide/gemini-ide-server-PID-PORT.json";
+    Must "C2.2-qwen" => specified_place(Dialect::QwenCode),
+        "Qwen Code's file is TMPDIR/qwen/ide/qwen-code-ide-server-PID-PORT.json";
+    Should "C2.2-lock" => lock_file,
+        "The lock file PORT.lock exists, which Qwen Code 0.12 and later read";
+    Should "C2.2-lock-ppid" => lock_ppid,
+        "The lock file's `ppid` is a running process; otherwise Qwen Code deletes the file";
+    Must "C2.3-pid" => each(living_pid),
+        "The process id in a file's name belongs to a running process";
+    Must "C2.3-port" => each(port_in_name),
+        "The port in a file's name is the port in its content";
+    Must "C2.4-json" => each(json_object),
+        "Discovery files hold a JSON object";
+    Must "C2.4-port" => each(port),
+        "`port` is a number from 1 to 65535";
+    Must "C2.4-workspacePath" => each(workspace_path),
+        "`workspacePath` is a string";
+    Must "C2.4-authToken" => each(auth_token),
+        "`authToken` is a non-empty string";
+    Must "C2.4-ideInfo" => each(ide_info),
+        "`ideInfo` is an object with the strings `name` and `displayName`";
+    Should "C2.4-ideInfo-name" => each(ide_name),
+        "`ideInfo.name` is a short lowercase identifier";
+    Must "C2.5-absolute" => each(absolute_roots),
+        "Every root in `workspacePath` is absolute";
+    Should "C2.5-exists" => each(existing_roots),
+        "Every root in `workspacePath` is a folder that exists";
+    Must "C2.5-same" => same_roots,
+        "Every discovery file lists the same roots";
+    // No text speaks of permissions: C3.1 asks for a secret, not for how it is kept.
+    Should "C3.1-file" => each(private_file),
+        "Only this user can read the token in a discovery file";
+    Should "C3.1-folder" => each(private_folder),
+        "Only this user can replace a discovery file";
+}
 
 /// What a rule says of one file, or what is wrong with that.
 type OfFile = fn(&TargetFile) -> Result<Look, String>;
 
 /// Every file that a rule applies to keeps it.
-fn each(test: &TestContext, look: OfFile) -> Finding {
+async fn each(test: &TestContext, look: OfFile) -> Finding {
     let mut tally = Tally::default();
     for file in test.connection.target.discovery_files() {
         let look = look(file).or_else(|why| broken(format!("{}: {why}", file.path.display())))?;
@@ -202,7 +106,7 @@ fn known_name(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-fn specified_place(test: &TestContext, dialect: Dialect) -> Finding {
+async fn specified_place(test: &TestContext, dialect: Dialect) -> Finding {
     let files = of_dialect(test, dialect)?;
     let specified = dialect.places().first();
     let mut in_place = files.iter().filter(|file| file.place == specified);
@@ -222,7 +126,7 @@ fn lock(test: &TestContext) -> Result<Option<&TargetFile>, Problem> {
         .find(|it| it.is_lock() && it.place.is_some()))
 }
 
-fn lock_file(test: &TestContext) -> Finding {
+async fn lock_file(test: &TestContext) -> Finding {
     match lock(test)? {
         Some(file) => Ok(file.path.display().to_string()),
         None => {
@@ -231,7 +135,7 @@ fn lock_file(test: &TestContext) -> Finding {
     }
 }
 
-fn lock_ppid(test: &TestContext) -> Finding {
+async fn lock_ppid(test: &TestContext) -> Finding {
     let Some(file) = lock(test)? else {
         return blocked(&["C2.2-lock"], "there is no lock file");
     };
@@ -382,7 +286,7 @@ fn existing_roots(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-fn same_roots(test: &TestContext) -> Finding {
+async fn same_roots(test: &TestContext) -> Finding {
     let mut first: Option<(&TargetFile, BTreeSet<PathBuf>)> = None;
     let mut others = 0;
     for file in test.connection.target.discovery_files() {

@@ -7,58 +7,27 @@ use pillion_http::{Method, StatusCode};
 use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
 use tokio::net::TcpStream;
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::observation::Stopped;
-use crate::rule::Group::Lifecycle;
-use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, cut, unchecked};
 use crate::test_context::{Step, TestContext};
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Lifecycle,
-        Must,
-        "C6.1-answers",
-        "A companion answers on the port in every discovery file",
-        |b| Box::pin(answers(b)),
-    ),
-    check(
-        Lifecycle,
-        Should,
-        "C2.5-atomic",
-        "A discovery file is rewritten atomically",
-        |b| Box::pin(async { whole_files(b) }),
-    ),
-    check(
-        Lifecycle,
-        Must,
-        "C2.5-separator",
-        "`workspacePath` joins the roots with the system's path-list separator",
-        |b| Box::pin(async { separator(b) }),
-    ),
-    check(
-        Lifecycle,
-        Should,
-        "C1.1-events",
-        "Events are JSON-RPC messages without event ids: current agents fail on any others",
-        |b| Box::pin(events(b)),
-    ),
+checks! {
+    Lifecycle:
+    Must "C6.1-answers" => answers,
+        "A companion answers on the port in every discovery file";
+    Should "C2.5-atomic" => whole_files,
+        "A discovery file is rewritten atomically";
+    Must "C2.5-separator" => separator,
+        "`workspacePath` joins the roots with the system's path-list separator";
+    Should "C1.1-events" => events,
+        "Events are JSON-RPC messages without event ids: current agents fail on any others";
     // The last: nothing can be looked at afterwards.
-    check(
-        Lifecycle,
-        Must,
-        "C6.2-port",
-        "A stopped companion no longer listens",
-        |b| Box::pin(stopped_port(b)),
-    ),
-    check(
-        Lifecycle,
-        Must,
-        "C6.2-files",
-        "A stopped companion leaves no discovery file",
-        |b| Box::pin(stopped_files(b)),
-    ),
-];
+    Must "C6.2-port" => stopped_port,
+        "A stopped companion no longer listens";
+    Must "C6.2-files" => stopped_files,
+        "A stopped companion leaves no discovery file";
+}
 
 async fn answers(test: &TestContext) -> Finding {
     let port = test.connection.target.port();
@@ -68,7 +37,7 @@ async fn answers(test: &TestContext) -> Finding {
     }
 }
 
-fn whole_files(test: &TestContext) -> Finding {
+async fn whole_files(test: &TestContext) -> Finding {
     let watch = test.watched();
     if let Some(why) = watch.flaw {
         return broken(why);
@@ -101,7 +70,7 @@ async fn events(test: &TestContext) -> Finding {
 }
 
 /// Looked at late: a second folder may have been opened meanwhile.
-fn separator(test: &TestContext) -> Finding {
+async fn separator(test: &TestContext) -> Finding {
     let files = test.connection.target.discovery_files().iter();
     let first =
         files.filter_map(|file| Some((file.path.clone(), file.field("workspacePath")?.clone())));

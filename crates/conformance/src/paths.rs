@@ -3,43 +3,22 @@
 use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path};
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::probe::NoAnswer;
-use crate::rule::Group::Diffs;
-use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, cut, unchecked};
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Diffs,
-        Must,
-        "C5.5-several",
-        "One agent can have several views open at once, each with its own text",
-        |b| Box::pin(each_its_own(b, SEVERAL, false)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.5-alike",
-        "Similar paths, and paths that look like patterns, are different files",
-        |b| Box::pin(alike(b)),
-    ),
-    check(
-        Diffs,
-        Must,
-        "C5.5-odd-path",
-        "A path with spaces, quotes and other special characters is taken literally",
-        |b| Box::pin(each_its_own(b, &[ODD], false)),
-    ),
-    check(
-        Diffs,
-        Should,
-        "C5.9-beside",
-        "No file appears next to the proposed one while its view is open",
-        |b| Box::pin(nothing_beside(b)),
-    ),
-];
+checks! {
+    Diffs:
+    Must "C5.5-several" => each_its_own(SEVERAL, false),
+        "One agent can have several views open at once, each with its own text";
+    Must "C5.5-alike" => alike,
+        "Similar paths, and paths that look like patterns, are different files";
+    Must "C5.5-odd-path" => each_its_own(&[ODD], false),
+        "A path with spaces, quotes and other special characters is taken literally";
+    Should "C5.9-beside" => nothing_beside,
+        "No file appears next to the proposed one while its view is open";
+}
 
 const SEVERAL: &[&str] = &["NAME-one.txt", "NAME-two.txt"];
 
@@ -122,16 +101,14 @@ async fn not_mistaken(test: &TestContext) -> Result<(), Problem> {
     let path = test.open_view(&session, &text(0)).await?;
     for other in lookalikes(&path) {
         // Whether it fails as it should is another rule's matter.
-        let reply = session.close_diff(&other, true).await;
-        let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
+        let reply = session.close_diff(&other, true).await?;
         if reply.closed_content().is_ok_and(|found| found == text(0)) {
             return broken(format!(
                 "closeDiff of {other:?} closes the view of {path:?}"
             ));
         }
     }
-    let reply = session.close_diff(&path, true).await;
-    let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
+    let reply = session.close_diff(&path, true).await?;
     if reply.is_error() && !test.accepts_itself().await {
         return broken(format!(
             "after closeDiff of paths like {path:?} its own view is gone"

@@ -12,7 +12,7 @@ use pillion_protocol::MCP_PATH;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::rule::cut;
+use crate::rule::{Problem, cut};
 use pillion_protocol::json;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -45,6 +45,12 @@ pub(super) struct NoAnswer {
     pub(super) why: String,
     /// Whether the other side closed the connection instead of answering.
     pub(super) is_hung_up: bool,
+}
+
+impl From<NoAnswer> for Problem {
+    fn from(NoAnswer { why, .. }: NoAnswer) -> Self {
+        Self::Broken(why)
+    }
 }
 
 impl NoAnswer {

@@ -2,60 +2,29 @@
 
 use std::time::Duration;
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::message::{is_context, is_outcome};
 use crate::probe::NoAnswer;
-use crate::rule::Group::Sessions;
-use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::scenario::{self, move_about};
 use crate::session::Session;
 use crate::test_context::{Step, TestContext};
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Sessions,
-        Must,
-        "C1.4-two",
-        "Two agents are served at once",
-        |b| Box::pin(two(b)),
-    ),
-    check(
-        Sessions,
-        Must,
-        "C1.4-views",
-        "Two agents can have views of two files at once",
-        |b| Box::pin(two_views(b)),
-    ),
-    check(
-        Sessions,
-        Should,
-        "C1.4-accepted",
-        "An acceptance is reported only to the agent that proposed the change",
-        |b| Box::pin(accepted_owner(b)),
-    ),
-    check(
-        Sessions,
-        Should,
-        "C1.4-rejected",
-        "A rejection is reported only to the agent that proposed the change",
-        |b| Box::pin(rejected_owner(b)),
-    ),
-    check(
-        Sessions,
-        Should,
-        "C1.4-context",
-        "Two agents that are connected at once both get the context",
-        |b| Box::pin(contexts(b)),
-    ),
-    check(
-        Sessions,
-        Must,
-        "C1.4-leaving",
-        "An agent that disconnects does not disturb the others",
-        |b| Box::pin(leaving(b)),
-    ),
-];
+checks! {
+    Sessions:
+    Must "C1.4-two" => two,
+        "Two agents are served at once";
+    Must "C1.4-views" => two_views,
+        "Two agents can have views of two files at once";
+    Should "C1.4-accepted" => accepted_owner,
+        "An acceptance is reported only to the agent that proposed the change";
+    Should "C1.4-rejected" => rejected_owner,
+        "A rejection is reported only to the agent that proposed the change";
+    Should "C1.4-context" => contexts,
+        "Two agents that are connected at once both get the context";
+    Must "C1.4-leaving" => leaving,
+        "An agent that disconnects does not disturb the others";
+}
 
 /// Whether two sessions are served at once. It is tried once.
 async fn together_once(test: &TestContext) -> Result<(), Problem> {

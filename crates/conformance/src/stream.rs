@@ -4,35 +4,19 @@ use std::time::Instant;
 
 use pillion_http::{Method, StatusCode};
 
-use crate::check::{Check, check};
-use crate::rule::Group::Transport;
-use crate::rule::Level::{Must, Should};
+use crate::check::checks;
 use crate::rule::{Finding, blocked, broken, unchecked};
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Transport,
-        Must,
-        "C1.1-stream",
-        "GET opens an event stream",
-        |b| Box::pin(stream(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-stream-stays",
-        "An event stream stays open",
-        |b| Box::pin(stream_stays(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-stream-alive",
-        "A silent event stream sends keep-alives",
-        |b| Box::pin(stream_alive(b)),
-    ),
-];
+checks! {
+    Transport:
+    Must "C1.1-stream" => stream,
+        "GET opens an event stream";
+    Must "C1.1-stream-stays" => stream_stays,
+        "An event stream stays open";
+    Should "C1.1-stream-alive" => stream_alive,
+        "A silent event stream sends keep-alives";
+}
 
 async fn stream(test: &TestContext) -> Finding {
     let session = test.deaf_session().await?;

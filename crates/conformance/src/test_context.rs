@@ -204,8 +204,7 @@ impl TestContext {
     ) -> Result<String, Problem> {
         self.has_views(session).await?;
         let path = self.names.path();
-        let reply = session.open_diff(&path, text).await;
-        let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
+        let reply = session.open_diff(&path, text).await?;
         if reply.is_error() {
             return broken(format!("openDiff refuses it: {}", reply.shown()));
         }
@@ -277,7 +276,7 @@ impl TestContext {
             .connection
             .send(probe, self.connection.timeouts.answer)
             .await;
-        sent.map_err(|NoAnswer { why, .. }| Problem::Broken(why))
+        Ok(sent?)
     }
 
     /// What became of the discovery files so far.

@@ -3,132 +3,45 @@
 
 use std::iter;
 
-use crate::check::{Check, check};
-use crate::rule::Group::Texts;
-use crate::rule::Level::{Must, Should};
+use crate::check::checks;
 use crate::rule::{Finding, broken};
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Texts,
-        Must,
-        "C5.5-empty",
-        "`closeDiff` returns an empty text",
-        |b| Box::pin(comes_back(b, "".into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-no-newline",
-        "`closeDiff` returns a text without a final newline",
-        |b| Box::pin(comes_back(b, "one\ntwo".into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-newlines",
-        "`closeDiff` returns a text that ends with several newlines",
-        |b| Box::pin(comes_back(b, "one\n\n\n".into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-spaces",
-        "`closeDiff` returns tabs and trailing spaces",
-        |b| Box::pin(comes_back(b, "\tone  \n    two\t\n \n".into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-crlf",
-        "`closeDiff` returns CRLF line endings",
-        |b| Box::pin(comes_back(b, "one\r\ntwo\r\n".into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-mixed",
-        "`closeDiff` returns LF and CRLF in one text",
-        |b| Box::pin(comes_back(b, "one\r\ntwo\nthree\r\n\nfour\n".into())),
-    ),
-    check(Texts, Must, "C5.5-cr", "`closeDiff` returns lone CR", |b| {
-        Box::pin(comes_back(b, "one\rtwo\nthree\r".into()))
-    }),
-    check(
-        Texts,
-        Must,
-        "C5.5-bom",
-        "`closeDiff` returns a byte order mark",
-        |b| Box::pin(comes_back(b, "\u{feff}one\ntwo\n".into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-separators",
-        "`closeDiff` returns U+2028, U+2029 and U+0085, which some programs treat as line endings",
-        |b| {
-            Box::pin(comes_back(
-                b,
-                "one\u{2028}two\u{2029}three\u{85}four\n".into(),
-            ))
-        },
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-unicode",
-        "`closeDiff` returns emoji, combining characters and characters outside the Basic Multilingual Plane",
-        |b| Box::pin(comes_back(b, UNICODE.into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-nul",
-        "`closeDiff` returns NUL and other control characters",
-        |b| Box::pin(comes_back(b, "one\0two\n\u{1b}[31m\u{7f}\u{1}\n".into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-json",
-        "`closeDiff` returns a text that is itself JSON with a `content`",
-        |b| Box::pin(comes_back(b, JSON.into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-markup",
-        "`closeDiff` returns markup, escapes and placeholders",
-        |b| Box::pin(comes_back(b, MARKUP.into())),
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-long-line",
-        "`closeDiff` returns a line of 200 kB",
-        |b| {
-            Box::pin(comes_back(
-                b,
-                "a line without an end, \"\\\" ü ".repeat(6_500),
-            ))
-        },
-    ),
-    check(
-        Texts,
-        Must,
-        "C5.5-1mb",
-        "`closeDiff` returns a text of 1 MB",
-        |b| Box::pin(comes_back(b, lines(1_000_000))),
-    ),
-    check(
-        Texts,
-        Should,
-        "C5.5-5mb",
-        "`closeDiff` returns a text of 5 MB, above the default limit of many HTTP servers",
-        |b| Box::pin(comes_back(b, lines(5_000_000))),
-    ),
-];
+checks! {
+    Texts:
+    Must "C5.5-empty" => comes_back("".into()),
+        "`closeDiff` returns an empty text";
+    Must "C5.5-no-newline" => comes_back("one\ntwo".into()),
+        "`closeDiff` returns a text without a final newline";
+    Must "C5.5-newlines" => comes_back("one\n\n\n".into()),
+        "`closeDiff` returns a text that ends with several newlines";
+    Must "C5.5-spaces" => comes_back("\tone  \n    two\t\n \n".into()),
+        "`closeDiff` returns tabs and trailing spaces";
+    Must "C5.5-crlf" => comes_back("one\r\ntwo\r\n".into()),
+        "`closeDiff` returns CRLF line endings";
+    Must "C5.5-mixed" => comes_back("one\r\ntwo\nthree\r\n\nfour\n".into()),
+        "`closeDiff` returns LF and CRLF in one text";
+    Must "C5.5-cr" => comes_back("one\rtwo\nthree\r".into()),
+        "`closeDiff` returns lone CR";
+    Must "C5.5-bom" => comes_back("\u{feff}one\ntwo\n".into()),
+        "`closeDiff` returns a byte order mark";
+    Must "C5.5-separators" => comes_back("one\u{2028}two\u{2029}three\u{85}four\n".into()),
+        "`closeDiff` returns U+2028, U+2029 and U+0085, which some programs treat as line endings";
+    Must "C5.5-unicode" => comes_back(UNICODE.into()),
+        "`closeDiff` returns emoji, combining characters and characters outside the Basic Multilingual Plane";
+    Must "C5.5-nul" => comes_back("one\0two\n\u{1b}[31m\u{7f}\u{1}\n".into()),
+        "`closeDiff` returns NUL and other control characters";
+    Must "C5.5-json" => comes_back(JSON.into()),
+        "`closeDiff` returns a text that is itself JSON with a `content`";
+    Must "C5.5-markup" => comes_back(MARKUP.into()),
+        "`closeDiff` returns markup, escapes and placeholders";
+    Must "C5.5-long-line" => comes_back("a line without an end, \"\\\" ü ".repeat(6_500)),
+        "`closeDiff` returns a line of 200 kB";
+    Must "C5.5-1mb" => comes_back(lines(1_000_000)),
+        "`closeDiff` returns a text of 1 MB";
+    Should "C5.5-5mb" => comes_back(lines(5_000_000)),
+        "`closeDiff` returns a text of 5 MB, above the default limit of many HTTP servers";
+}
 
 /// Longer texts may take their time.
 const LONG: usize = 100_000;

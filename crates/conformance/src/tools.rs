@@ -3,50 +3,24 @@
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
 use serde_json::{Value, json};
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::probe::NoAnswer;
-use crate::rule::Group::Tools;
-use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, shown};
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Tools,
-        Must,
-        "C5.1-tool",
-        "The tool `openDiff` is listed",
-        |b| Box::pin(listed(b, OPEN_DIFF)),
-    ),
-    check(
-        Tools,
-        Must,
-        "C5.1-schema",
-        "`openDiff` takes the required strings `filePath` and `newContent`",
-        |b| Box::pin(schema(b, OPEN_DIFF, &["filePath", "newContent"])),
-    ),
-    check(
-        Tools,
-        Must,
-        "C5.4-tool",
-        "The tool `closeDiff` is listed",
-        |b| Box::pin(listed(b, CLOSE_DIFF)),
-    ),
-    check(
-        Tools,
-        Must,
-        "C5.4-schema",
-        "`closeDiff` takes the required string `filePath`",
-        |b| Box::pin(schema(b, CLOSE_DIFF, &["filePath"])),
-    ),
-    check(
-        Tools,
-        Should,
-        "C5.4-suppress-schema",
-        "The schema of `closeDiff` allows `suppressNotification`, which agents send",
-        |b| Box::pin(suppress(b)),
-    ),
-];
+checks! {
+    Tools:
+    Must "C5.1-tool" => listed(OPEN_DIFF),
+        "The tool `openDiff` is listed";
+    Must "C5.1-schema" => schema(OPEN_DIFF, &["filePath", "newContent"]),
+        "`openDiff` takes the required strings `filePath` and `newContent`";
+    Must "C5.4-tool" => listed(CLOSE_DIFF),
+        "The tool `closeDiff` is listed";
+    Must "C5.4-schema" => schema(CLOSE_DIFF, &["filePath"]),
+        "`closeDiff` takes the required string `filePath`";
+    Should "C5.4-suppress-schema" => suppress,
+        "The schema of `closeDiff` allows `suppressNotification`, which agents send";
+}
 
 async fn tools(test: &TestContext) -> Result<Vec<Value>, Problem> {
     let session = test.deaf_session().await?;

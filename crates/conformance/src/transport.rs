@@ -7,121 +7,45 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::check::{Check, check};
+use crate::check::checks;
 use crate::message::{NEWEST_VERSION, initialize_params, notification, request};
 use crate::probe::{NoAnswer, Probe};
-use crate::rule::Group::Transport;
-use crate::rule::Level::{Must, Should};
 use crate::rule::{Finding, Problem, blocked, broken, shown, unchecked};
 use crate::test_context::TestContext;
 
-pub(super) const CHECKS: &[Check] = &[
-    check(
-        Transport,
-        Must,
-        "C1.1-initialize",
-        "`initialize` at /mcp is answered as MCP specifies",
-        |b| Box::pin(initialize(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-version",
-        "An unknown protocol version is answered with one that the companion supports",
-        |b| Box::pin(version(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-agents-version",
-        "The versions that agents ask for are answered with one that agents support",
-        |b| Box::pin(agents_version(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-session",
-        "Every session has its own id",
-        |b| Box::pin(session_id(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-notification",
-        "A notification is accepted with 202",
-        |b| Box::pin(accepts_notification(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-id",
-        "A response has the id of its request, with the same type",
-        |b| Box::pin(ids(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-ping",
-        "`ping` is answered with an empty result",
-        |b| Box::pin(ping(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-unknown-method",
-        "An unknown method is answered with error -32601",
-        |b| Box::pin(unknown_method(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-unknown-tool",
-        "A call to an unknown tool fails",
-        |b| Box::pin(unknown_tool(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.1-bad-json",
-        "A body that is not JSON is refused, and the session survives",
-        |b| Box::pin(bad_json(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-media-type",
-        "A body without a JSON content type is refused",
-        |b| Box::pin(media_type(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-delete",
-        "DELETE ends a session",
-        |b| Box::pin(delete(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.1-unknown-session",
-        "A session id that the companion did not issue is refused",
-        |b| Box::pin(unknown_session(b)),
-    ),
-    check(
-        Transport,
-        Should,
-        "C1.2-endpoint",
-        "/mcp is the only endpoint for MCP",
-        |b| Box::pin(endpoint(b)),
-    ),
-    check(
-        Transport,
-        Must,
-        "C1.3-loopback",
-        "The port is open on loopback only",
-        |b| Box::pin(loopback(b)),
-    ),
-];
+checks! {
+    Transport:
+    Must "C1.1-initialize" => initialize,
+        "`initialize` at /mcp is answered as MCP specifies";
+    Must "C1.1-version" => version,
+        "An unknown protocol version is answered with one that the companion supports";
+    Must "C1.1-agents-version" => agents_version,
+        "The versions that agents ask for are answered with one that agents support";
+    Should "C1.1-session" => session_id,
+        "Every session has its own id";
+    Must "C1.1-notification" => accepts_notification,
+        "A notification is accepted with 202";
+    Must "C1.1-id" => ids,
+        "A response has the id of its request, with the same type";
+    Must "C1.1-ping" => ping,
+        "`ping` is answered with an empty result";
+    Must "C1.1-unknown-method" => unknown_method,
+        "An unknown method is answered with error -32601";
+    Must "C1.1-unknown-tool" => unknown_tool,
+        "A call to an unknown tool fails";
+    Must "C1.1-bad-json" => bad_json,
+        "A body that is not JSON is refused, and the session survives";
+    Should "C1.1-media-type" => media_type,
+        "A body without a JSON content type is refused";
+    Should "C1.1-delete" => delete,
+        "DELETE ends a session";
+    Should "C1.1-unknown-session" => unknown_session,
+        "A session id that the companion did not issue is refused";
+    Should "C1.2-endpoint" => endpoint,
+        "/mcp is the only endpoint for MCP";
+    Must "C1.3-loopback" => loopback,
+        "The port is open on loopback only";
+}
 
 /// What some release of some agent understands.
 const KNOWN_VERSIONS: [&str; 5] = [
@@ -145,8 +69,7 @@ async fn shake(test: &TestContext, version: &str) -> Result<(Value, Value), Prob
     test.connection.opened_by(&answer);
     let reply = answer.reply(&id, test.connection.timeouts.answer).await;
     test.connection.clean_up().await;
-    let reply = reply.map_err(|NoAnswer { why, .. }| Problem::Broken(why))?;
-    Ok((reply, id))
+    Ok((reply?, id))
 }
 
 /// The version that `initialize` is answered with.
