@@ -3,8 +3,10 @@
 //! One thread owns everything (`server`). It takes messages of the editor and events of the
 //! companion, one after the other, and hands them to one of two profiles: `plugin` for Pillion's
 //! own plugins (`docs/editor-protocol.md`), `plain` for every other client. A profile is a state
-//! machine: what it wants done comes back as `profile::Action`s.
+//! machine: what it wants done comes back as `profile::Action`s. What waits for a disk is done by
+//! other threads (`disk`).
 
+mod disk;
 mod framing;
 mod frontend;
 mod handshake;
@@ -16,6 +18,7 @@ mod position;
 mod profile;
 mod roots;
 mod server;
+mod session;
 mod transport;
 mod uri;
 

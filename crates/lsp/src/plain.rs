@@ -5,15 +5,14 @@
 mod diagnostics;
 mod document;
 mod files;
-mod launch;
 mod pending;
-mod proposal_dir;
 mod proposals;
+mod reads;
 mod restore;
 mod view;
 mod wire;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use gen_lsp_types::{
@@ -21,11 +20,11 @@ use gen_lsp_types::{
     MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
-use lsp_server::{ErrorCode, Response};
+use lsp_server::{ErrorCode, Request, RequestId, Response};
 use pillion_companion::now_ms;
-use pillion_discovery::Environment;
 use serde_json::{Value, json};
 
+use crate::disk::Done;
 use crate::frontend::Event;
 use crate::plain::files::Files;
 use crate::plain::pending::{ACCEPT, REJECT};
@@ -34,7 +33,7 @@ use crate::plain::wire::{
     At, CodeAction, DidChange, DidClose, DidOpen, DidSave, ExecuteCommand, Opened,
 };
 use crate::position::Encoding;
-use crate::profile::{self, Action, Answer, ClientProfile, Published};
+use crate::profile::{self, Action, ClientProfile, Published};
 use crate::{message, uri};
 
 /// What the plain profile has to know from the beginning.
@@ -46,8 +45,8 @@ pub struct Setup {
     pub client: String,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
-    /// Says where proposals lie.
-    pub environment: Environment,
+    /// Where proposals lie, by each of their names.
+    pub folders: Vec<PathBuf>,
 }
 
 /// The profile of a client without a plugin.
@@ -140,7 +139,7 @@ impl Plain {
     }
 
     /// A place that the client asks about is where the cursor is. There is nothing to say there.
-    fn at(&mut self, params: Value) -> Result<Answer, String> {
+    fn at(&mut self, params: Value) -> Answered {
         let At {
             text_document,
             position,
@@ -149,14 +148,10 @@ impl Plain {
             start: position,
             end: position,
         };
-        let actions = self.look(&text_document, range);
-        Ok(Answer {
-            result: Ok(Value::Null),
-            actions,
-        })
+        Ok((Value::Null, self.look(&text_document, range)))
     }
 
-    fn code_action(&mut self, params: Value) -> Result<Answer, String> {
+    fn code_action(&mut self, params: Value) -> Answered {
         let params: CodeAction = message::params(params)?;
         let actions = self.look(&params.text_document, params.range);
         // A client that wants actions of some kind, such as those before a save, may run them
@@ -165,22 +160,18 @@ impl Plain {
         let is_any = params.context.only.is_none_or(is_every);
         let path = uri::to_path(&params.text_document.uri).filter(|_| is_any);
         let commands = path.map_or(Vec::new(), |path| self.proposals.commands(&path));
-        Ok(Answer {
-            result: Ok(json!(commands)),
-            actions,
-        })
+        Ok((json!(commands), actions))
     }
 
-    fn execute(&mut self, params: Value) -> Result<Answer, String> {
-        let params: ExecuteCommand = message::params(params)?;
-        let arguments = params.arguments.unwrap_or_default();
-        Ok(match self.proposals.execute(&params.command, &arguments) {
-            Ok(actions) => Answer {
-                result: Ok(Value::Null),
-                actions,
-            },
-            Err(error) => Err(error).into(),
-        })
+    fn execute(&mut self, request: RequestId, params: Value) -> Vec<Action> {
+        match message::params::<ExecuteCommand>(params) {
+            Ok(ExecuteCommand { command, arguments }) => {
+                let arguments = arguments.unwrap_or_default();
+                let proposals = &mut self.proposals;
+                proposals.execute(request, &command, &arguments, Instant::now())
+            }
+            Err(why) => answer(request, Err(why)),
+        }
     }
 
     /// The person looks at this place, or selected it.
@@ -210,10 +201,25 @@ impl Plain {
 
     fn report(&self) -> Vec<Action> {
         vec![Action::ReportContext {
-            files: self.files.report(Path::is_file),
+            files: self.files.report(),
             is_trusted: None,
         }]
     }
+}
+
+/// The answer to a request, and what is to be done besides; or what is wrong with its parameters.
+type Answered = Result<(Value, Vec<Action>), String>;
+
+fn answer(id: RequestId, answered: Answered) -> Vec<Action> {
+    let (result, actions) = match answered {
+        Ok((value, actions)) => (Ok(value), actions),
+        Err(why) => {
+            let error = message::error(ErrorCode::InvalidParams, why);
+            (Err(error), Vec::new())
+        }
+    };
+    let answer = Action::Answer { id, result };
+    [answer].into_iter().chain(actions).collect()
 }
 
 impl ClientProfile for Plain {
@@ -249,16 +255,19 @@ impl ClientProfile for Plain {
         Vec::new()
     }
 
-    fn request(&mut self, method: &str, params: Value) -> Answer {
-        let answer = match method {
+    fn request(&mut self, request: Request) -> Vec<Action> {
+        let Request { id, method, params } = request;
+        match method.as_str() {
             "textDocument/documentHighlight"
             | "textDocument/hover"
-            | "textDocument/signatureHelp" => self.at(params),
-            "textDocument/codeAction" => self.code_action(params),
-            "workspace/executeCommand" => self.execute(params),
-            _ => return Err(message::unknown_method(method)).into(),
-        };
-        answer.unwrap_or_else(|why| Err(message::error(ErrorCode::InvalidParams, why)).into())
+            | "textDocument/signatureHelp" => answer(id, self.at(params)),
+            "textDocument/codeAction" => answer(id, self.code_action(params)),
+            "workspace/executeCommand" => self.execute(id, params),
+            _ => {
+                let result = Err(message::unknown_method(&method));
+                vec![Action::Answer { id, result }]
+            }
+        }
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
@@ -273,10 +282,20 @@ impl ClientProfile for Plain {
     fn event(&mut self, event: Event) -> Vec<Action> {
         match event {
             Event::Open(diff, shown) => self.proposals.open(diff, shown),
-            Event::Close(id, reason, closed) => self.proposals.close(id, reason, closed),
+            Event::Close(id, reason, closed) => {
+                self.proposals.close(id, reason, closed, Instant::now())
+            }
             Event::Status(status) => self.warn(status.warnings),
             Event::Lost(_) | Event::Stopped => Vec::new(),
         }
+    }
+
+    fn done(&mut self, done: Done) -> Vec<Action> {
+        self.proposals.done(done, Instant::now())
+    }
+
+    fn is_deciding(&self) -> bool {
+        self.proposals.is_deciding()
     }
 
     fn due(&self) -> Option<Instant> {

@@ -8,7 +8,7 @@ mod page;
 mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
-use lsp_server::{Message, Response};
+use lsp_server::{Message, Request, Response};
 use pillion_companion::{DiffId, Status};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
@@ -24,7 +24,7 @@ use crate::frontend::Event;
 use crate::handshake::VERSION;
 use crate::message;
 use crate::position::Encoding;
-use crate::profile::{self, Action, Answer, ClientProfile, Published};
+use crate::profile::{self, Action, ClientProfile, Published};
 
 /// The profile of a plugin.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Plugin {
     }
 
     fn change_context(&self, params: DidChangeContext) -> Vec<Action> {
-        let files = context::files(params.open_files, self.encoding, |path| path.is_file());
+        let files = context::files(params.open_files, self.encoding);
         let is_trusted = params.is_trusted;
         vec![Action::ReportContext { files, is_trusted }]
     }
@@ -117,8 +117,9 @@ impl ClientProfile for Plugin {
         vec![environment(published)]
     }
 
-    fn request(&mut self, method: &str, _: Value) -> Answer {
-        Err(message::unknown_method(method)).into()
+    fn request(&mut self, Request { id, method, .. }: Request) -> Vec<Action> {
+        let result = Err(message::unknown_method(&method));
+        vec![Action::Answer { id, result }]
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {

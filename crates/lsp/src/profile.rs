@@ -6,12 +6,18 @@ use std::time::Instant;
 use gen_lsp_types::{
     ChangeNotifications, ServerCapabilities, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
-use lsp_server::{Message, Response, ResponseError};
+use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_companion::DiffId;
+use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{File, Outcome};
 use serde_json::Value;
 
+use crate::disk::{Done, Job};
 use crate::frontend;
+
+/// How many files are reported, the newest: more than agents are told of, because only the companion
+/// sees which of them are on disk (C4.4).
+pub const MAX_REPORTED: usize = 10 * MAX_FILES;
 
 /// How one kind of client sees Pillion. A state machine: it never blocks and sends nothing itself.
 pub trait ClientProfile {
@@ -24,8 +30,8 @@ pub trait ClientProfile {
     /// The workspace roots changed.
     fn roots_changed(&mut self, published: &Published) -> Vec<Action>;
 
-    /// The client asks. It is answered at once.
-    fn request(&mut self, method: &str, params: Value) -> Answer;
+    /// The client asks. Some time an [`Action::Answer`] follows.
+    fn request(&mut self, request: Request) -> Vec<Action>;
 
     /// The client tells.
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action>;
@@ -35,6 +41,17 @@ pub trait ClientProfile {
 
     /// The companion asks or tells.
     fn event(&mut self, event: frontend::Event) -> Vec<Action>;
+
+    /// A job that was ordered by [`Action::Disk`] is done.
+    fn done(&mut self, done: Done) -> Vec<Action> {
+        let _ = done;
+        Vec::new()
+    }
+
+    /// Whether the person has decided something that is not carried out yet.
+    fn is_deciding(&self) -> bool {
+        false
+    }
 
     /// When [`ClientProfile::elapse`] wants to be called.
     fn due(&self) -> Option<Instant> {
@@ -64,6 +81,13 @@ pub fn follows_roots() -> WorkspaceOptions {
 pub enum Action {
     /// Send it to the client.
     Send(Message),
+    /// Answer a request of the client.
+    Answer {
+        id: RequestId,
+        result: Result<Value, ResponseError>,
+    },
+    /// Have something done with the file of a proposal.
+    Disk(Job),
     /// Tell agents what is open and focused: the whole of it.
     ReportContext {
         files: Vec<File>,
@@ -75,22 +99,6 @@ pub enum Action {
         revision: u32,
         outcome: Outcome,
     },
-}
-
-/// The answer to a request, and what is to be done besides.
-#[derive(Debug)]
-pub struct Answer {
-    pub result: Result<Value, ResponseError>,
-    pub actions: Vec<Action>,
-}
-
-impl From<Result<Value, ResponseError>> for Answer {
-    fn from(result: Result<Value, ResponseError>) -> Self {
-        Self {
-            result,
-            actions: Vec::new(),
-        }
-    }
 }
 
 /// How agents find the companion.

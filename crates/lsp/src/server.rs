@@ -1,24 +1,21 @@
 //! The loop: messages of the editor and events of the companion come in, one after the other; what
 //! the profile wants done goes out. Thin by design: no rule of a profile lives here.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use crossbeam_channel::{Receiver, Sender, at, never, select, tick};
-use gen_lsp_types::MessageType;
+use crossbeam_channel::{Receiver, Sender, at, bounded, never, select, tick, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
-use pillion_companion::{Companion, LostOutcome, Options as CompanionOptions};
-use pillion_discovery::{Environment, process};
+use pillion_companion::LostOutcome;
+use pillion_discovery::process;
 use pillion_text::stderr;
 use serde_json::Value;
 
+use crate::disk::{Done, READ_TIMEOUT};
 use crate::framing::Malformed;
 use crate::frontend::{self, Event, FrontendHandle};
-use crate::handshake::{self, InitializeParams, Wanted};
-use crate::plain::{self, Plain};
-use crate::plugin::Plugin;
-use crate::profile::{Action, ClientProfile, Published};
-use crate::roots::{DidChangeWorkspaceFolders, Roots};
+use crate::handshake::{self, InitializeParams};
+use crate::session::{Session, Start, warning};
 use crate::transport::{self, Input};
 use crate::{Error, Options, message};
 
@@ -26,9 +23,8 @@ use crate::{Error, Options, message};
 /// first, unless somebody else holds the pipe.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// More messages than this wait only for an editor that hangs or is suspended. No proposal joins
-/// them: agents that try again and again would fill the memory.
-const MAX_UNREAD: usize = 256;
+/// How long the disks may take that a session needs. Longer than a companion takes to give up.
+const START_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// Serves one editor until it leaves.
 ///
@@ -40,6 +36,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let mut server = Server {
         options,
         frontend,
+        done: unbounded(),
         output: transport.output.clone(),
         parent_pid: process::ancestors(std::process::id()).first().copied(),
         session: None,
@@ -47,6 +44,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     };
     let ending = server.serve(&transport.input, &events, &transport.written);
     tracing::info!(?ending, "the editor is no longer served");
+    server.finish();
     // Stops the companion: its files go, and what is pending is rejected (C5.7, C6.2).
     drop(server);
     for event in events.try_iter() {
@@ -61,24 +59,13 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 struct Server {
     options: Options,
     frontend: FrontendHandle,
+    /// Where threads that wait for a disk say what came of it.
+    done: (Sender<Done>, Receiver<Done>),
     output: Sender<Message>,
     /// Who is looked for until the editor has said who it is.
     parent_pid: Option<u32>,
     session: Option<Session>,
     is_shut_down: bool,
-}
-
-/// From the answer to `initialize` on.
-struct Session {
-    companion: Companion,
-    profile: Box<dyn ClientProfile>,
-    roots: Roots,
-    editor_pid: u32,
-    is_initialized: bool,
-    /// What happened before the client was ready to hear of it.
-    held: Vec<Event>,
-    /// What there was to say before that.
-    unsaid: Vec<Message>,
 }
 
 /// Why the loop ends.
@@ -112,6 +99,7 @@ impl Server {
                     Ok(Input::End | Input::Signal) | Err(_) => Some(Ending::Done),
                 },
                 recv(events) -> event => event.ok().and_then(|event| self.event(event)),
+                recv(self.done.1) -> done => done.ok().and_then(|done| self.done(done)),
                 recv(written) -> _ => Some(Ending::Done),
                 recv(looks) -> _ => self.look(),
                 recv(self.timer()) -> now => now.ok().and_then(|now| self.elapse(now)),
@@ -151,6 +139,7 @@ impl Server {
                 self.is_shut_down = true;
                 // Before the answer: Helix kills right after it. Then no agent finds us, each
                 // heard what became of its diff, and no file is left.
+                self.finish();
                 self.session = None;
                 self.answer(id, Ok(Value::Null));
             }
@@ -166,14 +155,8 @@ impl Server {
                     self.answer(id, Err(error));
                 }
                 Some(session) => {
-                    let answer = session.profile.request(&method, params);
-                    let response_result = answer.result;
-                    let response = Response {
-                        id,
-                        response_result,
-                    };
-                    let _ = self.output.send(response.into());
-                    session.perform(answer.actions, &self.output);
+                    let actions = session.profile.request(Request { id, method, params });
+                    session.perform(actions, &self.output);
                 }
             },
         }
@@ -192,7 +175,7 @@ impl Server {
         match method.as_str() {
             "initialized" => session.initialized(&self.output),
             "workspace/didChangeWorkspaceFolders" => {
-                session.change_roots(&method, params, &self.output);
+                session.change_folders(&method, params, &self.output);
             }
             _ => {
                 let actions = session.profile.notification(&method, params);
@@ -213,6 +196,28 @@ impl Server {
             (None, _) => {}
         }
         None
+    }
+
+    /// Another thread has done something that waits for a disk.
+    fn done(&mut self, done: Done) -> Option<Ending> {
+        if let Some(session) = &mut self.session {
+            session.done(done, &self.output);
+        }
+        None
+    }
+
+    /// Whoever accepts and leaves at once has accepted: what is being decided is carried out first,
+    /// as far as the disk answers.
+    fn finish(&mut self) {
+        let Some(session) = &mut self.session else {
+            return;
+        };
+        let deadline = Instant::now() + READ_TIMEOUT;
+        while session.profile.is_deciding()
+            && let Ok(done) = self.done.1.recv_deadline(deadline)
+        {
+            session.done(done, &self.output);
+        }
     }
 
     /// When the profile wants to hear that time has passed.
@@ -255,53 +260,29 @@ impl Server {
         self.answer(id, result);
     }
 
+    /// Waits for the disks that a session needs, while nobody is served yet.
     fn start(&self, params: Value) -> Result<Session, ResponseError> {
         let invalid = |text| message::error(ErrorCode::InvalidParams, text);
         let params: InitializeParams = message::params(params).map_err(invalid)?;
         let wanted = params.wanted().map_err(invalid)?;
-        let ide = params.editor(self.options.editor.as_deref());
-        let roots = if params.has_no_root(&wanted) {
-            Roots::default()
-        } else {
-            Roots::new(params.folders())
+        let start = Start {
+            params,
+            wanted,
+            options: self.options.clone(),
+            frontend: self.frontend.clone(),
+            done: self.done.0.clone(),
         };
-        let editor_pid = params.editor_pid();
-        tracing::info!(
-            ?ide,
-            version = params.editor_version(),
-            editor_pid,
-            ?wanted,
-            "initialize"
-        );
-        let environment = Environment::current();
-        let options = CompanionOptions {
-            environment: environment.clone(),
-            editor_pid,
-            ide: ide.clone(),
-            roots: roots.paths(),
+        let (started, session) = bounded(1);
+        let thread = thread::Builder::new().name("start".to_owned());
+        // One that comes too late is dropped, and with it whatever it published.
+        let thread = thread.spawn(move || drop(started.send(start.session())));
+        let failed = |text: String| message::error(ErrorCode::InternalError, text);
+        thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+        let silent = |_| {
+            let text = "cannot start the companion: the disk gave no answer within";
+            failed(format!("{text} {START_TIMEOUT:?}"))
         };
-        let companion = Companion::start(options, self.frontend.clone())
-            .context("cannot start the companion")
-            .map_err(|error| message::error(ErrorCode::InternalError, format!("{error:#}")))?;
-        let encoding = params.encoding();
-        let profile: Box<dyn ClientProfile> = match wanted {
-            Wanted::Plugin { version } => Box::new(Plugin::new(encoding, version)),
-            Wanted::Plain => Box::new(Plain::new(plain::Setup {
-                encoding,
-                client: ide.name,
-                environment,
-                open_with: self.options.open_with.clone(),
-            })),
-        };
-        Ok(Session {
-            companion,
-            profile,
-            roots,
-            editor_pid,
-            is_initialized: false,
-            held: Vec::new(),
-            unsaid: Vec::new(),
-        })
+        session.recv_timeout(START_TIMEOUT).map_err(silent)?
     }
 
     fn answer(&self, id: RequestId, response_result: Result<Value, ResponseError>) {
@@ -311,135 +292,6 @@ impl Server {
         };
         let _ = self.output.send(response.into());
     }
-}
-
-impl Session {
-    fn initialized(&mut self, output: &Sender<Message>) {
-        if self.is_initialized {
-            return;
-        }
-        self.is_initialized = true;
-        self.tell_notes(output);
-        let published = self.published();
-        let actions = self.profile.initialized(&published);
-        self.perform(actions, output);
-        for message in std::mem::take(&mut self.unsaid) {
-            let _ = output.send(message);
-        }
-        for event in std::mem::take(&mut self.held) {
-            let actions = self.profile.event(event);
-            self.perform(actions, output);
-        }
-    }
-
-    fn event(&mut self, event: Event, output: &Sender<Message>) {
-        match event {
-            Event::Open(_, shown) if output.len() > MAX_UNREAD => {
-                shown.failed("the editor does not read its messages");
-            }
-            Event::Lost(lost) => self.say(warning(&lost), output),
-            event if self.is_initialized => {
-                let actions = self.profile.event(event);
-                self.perform(actions, output);
-            }
-            event => self.hold(event),
-        }
-    }
-
-    /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
-    /// proposal matters, and nothing if it is closed; and of all that is told the last.
-    fn hold(&mut self, event: Event) {
-        let diff = |event: &Event| match event {
-            Event::Open(diff, _) => Some(diff.id),
-            Event::Close(id, ..) => Some(*id),
-            Event::Status(_) | Event::Lost(_) | Event::Stopped => None,
-        };
-        let about = diff(&event);
-        let kept = match event {
-            // Before its proposal is dropped, which is an answer too.
-            Event::Close(_, _, closed) => {
-                closed.failed("the diff was never shown");
-                None
-            }
-            event => Some(event),
-        };
-        self.held.retain(|held| diff(held) != about);
-        self.held.extend(kept);
-    }
-
-    fn say(&mut self, message: Message, output: &Sender<Message>) {
-        if self.is_initialized {
-            // An editor that reads no more ends the loop by itself.
-            let _ = output.send(message);
-        } else {
-            self.unsaid.push(message);
-        }
-    }
-
-    fn change_roots(&mut self, method: &str, params: Value, output: &Sender<Message>) {
-        let params: DidChangeWorkspaceFolders = match message::params(params) {
-            Ok(params) => params,
-            Err(why) => {
-                self.say(message::ignored(method, &why), output);
-                return;
-            }
-        };
-        let before = self.roots.paths();
-        self.roots.change(&params.event);
-        self.tell_notes(output);
-        let roots = self.roots.paths();
-        let roots_changed = roots != before;
-        if roots_changed {
-            self.companion.handle().change_roots(roots);
-        }
-        // Before that the client is told with all the rest.
-        if roots_changed && self.is_initialized {
-            let published = self.published();
-            let actions = self.profile.roots_changed(&published);
-            self.perform(actions, output);
-        }
-    }
-
-    fn tell_notes(&mut self, output: &Sender<Message>) {
-        for note in self.roots.take_notes() {
-            self.say(note, output);
-        }
-    }
-
-    fn published(&self) -> Published {
-        Published {
-            port: self.companion.port(),
-            pid: std::process::id(),
-            discovery_files: self.companion.files().to_vec(),
-            roots: self.roots.paths(),
-        }
-    }
-
-    fn perform(&mut self, actions: Vec<Action>, output: &Sender<Message>) {
-        let companion = self.companion.handle();
-        for action in actions {
-            match action {
-                Action::Send(message) => {
-                    if let Message::Request(Request { id, method, .. }) = &message {
-                        tracing::debug!(%id, method, "asked");
-                    }
-                    self.say(message, output);
-                }
-                Action::ReportContext { files, is_trusted } => {
-                    companion.report_context(files, is_trusted);
-                }
-                Action::Resolve {
-                    id,
-                    revision,
-                    outcome,
-                } => companion.resolve_diff(id, revision, outcome),
-            }
-        }
-    }
-}
-
-fn warning(lost: &LostOutcome) -> Message {
-    message::show(MessageType::Warning, lost.to_string())
 }
 
 /// An editor that has said `shutdown` may show no message any more.

@@ -9,6 +9,8 @@ mod agent;
 mod editors;
 mod env;
 mod home;
+#[cfg(target_os = "linux")]
+mod hung_disk;
 mod ide_chooser;
 mod ide_client;
 mod model;
@@ -23,6 +25,8 @@ pub use agent::{Agent, AgentKind};
 pub use editors::Editors;
 pub use env::Env;
 pub use home::Home;
+#[cfg(target_os = "linux")]
+pub use hung_disk::HungDisk;
 pub use ide_chooser::{ChoiceSituation, Chosen, ChosenDial, IdeChooser, IdeProcess};
 pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use model::{Model, ModelRequest, Turn};

@@ -4,16 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Cursor, File};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::plain::document::Document;
 use crate::plain::wire::{Change, Range};
 use crate::position::Encoding;
-
-/// How many of the newest files are looked for on disk, if hardly any is there.
-const MAX_LOOKS: usize = 10 * MAX_FILES;
+use crate::profile::MAX_REPORTED;
 
 /// The files that are open in the editor.
 #[derive(Debug)]
@@ -25,6 +22,8 @@ pub struct Files {
     /// The same, the one that was focused last at the end.
     order: BTreeMap<u64, PathBuf>,
     focuses: u64,
+    /// When a file was focused last. Never goes back, as a clock may.
+    newest_ms: u64,
 }
 
 #[derive(Debug)]
@@ -47,6 +46,7 @@ impl Files {
             open: HashMap::new(),
             order: BTreeMap::new(),
             focuses: 0,
+            newest_ms: 0,
         }
     }
 
@@ -104,21 +104,17 @@ impl Files {
         file.cursor = Some(file.document.cursor(end, encoding));
     }
 
-    /// What agents are to be told: the files that `exists` says are there, newest first, the first
-    /// of them the active one.
-    pub fn report(&self, exists: impl Fn(&Path) -> bool) -> Vec<File> {
-        let newest = self.order.values().rev().take(MAX_LOOKS);
-        let there = newest.filter(|path| exists(path));
-        let named = there.filter_map(|path| Some((path.to_str()?, self.open.get(path)?)));
+    /// What is to be reported, newest first. Each file counts as focused: the first one that is on
+    /// disk is the active one.
+    pub fn report(&self) -> Vec<File> {
+        let newest = self.order.values().rev();
+        let named = newest.filter_map(|path| Some((path.to_str()?, self.open.get(path)?)));
         named
-            .take(MAX_FILES)
-            .enumerate()
-            .map(|(at, (path, file))| File {
-                path: path.to_owned(),
-                timestamp: file.focused_ms,
-                is_active: (at == 0).then_some(true),
-                cursor: file.cursor.filter(|_| at == 0),
-                selected_text: file.selection.clone().filter(|_| at == 0),
+            .take(MAX_REPORTED)
+            .map(|(path, file)| File {
+                cursor: file.cursor,
+                selected_text: file.selection.clone(),
+                ..File::focused(path, file.focused_ms)
             })
             .collect()
     }
@@ -128,7 +124,8 @@ impl Files {
         self.order.remove(&file.focus);
         self.focuses += 1;
         file.focus = self.focuses;
-        file.focused_ms = now_ms;
+        self.newest_ms = self.newest_ms.max(now_ms);
+        file.focused_ms = self.newest_ms;
         self.order.insert(file.focus, path.to_owned());
         Some(file)
     }
@@ -136,6 +133,8 @@ impl Files {
 
 #[cfg(test)]
 mod tests {
+    use pillion_protocol::IdeContext;
+
     use super::*;
     use crate::plain::wire::Position;
 
@@ -155,7 +154,7 @@ mod tests {
     }
 
     fn active(files: &Files) -> File {
-        files.report(|_| true).remove(0)
+        files.report().remove(0)
     }
 
     fn cursor(file: &File) -> (u32, u32) {
@@ -167,7 +166,7 @@ mod tests {
     fn what_was_opened_saved_or_asked_about_last_comes_first() {
         let mut files = files();
         let order = |files: &Files| {
-            let paths = files.report(|_| true);
+            let paths = files.report();
             paths.into_iter().map(|file| file.path).collect::<String>()
         };
         assert_eq!(order(&files), "/b/a");
@@ -206,8 +205,10 @@ mod tests {
         let mut files = files();
         files.select(Path::new("/a"), range(at(0, 0), at(1, 0)), 2);
         files.save(Path::new("/b"), None, 3);
-        let report = files.report(|_| true);
-        assert_eq!((&report[1].selected_text, report[1].cursor), (&None, None));
+        let told = IdeContext::for_agents(files.report(), None);
+        let told = told.files();
+        assert_eq!(told[0].path, "/b");
+        assert_eq!((&told[1].selected_text, told[1].cursor), (&None, None));
     }
 
     #[test]
@@ -226,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn only_files_that_exist_are_reported_and_not_more_than_agents_take() {
+    fn of_ten_thousand_open_files_the_newest_are_reported() {
         let mut files = Files::new(Encoding::Utf16, false);
         for number in 0..10_000 {
             files.open(format!("/{number}").into(), String::new(), 1);
         }
-        let report = files.report(|path| path != Path::new("/9999"));
-        assert_eq!(report.len(), MAX_FILES);
-        assert_eq!(report[0].path, "/9998");
+        let report = files.report();
+        assert_eq!(report.len(), MAX_REPORTED);
+        assert_eq!(report[0].path, "/9999");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! One proposal that waits for a decision.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use gen_lsp_types::{Command, Diagnostic};
@@ -9,9 +8,9 @@ use pillion_companion::{Diff, Reply};
 use pillion_text::visible;
 use serde_json::json;
 
+use crate::disk::ProposalKey;
 use crate::plain::diagnostics;
-use crate::plain::proposal_dir::ProposalFile;
-use crate::plain::restore::{is_same_content, restore};
+use crate::plain::restore::restore;
 use crate::plain::view::View;
 use crate::position::Encoding;
 use crate::uri;
@@ -26,41 +25,63 @@ pub const REJECT: &str = "pillion.reject";
 #[derive(Debug)]
 pub struct Pending {
     pub diff: Diff,
-    /// As the editor spells it, once it opened it.
+    /// The file that the editor opens, once it was written.
+    pub path: Option<PathBuf>,
+    /// The same, as the editor spells it once it opened it.
     pub uri: String,
     pub view: View,
     /// Where the agent hears that it is shown.
     pub shown: Option<Reply<()>>,
     /// Counts up: the biggest one is what the person looks at.
     pub focused: u64,
-    /// When it came before another one that the person may still have in mind.
+    /// Whether the person may still have another one in mind.
+    pub is_second: bool,
+    /// When it came before that one.
     pub interrupts: Option<Instant>,
+    /// The read on which a decision about it waits.
+    pub deciding: Option<u64>,
+    /// Why the editor itself does not show it.
+    pub refusal: &'static str,
     /// When it counts as closed, if the editor does not open it again.
     pub closes: Option<Instant>,
     /// When its diagnostics are due.
     pub redraw: Option<Instant>,
-    file: ProposalFile,
 }
 
 impl Pending {
-    /// A proposal that was written to `file` and is to be shown.
-    pub fn new(diff: Diff, file: ProposalFile, shown: Reply<()>, focused: u64) -> Self {
+    /// A proposal that is to be shown as soon as it is written.
+    pub fn new(diff: Diff, shown: Reply<()>, focused: u64) -> Self {
         Self {
-            uri: uri::from_path(file.path()),
             diff,
+            path: None,
+            uri: String::new(),
             view: View::default(),
             shown: Some(shown),
             focused,
+            is_second: false,
             interrupts: None,
+            deciding: None,
+            refusal: "",
             closes: None,
             redraw: None,
-            file,
         }
     }
 
-    /// The file that the editor opens.
-    pub fn path(&self) -> &Path {
-        self.file.path()
+    /// Which proposal it is.
+    pub fn key(&self) -> ProposalKey {
+        (self.diff.id, self.diff.revision)
+    }
+
+    /// It was written.
+    pub fn written(&mut self, file: PathBuf, now: Instant) {
+        self.uri = uri::from_path(&file);
+        self.path = Some(file);
+        self.interrupts = self.is_second.then_some(now);
+    }
+
+    /// When it counts as closed, and so as rejected: not while a decision is carried out.
+    pub fn counts_as_closed(&self) -> Option<Instant> {
+        self.closes.filter(|_| self.deciding.is_none())
     }
 
     /// What people call it.
@@ -76,35 +97,17 @@ impl Pending {
         }
     }
 
-    /// The text that would be accepted now, byte for byte.
-    ///
-    /// # Errors
-    /// When what somebody saved cannot be read, or is no text.
-    pub fn text(&self) -> Result<String, String> {
-        let proposed = &self.diff.proposed;
-        if let Some((first, now)) = self.view.edited() {
-            return Ok(restore(proposed, first, now));
-        }
-        // An editor that does not synchronise it may have saved it all the same.
-        let saved = self.file.read().map_err(|error| error.to_string())?;
-        let Some(saved) = saved else {
-            return Ok(proposed.to_string());
-        };
-        match String::from_utf8(saved) {
-            Ok(saved) if is_same_content(&saved, proposed) => Ok(proposed.to_string()),
-            Ok(saved) => Ok(saved),
-            Err(_) => Err(format!("{} was not saved as UTF-8", self.path().display())),
-        }
+    /// The text that would be accepted now, byte for byte, if the editor told of edits. Otherwise
+    /// the file says what it is.
+    pub fn edited_text(&self) -> Option<String> {
+        let (first, now) = self.view.edited()?;
+        Some(restore(&self.diff.proposed, first, now))
     }
 
     /// Its hunks, where the editor shows them.
     pub fn diagnostics(&self, encoding: Encoding) -> Vec<Diagnostic> {
-        let proposed = Arc::clone(&self.diff.proposed);
-        let restored = self
-            .view
-            .edited()
-            .map(|(first, now)| restore(&proposed, first, now));
-        let text = restored.as_deref().unwrap_or(&proposed);
+        let restored = self.edited_text();
+        let text = restored.as_deref().unwrap_or(&self.diff.proposed);
         let shown = self.view.text().unwrap_or(text);
         diagnostics::between(self.diff.original.text.as_deref(), text, shown, encoding)
     }

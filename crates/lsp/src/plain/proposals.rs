@@ -1,23 +1,24 @@
 //! The proposals that wait for a decision: shown as files of the editor, judged by its code actions
 //! and commands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::{
     Command, MessageType, Position, PublishDiagnosticsParams, Range, ShowDocumentParams,
 };
-use lsp_server::{ErrorCode, Message, Response, ResponseError};
+use lsp_server::{ErrorCode, Message, RequestId, Response, ResponseError};
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
+use crate::disk::{Done, Job, ProposalKey, is_below};
 use crate::message;
 use crate::outgoing::Outgoing;
 use crate::plain::Setup;
-use crate::plain::launch;
 use crate::plain::pending::{ACCEPT, Pending, REJECT};
-use crate::plain::proposal_dir::ProposalDir;
+use crate::plain::reads::{Reads, Then};
 use crate::plain::wire::{Change, Shown};
 use crate::position::Encoding;
 use crate::profile::Action;
@@ -36,14 +37,16 @@ const DEBOUNCE: Duration = Duration::from_millis(150);
 /// Everything that is under review.
 #[derive(Debug)]
 pub struct Proposals {
-    proposal_dir: ProposalDir,
+    /// Where proposals lie, by each of their names.
+    folders: Vec<PathBuf>,
     encoding: Encoding,
     open_with: Option<String>,
     /// What is said of the focus: not to take it. eglot takes it if anything is said.
     take_focus: Option<bool>,
     pending: Vec<Pending>,
+    reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
-    asked: Outgoing<(DiffId, u32)>,
+    asked: Outgoing<ProposalKey>,
     focuses: u64,
     /// How long it took to find hunks last.
     cost: Duration,
@@ -53,11 +56,12 @@ impl Proposals {
     /// None yet.
     pub fn new(setup: Setup) -> Self {
         Self {
-            proposal_dir: ProposalDir::new(&setup.environment),
+            folders: setup.folders,
             encoding: setup.encoding,
             open_with: setup.open_with,
             take_focus: (setup.client != "eglot").then_some(false),
             pending: Vec::new(),
+            reads: Reads::default(),
             asked: Outgoing::default(),
             focuses: 0,
             cost: Duration::ZERO,
@@ -66,26 +70,56 @@ impl Proposals {
 
     /// Whether a document is a proposal, or was one: never a file of the user.
     pub fn holds(&self, path: &Path) -> bool {
-        self.find(path).is_some() || self.proposal_dir.holds(path)
+        self.find(path).is_some() || is_below(&self.folders, path)
     }
 
-    /// Shows a proposal. A newer one gets a file of its own: the editor may still have the text of
-    /// the older one, and that must not be taken for an answer.
+    /// Writes a proposal, to be shown then. A newer one gets a file of its own: the editor may still
+    /// have the text of the older one, and that must not be taken for an answer.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Vec<Action> {
-        let interrupts = (!self.pending.is_empty()).then(Instant::now);
+        let is_second = !self.pending.is_empty();
         let mut actions = self.forget(diff.id);
-        let label = format!("{}-{}", diff.id, diff.revision);
-        let file = match self.proposal_dir.put(&label, &diff.path, &diff.proposed) {
-            Ok(file) => file,
-            Err(error) => {
-                tracing::warn!(?error, "cannot write the proposal");
-                shown.failed(format!("{error}. Hint: {}.", error.hint()));
-                return actions;
-            }
-        };
         self.focuses += 1;
-        let mut pending = Pending::new(diff, file, shown, self.focuses);
-        pending.interrupts = interrupts;
+        let mut pending = Pending::new(diff, shown, self.focuses);
+        pending.is_second = is_second;
+        actions.push(Action::Disk(Job::Write {
+            key: pending.key(),
+            path: pending.diff.path.clone(),
+            text: Arc::clone(&pending.diff.proposed),
+        }));
+        self.pending.push(pending);
+        actions
+    }
+
+    /// A job is done.
+    pub fn done(&mut self, done: Done, now: Instant) -> Vec<Action> {
+        match done {
+            Done::Written { key, file } => self.written(key, file, now),
+            Done::Read { number, saved } => self.read(number, Some(saved)),
+            Done::Launched { key, result } => self.launched(key, result),
+            Done::Roots { .. } => Vec::new(),
+        }
+    }
+
+    /// Asks the editor to show a proposal that is a file now.
+    fn written(
+        &mut self,
+        key: ProposalKey,
+        file: Result<PathBuf, String>,
+        now: Instant,
+    ) -> Vec<Action> {
+        let Some(at) = self.pending.iter().position(|pending| pending.key() == key) else {
+            return Vec::new();
+        };
+        let mut pending = self.pending.swap_remove(at);
+        match file {
+            Ok(file) => pending.written(file, now),
+            Err(why) => {
+                if let Some(shown) = pending.shown.take() {
+                    shown.failed(why);
+                }
+                return Vec::new();
+            }
+        }
         let (publish, first) = self.publish(&pending);
         let params = ShowDocumentParams {
             uri: pending.uri.clone().into(),
@@ -93,55 +127,105 @@ impl Proposals {
             take_focus: self.take_focus,
             selection: first.map(|start| Range { start, end: start }),
         };
-        let waiting = (pending.diff.id, pending.diff.revision);
-        let ask = self.asked.ask("window/showDocument", params, waiting);
+        let ask = self.asked.ask("window/showDocument", params, key);
         self.pending.push(pending);
         // Whatever the client declared: Helix can, and does not say so.
-        actions.extend([publish, Action::Send(ask)]);
-        actions
+        vec![publish, Action::Send(ask)]
     }
 
     /// Takes a proposal away, and answers with its text as it stands.
-    pub fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) -> Vec<Action> {
+    pub fn close(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+        now: Instant,
+    ) -> Vec<Action> {
         let Some(pending) = self.pending.iter().find(|pending| pending.diff.id == id) else {
             closed.failed("there is no such view");
             return Vec::new();
         };
-        let (name, agent) = (pending.name(), pending.diff.agent.display_name());
-        let text = match pending.text() {
-            // Nothing was accepted: it goes on waiting.
-            Err(why) if reason == CloseReason::Settled => {
-                closed.failed(why);
-                return Vec::new();
-            }
-            text => text,
-        };
-        // First: whoever hears the answer finds nothing left.
-        let mut actions = self.forget(id);
-        match text {
-            Ok(text) => closed.done(text),
-            Err(why) => closed.failed(why),
+        if reason == CloseReason::Settled && pending.deciding.is_some() {
+            // Nothing was accepted by this one: what came first stands.
+            closed.failed("it is being decided");
+            return Vec::new();
         }
-        let news = match reason {
-            CloseReason::AgentGone => Some((
-                MessageType::Info,
-                format!("{agent} is gone: its change to {name} can no longer be accepted"),
-            )),
-            CloseReason::NotShown => Some((
-                MessageType::Error,
-                format!(
-                    "the editor did not open the change to {name} in time; {agent} got an error"
-                ),
-            )),
-            _ => None,
+        let news = news(pending, reason);
+        let known = match &pending.path {
+            // Nobody has seen it, nor edited it.
+            None => Some(pending.diff.proposed.to_string()),
+            Some(_) => pending.edited_text(),
         };
+        let mut actions = Vec::new();
+        match (known, reason) {
+            // First: whoever hears the answer finds nothing left.
+            (Some(text), _) => {
+                actions.extend(self.forget(id));
+                closed.done(text);
+            }
+            // It goes on waiting if it cannot be read.
+            (None, CloseReason::Settled) => {
+                actions.extend(self.start_read(id, Then::Settle(closed), now));
+            }
+            (None, _) => {
+                actions.extend(self.start_read(id, Then::Close(closed), now));
+                actions.extend(self.forget(id));
+            }
+        }
         actions.extend(news.map(|(kind, text)| Action::Send(message::show(kind, text))));
         actions
     }
 
+    fn start_read(&mut self, id: DiffId, then: Then, now: Instant) -> Option<Action> {
+        let mut pending = self.pending.iter_mut();
+        let pending = pending.find(|pending| pending.diff.id == id)?;
+        let path = pending.path.clone()?;
+        let is_decision = !matches!(then, Then::Close(_));
+        let proposed = Arc::clone(&pending.diff.proposed);
+        let reads = &mut self.reads;
+        let (number, job) = reads.start(pending.key(), proposed, path, then, now);
+        if is_decision {
+            pending.deciding = Some(number);
+        }
+        Some(Action::Disk(job))
+    }
+
+    /// A proposal was read; nothing came if that took too long.
+    fn read(&mut self, number: u64, saved: Option<Result<Option<Vec<u8>>, String>>) -> Vec<Action> {
+        let Some(read) = self.reads.finish(number) else {
+            return Vec::new();
+        };
+        let text = match saved {
+            Some(saved) => read.text(saved),
+            None => Err(read.silent()),
+        };
+        if let Some(pending) = self.current(read.key) {
+            pending.deciding = None;
+        }
+        match (read.then, text) {
+            (Then::Accept(request), Ok(text)) => {
+                self.decide(request, read.key, Outcome::accepted(text))
+            }
+            (Then::Accept(request), Err(why)) => vec![refuse(request, why)],
+            (Then::Settle(closed), Ok(text)) => {
+                let actions = self.forget(read.key.0);
+                closed.done(text);
+                actions
+            }
+            (Then::Close(closed), Ok(text)) => {
+                closed.done(text);
+                Vec::new()
+            }
+            (Then::Settle(closed) | Then::Close(closed), Err(why)) => {
+                closed.failed(why);
+                Vec::new()
+            }
+        }
+    }
+
     /// The editor answers whether it shows a proposal.
     pub fn response(&mut self, response: Response) -> Vec<Action> {
-        let Some((id, revision)) = self.asked.answered(&response.id) else {
+        let Some(key) = self.asked.answered(&response.id) else {
             return Vec::new();
         };
         let refusal = match response.response_result {
@@ -155,14 +239,23 @@ impl Proposals {
             }
             Err(_) => "it answered window/showDocument with an error",
         };
-        let Some(pending) = self.current(id, revision) else {
+        let open_with = self.open_with.clone();
+        let Some(pending) = self.current(key) else {
             return Vec::new();
         };
         if refusal.is_empty() {
             pending.is_shown();
             return Vec::new();
         }
-        self.not_shown(id, refusal)
+        if pending.shown.is_none() {
+            return Vec::new();
+        }
+        pending.refusal = refusal;
+        let Some((program, file)) = open_with.zip(pending.path.clone()) else {
+            let why = "start `pillion lsp` with --open-with PROGRAM, where PROGRAM opens a file in this editor";
+            return self.not_shown(key, why);
+        };
+        vec![Action::Disk(Job::Launch { key, program, file })]
     }
 
     /// The editor opened a proposal.
@@ -229,57 +322,91 @@ impl Proposals {
         pending.map_or(Vec::new(), |pending| pending.commands().into())
     }
 
-    /// Runs a command; without arguments it is about the proposal that the person looked at last.
-    ///
-    /// # Errors
-    /// When nothing fits, or what would be accepted is no text.
+    /// Runs a command; without arguments it is about the proposal that the person looked at last. It
+    /// is refused when nothing fits, or what would be accepted is no text.
     pub fn execute(
         &mut self,
+        request: RequestId,
         command: &str,
         arguments: &[Value],
-    ) -> Result<Vec<Action>, ResponseError> {
+        now: Instant,
+    ) -> Vec<Action> {
         if ![ACCEPT, REJECT].contains(&command) {
             let text = format!("unknown command {command:?}");
-            return Err(message::error(ErrorCode::InvalidParams, text));
+            let result = Err(message::error(ErrorCode::InvalidParams, text));
+            return vec![Action::Answer {
+                id: request,
+                result,
+            }];
         }
-        let failed = |text: String| message::error(ErrorCode::RequestFailed, text);
-        let pending = self.meant(arguments)?;
-        let (id, revision) = (pending.diff.id, pending.diff.revision);
-        let outcome = if command == ACCEPT {
-            let content = pending.text().map_err(failed)?;
-            Outcome::accepted(content)
-        } else {
-            Outcome::Rejected
+        let pending = match self.meant(arguments) {
+            Ok(pending) => pending,
+            Err(error) => {
+                return vec![Action::Answer {
+                    id: request,
+                    result: Err(error),
+                }];
+            }
         };
-        let mut actions = vec![Action::Resolve {
-            id,
-            revision,
-            outcome,
-        }];
+        let key = pending.key();
+        if command == REJECT {
+            return self.decide(request, key, Outcome::Rejected);
+        }
+        match pending.edited_text() {
+            Some(text) => self.decide(request, key, Outcome::accepted(text)),
+            None => {
+                let read = self.start_read(key.0, Then::Accept(request), now);
+                read.into_iter().collect()
+            }
+        }
+    }
+
+    fn decide(&mut self, request: RequestId, key: ProposalKey, outcome: Outcome) -> Vec<Action> {
+        let (id, revision) = key;
+        let mut actions = vec![
+            Action::Answer {
+                id: request,
+                result: Ok(Value::Null),
+            },
+            Action::Resolve {
+                id,
+                revision,
+                outcome,
+            },
+        ];
         actions.extend(self.forget(id));
-        Ok(actions)
+        actions
+    }
+
+    /// Whether a decision waits for a disk.
+    pub fn is_deciding(&self) -> bool {
+        self.pending
+            .iter()
+            .any(|pending| pending.deciding.is_some())
     }
 
     /// When [`Proposals::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
         let dues = self.pending.iter();
-        dues.flat_map(|pending| [pending.closes, pending.redraw])
+        dues.flat_map(|pending| [pending.counts_as_closed(), pending.redraw])
             .flatten()
+            .chain(self.reads.due())
             .min()
     }
 
     /// Time has passed.
     pub fn elapse(&mut self, now: Instant) -> Vec<Action> {
         let is_due = |due: Option<Instant>| due.is_some_and(|due| due <= now);
-        let mut actions = Vec::new();
-        for pending in self
-            .pending
-            .extract_if(.., |pending| is_due(pending.closes))
-        {
-            actions.push(clear(&pending));
+        let late = self.reads.late(now).into_iter();
+        let mut actions: Vec<_> = late.flat_map(|number| self.read(number, None)).collect();
+        let closed = self.pending.iter();
+        let closed = closed.filter(|pending| is_due(pending.counts_as_closed()));
+        let closed: Vec<_> = closed.map(Pending::key).collect();
+        for (id, revision) in closed {
+            actions.extend(self.forget(id));
             actions.push(Action::Resolve {
-                id: pending.diff.id,
-                revision: pending.diff.revision,
+                id,
+                revision,
                 outcome: Outcome::Rejected,
             });
         }
@@ -294,18 +421,19 @@ impl Proposals {
     }
 
     fn find(&self, path: &Path) -> Option<&Pending> {
-        self.pending.iter().find(|pending| pending.path() == path)
+        let path = Some(path);
+        let mut pending = self.pending.iter();
+        pending.find(|pending| pending.path.as_deref() == path)
     }
 
     fn find_mut(&mut self, path: &Path) -> Option<&mut Pending> {
-        self.pending
-            .iter_mut()
-            .find(|pending| pending.path() == path)
+        let path = Some(path);
+        let mut pending = self.pending.iter_mut();
+        pending.find(|pending| pending.path.as_deref() == path)
     }
 
-    fn current(&mut self, id: DiffId, revision: u32) -> Option<&mut Pending> {
-        let mut pending = self.pending.iter_mut();
-        pending.find(|pending| pending.diff.id == id && pending.diff.revision == revision)
+    fn current(&mut self, key: ProposalKey) -> Option<&mut Pending> {
+        self.pending.iter_mut().find(|pending| pending.key() == key)
     }
 
     /// The proposal that the arguments of a command name.
@@ -316,16 +444,10 @@ impl Proposals {
             [] => {
                 let last = self.pending.iter().max_by_key(|pending| pending.focused);
                 let last = last.ok_or_else(|| failed("no change is pending".to_owned()))?;
-                if last
+                let is_new = last
                     .interrupts
-                    .is_some_and(|at| at.elapsed() < REVIEW_DELAY)
-                {
-                    let (agent, name) = (last.diff.agent.display_name(), last.name());
-                    let text =
-                        format!("{agent}'s change to {name} has just arrived: look at it first");
-                    return Err(failed(text));
-                }
-                return Ok(last);
+                    .is_some_and(|at| at.elapsed() < REVIEW_DELAY);
+                return decidable(last, is_new);
             }
             [id] => (number(id), None),
             [id, revision, ..] => (number(id), Some(number(revision))),
@@ -342,36 +464,32 @@ impl Proposals {
             let text = format!("{agent} has proposed a newer change to {name}");
             return Err(failed(text));
         }
-        Ok(pending)
+        decidable(pending, false)
     }
 
-    /// The editor does not show a proposal: another program may, or nothing is left of it.
-    fn not_shown(&mut self, id: DiffId, refusal: &str) -> Vec<Action> {
-        let open_with = self.open_with.clone();
-        let Some(at) = self
-            .pending
-            .iter()
-            .position(|pending| pending.diff.id == id)
-        else {
-            return Vec::new();
-        };
-        let pending = &mut self.pending[at];
-        if pending.shown.is_none() {
-            return Vec::new();
-        }
-        let why = match open_with.map(|program| launch::open(&program, pending.path())) {
-            Some(Ok(())) => {
-                pending.is_shown();
-                return Vec::new();
+    /// Another program shows a proposal, or cannot.
+    fn launched(&mut self, key: ProposalKey, result: Result<(), String>) -> Vec<Action> {
+        match result {
+            Err(why) => self.not_shown(key, &why),
+            Ok(()) => {
+                if let Some(pending) = self.current(key) {
+                    pending.is_shown();
+                }
+                Vec::new()
             }
-            Some(Err(reason)) => reason,
-            None => "start `pillion lsp` with --open-with PROGRAM, where PROGRAM opens a file in this editor"
-                .to_owned(),
+        }
+    }
+
+    /// Nobody shows a proposal: nothing is left of it.
+    fn not_shown(&mut self, key: ProposalKey, why: &str) -> Vec<Action> {
+        let pending = self.current(key);
+        let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
+            return Vec::new();
         };
-        let name = pending.name();
+        let (name, refusal) = (pending.name(), pending.refusal);
         let reason = format!("the editor cannot show the change to {name}: {refusal}; {why}");
         let shown = pending.shown.take();
-        let mut actions = self.forget(id);
+        let mut actions = self.forget(key.0);
         if let Some(shown) = shown {
             shown.failed(reason.clone());
         }
@@ -382,7 +500,33 @@ impl Proposals {
     /// Takes away everything of a diff, if there is anything.
     fn forget(&mut self, id: DiffId) -> Vec<Action> {
         let gone = self.pending.extract_if(.., |pending| pending.diff.id == id);
-        gone.map(|pending| clear(&pending)).collect()
+        let gone: Vec<_> = gone.collect();
+        gone.into_iter()
+            .flat_map(|pending| self.clear(pending))
+            .collect()
+    }
+
+    fn clear(&mut self, pending: Pending) -> Vec<Action> {
+        let key = pending.key();
+        let mut actions = Vec::new();
+        if pending.path.is_some() {
+            let uri = pending.uri.clone().into();
+            actions.push(publish(PublishDiagnosticsParams {
+                uri,
+                version: None,
+                diagnostics: Vec::new(),
+            }));
+        }
+        actions.push(Action::Disk(Job::Remove { key }));
+        let read = pending
+            .deciding
+            .and_then(|number| self.reads.finish(number));
+        if let Some(Then::Accept(request)) = read.map(|read| read.then) {
+            let name = pending.name();
+            let why = format!("the change to {name} was withdrawn before it was accepted");
+            actions.push(refuse(request, why));
+        }
+        actions
     }
 
     /// The diagnostics of a proposal, and where the first one is.
@@ -417,12 +561,42 @@ impl Proposals {
     }
 }
 
-fn clear(pending: &Pending) -> Action {
-    publish(PublishDiagnosticsParams {
-        uri: pending.uri.clone().into(),
-        version: None,
-        diagnostics: Vec::new(),
-    })
+/// What the person hears of a view that goes away by itself.
+fn news(pending: &Pending, reason: CloseReason) -> Option<(MessageType, String)> {
+    let (name, agent) = (pending.name(), pending.diff.agent.display_name());
+    match reason {
+        CloseReason::AgentGone => Some((
+            MessageType::Info,
+            format!("{agent} is gone: its change to {name} can no longer be accepted"),
+        )),
+        CloseReason::NotShown if pending.path.is_none() => Some((
+            MessageType::Error,
+            format!("the change to {name} could not be written in time; {agent} got an error"),
+        )),
+        CloseReason::NotShown => Some((
+            MessageType::Error,
+            format!("the editor did not open the change to {name} in time; {agent} got an error"),
+        )),
+        _ => None,
+    }
+}
+
+/// A proposal, if it can be decided now.
+fn decidable(pending: &Pending, is_new: bool) -> Result<&Pending, ResponseError> {
+    let (agent, name) = (pending.diff.agent.display_name(), pending.name());
+    let why = if is_new || pending.path.is_none() {
+        format!("{agent}'s change to {name} has just arrived: look at it first")
+    } else if pending.deciding.is_some() {
+        format!("{agent}'s change to {name} is being decided")
+    } else {
+        return Ok(pending);
+    };
+    Err(message::error(ErrorCode::RequestFailed, why))
+}
+
+fn refuse(id: RequestId, why: String) -> Action {
+    let result = Err(message::error(ErrorCode::RequestFailed, why));
+    Action::Answer { id, result }
 }
 
 fn publish(params: PublishDiagnosticsParams) -> Action {

@@ -1,39 +1,28 @@
 //! From the files that an editor has open to those that agents are told of (C4).
 
 use std::cmp::Reverse;
-use std::path::Path;
+use std::collections::HashSet;
 
 use pillion_protocol::File;
-use pillion_protocol::context::MAX_FILES;
 
 use super::messages::OpenFile;
 use crate::position::{self, Encoding};
+use crate::profile::MAX_REPORTED;
 use crate::uri;
 
-/// The files to report: those that `is_file` calls regular files (C4.4), the active one first, then
-/// those focused last. No more are looked at than agents are told of, so that thousands of open
-/// files cost nothing.
-pub fn files(
-    mut open: Vec<OpenFile>,
-    encoding: Encoding,
-    is_file: impl Fn(&Path) -> bool,
-) -> Vec<File> {
+/// The files to report: the active one first, then those focused last. No more than
+/// [`MAX_REPORTED`], so that thousands of open files cost nothing.
+pub fn files(mut open: Vec<OpenFile>, encoding: Encoding) -> Vec<File> {
     open.sort_by_key(|file| Reverse((file.is_active(), file.last_focused)));
-    let mut files: Vec<File> = Vec::with_capacity(MAX_FILES);
-    for file in open {
-        if files.len() == MAX_FILES {
-            break;
-        }
-        let path = uri::to_path(&file.uri).and_then(|path| path.to_str().map(str::to_owned));
-        let Some(path) = path else { continue };
-        let is_known = files.iter().any(|known| known.path == path);
-        if is_known || !is_file(Path::new(&path)) {
-            continue;
-        }
-        let is_first = !files.iter().any(File::is_focused);
-        files.push(file.into_reported(path, is_first, encoding));
-    }
-    files
+    let mut known = HashSet::new();
+    let named = open.into_iter().filter_map(|file| {
+        let path = uri::to_path(&file.uri)?;
+        let path = path.to_str()?;
+        known
+            .insert(path.to_owned())
+            .then(|| file.into_reported(path.to_owned(), encoding))
+    });
+    named.take(MAX_REPORTED).collect()
 }
 
 impl OpenFile {
@@ -41,8 +30,8 @@ impl OpenFile {
         self.active == Some(true)
     }
 
-    fn into_reported(self, path: String, may_be_active: bool, encoding: Encoding) -> File {
-        if !may_be_active || !self.is_active() {
+    fn into_reported(self, path: String, encoding: Encoding) -> File {
+        if !self.is_active() {
             return File::open(path, self.last_focused);
         }
         let line_text = self.line_text.as_deref();
@@ -58,8 +47,6 @@ impl OpenFile {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::cell::Cell;
-
     use pillion_protocol::Cursor;
 
     use super::*;
@@ -90,7 +77,7 @@ mod tests {
     }
 
     fn report(open: Vec<OpenFile>) -> Vec<File> {
-        files(open, Encoding::Utf8, |path| !path.ends_with("gone"))
+        files(open, Encoding::Utf8)
     }
 
     #[test]
@@ -113,20 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_left_out_and_the_next_one_comes_in() {
-        let names = [
-            "file:///gone",
-            "untitled:1",
-            "term://x",
-            "file:///%FF",
-            "file:///a",
-        ];
+    fn what_names_no_file_is_left_out() {
+        let names = ["untitled:1", "term://x", "file:///%FF", "file:///a"];
         let files = report(names.into_iter().map(|uri| open(uri, 1)).collect());
         assert_eq!(files, [File::open("/a", 1)], "C4.4");
     }
 
     #[test]
-    fn a_file_is_told_once_and_one_file_is_active() {
+    fn a_file_is_reported_once_and_the_active_one_first() {
         let files = report(vec![
             active("file:///a", 1),
             active("file:///b", 2),
@@ -135,7 +116,8 @@ mod tests {
         ]);
         assert_eq!(files.len(), 2);
         assert!(files[0].is_focused() && files[0].path == "/b");
-        assert_eq!(files[1], File::open("/a", 1));
+        // If the first of them is not on disk it is the next one's turn.
+        assert!(files[1].is_focused() && files[1].path == "/a");
     }
 
     #[test]
@@ -148,16 +130,12 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_open_files_are_not_looked_at() {
-        let looks = Cell::new(0);
+    fn of_ten_thousand_open_files_the_newest_are_reported() {
         let all = (0..10_000)
             .map(|at| open(&format!("file:///{at}"), at))
             .collect();
-        let files = files(all, Encoding::Utf16, |_| {
-            looks.set(looks.get() + 1);
-            true
-        });
-        assert_eq!((files.len(), looks.get()), (MAX_FILES, MAX_FILES));
+        let files = files(all, Encoding::Utf16);
+        assert_eq!(files.len(), MAX_REPORTED);
         assert_eq!(files[0].path, "/9999");
     }
 }

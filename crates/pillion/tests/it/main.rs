@@ -17,6 +17,8 @@ mod files;
 mod foreign;
 #[cfg(target_os = "linux")]
 mod held_files;
+#[cfg(target_os = "linux")]
+mod hung_disk;
 mod install;
 #[cfg(target_os = "linux")]
 mod limits;

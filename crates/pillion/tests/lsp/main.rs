@@ -11,6 +11,8 @@ mod endings;
 mod framing;
 mod handshake;
 #[cfg(target_os = "linux")]
+mod hung_disk;
+#[cfg(target_os = "linux")]
 mod memory;
 mod plain;
 mod roots;

@@ -6,4 +6,4 @@ mod handshake;
 mod names;
 mod open_with;
 mod review;
-mod world;
+pub mod world;

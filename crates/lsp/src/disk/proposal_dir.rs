@@ -1,5 +1,6 @@
 //! Where proposals lie as files, so that an editor can open them: private folders of ours, outside
-//! of every workspace. Each proposal has one of its own, which goes with it.
+//! of every workspace. Each proposal has one of its own, which goes with it. All of it waits for a
+//! disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ pub struct ProposalFile {
 }
 
 impl ProposalDir {
-    /// The proposal_dir of this process, and away with what dead processes left behind.
+    /// The folders of this process, and away with what dead processes left behind.
     pub fn new(environment: &Environment) -> Self {
         let places = environment.state_dirs().into_iter().filter_map(|dir| {
             let part = dir.file_name()?.to_str()?.to_owned();
@@ -92,9 +93,9 @@ impl ProposalDir {
         written
     }
 
-    /// Whether a file is a proposal: of now, of before, or of another process.
-    pub fn holds(&self, path: &Path) -> bool {
-        self.folders.iter().any(|folder| path.starts_with(folder))
+    /// All folders of proposals: of now, of before, or of another process.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
     }
 
     fn sweep(&self) {
@@ -178,6 +179,13 @@ fn proposal_name(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::is_below;
+
+    impl ProposalDir {
+        fn holds(&self, path: &Path) -> bool {
+            is_below(self.folders(), path)
+        }
+    }
 
     fn environment(folder: &Path) -> Environment {
         Environment::from_pairs([("XDG_RUNTIME_DIR", folder), ("TMPDIR", folder)])

@@ -1,0 +1,197 @@
+//! Whatever waits for a disk, on threads of its own: the files of proposals, the real paths of
+//! workspace folders, the program that opens a file. What comes of it is one more thing that
+//! happens to the loop, which never waits.
+
+mod launch;
+mod proposal_dir;
+mod queue;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{io, thread};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use lsp_server::Message;
+use pillion_companion::DiffId;
+
+use self::proposal_dir::ProposalFile;
+use self::queue::Queue;
+use crate::roots::{FoldersChanged, Roots};
+
+pub use proposal_dir::ProposalDir;
+
+/// How long a file may take to be read. Then whoever waits for it hears so.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the files of proposals may take to be removed at the end.
+const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// One proposal: a diff and the revision of it.
+pub type ProposalKey = (DiffId, u32);
+
+/// Something to do with the file of a proposal.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Job {
+    /// Write it, for the file `path`.
+    Write {
+        key: ProposalKey,
+        path: PathBuf,
+        text: Arc<str>,
+    },
+    /// Read what somebody saved in it.
+    Read { key: ProposalKey, number: u64 },
+    /// Remove it, its folder, and what an editor put beside it.
+    Remove { key: ProposalKey },
+    /// Have a program open it.
+    Launch {
+        key: ProposalKey,
+        program: String,
+        file: PathBuf,
+    },
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Done {
+    /// Where the file is, or why there is none.
+    Written {
+        key: ProposalKey,
+        file: Result<PathBuf, String>,
+    },
+    /// What is in it; nothing, if somebody removed it.
+    Read {
+        number: u64,
+        saved: Result<Option<Vec<u8>>, String>,
+    },
+    /// The program was started, or why not.
+    Launched {
+        key: ProposalKey,
+        result: Result<(), String>,
+    },
+    /// The workspace roots changed, and what there is to say about them.
+    Roots {
+        paths: Vec<PathBuf>,
+        notes: Vec<Message>,
+    },
+}
+
+/// The thread that owns the files of proposals, and does one job after the other. Dropping it
+/// removes them, as far as the disk answers.
+#[derive(Debug)]
+pub struct ProposalFiles {
+    queue: Arc<Queue>,
+    done: Sender<Done>,
+}
+
+impl ProposalFiles {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn start(dir: ProposalDir, done: Sender<Done>) -> io::Result<Self> {
+        let queue = Arc::new(Queue::default());
+        let worker = queue.worker();
+        let files = Self {
+            queue: Arc::clone(&queue),
+            done: done.clone(),
+        };
+        let run = move || {
+            let mut open = HashMap::new();
+            while let Some(job) = queue.next() {
+                if let Some(result) = perform(job, &dir, &mut open) {
+                    let _ = done.send(result);
+                }
+            }
+            drop((open, dir));
+            drop(worker);
+        };
+        let thread = thread::Builder::new().name("proposals".to_owned());
+        thread.spawn(run)?;
+        Ok(files)
+    }
+
+    /// Has something done, after everything that was ordered before.
+    pub fn order(&self, job: Job) {
+        match job {
+            Job::Launch { key, program, file } => {
+                let done = self.done.clone();
+                launch::open(program, file, move |result| {
+                    let _ = done.send(Done::Launched { key, result });
+                });
+            }
+            job => self.queue.push(job),
+        }
+    }
+}
+
+impl Drop for ProposalFiles {
+    fn drop(&mut self) {
+        self.queue.close();
+        if !self.queue.wait_done(REMOVE_TIMEOUT) {
+            tracing::warn!("proposals are not removed: their disk gives no answer");
+        }
+    }
+}
+
+fn perform(
+    job: Job,
+    dir: &ProposalDir,
+    open: &mut HashMap<ProposalKey, ProposalFile>,
+) -> Option<Done> {
+    match job {
+        Job::Write { key, path, text } => {
+            let (id, revision) = key;
+            let file = match dir.put(&format!("{id}-{revision}"), &path, &text) {
+                Ok(file) => {
+                    let path = file.path().to_owned();
+                    open.insert(key, file);
+                    Ok(path)
+                }
+                Err(error) => {
+                    tracing::warn!(?error, "cannot write the proposal");
+                    Err(format!("{error}. Hint: {}.", error.hint()))
+                }
+            };
+            Some(Done::Written { key, file })
+        }
+        Job::Read { key, number } => {
+            let saved = open.get(&key).map_or(Ok(None), ProposalFile::read);
+            let saved = saved.map_err(|error| error.to_string());
+            Some(Done::Read { number, saved })
+        }
+        Job::Remove { key } => {
+            open.remove(&key);
+            None
+        }
+        // Not for this thread: a program may take long to start.
+        Job::Launch { .. } => None,
+    }
+}
+
+/// Has changes of the workspace folders worked out on a thread, one after the other. It ends when
+/// the sender is dropped.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Sender<FoldersChanged>> {
+    let (changes, changed): (_, Receiver<FoldersChanged>) = unbounded();
+    let run = move || {
+        for change in changed {
+            roots.change(&change);
+            let (paths, notes) = (roots.paths(), roots.take_notes());
+            if done.send(Done::Roots { paths, notes }).is_err() {
+                return;
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("roots".to_owned());
+    thread.spawn(run)?;
+    Ok(changes)
+}
+
+/// Whether a path is that of a proposal: of now, of before, or of another process.
+pub fn is_below(folders: &[PathBuf], path: &Path) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
+}

@@ -1,0 +1,103 @@
+//! What waits until a file of a proposal was read: an editor that synchronises no edits may have
+//! saved some.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use lsp_server::RequestId;
+use pillion_companion::Reply;
+
+use crate::disk::{Job, ProposalKey, READ_TIMEOUT};
+use crate::plain::restore::is_same_content;
+
+/// What is to be done with the text.
+#[derive(Debug)]
+pub enum Then {
+    /// The person accepts it, with this request.
+    Accept(RequestId),
+    /// A command accepts it.
+    Settle(Reply<String>),
+    /// The view is gone already, and its text is wanted.
+    Close(Reply<String>),
+}
+
+/// The proposals that are read.
+#[derive(Debug, Default)]
+pub struct Reads {
+    under_way: BTreeMap<u64, Read>,
+    last_number: u64,
+}
+
+#[derive(Debug)]
+pub struct Read {
+    pub key: ProposalKey,
+    pub then: Then,
+    proposed: Arc<str>,
+    path: PathBuf,
+    deadline: Instant,
+}
+
+impl Reads {
+    /// The job that reads a proposal, and its number.
+    pub fn start(
+        &mut self,
+        key: ProposalKey,
+        proposed: Arc<str>,
+        path: PathBuf,
+        then: Then,
+        now: Instant,
+    ) -> (u64, Job) {
+        self.last_number += 1;
+        let number = self.last_number;
+        let read = Read {
+            key,
+            then,
+            proposed,
+            path,
+            deadline: now + READ_TIMEOUT,
+        };
+        self.under_way.insert(number, read);
+        (number, Job::Read { key, number })
+    }
+
+    /// The read with this number, if anybody still waits for it.
+    pub fn finish(&mut self, number: u64) -> Option<Read> {
+        self.under_way.remove(&number)
+    }
+
+    pub fn due(&self) -> Option<Instant> {
+        self.under_way.values().map(|read| read.deadline).min()
+    }
+
+    /// Those that took too long.
+    pub fn late(&self, now: Instant) -> Vec<u64> {
+        let late = self.under_way.iter();
+        let late = late.filter(|(_, read)| read.deadline <= now);
+        late.map(|(number, _)| *number).collect()
+    }
+}
+
+impl Read {
+    /// The text that would be accepted, of what was `saved`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no text.
+    pub fn text(&self, saved: Result<Option<Vec<u8>>, String>) -> Result<String, String> {
+        let Some(saved) = saved? else {
+            return Ok(self.proposed.to_string());
+        };
+        match String::from_utf8(saved) {
+            Ok(saved) if is_same_content(&saved, &self.proposed) => Ok(self.proposed.to_string()),
+            Ok(saved) => Ok(saved),
+            Err(_) => Err(format!("{} was not saved as UTF-8", self.path.display())),
+        }
+    }
+
+    /// Why there is none.
+    pub fn silent(&self) -> String {
+        let path = self.path.display();
+        format!("cannot read {path}: its disk gave no answer within {READ_TIMEOUT:?}")
+    }
+}
