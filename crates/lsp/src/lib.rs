@@ -8,7 +8,6 @@
 
 mod disk;
 mod framing;
-mod frontend;
 mod handshake;
 mod message;
 mod outgoing;

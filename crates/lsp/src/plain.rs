@@ -21,11 +21,10 @@ use gen_lsp_types::{
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
 use lsp_server::{ErrorCode, Request, RequestId, Response};
-use pillion_companion::now_ms;
+use pillion_companion::{EditorEvent, now_ms};
 use serde_json::{Value, json};
 
 use crate::disk::Done;
-use crate::frontend::Event;
 use crate::plain::files::Files;
 use crate::plain::pending::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
@@ -279,14 +278,14 @@ impl ClientProfile for Plain {
         self.proposals.response(response)
     }
 
-    fn event(&mut self, event: Event) -> Vec<Action> {
+    fn event(&mut self, event: EditorEvent) -> Vec<Action> {
         match event {
-            Event::Open(diff, shown) => self.proposals.open(diff, shown),
-            Event::Close(id, reason, closed) => {
+            EditorEvent::Open(diff, shown) => self.proposals.open(diff, shown),
+            EditorEvent::Close(id, reason, closed) => {
                 self.proposals.close(id, reason, closed, Instant::now())
             }
-            Event::Status(status) => self.warn(status.warnings),
-            Event::Lost(_) | Event::Stopped => Vec::new(),
+            EditorEvent::Status(status) => self.warn(status.warnings),
+            EditorEvent::Lost(_) | EditorEvent::Stopped => Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Message, Request, Response};
-use pillion_companion::{DiffId, Status};
+use pillion_companion::{DiffId, EditorEvent, Status};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,6 @@ use self::messages::{
     Chosen, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
     DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment,
 };
-use crate::frontend::Event;
 use crate::handshake::VERSION;
 use crate::message;
 use crate::position::Encoding;
@@ -140,15 +139,15 @@ impl ClientProfile for Plugin {
         self.status().into_iter().collect()
     }
 
-    fn event(&mut self, event: Event) -> Vec<Action> {
+    fn event(&mut self, event: EditorEvent) -> Vec<Action> {
         let message = match event {
-            Event::Open(diff, shown) => Some(self.diffs.open(diff, shown)),
-            Event::Close(id, reason, closed) => self.diffs.close(id, reason, closed),
-            Event::Status(status) => {
+            EditorEvent::Open(diff, shown) => Some(self.diffs.open(diff, shown)),
+            EditorEvent::Close(id, reason, closed) => self.diffs.close(id, reason, closed),
+            EditorEvent::Status(status) => {
                 self.status = status;
                 None
             }
-            Event::Lost(_) | Event::Stopped => None,
+            EditorEvent::Lost(_) | EditorEvent::Stopped => None,
         };
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()

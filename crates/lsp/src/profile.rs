@@ -7,13 +7,12 @@ use gen_lsp_types::{
     ChangeNotifications, ServerCapabilities, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
-use pillion_companion::DiffId;
+use pillion_companion::{DiffId, EditorEvent};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{File, Outcome};
 use serde_json::Value;
 
 use crate::disk::{Done, Job};
-use crate::frontend;
 
 /// How many files are reported, the newest: more than agents are told of, because only the companion
 /// sees which of them are on disk (C4.4).
@@ -40,7 +39,7 @@ pub trait ClientProfile {
     fn response(&mut self, response: Response) -> Vec<Action>;
 
     /// The companion asks or tells.
-    fn event(&mut self, event: frontend::Event) -> Vec<Action>;
+    fn event(&mut self, event: EditorEvent) -> Vec<Action>;
 
     /// A job that was ordered by [`Action::Disk`] is done.
     fn done(&mut self, done: Done) -> Vec<Action> {

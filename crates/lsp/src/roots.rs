@@ -182,7 +182,7 @@ mod tests {
         for (note, (method, text)) in notes.iter().zip([
             ("window/showMessage", "separates roots"),
             ("window/logMessage", "is not a folder"),
-            ("window/logMessage", "cannot be served"),
+            ("window/logMessage", "cannot serve"),
             ("window/logMessage", "is not a local folder"),
         ]) {
             assert!(note.contains(method) && note.contains(text), "{note}");

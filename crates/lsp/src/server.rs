@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, at, bounded, never, select, tick, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
-use pillion_companion::LostOutcome;
+use pillion_companion::{EditorEvent, LostOutcome};
 use pillion_discovery::process;
 use pillion_text::stderr;
 use serde_json::Value;
 
 use crate::disk::{Done, READ_TIMEOUT};
 use crate::framing::Malformed;
-use crate::frontend::{self, Event, FrontendHandle};
 use crate::handshake::{self, InitializeParams};
 use crate::session::{Session, Start, warning};
 use crate::transport::{self, Input};
@@ -32,10 +31,10 @@ const START_TIMEOUT: Duration = Duration::from_secs(12);
 /// When the editor left without a word, or spoke no protocol.
 pub fn run(options: Options) -> anyhow::Result<()> {
     let transport = transport::stdio()?;
-    let (frontend, events) = frontend::channel();
+    let (event_sender, events) = unbounded();
     let mut server = Server {
         options,
-        frontend,
+        events: event_sender,
         done: unbounded(),
         output: transport.output.clone(),
         parent_pid: process::ancestors(std::process::id()).first().copied(),
@@ -48,7 +47,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     // Stops the companion: its files go, and what is pending is rejected (C5.7, C6.2).
     drop(server);
     for event in events.try_iter() {
-        if let Event::Lost(lost) = event {
+        if let EditorEvent::Lost(lost) = event {
             tell_too_late(&lost, &transport.output);
         }
     }
@@ -58,7 +57,8 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 
 struct Server {
     options: Options,
-    frontend: FrontendHandle,
+    /// Where the companion asks and tells.
+    events: Sender<EditorEvent>,
     /// Where threads that wait for a disk say what came of it.
     done: (Sender<Done>, Receiver<Done>),
     output: Sender<Message>,
@@ -83,7 +83,7 @@ impl Server {
     fn serve(
         &mut self,
         input: &Receiver<Input>,
-        events: &Receiver<Event>,
+        events: &Receiver<EditorEvent>,
         written: &Receiver<()>,
     ) -> Ending {
         let looks = tick(POLL_INTERVAL);
@@ -185,14 +185,14 @@ impl Server {
         None
     }
 
-    fn event(&mut self, event: Event) -> Option<Ending> {
-        if matches!(event, Event::Stopped) {
+    fn event(&mut self, event: EditorEvent) -> Option<Ending> {
+        if matches!(event, EditorEvent::Stopped) {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
             return (!self.is_shut_down).then_some(Ending::Done);
         }
         match (&mut self.session, event) {
             (Some(session), event) => session.event(event, &self.output),
-            (None, Event::Lost(lost)) => tell_too_late(&lost, &self.output),
+            (None, EditorEvent::Lost(lost)) => tell_too_late(&lost, &self.output),
             (None, _) => {}
         }
         None
@@ -269,7 +269,7 @@ impl Server {
             params,
             wanted,
             options: self.options.clone(),
-            frontend: self.frontend.clone(),
+            events: self.events.clone(),
             done: self.done.0.clone(),
         };
         let (started, session) = bounded(1);

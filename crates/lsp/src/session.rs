@@ -7,12 +7,13 @@ use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request, Response, ResponseError};
-use pillion_companion::{Companion, LostOutcome, Options as CompanionOptions};
+use pillion_companion::{
+    Companion, EditorEvent, Forward, LostOutcome, Options as CompanionOptions,
+};
 use pillion_discovery::Environment;
 use serde_json::Value;
 
 use crate::disk::{self, Done, ProposalDir, ProposalFiles};
-use crate::frontend::{Event, FrontendHandle};
 use crate::handshake::{InitializeParams, Wanted};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
@@ -38,7 +39,7 @@ pub struct Session {
     pub editor_pid: u32,
     is_initialized: bool,
     /// What happened before the client was ready to hear of it.
-    held: Vec<Event>,
+    held: Vec<EditorEvent>,
     /// What there was to say before that.
     unsaid: Vec<Message>,
 }
@@ -49,7 +50,7 @@ pub struct Start {
     pub params: InitializeParams,
     pub wanted: Wanted,
     pub options: Options,
-    pub frontend: FrontendHandle,
+    pub events: Sender<EditorEvent>,
     pub done: Sender<Done>,
 }
 
@@ -87,8 +88,9 @@ impl Start {
             ide: ide.clone(),
             roots: paths.clone(),
         };
-        let companion =
-            Companion::start(options, self.frontend).context("cannot start the companion")?;
+        let events = self.events;
+        let editor = Forward::new(move |event| drop(events.send(event)));
+        let companion = Companion::start(options, editor).context("cannot start the companion")?;
         let encoding = params.encoding();
         let (profile, files): (Box<dyn ClientProfile + Send>, _) = match wanted {
             Wanted::Plugin { version } => (Box::new(Plugin::new(encoding, version)), None),
@@ -142,12 +144,12 @@ impl Session {
         }
     }
 
-    pub fn event(&mut self, event: Event, output: &Sender<Message>) {
+    pub fn event(&mut self, event: EditorEvent, output: &Sender<Message>) {
         match event {
-            Event::Open(_, shown) if output.len() > MAX_UNREAD => {
+            EditorEvent::Open(_, shown) if output.len() > MAX_UNREAD => {
                 shown.failed("the editor does not read its messages");
             }
-            Event::Lost(lost) => self.say(warning(&lost), output),
+            EditorEvent::Lost(lost) => self.say(warning(&lost), output),
             event if self.is_initialized => {
                 let actions = self.profile.event(event);
                 self.perform(actions, output);
@@ -158,16 +160,16 @@ impl Session {
 
     /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
     /// proposal matters, and nothing if it is closed; and of all that is told the last.
-    fn hold(&mut self, event: Event) {
-        let diff = |event: &Event| match event {
-            Event::Open(diff, _) => Some(diff.id),
-            Event::Close(id, ..) => Some(*id),
-            Event::Status(_) | Event::Lost(_) | Event::Stopped => None,
+    fn hold(&mut self, event: EditorEvent) {
+        let diff = |event: &EditorEvent| match event {
+            EditorEvent::Open(diff, _) => Some(diff.id),
+            EditorEvent::Close(id, ..) => Some(*id),
+            EditorEvent::Status(_) | EditorEvent::Lost(_) | EditorEvent::Stopped => None,
         };
         let about = diff(&event);
         let kept = match event {
             // Before its proposal is dropped, which is an answer too.
-            Event::Close(_, _, closed) => {
+            EditorEvent::Close(_, _, closed) => {
                 closed.failed("the diff was never shown");
                 None
             }

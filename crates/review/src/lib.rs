@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc;
 
-use pillion_companion::{CloseReason, Diff, DiffId, Editor, Handle, LostOutcome, Reply, Status};
+use pillion_companion::{CloseReason, Diff, DiffId, EditorEvent, Forward, Handle, Reply, Status};
 use pillion_protocol::{File, Outcome};
 use pillion_text::stderr;
 
@@ -126,40 +126,31 @@ impl FrontendHandle {
         self.send(Input::Notice(text.into()));
     }
 
-    fn send(&self, input: Input) {
-        // If the review is gone, dropping a reply says so.
-        let _ = self.inputs.send(input);
-    }
-}
-
-impl Editor for FrontendHandle {
-    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
-        self.send(Input::Open(diff, shown));
+    /// The review as its companion reaches it. While the reviewer's editor runs, Ctrl-C is for that.
+    pub fn editor(&self) -> Forward {
+        let (front, interrupted) = (self.clone(), self.clone());
+        Forward::new(move |event| front.hear(event))
+            .when_interrupted(move || interrupted.interrupt())
     }
 
-    fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
-        self.send(Input::Close(id, reason, closed));
-    }
-
-    fn status_changed(&mut self, status: Status) {
-        self.send(Input::Status(status));
-    }
-
-    /// The review decides: while the reviewer's editor runs, Ctrl-C is for the editor.
-    fn interrupted(&mut self) -> bool {
-        self.interrupt();
-        false
-    }
-
-    /// After the end of the review there is a plain terminal.
-    fn outcome_lost(&mut self, lost: LostOutcome) {
-        if self.inputs.send(Input::Lost(lost.to_string())).is_err() {
-            stderr::tell(lost);
+    fn hear(&self, event: EditorEvent) {
+        match event {
+            EditorEvent::Open(diff, shown) => self.send(Input::Open(diff, shown)),
+            EditorEvent::Close(id, reason, closed) => self.send(Input::Close(id, reason, closed)),
+            EditorEvent::Status(status) => self.send(Input::Status(status)),
+            EditorEvent::Lost(lost) => {
+                // After the end of the review there is a plain terminal.
+                if self.inputs.send(Input::Lost(lost.to_string())).is_err() {
+                    stderr::tell(lost);
+                }
+            }
+            EditorEvent::Stopped => self.stop(),
         }
     }
 
-    fn stopped(&mut self) {
-        self.stop();
+    fn send(&self, input: Input) {
+        // If the review is gone, dropping a reply says so.
+        let _ = self.inputs.send(input);
     }
 }
 

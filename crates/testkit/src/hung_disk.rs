@@ -8,6 +8,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::SOON;
+
 /// What FUSE asks first of all, and how.
 const INIT: u32 = 26;
 
@@ -76,9 +78,18 @@ impl HungDisk {
         (&self.device).write_all(&answer)
     }
 
-    /// Waits until somebody waits for this disk.
+    /// Waits until somebody waits for this disk. Their question is not taken: nobody who has been
+    /// asked to end would, before it is answered.
     pub fn wait_for_somebody(&self) {
-        self.request().expect("the mount is there");
+        let mut device = libc::pollfd {
+            fd: self.device.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let limit = i32::try_from(SOON.as_millis()).unwrap_or(i32::MAX);
+        // SAFETY: only a system call on one structure of ours.
+        let ready = unsafe { libc::poll(&raw mut device, 1, limit) };
+        assert_eq!(ready, 1, "nobody waits for this disk");
     }
 
     /// The next request: its operation and its number.

@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use pillion_agent::{ClientError, Update};
-use pillion_companion::CloseReason;
 use pillion_companion::control::{
     Client, ClientError as CommandError, DiffError, DiffRef, Settle, Viewer,
 };
+use pillion_companion::{CloseReason, EditorEvent};
 use pillion_protocol::{Dialect, Outcome};
 use tokio::time::timeout;
 
-use crate::support::{Asked, RawStream, STOPS, TestCompanion, initialize, next_outcome};
+use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome};
 
 const GEMINI: Dialect = Dialect::GeminiCli;
 const QWEN: Dialect = Dialect::QwenCode;
@@ -30,7 +30,7 @@ async fn open_diff_is_answered_once_the_view_is_open() {
         asked = companion.editor.next() => asked,
         opened = &mut open => panic!("answered before the view was open: {opened:?}"),
     };
-    let Asked::Open(diff, shown) = asked else {
+    let EditorEvent::Open(diff, shown) = asked else {
         panic!("not an open_diff: {asked:?}");
     };
     assert_eq!(&*diff.proposed, "text");
@@ -123,7 +123,7 @@ async fn an_editor_that_refuses_or_drops_the_request_fails_the_call() {
     for (refuse, reason) in [(true, "no window"), (false, "the editor gave no answer")] {
         let answer = async {
             match companion.editor.next().await {
-                Asked::Open(_, shown) if refuse => shown.failed("no window"),
+                EditorEvent::Open(_, shown) if refuse => shown.failed("no window"),
                 other => drop(other),
             }
             companion.editor.close("").await.1

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
+use pillion_companion::EditorEvent;
 use pillion_protocol::Dialect;
 
-use crate::support::{Asked, SOON, STOPS, TestCompanion, next_outcome};
+use crate::support::{SOON, STOPS, TestCompanion, next_outcome};
 
 #[tokio::test]
 async fn discovery_files_say_what_the_contract_wants() {
@@ -60,7 +61,10 @@ async fn stopping_rejects_what_is_pending() {
     assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
     let is_gone = files.iter().all(|file| !file.exists());
     assert!(is_gone, "files go before anything else (C6.2)");
-    assert!(matches!(companion.editor.next().await, Asked::Stopped));
+    assert!(matches!(
+        companion.editor.next().await,
+        EditorEvent::Stopped
+    ));
 }
 
 #[tokio::test]

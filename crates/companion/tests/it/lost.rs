@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_companion::{Diff, LostText};
+use pillion_companion::{Diff, EditorEvent, LostText};
 use pillion_protocol::{Dialect, Outcome};
 use serde_json::json;
 
-use crate::support::{Asked, RawStream, TestCompanion, initialize};
+use crate::support::{RawStream, TestCompanion, initialize};
 
 /// Longer than an agent is waited for that does not come back.
 const GONE: Duration = Duration::from_secs(60);
@@ -72,12 +72,12 @@ impl Scene {
         let editor = &mut self.companion.editor;
         loop {
             match editor.next_in(GONE).await {
-                Asked::Lost(lost) => {
+                EditorEvent::Lost(lost) => {
                     assert_eq!(lost.agent, Dialect::GeminiCli);
                     assert_eq!(lost.path, Path::new(&self.path));
                     return lost.text;
                 }
-                Asked::Stopped => {}
+                EditorEvent::Stopped => {}
                 other => panic!("expected a loss, not {other:?}"),
             }
         }
@@ -95,7 +95,10 @@ impl Scene {
         let running = self.companion.companion;
         let stop = tokio::task::spawn_blocking(move || drop(running));
         stop.await.unwrap();
-        assert!(matches!(self.companion.editor.next().await, Asked::Stopped));
+        assert!(matches!(
+            self.companion.editor.next().await,
+            EditorEvent::Stopped
+        ));
         assert!(self.companion.editor.is_idle());
         let tmp = fs::read_dir(self.companion.folder.path().join("tmp")).unwrap();
         let names = tmp.map(|entry| entry.unwrap().file_name().into_string().unwrap());

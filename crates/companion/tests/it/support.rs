@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pillion_agent::{Client, Update, Updates};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, Handle, LostOutcome, Options, Reply, Status,
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Options, Status,
 };
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
@@ -31,54 +31,18 @@ pub struct TestCompanion {
     pub folder: Arc<TempDir>,
 }
 
-/// What the companion asks of its editor.
-#[derive(Debug)]
-pub enum Asked {
-    Open(Diff, Reply<()>),
-    Close(DiffId, CloseReason, Reply<String>),
-    Stopped,
-    Lost(LostOutcome),
-}
-
 /// The test's end of the stand-in editor.
 pub struct StandIn {
-    asked: mpsc::UnboundedReceiver<Asked>,
+    asked: mpsc::UnboundedReceiver<EditorEvent>,
     pub status: mpsc::UnboundedReceiver<Status>,
 }
 
-struct Forwarder {
-    asked: mpsc::UnboundedSender<Asked>,
-    status: mpsc::UnboundedSender<Status>,
-}
-
-impl Editor for Forwarder {
-    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
-        let _ = self.asked.send(Asked::Open(diff, shown));
-    }
-
-    fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
-        let _ = self.asked.send(Asked::Close(id, reason, closed));
-    }
-
-    fn status_changed(&mut self, status: Status) {
-        let _ = self.status.send(status);
-    }
-
-    fn outcome_lost(&mut self, lost: LostOutcome) {
-        let _ = self.asked.send(Asked::Lost(lost));
-    }
-
-    fn stopped(&mut self) {
-        let _ = self.asked.send(Asked::Stopped);
-    }
-}
-
 impl StandIn {
-    pub async fn next(&mut self) -> Asked {
+    pub async fn next(&mut self) -> EditorEvent {
         self.next_in(SOON).await
     }
 
-    pub async fn next_in(&mut self, time: Duration) -> Asked {
+    pub async fn next_in(&mut self, time: Duration) -> EditorEvent {
         let asked = timeout(time, self.asked.recv()).await;
         asked.expect("the editor is asked something").unwrap()
     }
@@ -86,7 +50,7 @@ impl StandIn {
     /// The next proposal, shown.
     pub async fn show(&mut self) -> Diff {
         match self.next().await {
-            Asked::Open(diff, shown) => {
+            EditorEvent::Open(diff, shown) => {
                 shown.done(());
                 diff
             }
@@ -97,7 +61,7 @@ impl StandIn {
     /// The next view to close, which holds `text`.
     pub async fn close(&mut self, text: &str) -> (DiffId, CloseReason) {
         match self.next().await {
-            Asked::Close(id, reason, closed) => {
+            EditorEvent::Close(id, reason, closed) => {
                 closed.done(text.to_owned());
                 (id, reason)
             }
@@ -126,11 +90,11 @@ impl TestCompanion {
             ide: IdeInfo::new("test", "Test"),
             roots: vec![folder.path().canonicalize().unwrap()],
         };
-        let forwarder = Forwarder {
-            asked: asked_sender,
-            status: status_sender,
-        };
-        let companion = Companion::start(options, forwarder).unwrap();
+        let editor = Forward::new(move |event| match event {
+            EditorEvent::Status(status) => drop(status_sender.send(status)),
+            event => drop(asked_sender.send(event)),
+        });
+        let companion = Companion::start(options, editor).unwrap();
         Self {
             handle: companion.handle(),
             companion,

@@ -148,9 +148,10 @@ fn before_initialized_nothing_is_said_and_nothing_lost() {
     let variables = editor.params("pillion/environment")["variables"].take();
     let roots = variables["QWEN_CODE_IDE_WORKSPACE_PATH"].as_str().unwrap();
     assert!(roots.ends_with(workspace.to_str().unwrap()), "{roots}");
-    for said in ["ssh://h/a", folders, "openFiles"] {
-        let told = editor.params("window/logMessage");
-        assert!(told["message"].as_str().unwrap().contains(said), "{told}");
+    let logged = [(); 3].map(|()| editor.params("window/logMessage"));
+    for expected in ["ssh://h/a", folders, "openFiles"] {
+        let is_expected = |it: &Value| it["message"].as_str().unwrap().contains(expected);
+        assert!(logged.iter().any(is_expected), "{logged:#?}");
     }
 }
 

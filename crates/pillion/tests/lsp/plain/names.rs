@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use crate::agent::rejected;
-use crate::plain::world::{World, path};
+use crate::plain::world::{World, path, wait_gone};
 use crate::sandbox::{Sandbox, signal};
 
 #[test]
@@ -35,7 +35,7 @@ fn a_proposal_keeps_the_extension_whatever_the_name_is() {
         assert_eq!(fs::read_to_string(&proposal.path).unwrap(), "after\n");
         world.choose(&proposal, "Reject");
         world.agent.outcome();
-        assert!(!proposal.path.exists() && !proposal.path.parent().unwrap().exists());
+        wait_gone(&proposal.path);
     }
 }
 

@@ -8,7 +8,7 @@ use pillion_testkit::SOON;
 use serde_json::json;
 
 use crate::agent::accepted;
-use crate::plain::world::World;
+use crate::plain::world::{World, wait_gone};
 use crate::sandbox::Sandbox;
 
 #[test]
@@ -35,7 +35,7 @@ fn an_editor_that_cannot_show_it_says_what_to_do() {
             (&message["type"], &message["message"]),
             (&json!(1), &json!(reason))
         );
-        assert!(!proposal.path.exists());
+        wait_gone(&proposal.path);
         world.diagnostics(&proposal.uri, |found| found.is_empty());
         let answer = world.execute("pillion.accept", json!([]));
         assert_eq!(answer["error"]["message"], "no change is pending");

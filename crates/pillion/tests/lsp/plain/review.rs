@@ -7,7 +7,7 @@ use pillion_testkit::{SOON, TestAgent};
 use serde_json::{Value, json};
 
 use crate::agent::{accepted, rejected};
-use crate::plain::world::World;
+use crate::plain::world::{World, wait_gone};
 
 #[test]
 fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
@@ -61,7 +61,7 @@ fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
     assert_eq!(answer["result"], Value::Null);
     assert_eq!(world.agent.outcome(), accepted(&target, "a\nB\nc\nd\n"));
     assert!(world.diagnostics(&proposal.uri, |_| true).is_empty());
-    assert!(!proposal.path.exists());
+    wait_gone(&proposal.path);
     assert_eq!(
         fs::read_to_string(&target).unwrap(),
         "a\nb\nc\nd\ne\n",
@@ -199,7 +199,7 @@ fn closing_the_document_rejects_but_not_when_it_is_opened_again() {
         start.elapsed() >= Duration::from_millis(900),
         "it could have come back"
     );
-    assert!(!proposal.path.exists());
+    wait_gone(&proposal.path);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_newer_proposal_is_shown_and_the_answers_to_the_older_one_do_not_count() {
         first.uri, second.uri,
         "the editor may still show the old text under the old name"
     );
-    assert!(!first.path.exists());
+    wait_gone(&first.path);
     let answer = world.execute("pillion.accept", json!([1, 1]));
     let text = answer["error"]["message"].as_str().unwrap();
     assert!(text.contains("newer change to a.rs"), "{text}");
@@ -265,7 +265,7 @@ fn an_agent_that_closes_its_diff_gets_the_text_as_it_stands() {
     world.code_actions(&proposal.uri, (0, 0), (0, 0));
     let closing = world.agent.closing(&target);
     assert_eq!(closing.end().unwrap(), "edited\r\n", "C5.5");
-    assert!(!proposal.path.exists());
+    wait_gone(&proposal.path);
     world.diagnostics(&proposal.uri, |found| found.is_empty());
     assert!(
         world
@@ -284,7 +284,7 @@ fn commands_in_a_terminal_settle_it_too() {
     world.code_actions(&proposal.uri, (0, 0), (0, 0));
     world.sandbox.run(["accept", "1.1"]).expect(0);
     assert_eq!(world.agent.outcome(), accepted(&target, "edited\n"));
-    assert!(!proposal.path.exists());
+    wait_gone(&proposal.path);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn an_agent_that_is_gone_takes_its_diff_with_it_and_the_person_is_told() {
         text.contains("Gemini CLI") && text.contains("a.rs"),
         "{text}"
     );
-    assert!(!proposal.path.exists());
+    wait_gone(&proposal.path);
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn an_editor_that_neither_answers_nor_opens_it_is_told_what_the_agent_was_told()
         json!({"type": 1, "message": "the editor did not open the change to a.rs in time; Gemini CLI got an error"})
     );
     world.diagnostics(&proposal.uri, |found| found.is_empty());
-    assert!(!proposal.path.exists());
+    wait_gone(&proposal.path);
     // It comes too late.
     world
         .editor

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use percent_encoding::percent_decode_str;
 use pillion_protocol::IdeContext;
-use pillion_testkit::{Call, TestAgent};
+use pillion_testkit::{Call, SOON, TestAgent};
 use serde_json::{Value, json};
 
 use crate::client::Editor;
@@ -189,6 +191,15 @@ impl World {
     /// What lies where proposals lie.
     pub fn proposals(&self) -> PathBuf {
         self.sandbox.home.runtime().join("pillion/proposals")
+    }
+}
+
+/// Waits until a proposal is no file any more: another thread removes it.
+pub fn wait_gone(path: &Path) {
+    let start = Instant::now();
+    while path.exists() || path.parent().unwrap().exists() {
+        assert!(start.elapsed() < SOON, "{} is still there", path.display());
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
