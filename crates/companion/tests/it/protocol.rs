@@ -1,8 +1,9 @@
 //! MCP itself: the handshake, the tools, and what old and new clients send.
 
+use pillion_companion::EditorEvent;
 use serde_json::{Value, json};
 
-use crate::support::{Asked, INITIALIZE, Response, TestCompanion, initialize};
+use crate::support::{INITIALIZE, Response, TestCompanion, initialize};
 
 #[tokio::test]
 async fn every_revision_with_sessions_is_spoken_and_newer_clients_are_led_to_it() {
@@ -133,7 +134,7 @@ async fn a_call_that_is_taken_back_is_not_answered_and_others_are() {
         let cancelled = cancelling.send().await;
         assert_eq!(cancelled.status, 202, "{cancelled:?}");
         for asked in asked {
-            let Asked::Open(_, shown) = asked else {
+            let EditorEvent::Open(_, shown) = asked else {
                 panic!("expected an open_diff, not {asked:?}");
             };
             shown.done(());
