@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, LostOutcome, Options, Reply, Status,
+    CloseReason, Companion, Diff, DiffId, Editor, LostOutcome, Options, Reply, StartError, Status,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
@@ -34,8 +34,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ide: IdeInfo::new("pillion", "Pillion"),
         roots: workspace::roots(&args.roots.roots)?,
     };
-    let companion =
-        Companion::start(options, Headless::default()).context("cannot start the companion")?;
+    let companion = match Companion::start(options, Headless::default()) {
+        // A signal is no failure, as at any later time.
+        Err(StartError::Interrupted) => return Ok(()),
+        started => started.context("cannot start the companion")?,
+    };
     if companion.files().is_empty() {
         // Its warnings say why: they come before it has stopped.
         drop(companion);
