@@ -34,7 +34,7 @@ fn list(root: &Path) -> String {
     for file in files {
         let name = file.strip_prefix(root).unwrap().to_str().unwrap();
         let name = name.replace('\\', "/");
-        if !NOT_HELD.contains(&name.as_str()) {
+        if name != NOT_HELD {
             writeln!(code, "({name:?}, include_bytes!({file:?})),").unwrap();
         }
     }
@@ -42,8 +42,8 @@ fn list(root: &Path) -> String {
     code
 }
 
-/// What people read in the repository, and the index of the help, which is made when it is installed.
-const NOT_HELD: [&str; 2] = ["README.md", "doc/tags"];
+/// What people read in the repository.
+const NOT_HELD: &str = "README.md";
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

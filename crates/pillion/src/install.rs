@@ -7,7 +7,6 @@
 //! [`Plan::next`].
 
 mod folder;
-mod help_tags;
 mod machine;
 mod nvim;
 mod package;
@@ -20,7 +19,7 @@ use std::path::PathBuf;
 use pillion_protocol::Dialect;
 
 pub use self::machine::Machine;
-pub use self::plan::{Outcome, Plan, Step};
+pub use self::plan::{Outcome, Plan};
 
 /// One editor: where it is, what it needs, how it gets that.
 pub trait Installer: Sync {

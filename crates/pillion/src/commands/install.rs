@@ -9,7 +9,7 @@ use pillion_text::visible;
 use serde::Serialize;
 
 use crate::failure::{Failure, Kind};
-use crate::install::{self, Installer, Machine, Options, Outcome, Plan, Step};
+use crate::install::{self, Installer, Machine, Options, Outcome, Plan};
 
 /// Install what an editor needs to work with agents
 ///
@@ -141,12 +141,7 @@ impl Shared {
             return Ok(told?);
         }
         let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
-        let is_undone = plan.steps.iter().all(Step::is_undone_by_failure);
-        let hint = if is_undone {
-            "The failed step changed nothing. Fix the cause and run it again."
-        } else {
-            "Fix the cause and run it again; what is already installed stays as it is."
-        };
+        let hint = "Fix the cause and run it again; what is already installed stays as it is.";
         Err(Failure::new(Kind::Refused, message).hint(hint).into())
     }
 }

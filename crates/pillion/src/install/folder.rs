@@ -1,13 +1,11 @@
 //! A folder of files that Pillion installs, and knows again: a marker in it lists them.
 //!
-//! It is put in place by one rename of a complete copy; taken away, it leaves what is not Pillion's.
-//! What lies there and is not Pillion's, or was changed by the user, is told apart by the hashes in
+//! It comes and goes file by file, and a copy that failed is repeated. Taken away, it leaves what is
+//! not Pillion's. What lies there and is not Pillion's, or was changed by the user, is told apart by the hashes in
 //! the marker.
 
-mod exchange;
 mod marker;
 mod put;
-mod sweep;
 mod take;
 
 use std::collections::BTreeSet;
@@ -20,6 +18,10 @@ pub use self::take::Take;
 
 /// More of the user's files are not named one by one.
 const MAX_NAMED: usize = 10;
+
+/// What the name of a file starts with while it is written. One whose writer was killed stays until
+/// the folder goes.
+const PART: &str = ".pillion-part-";
 
 /// A file to install: its path in the folder, with slashes, and its content.
 pub type File = (String, Vec<u8>);
@@ -69,6 +71,7 @@ impl State {
                 "a folder with a damaged {}",
                 Marker::NAME
             ))),
+            None if walk(target)?.iter().all(|(name, _)| is_part(name)) => Ok(State::Absent),
             None => Ok(State::Foreign(
                 "a folder that Pillion did not install".to_owned(),
             )),
@@ -84,16 +87,14 @@ fn is_absence(error: &io::Error) -> bool {
 
 impl Ours {
     fn look(target: &Path, marker: Marker) -> io::Result<Ours> {
-        let mut files = Vec::new();
-        walk(target, "", &mut files)?;
         let mut ours = Ours {
             marker,
             intact: BTreeSet::new(),
             changed: BTreeSet::new(),
             added: BTreeSet::new(),
         };
-        for (name, is_file) in files {
-            if name == Marker::NAME {
+        for (name, is_file) in walk(target)? {
+            if name == Marker::NAME || is_part(&name) {
                 continue;
             }
             let path = target.join(&name);
@@ -129,25 +130,75 @@ impl Ours {
         named.join(", ")
     }
 
+    /// Removes everything of Pillion's; the marker last, so that it can be done again.
+    fn remove(&self, target: &Path) -> io::Result<()> {
+        self.remove_files(target)?;
+        for (name, _) in walk(target)? {
+            if is_part(&name) {
+                remove_file(&target.join(name))?;
+            }
+        }
+        remove_file(&target.join(Marker::NAME))?;
+        self.remove_folders(target);
+        // What somebody added keeps it.
+        let _ = fs::remove_dir(target);
+        Ok(())
+    }
+
+    fn remove_files(&self, target: &Path) -> io::Result<()> {
+        let mut files = self.intact.iter().map(|name| target.join(name));
+        files.try_for_each(|path| remove_file(&path))
+    }
+
+    /// Removes the folders that its files were in, but for those with something left in them.
+    fn remove_folders(&self, target: &Path) {
+        for name in &self.intact {
+            let mut folders = Path::new(name).ancestors().skip(1);
+            // The last one is the target itself.
+            while let Some(folder) = folders.next().filter(|it| !it.as_os_str().is_empty()) {
+                if fs::remove_dir(target.join(folder)).is_err_and(|error| !is_absence(&error)) {
+                    break;
+                }
+            }
+        }
+    }
+
     /// Whether it is these very files.
     pub fn is_of(&self, files: &[File]) -> bool {
         self.changed.is_empty() && self.intact.len() == files.len() && self.marker.is_of(files)
     }
 }
 
+/// Whether it is a file that is being written.
+fn is_part(name: &str) -> bool {
+    name.starts_with(PART)
+}
+
+/// Removes a file; it may be gone.
+fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if is_absence(&error) => Ok(()),
+        removed => removed,
+    }
+}
+
 /// Every file and link below `folder`, by its path with slashes, and whether it is a plain file.
-fn walk(folder: &Path, prefix: &str, found: &mut Vec<(String, bool)>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if kind.is_dir() {
-            walk(&entry.path(), &format!("{name}/"), found)?;
-        } else {
-            found.push((name, kind.is_file()));
+fn walk(folder: &Path) -> io::Result<Vec<(String, bool)>> {
+    let mut found = Vec::new();
+    let mut folders = vec![(folder.to_owned(), String::new())];
+    while let Some((folder, prefix)) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if kind.is_dir() {
+                folders.push((entry.path(), format!("{name}/")));
+            } else {
+                found.push((name, kind.is_file()));
+            }
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Makes `folder` and the ones above it. Those that were made, the uppermost first.

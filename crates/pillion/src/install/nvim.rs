@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::folder::File;
-use super::help_tags::help_tags;
 use super::machine::{Machine, Platform};
 use super::package::Package;
 use super::plan::Plan;
@@ -96,7 +95,7 @@ impl Installer for Neovim {
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        Folders::of(machine)?.package(machine).uninstall(machine)
+        Folders::of(machine)?.package(machine).uninstall()
     }
 }
 
@@ -154,9 +153,11 @@ impl Folders {
     /// On the package path of every Neovim, whatever its settings. It loads what is in `start` and
     /// `opt` of `pack/pillion`, and nothing beside them.
     fn package(&self, machine: &Machine) -> Package {
-        let staging = machine.join(&self.data, "site/pack/pillion");
-        let target = machine.join(&staging, "start/pillion");
-        Package { target, staging }
+        let pack = machine.join(&self.data, "site/pack/pillion");
+        Package {
+            target: machine.join(&pack, "start/pillion"),
+            backup: machine.join(&pack, "backup"),
+        }
     }
 
     /// Another copy, where plugin managers put theirs: lazy.nvim, vim-plug, and whoever uses
@@ -228,18 +229,12 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The files of this program's plugin, and the index of its help.
+/// The files of this program's plugin.
 fn plugin_files() -> Vec<File> {
-    let own = FILES
-        .iter()
-        .map(|(name, text)| ((*name).to_owned(), text.to_vec()));
-    let mut files: Vec<_> = own.collect();
-    let help = FILES.iter().find(|(name, _)| *name == "doc/pillion.txt");
-    if let Some((_, text)) = help {
-        let tags = help_tags("pillion.txt", &String::from_utf8_lossy(text));
-        files.push(("doc/tags".to_owned(), tags.into_bytes()));
-    }
+    let files = FILES.iter();
     files
+        .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -267,20 +262,42 @@ mod tests {
                     // The file that somebody is editing lies beside it.
                 } else if path.is_dir() {
                     folders.push(path);
-                } else if name != "README.md" && name != "doc/tags" {
+                } else if name != "README.md" {
                     wanted.insert((name, fs::read(&path).unwrap()));
                 }
             }
         }
         assert!(wanted.len() > 40);
-        let held = FILES
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), text.to_vec()));
-        let held: BTreeSet<_> = held.collect();
+        let held: BTreeSet<_> = plugin_files().into_iter().collect();
         let names =
             |files: &BTreeSet<File>| files.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
         assert_eq!(names(&held), names(&wanted));
         assert!(held == wanted, "a file's content differs");
+    }
+
+    /// What Neovim makes of the page is compared where it runs.
+    #[test]
+    fn the_index_of_the_help_has_every_tag_of_the_page() {
+        let text = |wanted: &str| {
+            let files = plugin_files();
+            let (_, text) = files.into_iter().find(|(name, _)| name == wanted).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let page = text("doc/pillion.txt");
+        let tags = page.split_whitespace().filter_map(|word| {
+            let tag = word.strip_prefix('*')?.strip_suffix('*')?;
+            (!tag.is_empty()).then_some(tag)
+        });
+        let tags: BTreeSet<_> = tags.collect();
+        let index = text("doc/tags");
+        let indexed: Vec<_> = index
+            .lines()
+            .map(|line| line.split('\t').next().unwrap())
+            .collect();
+        assert!(
+            tags.iter().eq(&indexed),
+            "run `:helptags doc` in editors/nvim"
+        );
     }
 
     #[test]

@@ -13,9 +13,8 @@ use crate::failure::{Failure, Kind};
 pub struct Package {
     /// The folder that it is to be.
     pub target: PathBuf,
-    /// A folder above that holds nothing but the plugin, and from which the editor loads nothing
-    /// else: copies are made here, and what is in the way waits in `backup` in it.
-    pub staging: PathBuf,
+    /// Where what is in the way waits, in a folder above from which the editor loads nothing else.
+    pub backup: PathBuf,
 }
 
 impl Package {
@@ -63,8 +62,8 @@ impl Package {
                     .push(format!("version {version} is already in {place}"));
                 return Ok(plan);
             }
-            State::Ours(ours) => self.over_ours(ours, force, machine)?,
-            State::Foreign(_) if force => InTheWay::Kept(self.free_backup(machine)),
+            State::Ours(ours) => self.over_ours(ours, force)?,
+            State::Foreign(_) if force => InTheWay::Kept(self.free_backup()),
             State::Foreign(what) => {
                 let message = format!("{} is {what}", self.target.display());
                 return Err(Failure::new(Kind::Refused, message)
@@ -73,7 +72,6 @@ impl Package {
             }
         };
         plan.steps.push(Step::Put(Put {
-            staging: self.staging,
             target: self.target,
             files,
             in_the_way,
@@ -82,9 +80,9 @@ impl Package {
     }
 
     /// What to do so that nothing of Pillion's is there.
-    pub fn uninstall(self, machine: &Machine) -> anyhow::Result<Plan> {
+    pub fn uninstall(self) -> anyhow::Result<Plan> {
         let place = self.target.display();
-        let backup = self.backup(machine);
+        let backup = &self.backup;
         let kept = backup.is_dir().then(|| {
             let backup = backup.display();
             format!("the files that were moved aside for the plugin stay in {backup}")
@@ -93,7 +91,6 @@ impl Package {
             State::Ours(ours) => Ok(Plan {
                 notes: kept.into_iter().collect(),
                 steps: vec![Step::Take(Take {
-                    staging: self.staging,
                     target: self.target,
                     ours,
                 })],
@@ -109,12 +106,12 @@ impl Package {
     }
 
     /// What is over a folder of ours: another version, or changes of the user's, too.
-    fn over_ours(&self, ours: Ours, force: bool, machine: &Machine) -> anyhow::Result<InTheWay> {
+    fn over_ours(&self, ours: Ours, force: bool) -> anyhow::Result<InTheWay> {
         if !ours.has_changes() {
             return Ok(InTheWay::Older(ours.marker));
         }
         if force {
-            return Ok(InTheWay::Kept(self.free_backup(machine)));
+            return Ok(InTheWay::Kept(self.free_backup()));
         }
         let message = format!(
             "{} contains changes of yours: {}",
@@ -135,16 +132,10 @@ impl Package {
         })
     }
 
-    /// Where what has to move goes.
-    fn backup(&self, machine: &Machine) -> PathBuf {
-        machine.join(&self.staging, "backup")
-    }
-
     /// A free name for what has to move.
-    fn free_backup(&self, machine: &Machine) -> PathBuf {
-        let folder = self.backup(machine);
-        let names = (1..).map(|number: u32| folder.join(format!("pillion-{number}")));
+    fn free_backup(&self) -> PathBuf {
+        let names = (1..).map(|number: u32| self.backup.join(format!("pillion-{number}")));
         let mut free = names.skip_while(|path| path.symlink_metadata().is_ok());
-        free.next().unwrap_or(folder)
+        free.next().unwrap_or_else(|| self.backup.clone())
     }
 }

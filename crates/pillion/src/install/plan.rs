@@ -52,11 +52,6 @@ pub struct Outcome {
 }
 
 impl Step {
-    /// Whether nothing has changed when it fails: what an editor's program does is its own matter.
-    pub fn is_undone_by_failure(&self) -> bool {
-        matches!(self, Step::Put(_) | Step::Take(_))
-    }
-
     /// Does it.
     pub fn carry_out(&self) -> Outcome {
         let result = match self {

@@ -1,23 +1,18 @@
-//! Puts a folder in place: a complete copy beside it, then a rename.
+//! Puts a folder in place: what Pillion had there goes, the marker comes, then file after file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::{Context, anyhow};
-use tempfile::TempDir;
 
-use super::exchange::exchange;
-use super::sweep::working_folder;
-use super::{File, Marker, State, make_folders, remove_empty};
+use super::{File, Marker, PART, State, make_folders};
+use crate::failure::{Failure, Kind};
 
 /// The folder to put in place.
 #[derive(Debug)]
 pub struct Put {
     pub target: PathBuf,
-    /// Where the copy is made, in the same file system: above `target`, and nothing that an editor
-    /// would load from.
-    pub staging: PathBuf,
     pub files: Vec<File>,
     pub in_the_way: InTheWay,
 }
@@ -33,74 +28,50 @@ pub enum InTheWay {
 }
 
 impl Put {
-    /// Does it. After a failure everything is as before.
+    /// Does it. After a failure it can be done again.
     pub fn carry_out(&self) -> anyhow::Result<String> {
-        let target = self.target.display();
-        let parent = self.target.parent().unwrap_or(&self.target);
-        let made = make_folders(parent)
-            .with_context(|| format!("cannot create {}", parent.display()))
-            .map_err(hinted)?;
-        let result = self
-            .stage(&made)
-            .with_context(|| format!("cannot write to {}", self.staging.display()))
-            .and_then(|copy| {
-                self.swap(&copy)
-                    .with_context(|| format!("cannot install the plugin in {target}"))
-            });
-        match result {
-            Ok(()) => Ok(self.done()),
-            Err(error) => {
-                remove_empty(&made);
-                Err(hinted(error))
+        let copied = self.copy().with_context(|| {
+            let target = self.target.display();
+            match &self.in_the_way {
+                InTheWay::Kept(backup) if backup.exists() => format!(
+                    "cannot install the plugin in {target} (what was there is now {})",
+                    backup.display()
+                ),
+                _ => format!("cannot install the plugin in {target}"),
             }
-        }
+        });
+        copied.map(|()| self.done()).map_err(hinted)
     }
 
-    /// The complete copy, marker included.
-    fn stage(&self, made: &[PathBuf]) -> io::Result<TempDir> {
-        let copy = working_folder(&self.staging)?;
-        let made = match &self.in_the_way {
-            InTheWay::Older(marker) => marker.made_above(&self.target),
-            InTheWay::Nothing | InTheWay::Kept(_) => made.to_vec(),
+    fn copy(&self) -> anyhow::Result<()> {
+        let target = &self.target;
+        let mut made = make_folders(target.parent().unwrap_or(target))?;
+        if let InTheWay::Kept(backup) = &self.in_the_way {
+            make_folders(backup.parent().unwrap_or(backup))?;
+            fs::rename(target, backup)?;
+        }
+        // Looked at again, since something may have changed since it was planned.
+        let older = match State::of(target)? {
+            State::Absent => None,
+            State::Ours(ours) if !ours.has_changes() => Some(ours),
+            State::Ours(_) | State::Foreign(_) => {
+                return Err(Failure::new(Kind::Refused, "it changed in the meantime").into());
+            }
         };
-        for (name, text) in &self.files {
-            let path = copy.path().join(name);
-            if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            fs::write(path, text)?;
+        if let Some(older) = &older {
+            made = older.marker.made_above(target);
+            older.remove_files(target)?;
         }
+        make_folders(target)?;
         let marker = Marker::new(&self.files, made).to_bytes()?;
-        fs::write(copy.path().join(Marker::NAME), marker)?;
-        Ok(copy)
-    }
-
-    /// Brings the copy to the target. What was there and is ours is then in the copy's place, and
-    /// goes with it.
-    fn swap(&self, copy: &TempDir) -> io::Result<()> {
-        match &self.in_the_way {
-            InTheWay::Nothing => fs::rename(copy.path(), &self.target).or_else(|error| {
-                // Another installation was there first, with the same files.
-                match State::of(&self.target) {
-                    Ok(State::Ours(ours)) if ours.is_of(&self.files) => Ok(()),
-                    _ => Err(error),
-                }
-            }),
-            InTheWay::Older(_) => {
-                let aside = beside(copy.path());
-                exchange(copy.path(), &self.target, &aside)
-            }
-            InTheWay::Kept(backup) => {
-                let made = make_folders(backup.parent().unwrap_or(backup))?;
-                let moved = fs::rename(&self.target, backup).and_then(|()| {
-                    fs::rename(copy.path(), &self.target).inspect_err(|_| {
-                        // The rename before worked, so this one does.
-                        let _ = fs::rename(backup, &self.target);
-                    })
-                });
-                moved.inspect_err(|_| remove_empty(&made))
-            }
+        write(target, Marker::NAME, &marker)?;
+        for (name, text) in &self.files {
+            write(target, name, text)?;
         }
+        if let Some(older) = older {
+            older.remove_folders(target);
+        }
+        Ok(())
     }
 
     fn done(&self) -> String {
@@ -118,6 +89,22 @@ impl Put {
             ),
         }
     }
+}
+
+/// Writes a file whole or not at all: half of one would count as changed by the user.
+fn write(target: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    let path = target.join(name);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut part = tempfile::Builder::new();
+    part.prefix(PART);
+    #[cfg(unix)]
+    part.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let mut part = part.tempfile_in(target)?;
+    io::Write::write_all(&mut part, text)?;
+    part.persist(path)?;
+    Ok(())
 }
 
 impl fmt::Display for Put {
@@ -138,12 +125,6 @@ impl fmt::Display for Put {
             bytes.div_ceil(1024)
         )
     }
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-old");
-    name.into()
 }
 
 /// What can be done about it, at the end of the causes.

@@ -2,7 +2,6 @@
 
 use tempfile::TempDir;
 
-use super::exchange::exchange;
 use super::*;
 
 fn world() -> (TempDir, PathBuf) {
@@ -11,13 +10,12 @@ fn world() -> (TempDir, PathBuf) {
     (world, target)
 }
 
-fn put(world: &TempDir, target: &Path, files: &[(&str, &str)], in_the_way: InTheWay) -> Put {
+fn put(target: &Path, files: &[(&str, &str)], in_the_way: InTheWay) -> Put {
     let files = files
         .iter()
         .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()));
     Put {
         target: target.to_owned(),
-        staging: world.path().join("pack"),
         files: files.collect(),
         in_the_way,
     }
@@ -58,14 +56,9 @@ fn tree(folder: &Path) -> Vec<String> {
 #[test]
 fn a_folder_comes_and_goes_with_the_folders_that_were_made_for_it() {
     let (world, target) = world();
-    put(
-        &world,
-        &target,
-        &[("a/b", "b"), ("c", "c")],
-        InTheWay::Nothing,
-    )
-    .carry_out()
-    .unwrap();
+    put(&target, &[("a/b", "b"), ("c", "c")], InTheWay::Nothing)
+        .carry_out()
+        .unwrap();
     let there = [
         "pack/",
         "pack/start/",
@@ -76,14 +69,7 @@ fn a_folder_comes_and_goes_with_the_folders_that_were_made_for_it() {
     assert_eq!(tree(world.path()), [&there[..], &rest].concat());
     let ours = ours(&target);
     assert!(ours.of_the_user().is_empty());
-    let staging = world.path().join("pack");
-    Take {
-        target,
-        staging,
-        ours,
-    }
-    .carry_out()
-    .unwrap();
+    Take { target, ours }.carry_out().unwrap();
     assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));
 }
 
@@ -91,18 +77,15 @@ fn a_folder_comes_and_goes_with_the_folders_that_were_made_for_it() {
 fn a_folder_that_was_there_before_stays() {
     let (world, target) = world();
     fs::create_dir(world.path().join("pack")).unwrap();
-    put(&world, &target, &[("c", "c")], InTheWay::Nothing)
+    put(&target, &[("c", "c")], InTheWay::Nothing)
         .carry_out()
         .unwrap();
     // An update keeps in mind what the first installation made.
     let older = InTheWay::Older(ours(&target).marker);
-    put(&world, &target, &[("d", "d")], older)
-        .carry_out()
-        .unwrap();
+    put(&target, &[("d", "d")], older).carry_out().unwrap();
     assert_eq!(fs::read_to_string(target.join("d")).unwrap(), "d");
     assert!(!target.join("c").exists());
     let take = Take {
-        staging: world.path().join("pack"),
         ours: ours(&target),
         target,
     };
@@ -112,18 +95,15 @@ fn a_folder_that_was_there_before_stays() {
 
 #[test]
 fn what_the_user_changed_or_added_stays() {
-    let (world, target) = world();
+    let (_world, target) = world();
     let files = [("a/b", "b"), ("c", "c"), ("doc/tags", "t")];
-    put(&world, &target, &files, InTheWay::Nothing)
-        .carry_out()
-        .unwrap();
+    put(&target, &files, InTheWay::Nothing).carry_out().unwrap();
     fs::write(target.join("c"), "mine").unwrap();
     fs::write(target.join("a/new"), "mine").unwrap();
     fs::write(target.join("doc/tags"), "by :helptags").unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("/etc/passwd", target.join("link")).unwrap();
     let take = Take {
-        staging: world.path().join("pack"),
         ours: ours(&target),
         target: target.clone(),
     };
@@ -140,7 +120,7 @@ fn a_marker_that_names_other_folders_removes_none_of_them() {
     let (world, target) = world();
     let other = world.path().join("other");
     fs::create_dir(&other).unwrap();
-    put(&world, &target, &[("c", "c")], InTheWay::Nothing)
+    put(&target, &[("c", "c")], InTheWay::Nothing)
         .carry_out()
         .unwrap();
     let marker = target.join(Marker::NAME);
@@ -150,7 +130,6 @@ fn a_marker_that_names_other_folders_removes_none_of_them() {
     fs::write(&marker, json.to_string()).unwrap();
     fs::write(other.join("x"), "x").unwrap();
     let take = Take {
-        staging: world.path().join("pack"),
         ours: ours(&target),
         target,
     };
@@ -175,40 +154,55 @@ fn what_is_no_marker_makes_a_folder_a_strangers() {
 }
 
 #[test]
-fn a_failure_leaves_no_folders_behind() {
-    let (world, target) = world();
-    // The name of a file is that of a folder, too: writing fails half-way.
-    let files = [("a", "file"), ("a/b", "in a file"), ("c", "c")];
-    let error = put(&world, &target, &files, InTheWay::Nothing)
-        .carry_out()
-        .unwrap_err();
-    assert!(
-        format!("{error:#}").contains("cannot write to"),
-        "{error:#}"
-    );
-    assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));
+fn a_copy_that_failed_is_repeated_and_taken_away() {
+    for repeats in [true, false] {
+        let (world, target) = world();
+        // The name of a file is that of a folder, too: writing fails half-way.
+        let files = [("a", "file"), ("a/b", "in a file"), ("c", "c")];
+        let error = put(&target, &files, InTheWay::Nothing)
+            .carry_out()
+            .unwrap_err();
+        assert!(
+            format!("{error:#}").contains("cannot install the plugin"),
+            "{error:#}"
+        );
+        if repeats {
+            let older = InTheWay::Older(ours(&target).marker);
+            put(&target, &[("a/b", "b")], older).carry_out().unwrap();
+            assert_eq!(fs::read_to_string(target.join("a/b")).unwrap(), "b");
+            assert!(!target.join("c").exists());
+        }
+        let ours = ours(&target);
+        Take { target, ours }.carry_out().unwrap();
+        assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));
+    }
 }
 
 #[test]
-fn a_failure_leaves_an_older_folder_as_it_was() {
+fn what_a_killed_copy_left_is_in_nobodys_way() {
     let (world, target) = world();
-    put(&world, &target, &[("c", "c")], InTheWay::Nothing)
+    fs::create_dir_all(&target).unwrap();
+    fs::write(target.join(".pillion-part-x"), "half").unwrap();
+    assert!(matches!(State::of(&target).unwrap(), State::Absent));
+    put(&target, &[("c", "c")], InTheWay::Nothing)
         .carry_out()
         .unwrap();
-    let before = tree(world.path());
-    let older = InTheWay::Older(ours(&target).marker);
-    let files = [("a", "file"), ("a/b", "in a file")];
-    put(&world, &target, &files, older).carry_out().unwrap_err();
-    assert_eq!(tree(world.path()), before);
-    assert_eq!(fs::read_to_string(target.join("c")).unwrap(), "c");
+    let ours = ours(&target);
+    assert!(!ours.has_changes());
+    Take { target, ours }.carry_out().unwrap();
+    assert_eq!(tree(world.path()), ["pack/", "pack/start/"]);
 }
 
 #[test]
-fn an_exchange_that_fails_takes_nothing_away() {
-    let world = tempfile::tempdir().unwrap();
-    let [old, new, aside] = ["old", "new", "aside"].map(|name| world.path().join(name));
-    fs::create_dir(&old).unwrap();
-    fs::write(old.join("f"), "f").unwrap();
-    exchange(&new, &old, &aside).unwrap_err();
-    assert_eq!(tree(world.path()), ["old/", "old/f"]);
+fn what_comes_up_in_the_meantime_is_neither_overwritten_nor_removed() {
+    let (_world, target) = world();
+    put(&target, &[("c", "c")], InTheWay::Nothing)
+        .carry_out()
+        .unwrap();
+    let older = InTheWay::Older(ours(&target).marker);
+    fs::write(target.join("c"), "mine").unwrap();
+    put(&target, &[("c", "new")], older)
+        .carry_out()
+        .unwrap_err();
+    assert_eq!(fs::read_to_string(target.join("c")).unwrap(), "mine");
 }
