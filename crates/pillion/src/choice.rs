@@ -14,6 +14,7 @@ use self::rules::Standing;
 use self::selector::{Missing, Selector};
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
+use crate::status::Statuses;
 
 const HINT: &str = "Start one with `pillion` or `pillion serve` in that folder, or name one with \
                     --workspace or --port.";
@@ -95,6 +96,8 @@ pub struct Running {
     companions: Vec<Companion>,
     /// The processes that this one descends from, the nearest first.
     ancestors: Vec<u32>,
+    /// What they said, if they were asked already.
+    statuses: Option<Statuses>,
 }
 
 impl Running {
@@ -109,7 +112,14 @@ impl Running {
         Self {
             companions,
             ancestors: process::ancestors(std::process::id()),
+            statuses: None,
         }
+    }
+
+    /// With what they have said: they are not asked again.
+    pub fn knowing(mut self, statuses: Statuses) -> Self {
+        self.statuses = Some(statuses);
+        self
     }
 
     /// The one that `target` means.
@@ -193,7 +203,7 @@ impl Running {
                 [] => {}
                 [only] => return Ok(Some(only)),
                 _ => {
-                    let focused = focus::last_focused(&equals);
+                    let focused = focus::last_focused(&equals, self.statuses.as_ref());
                     let focused = focused.context("cannot ask the companions")?;
                     return Ok(rules::latest(equals.into_iter().zip(focused)));
                 }

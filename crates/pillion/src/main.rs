@@ -12,6 +12,7 @@ mod interrupt;
 mod logging;
 mod memory;
 mod second_session;
+mod status;
 mod tilde;
 mod viewer;
 mod wiring;

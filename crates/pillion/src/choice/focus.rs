@@ -1,31 +1,42 @@
 //! When a file was last focused in a companion's editor: asked only of companions that nothing else
 //! tells apart.
 
-use std::time::Duration;
-
 use pillion_agent::Update;
-use pillion_companion::control;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 use tokio::task::JoinSet;
 
 use super::rules::Use;
+use crate::status::{ANSWER_TIMEOUT, Statuses, ask};
 
-/// One that has not answered by then does not count: nobody is to wait for a hung editor.
-const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// What each of them says.
+/// What each of them says, or has said.
 ///
 /// # Errors
 /// When the system lets nothing be asked.
-pub fn last_focused(companions: &[&Companion]) -> anyhow::Result<Vec<Use>> {
+pub fn last_focused(
+    companions: &[&Companion],
+    known: Option<&Statuses>,
+) -> anyhow::Result<Vec<Use>> {
+    let asked;
+    let statuses = match known {
+        Some(known) => known,
+        None => {
+            asked = ask(companions.iter().copied())?;
+            &asked
+        }
+    };
     let mut found = vec![Use::Silent; companions.len()];
     pillion_agent::runtime()?.block_on(async {
         let mut asked = JoinSet::new();
         for (at, companion) in companions.iter().enumerate() {
+            if companion.state.is_some() {
+                let status = statuses.get(&companion.port);
+                found[at] = status.map_or(Use::Silent, |status| used(status.last_focused_ms));
+                continue;
+            }
             let companion = Companion::clone(companion);
             asked.spawn(async move {
-                let answer = tokio::time::timeout(ANSWER_TIMEOUT, ask(&companion)).await;
+                let answer = tokio::time::timeout(ANSWER_TIMEOUT, listen(&companion)).await;
                 (at, answer.unwrap_or(Use::Silent))
             });
         }
@@ -38,12 +49,8 @@ pub fn last_focused(companions: &[&Companion]) -> anyhow::Result<Vec<Use>> {
     Ok(found)
 }
 
-async fn ask(companion: &Companion) -> Use {
-    if let Some(state) = &companion.state {
-        let client = control::Client::new(companion.port, state.control_token.clone());
-        let status = client.status().await;
-        return status.map_or(Use::Silent, |status| used(status.last_focused_ms));
-    }
+/// What one without a state file tells agents.
+async fn listen(companion: &Companion) -> Use {
     // Others tell only agents, and a second session with VS Code's takes the answers of the agent
     // that has one.
     if !companion.is_pillion() {

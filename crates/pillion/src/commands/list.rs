@@ -15,6 +15,7 @@ use pillion_text::visible;
 use self::facts::Facts;
 use crate::choice::Running;
 use crate::cli::Target;
+use crate::status;
 
 /// How many files that were not read are told one by one.
 const MAX_WARNINGS: usize = 8;
@@ -44,14 +45,16 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         malformed,
     } = survey(&environment);
     warn(&unread, &malformed, &environment);
-    let here = Running::among(companions.clone()).choose(&Target::default(), &environment);
+    let statuses = status::ask(&companions)?;
+    let running = Running::among(companions.clone()).knowing(statuses.clone());
+    let here = running.choose(&Target::default(), &environment);
     let found = companions.len();
     if !args.all {
         companions.retain(|companion| companion.is_alive());
     }
     let gone = found - companions.len();
     let here = here.ok().map(|companion| companion.port);
-    let listed = facts::gather(companions, here)?;
+    let listed = facts::gather(&companions, here, statuses);
     for port in listed.iter().filter(|facts| facts.is_silent()) {
         let port = port.port();
         stderr::warn(format_args!("the companion on port {port} does not answer"));

@@ -1,17 +1,14 @@
 //! What is known of each companion: from its files, and for Pillion's own from itself.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use pillion_companion::control::{Client, CompanionStatus};
+use pillion_companion::control::CompanionStatus;
 use pillion_discovery::survey::{Companion, Liveness};
 use pillion_discovery::{Environment, detect, process};
 use pillion_protocol::IdeInfo;
 use serde::Serialize;
-use tokio::task::JoinSet;
 
-/// Whoever has not answered by then is shown without what only it knows.
-const STATUS_TIMEOUT: Duration = Duration::from_millis(300);
+use crate::status::Statuses;
 
 /// One companion, as `--json` prints it.
 #[derive(Debug, Clone, Serialize)]
@@ -108,34 +105,18 @@ fn by_process(companion: &Companion) -> Option<IdeInfo> {
     detected.next()
 }
 
-/// Everything about `companions`, of which the one on port `here` is that of this folder. Pillion's
-/// own are asked at the same time.
-///
-/// # Errors
-/// When the system refuses what asking needs.
-pub fn gather(companions: Vec<Companion>, here: Option<u16>) -> anyhow::Result<Vec<Facts>> {
-    let mut listed: Vec<_> = companions.iter().map(Facts::of).collect();
-    for facts in &mut listed {
-        facts.current = facts.state == State::Alive && Some(facts.port) == here;
-    }
-    let mut asked = JoinSet::new();
-    pillion_agent::runtime()?.block_on(async {
-        for (at, companion) in companions.into_iter().enumerate() {
-            if let Some(state) = companion.state.filter(|_| listed[at].state == State::Alive) {
-                asked.spawn(async move {
-                    let client = Client::new(state.port, state.control_token);
-                    let status = tokio::time::timeout(STATUS_TIMEOUT, client.status()).await;
-                    (at, status.ok().and_then(Result::ok))
-                });
-            }
+/// Everything about `companions`, of which the one on port `here` is that of this folder.
+pub fn gather(companions: &[Companion], here: Option<u16>, mut statuses: Statuses) -> Vec<Facts> {
+    let facts = companions.iter().map(|companion| {
+        let mut facts = Facts::of(companion);
+        let is_alive = facts.state == State::Alive;
+        facts.current = is_alive && Some(facts.port) == here;
+        if is_alive && companion.state.is_some() {
+            facts.hear(statuses.remove(&companion.port));
         }
-        while let Some(answer) = asked.join_next().await {
-            if let Ok((at, status)) = answer {
-                listed[at].hear(status);
-            }
-        }
+        facts
     });
-    Ok(listed)
+    facts.collect()
 }
 
 impl Facts {
