@@ -175,10 +175,7 @@ pub fn find(situation: &Situation<'_>) -> Finding {
     if let Some(ending) = pick.ending() {
         finding.refusal = Some(Refusal::Fails(Some(ending.seen.path.clone())));
     } else {
-        let named = pick
-            .chosen_content()
-            .filter(|_| release.has(Change::IdeInfo));
-        let named = named.and_then(Content::ide_info);
+        let named = pick.chosen_content().and_then(Content::ide_info);
         finding.ide =
             named.or_else(|| terminal::editor(release, environment, &command_of(ide_pid, chain)));
         finding.refusal = match &finding.ide {
@@ -276,10 +273,7 @@ impl Place<'_> {
 
     fn token(&self, chosen: Option<&Content>) -> Option<Token> {
         let release = self.situation.release;
-        let named = chosen
-            .filter(|_| release.has(Change::Token))
-            .and_then(Content::token);
-        named.unwrap_or_else(|| {
+        chosen.and_then(Content::token).unwrap_or_else(|| {
             let knows = release.has(Change::TokenVariable);
             let value = self
                 .situation

@@ -44,12 +44,6 @@ pub struct Release {
 /// A way of finding a companion that came with some release and stayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Files are looked for in a folder, not only under one name.
-    Folder,
-    /// The token in the file is sent.
-    Token,
-    /// `ideInfo` in the file tells the editor.
-    IdeInfo,
     /// An editor process whose command is not known counts as VS Code.
     NoCommand,
     /// Google's Antigravity is known.
@@ -88,14 +82,18 @@ pub(crate) enum Change {
     LockFits,
 }
 
+/// The first releases of the last twelve months (0.19.0 of Gemini CLI: 24 November 2025, 0.3.0 of Qwen
+/// Code: 28 November 2025). What was true of older ones is not known any more.
+const OLDEST_SUPPORTED: [(Dialect, Version); 2] = [
+    (Dialect::GeminiCli, Version::new(0, 19, 0)),
+    (Dialect::QwenCode, Version::new(0, 3, 0)),
+];
+
 /// Since when: the first published release that was seen to have it, or the first of its minor
 /// version where no earlier one of that could be looked at.
 const CHANGES: &[(Change, Dialect, Version)] = &[
-    gemini(Change::Folder, 5, 0),
-    gemini(Change::Token, 6, 0),
-    gemini(Change::IdeInfo, 7, 0),
-    gemini(Change::NoCommand, 15, 0),
-    gemini(Change::Antigravity, 16, 0),
+    gemini(Change::NoCommand, 19, 0),
+    gemini(Change::Antigravity, 19, 0),
     gemini(Change::TokenVariable, 20, 2),
     gemini(Change::Sublime, 25, 0),
     gemini(Change::Decoded, 27, 0),
@@ -106,9 +104,6 @@ const CHANGES: &[(Change, Dialect, Version)] = &[
     gemini(Change::FoldsCase, 40, 0),
     gemini(Change::BelowFile, 44, 0),
     gemini(Change::OwnFiles, 57, 0),
-    qwen(Change::Folder, 1, 0),
-    qwen(Change::Token, 1, 0),
-    qwen(Change::IdeInfo, 1, 0),
     qwen(Change::LockFile, 5, 2),
     qwen(Change::LockScan, 12, 0),
     qwen(Change::LockSweep, 15, 6),
@@ -166,16 +161,10 @@ impl Release {
         Self { agent, version }
     }
 
-    /// Whether it sends the token of a discovery file. A release that does not cannot connect to a
-    /// companion that obeys C3.3.
-    pub fn knows_token(self) -> bool {
-        self.has(Change::Token)
-    }
-
-    /// Whether it takes the editor's name from a discovery file. One that does not accepts only the
-    /// terminals of editors that it knows.
-    pub fn knows_ide_info(self) -> bool {
-        self.has(Change::IdeInfo)
+    /// Whether its ways are known: it is from the last twelve months.
+    pub fn is_supported(self) -> bool {
+        let mut oldest = OLDEST_SUPPORTED.iter();
+        !oldest.any(|(agent, version)| *agent == self.agent && self.version < *version)
     }
 
     /// The variable that names the editor's process to it, if it knows one.

@@ -20,6 +20,9 @@ pub use self::settings::{ide_mode, is_broken};
 
 /// Everything that is to be said, in the order of the walk.
 pub fn judge(facts: &Facts) -> Vec<Finding> {
+    if !facts.release.is_supported() {
+        return vec![agent::too_old(facts)];
+    }
     let mut findings = Vec::new();
     agent::check(facts, &mut findings);
     settings::check(facts, &mut findings);

@@ -83,8 +83,8 @@ ids! {
     NotInstalled = "agent-not-installed" in Agent,
     /// Neither its package nor the command itself tells its release.
     ReleaseUnknown = "agent-release-unknown" in Agent,
-    /// It cannot authenticate (C3.2).
-    NoToken = "agent-knows-no-token" in Agent,
+    /// It is older than the releases whose ways are known.
+    TooOld = "agent-too-old" in Agent,
     /// The program that runs it is missing.
     NodeMissing = "node-missing" in Agent,
     /// It cannot see its own process tree (C2.3).

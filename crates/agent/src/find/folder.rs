@@ -30,8 +30,7 @@ impl Place<'_> {
         });
         let (looked_at, others): (Vec<_>, Vec<_>) = seen.partition(|(_, name)| {
             let exact = |pid: u32| name.starts_with(&format!("{prefix}-{pid}-"));
-            release.has(Change::Folder)
-                && (release.has(Change::EveryProcess) || self.ide_pid.is_some_and(exact))
+            release.has(Change::EveryProcess) || self.ide_pid.is_some_and(exact)
         });
         let looked_at: Vec<Seen> = looked_at.into_iter().map(|(seen, _)| seen).collect();
         if pick.chosen().is_some() {
@@ -42,11 +41,7 @@ impl Place<'_> {
             pick.files.extend(self.of_several(looked_at));
         }
         for (seen, _) in others {
-            let verdict = if release.has(Change::Folder) {
-                self.of_other_process(&seen)
-            } else {
-                Verdict::NotLookedAt
-            };
+            let verdict = self.of_other_process(&seen);
             pick.push(seen, verdict);
         }
         pick

@@ -16,67 +16,23 @@ enum Is {
 }
 
 /// Editors by what marks their terminals, the first that fits. `since` none: every release.
+#[rustfmt::skip]
 const EDITORS: &[(Is, &str, &str, Option<Change>)] = &[
-    (
-        Is::Set("ANTIGRAVITY_CLI_ALIAS"),
-        "antigravity",
-        "Antigravity",
-        Some(Change::Antigravity),
-    ),
+    (Is::Set("ANTIGRAVITY_CLI_ALIAS"), "antigravity", "Antigravity", Some(Change::Antigravity)),
     (Is::Set("__COG_BASHRC_SOURCED"), "devin", "Devin", None),
     (Is::Set("REPLIT_USER"), "replit", "Replit", None),
     (Is::Set("CURSOR_TRACE_ID"), "cursor", "Cursor", None),
-    (
-        Is::Set("CODESPACES"),
-        "codespaces",
-        "GitHub Codespaces",
-        None,
-    ),
-    (
-        Is::Set("EDITOR_IN_CLOUD_SHELL"),
-        "cloudshell",
-        "Cloud Shell",
-        None,
-    ),
+    (Is::Set("CODESPACES"), "codespaces", "GitHub Codespaces", None),
+    (Is::Set("EDITOR_IN_CLOUD_SHELL"), "cloudshell", "Cloud Shell", None),
     (Is::Set("CLOUD_SHELL"), "cloudshell", "Cloud Shell", None),
     (Is::Equal("TERM_PRODUCT", "Trae"), "trae", "Trae", None),
-    (
-        Is::Set("MONOSPACE_ENV"),
-        "firebasestudio",
-        "Firebase Studio",
-        None,
-    ),
-    (
-        Is::Equal("POSITRON", "1"),
-        "positron",
-        "Positron",
-        Some(Change::Positron),
-    ),
-    (
-        Is::Equal("TERM_PROGRAM", "sublime"),
-        "sublimetext",
-        "Sublime Text",
-        Some(Change::Sublime),
-    ),
+    (Is::Set("MONOSPACE_ENV"), "firebasestudio", "Firebase Studio", None),
+    (Is::Equal("POSITRON", "1"), "positron", "Positron", Some(Change::Positron)),
+    (Is::Equal("TERM_PROGRAM", "sublime"), "sublimetext", "Sublime Text", Some(Change::Sublime)),
     (Is::Set("ZED_SESSION_ID"), "zed", "Zed", Some(Change::Zed)),
-    (
-        Is::Equal("TERM_PROGRAM", "Zed"),
-        "zed",
-        "Zed",
-        Some(Change::Zed),
-    ),
-    (
-        Is::Set("XCODE_VERSION_ACTUAL"),
-        "xcode",
-        "XCode",
-        Some(Change::Zed),
-    ),
-    (
-        JETBRAINS,
-        "jetbrains",
-        "JetBrains IDE",
-        Some(Change::Decoded),
-    ),
+    (Is::Equal("TERM_PROGRAM", "Zed"), "zed", "Zed", Some(Change::Zed)),
+    (Is::Set("XCODE_VERSION_ACTUAL"), "xcode", "XCode", Some(Change::Zed)),
+    (JETBRAINS, "jetbrains", "JetBrains IDE", Some(Change::Decoded)),
 ];
 
 const JETBRAINS: Is = Is::Holds("TERMINAL_EMULATOR", "jetbrains");

@@ -28,11 +28,6 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let why = "the rest describes what the newest one would do; older ones look elsewhere";
         findings.push(Finding::warning(Id::ReleaseUnknown, what, why).fix(&install));
     }
-    if !facts.release.knows_token() {
-        let what = format!("{} does not support tokens", facts.release);
-        let why = "a companion accepts only clients that send its token (C3.3), and this release sends none";
-        findings.push(Finding::problem(Id::NoToken, what, why).fix(&install));
-    }
     if !program.has_node {
         let what = format!("Node.js is missing: {name} runs on `node`, which is not on PATH");
         let finding = Finding::problem(Id::NodeMissing, what, format!("{name} does not start"));
@@ -44,6 +39,13 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         let finding = Finding::blocking(needs_ps(facts), Id::PsMissing, what, why);
         findings.push(with_package(finding, facts, "procps"));
     }
+}
+
+/// The one thing that is said of a release that is not supported: what else it does is not known.
+pub fn too_old(facts: &Facts) -> Finding {
+    let what = format!("{} is more than a year old", facts.release);
+    let why = "Pillion serves it, but does not know what a release of that age looks for";
+    Finding::problem(Id::TooOld, what, why).fix(install_newest(facts.agent()))
 }
 
 /// The command that installs the agent's newest release.

@@ -87,13 +87,9 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
     let release = facts.release;
     let what =
         format!("{release} does not recognise this terminal as belonging to an editor it supports");
-    let why = if release.knows_ide_info() {
-        format!(
-            "the discovery file of the companion on port {port} does not name its editor (`ideInfo`, C2.4)"
-        )
-    } else {
-        "this release ignores the editor's name in the discovery file (`ideInfo`, C2.4)".to_owned()
-    };
+    let why = format!(
+        "the discovery file of the companion on port {port} does not name its editor (`ideInfo`, C2.4)"
+    );
     Finding::problem(Id::EditorUnknown, what, why).fix(run(facts, port))
 }
 

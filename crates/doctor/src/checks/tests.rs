@@ -200,6 +200,32 @@ fn an_agent_that_does_not_connect_has_a_problem_whatever_the_reason() {
 }
 
 #[test]
+fn a_companion_that_does_not_say_its_editor_wants_a_terminal_that_is_known() {
+    let mut facts = beside(GEMINI, NEW, &[], Outcome::Unreachable);
+    facts.search.refusal = Some(Refusal::Unsupported);
+    assert_eq!(ids(&facts), [("editor-unknown", Level::Problem)]);
+    let fix = judge(&facts).remove(0).fix;
+    assert_eq!(fix.as_deref(), Some("pillion run --port 4242 gemini"));
+}
+
+#[test]
+fn of_a_release_that_is_not_supported_nothing_else_is_said() {
+    for (agent, old) in [
+        (GEMINI, Version::new(0, 18, 9)),
+        (Dialect::QwenCode, Version::new(0, 2, 3)),
+    ] {
+        let connected = connected(true, true);
+        for mut facts in [
+            alone(agent, old),
+            beside(agent, old, &[Host::Loopback], connected),
+        ] {
+            facts.program.has_node = false;
+            assert_eq!(ids(&facts), [("agent-too-old", Level::Problem)]);
+        }
+    }
+}
+
+#[test]
 fn no_finding_holds_a_token() {
     for outcome in [
         Outcome::TokenRefused,

@@ -14,9 +14,6 @@ use super::settings::{Scope, Settings};
 /// Since this release, Gemini CLI takes a folder for untrusted until it is told.
 const DISTRUSTS: Version = Version::new(0, 28, 0);
 
-/// Since this release, Gemini CLI does not start with a list that it cannot read.
-const HAS_TO_READ: Version = Version::new(0, 7, 0);
-
 /// Whether the agent trusts a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
@@ -57,7 +54,7 @@ pub fn trust(
     if !asks(settings, is_strict) {
         return Trust::Trusted;
     }
-    if settings.trust.broken.is_some() && has_to_read(release) {
+    if settings.trust.broken.is_some() && release.agent == Dialect::GeminiCli {
         return Trust::Unreadable;
     }
     let rules = settings.trust.rules.iter();
@@ -67,10 +64,6 @@ pub fn trust(
         Some(_) => Trust::Distrusted,
         None => Trust::Unknown,
     }
-}
-
-fn has_to_read(release: Release) -> bool {
-    release.agent == Dialect::GeminiCli && release.version >= HAS_TO_READ
 }
 
 /// Whether trust is a matter at all. A folder's own settings have no say in it.

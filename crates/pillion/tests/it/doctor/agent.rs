@@ -54,9 +54,9 @@ fn an_agent_without_a_package_is_asked_for_its_version() {
     let world = World::new();
     let _serve = world.serve();
     fs::remove_file(world.bin().join(GEMINI)).unwrap();
-    world.program(GEMINI, "#!/bin/sh\necho 0.5.5\n");
+    world.program(GEMINI, "#!/bin/sh\necho 0.18.4\n");
     let told = world.doctor(GEMINI);
-    told.expect_first("agent-knows-no-token", "0.5.5");
+    told.expect_first("agent-too-old", "0.18.4");
     world.program(GEMINI, "#!/bin/sh\nexit 1\n");
     let told = world.doctor(GEMINI);
     told.expect(
@@ -78,35 +78,21 @@ fn an_agent_without_a_package_is_asked_for_its_version() {
 }
 
 #[test]
-fn a_release_that_knows_no_token_is_named() {
+fn a_release_of_more_than_a_year_ago_is_to_be_updated_and_nothing_else_is_said() {
     let world = World::new();
     let _serve = world.serve();
-    world.install(GEMINI, "0.5.5");
-    let told = world.doctor(GEMINI);
-    let fix = told.expect_first(
-        "agent-knows-no-token",
-        "Gemini CLI 0.5.5 does not support tokens",
-    );
-    assert_eq!(fix, "npm install -g @google/gemini-cli@latest");
-    world.install(GEMINI, "0.61.0");
-    world.doctor(GEMINI).expect_connects("agent-knows-no-token");
-}
-
-#[test]
-fn a_release_that_knows_no_ide_info_wants_a_terminal_that_it_knows() {
-    let world = World::new();
-    let serve = world.serve();
-    world.install(GEMINI, "0.6.1");
-    let told = world.doctor(GEMINI);
-    told.expect(
-        "editor-unknown",
-        "problem",
-        "does not recognise this terminal",
-    );
-    let fix = told.expect("editor-unknown", "problem", "0.6.1");
-    assert_eq!(fix, format!("pillion run --port {} gemini", serve.port()));
-    let set = "export TERM_PROGRAM=vscode";
-    world.after(set, GEMINI).expect_gone("editor-unknown");
+    for (agent, old, newest, package) in [
+        (GEMINI, "0.18.4", "0.61.0", "@google/gemini-cli"),
+        (QWEN, "0.2.3", "0.24.4", "@qwen-code/qwen-code"),
+    ] {
+        world.install(agent, old);
+        let told = world.doctor(agent);
+        let fix = told.expect_first("agent-too-old", old);
+        assert_eq!(fix, format!("npm install -g {package}@latest"));
+        assert_eq!(told.agent["findings"].as_array().unwrap().len(), 1);
+        world.install(agent, newest);
+        world.doctor(agent).expect_connects("agent-too-old");
+    }
 }
 
 #[test]
