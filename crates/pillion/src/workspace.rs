@@ -33,7 +33,11 @@ fn real_paths(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     roots.iter().map(|path| root(path)).collect()
 }
 
-fn root(path: &Path) -> anyhow::Result<PathBuf> {
+/// The real path of a folder that was named.
+///
+/// # Errors
+/// When it is not there, or is no folder.
+pub fn root(path: &Path) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     // Agents compare real paths (C2.7).
     let real = canonicalize(path).with_context(|| {

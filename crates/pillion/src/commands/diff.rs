@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use pillion_agent::{ClientError, Decision, Session};
+use pillion_discovery::{Environment, FileError, kept_text};
 use pillion_text::visible;
 use serde_json::json;
 
@@ -331,7 +332,7 @@ fn print(printed: &str, accepted: Option<&str>) -> anyhow::Result<()> {
         return Ok(());
     };
     let failure = Failure::new(Kind::Refused, "cannot print the decision");
-    let failure = match accepted.map(save::keep) {
+    let failure = match accepted.map(keep) {
         Some(Ok(kept)) => failure.hint(hint_at(&kept)),
         Some(Err(_)) | None => failure,
     };
@@ -364,6 +365,11 @@ fn print_json(path: &str, end: &End) -> anyhow::Result<()> {
     )
 }
 
+/// Puts the text into a private file.
+fn keep(text: &str) -> Result<PathBuf, FileError> {
+    kept_text::keep(&Environment::current().tmpdir(), Path::new(""), text)
+}
+
 fn hint_at(kept: &Path) -> String {
     format!("The accepted text is kept in {}.", kept.display())
 }
@@ -374,7 +380,7 @@ fn write(original: &Original, base: Option<&str>, text: &str) -> anyhow::Result<
         return Ok(());
     };
     let failure = Failure::new(Kind::Refused, error.to_string());
-    let failure = match save::keep(text) {
+    let failure = match keep(text) {
         Ok(kept) => failure.hint(hint_at(&kept)),
         Err(_) => {
             // There is no other place left.

@@ -6,15 +6,15 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pillion_discovery::{Environment, canonicalize};
+use pillion_discovery::Environment;
 use pillion_doctor::{Examination, Report, Style};
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
 use pillion_text::visible;
 
 use crate::failure::{Failure, Kind};
+use crate::workspace;
 
 /// How long it may be quiet in a terminal: whoever does not answer is given several seconds.
 const QUIET: Duration = Duration::from_secs(1);
@@ -52,7 +52,8 @@ fn agents() -> impl TypedValueParser<Value = Dialect> {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let folder = folder(args.workspace)?;
+    // Where the agent would be started.
+    let folder = workspace::root(&args.workspace.unwrap_or_else(|| PathBuf::from(".")))?;
     let environment = Environment::current().with_current_dir(&folder);
     let examine = |agent| Examination::of(agent, &environment, &folder);
     let agents = pillion_doctor::agents(args.agent, &environment).into_iter();
@@ -95,21 +96,6 @@ fn noticed<T>(work: impl FnOnce() -> T) -> T {
         drop(done);
         result
     })
-}
-
-/// The folder in which the agent would be started, by its real path.
-fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-    let folder = named.unwrap_or_else(|| PathBuf::from("."));
-    let shown = folder.display();
-    let real = canonicalize(&folder).with_context(|| {
-        Failure::new(Kind::Refused, format!("the folder {shown} does not exist"))
-            .hint("Change to an existing folder, or name one with --workspace.")
-    })?;
-    if !real.is_dir() {
-        let failure = Failure::new(Kind::Refused, format!("{shown} is not a folder"));
-        return Err(failure.hint("--workspace takes a folder.").into());
-    }
-    Ok(real)
 }
 
 fn style(environment: &Environment, is_terminal: bool) -> Style {

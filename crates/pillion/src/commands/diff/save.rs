@@ -154,10 +154,8 @@ impl Original {
             Ok(file)
         };
         let mut builder = tempfile::Builder::new();
-        let beside = builder
-            .prefix(".pillion-accepted-")
-            .tempfile_in(self.folder());
-        write(beside).or_else(|_: io::Error| write(accepted().tempfile()))
+        builder.prefix(".pillion-accepted-");
+        write(builder.tempfile_in(self.folder())).or_else(|_: io::Error| write(builder.tempfile()))
     }
 
     fn folder(&self) -> &Path {
@@ -171,17 +169,6 @@ fn write_whole(file: &mut File, content: &[u8]) -> io::Result<()> {
     file.rewind()?;
     file.write_all(content)?;
     file.sync_all()
-}
-
-/// Keeps a text in a private file of its own.
-///
-/// # Errors
-/// When the system refuses.
-pub fn keep(text: &str) -> io::Result<PathBuf> {
-    let mut file = accepted().tempfile()?;
-    file.write_all(text.as_bytes())?;
-    let (_, path) = file.keep()?;
-    Ok(path)
 }
 
 /// Whether the file has this very text.
@@ -242,12 +229,6 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn accepted() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("pillion-accepted-");
-    builder
 }
 
 /// What a new file gets; the system takes off what the user's mask says.
