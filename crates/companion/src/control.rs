@@ -18,6 +18,12 @@ pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Viewer(pub u32);
 
+impl Viewer {
+    /// Output that is discarded: a text that is given to it counts as shown to nobody. No session
+    /// has this number.
+    pub const NOBODY: Self = Self(u32::MAX);
+}
+
 /// What a companion is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

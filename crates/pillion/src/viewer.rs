@@ -12,6 +12,31 @@ pub fn current() -> Viewer {
     u32::try_from(session).map(Viewer).unwrap_or_default()
 }
 
+/// The viewer of what this command prints: nobody, if that is discarded. (A closed standard output
+/// is `/dev/null`, too: the runtime opens it before `main`.)
+#[cfg(unix)]
+pub fn of_output() -> Viewer {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+    use rustix::fs::{FileType, fstat};
+
+    let Ok(null) = std::fs::metadata("/dev/null") else {
+        return current();
+    };
+    let is_null = null.file_type().is_char_device()
+        && fstat(std::io::stdout()).is_ok_and(|output| {
+            FileType::from_raw_mode(output.st_mode) == FileType::CharacterDevice
+                && output.st_rdev == null.rdev()
+        });
+    if is_null { Viewer::NOBODY } else { current() }
+}
+
+/// Discarded output is not recognised there.
+#[cfg(not(unix))]
+pub fn of_output() -> Viewer {
+    current()
+}
+
 /// There are no sessions there: all commands of a user are one viewer.
 #[cfg(not(unix))]
 pub fn current() -> Viewer {

@@ -79,7 +79,7 @@ impl Client {
     /// The diffs that wait for the reviewer, oldest first.
     ///
     /// # Errors
-    /// When cannot reach the companion.
+    /// When the companion cannot be reached.
     pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
         self.get("/control/diffs").await
     }
@@ -96,7 +96,7 @@ impl Client {
     /// Who is connected, and what waits.
     ///
     /// # Errors
-    /// When cannot reach the companion.
+    /// When the companion cannot be reached.
     pub async fn status(&self) -> Result<CompanionStatus, ClientError> {
         self.get("/control/status").await
     }
@@ -114,7 +114,7 @@ impl Client {
     /// Says which file is in focus; returns when agents have been told, or would have been.
     ///
     /// # Errors
-    /// When cannot reach the companion.
+    /// When the companion cannot be reached.
     pub async fn focus(&self, file: &File) -> Result<(), ClientError> {
         self.post("/control/focus", file).await.map(drop)
     }

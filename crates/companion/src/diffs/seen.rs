@@ -33,6 +33,9 @@ pub(super) struct Shown {
 
 impl Seen {
     pub(super) fn note(&mut self, viewer: Viewer, shown: Shown) {
+        if viewer == Viewer::NOBODY {
+            return;
+        }
         self.views.retain(|view| view.viewer != viewer);
         self.views.push_back(View { viewer, shown });
         if self.views.len() > MAX_VIEWERS {
@@ -134,6 +137,15 @@ mod tests {
         assert_eq!(judged, Err(unseen));
         seen.note(ME, shown(2));
         assert!(stands(&seen, 2, ME));
+    }
+
+    #[test]
+    fn what_was_discarded_nobody_has_seen() {
+        let mut seen = Seen::default();
+        seen.note(Viewer::NOBODY, shown(1));
+        assert!(!stands(&seen, 1, ME));
+        assert!(!stands(&seen, 1, Viewer::default()));
+        assert!(!stands(&seen, 1, Viewer::NOBODY));
     }
 
     #[test]

@@ -40,8 +40,10 @@ impl ControlClient {
         self.runtime.block_on(self.client.diffs()).map_err(failure)
     }
 
+    /// A diff with its text, which counts as shown unless this command's output is discarded.
     pub fn diff(&self, diff: DiffRef) -> anyhow::Result<DiffText> {
-        let found = self.runtime.block_on(self.client.diff(diff));
+        let client = self.client.clone().viewed_by(viewer::of_output());
+        let found = self.runtime.block_on(client.diff(diff));
         found.map_err(failure)
     }
 

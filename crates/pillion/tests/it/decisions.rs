@@ -91,6 +91,46 @@ fn a_proposal_that_came_after_the_look_is_not_accepted() {
 }
 
 #[test]
+fn discarded_output_shows_nothing() {
+    let mut world = World::new();
+    world.propose("one");
+    let unseen = "has not been shown the text of diff 1";
+    for arguments in [&["diffs", "1"][..], &["diffs", "1.1", "--json"]] {
+        let mut command = world.sandbox.command(arguments);
+        assert!(command.stdout(Stdio::null()).status().unwrap().success());
+        world.run(["accept", "1"]).expect_error(1, unseen, LOOK);
+    }
+    let looked = world.sandbox.command(["diffs", "1"]);
+    let mut closed = Command::new("/bin/sh");
+    closed
+        .args(["-c", "exec \"$0\" \"$@\" >&-"])
+        .arg(looked.get_program())
+        .args(looked.get_args())
+        .env_clear()
+        .envs(world.sandbox.home.env().iter())
+        .current_dir(world.sandbox.home.workspace());
+    assert!(closed.status().unwrap().success());
+    world.run(["accept", "1"]).expect_error(1, unseen, LOOK);
+    // A file can be read later.
+    let file = fs::File::create(world.sandbox.home.workspace().join("shown")).unwrap();
+    let mut command = world.sandbox.command(["diffs", "1"]);
+    assert!(command.stdout(file).status().unwrap().success());
+    world.run(["accept", "1"]).expect(0);
+    world.expect_accepted("one");
+}
+
+#[test]
+fn a_look_that_is_discarded_does_not_undo_an_earlier_one() {
+    let mut world = World::new();
+    world.propose("one");
+    assert_eq!(world.run(["diffs", "1"]).expect(0).stdout, "one");
+    let mut command = world.sandbox.command(["diffs", "1"]);
+    assert!(command.stdout(Stdio::null()).status().unwrap().success());
+    world.run(["accept", "1"]).expect(0);
+    world.expect_accepted("one");
+}
+
+#[test]
 fn a_revision_that_is_named_is_decided_and_no_other() {
     let mut world = World::new();
     world.propose("one");
