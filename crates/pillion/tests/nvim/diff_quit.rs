@@ -58,11 +58,16 @@ each_neovim! {
             assert_eq!(review.gemini.outcome(), expected);
             let number: u32 = review.world.nvim.wait_for(
                 "the buffer",
-                "return tonumber(vim.api.nvim_exec('messages', true):match('rejected a.txt; your edits are in buffer (%d+)'))",
+                "return tonumber(vim.api.nvim_exec('messages', true):match('rejected a.txt; edits are in buffer (%d+) %(:w NAME saves%)'))",
                 json!([]),
             );
             let kept: Vec<String> = review.world.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", json!([number]));
             assert_eq!(kept.join("\n") + "\n", EDITED, "after {keys}");
+            let saved = review.world.home.root().join("saved.txt");
+            let write = "local buf, name = ...
+                vim.api.nvim_buf_call(buf, function() vim.cmd('write! ' .. name) end)";
+            review.world.nvim.lua::<()>(write, json!([number, saved]));
+            assert_eq!(std::fs::read_to_string(saved).unwrap(), EDITED);
             review.world.nvim.command(&format!("bwipeout! {number}"));
             review.wait_gone();
         }

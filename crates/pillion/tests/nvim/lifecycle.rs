@@ -187,7 +187,7 @@ each_neovim! {
              vim.loop.kill(require('pillion.client').state.pid, 'sigkill')",
             json!([]),
         );
-        wait_said(&world.nvim, "your edited proposal for a.txt is in buffer ");
+        wait_said(&world.nvim, "your edits of a.txt are in buffer ");
         world.nvim.wait_until("the views gone", "vim.fn.tabpagenr('$') == 1 and vim.fn.winnr('$') == 1");
         let kept: Vec<Vec<String>> = world.nvim.lua(
             "return vim.tbl_map(function(info)

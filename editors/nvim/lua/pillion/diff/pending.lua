@@ -94,20 +94,15 @@ local function rescue(diff)
   if not vim.api.nvim_buf_is_loaded(diff.right) or not quit.is_edited(diff) then
     return
   end
+  local name = vim.fn.fnamemodify(diff.path, ":t")
   if diff.is_orphan then
     local buf = proposal.rescue(diff)
-    notify.unasked(
-      "warn",
-      ("your edited proposal for %s is in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf)
-    )
+    notify.unasked("warn", ("your edits of %s are in buffer %d (:w NAME saves)"):format(name, buf))
   elseif diff.keeps_edits then
     local buf = proposal.rescue(diff)
     -- Neovim quits over it.
     vim.bo[buf].modified = false
-    notify.unasked(
-      "warn",
-      ("rejected %s; your edits are in buffer %d"):format(vim.fn.fnamemodify(diff.path, ":t"), buf)
-    )
+    notify.unasked("warn", ("rejected %s; edits are in buffer %d (:w NAME saves)"):format(name, buf))
   end
 end
 
