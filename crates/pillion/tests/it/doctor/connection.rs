@@ -7,6 +7,7 @@ use std::sync::{Arc, Barrier};
 
 use pillion_agent::host::is_in_container;
 use pillion_testkit::{SOON, Size, Tmux};
+use serde_json::Value;
 
 use crate::foreign::Foreign;
 use crate::vscode::{Person, TOKEN, VsCode};
@@ -157,6 +158,22 @@ fn an_agents_session_with_anothers_companion_is_left_alone() {
         .doctor(GEMINI)
         .expect_first("token-refused", "refuses the token");
     assert_eq!(vscode.sessions(), 0);
+}
+
+#[test]
+fn a_companion_that_does_not_name_its_editor_is_named_by_its_port() {
+    // Without a name, agents connect only in the terminal of an editor that they know.
+    let world = World::new().with("TERM_PROGRAM", "vscode");
+    let vscode = VsCode::start(world.home(), Person::Waits);
+    let text = fs::read_to_string(&vscode.file).unwrap();
+    let mut content: Value = serde_json::from_str(&text).unwrap();
+    assert!(content.as_object_mut().unwrap().remove("ideInfo").is_some());
+    fs::write(&vscode.file, content.to_string()).unwrap();
+    let told = world.doctor(GEMINI);
+    told.expect_connects("editor-unknown");
+    let port = &content["port"];
+    let verdict = format!("Gemini CLI would connect to the unnamed companion on port {port}.");
+    assert!(told.text.contains(&verdict), "{}", told.text);
 }
 
 #[test]
