@@ -104,7 +104,7 @@ impl Client {
 
     /// Proposes a new content for a file, by its absolute path (C5.1). Returns when the view is open;
     /// the outcome comes as an [`Update`](crate::Update). After an error other than those that are
-    /// named here, or when this is dropped, the view may be open all the same.
+    /// named here, or when this is dropped, the view may still be open.
     ///
     /// # Errors
     /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Refused`] when it has

@@ -92,7 +92,7 @@ pub fn needs_container_override(
     }
 }
 
-/// Whether Gemini CLI is told to dial loopback in a container all the same.
+/// Whether Gemini CLI is configured to dial loopback even in a container.
 fn stays_inside(environment: &Environment) -> bool {
     let variables = Dialect::GeminiCli.variables();
     let mut names = variables.map_or(&[][..], |it| it.same_host).iter();

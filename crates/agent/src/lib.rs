@@ -4,7 +4,7 @@
 //! - [`find`]: which companion each release of an agent takes from here, and why not another.
 //! - [`Session`]: follows the context and proposes texts, and comes back when its companion was
 //!   away. What most programs want.
-//! - [`Client`] and [`Updates`]: one MCP session as it is, for whoever wants to see every message.
+//! - [`Client`] and [`Updates`]: one plain MCP session, for callers that need every message.
 //! - [`knock`]: whether a companion would let one in, without a session.
 //!
 //! Everything runs on the caller's Tokio runtime. Every wait has an end, except for the person who

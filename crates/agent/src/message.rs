@@ -1,4 +1,4 @@
-//! JSON-RPC messages of a companion: what they are, whoever sent them.
+//! A companion's JSON-RPC messages, independent of their transport.
 
 use pillion_http::{Answer, HeaderMap};
 use serde_json::{Value, json};

@@ -248,7 +248,7 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
     let presence = tokio::select! {
         biased;
         presence = publishing => presence?,
-        // Whoever presses Ctrl-C does not wait for a disk.
+        // Ctrl-C does not wait for a disk.
         _ = signals.next() => return Err(StartError::Interrupted),
     };
     Ok(Prepared {

@@ -146,7 +146,7 @@ impl Context {
         let there = self.files().filter(|file| self.on_disk.has(&file.path));
         let new = IdeContext::for_agents(there.cloned().collect(), self.is_trusted);
         let is_news = !same_to_agents(&new, &self.current);
-        // Whoever comes later is told the true times (C4.5).
+        // Later sessions get the true times (C4.5).
         self.current = Arc::new(new);
         is_news.then(|| self.current())
     }

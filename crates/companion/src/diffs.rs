@@ -1,7 +1,7 @@
 //! Who owns which diff, and what becomes of it (C5): the rules from `openDiff` to the outcome. A
 //! state machine: time comes in, actions come out, no I/O.
 //!
-//! `C` stands for whoever waits for an answer; the machine only hands it back.
+//! `C` stands for the caller waiting for an answer; the machine only hands it back.
 
 mod entries;
 mod seen;
@@ -155,7 +155,7 @@ pub(crate) enum Action<C> {
         revision: u32,
         reason: CloseReason,
     },
-    /// Answer whoever waits.
+    /// Answer the waiting caller.
     Answer {
         caller: C,
         answer: Result<Answer, String>,

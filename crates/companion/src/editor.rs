@@ -52,7 +52,7 @@ pub enum CloseReason {
     /// Somebody rejected it with a command, or accepted another text: what stands in the view is
     /// not used.
     Overruled,
-    /// The view could not be opened, or not in time; the agent was told so.
+    /// The view could not be opened, or not in time; the agent got an error.
     NotShown,
 }
 

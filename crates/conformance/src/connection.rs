@@ -65,7 +65,7 @@ pub(super) struct HeardEvents {
     pub(super) odd: Option<Event>,
 }
 
-/// Who has left so many requests without an answer is not waited for as long as before.
+/// After so many unanswered requests, the companion gets less time for each.
 const UNANSWERED: u32 = 4;
 
 /// But so long, whatever happens.

@@ -1,4 +1,4 @@
-//! What the editor shows, as agents are told of it (C4).
+//! What the editor shows, as agents get it (C4).
 
 use std::iter;
 use std::path::Path;

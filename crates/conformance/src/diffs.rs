@@ -216,7 +216,7 @@ fn outcome<'a>(scenario: &'a Scenario, method: &str) -> Result<&'a Value, Proble
     };
     let has = |name: &str| first["params"][name].is_string();
     let is_complete = has("filePath") && (method == REJECTED || has("content"));
-    // Whoever gives it an id asks for an answer, and no agent gives one.
+    // With an id it would be a request, which no agent answers.
     if first["method"] != method || !is_complete || first.get("id").is_some() {
         return broken(format!("this came: {}", shown(first)));
     }

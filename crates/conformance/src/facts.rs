@@ -35,7 +35,7 @@ pub(super) fn of(path: &Path) -> io::Result<Facts> {
     })
 }
 
-/// What stands in the file at `path`, links followed, or why it is not read.
+/// The content of the file at `path`, links followed, or why it is not read.
 pub(super) fn content(path: &Path) -> io::Result<Result<Vec<u8>, String>> {
     match open(path)? {
         Ok(file) => read(&file),
@@ -51,7 +51,7 @@ pub(super) fn open(path: &Path) -> io::Result<Result<File, String>> {
     File::open(path).map(Ok)
 }
 
-/// What stands in a file that was just opened, or why it is not read.
+/// The content of a file that was just opened, or why it is not read.
 pub(super) fn read(file: &File) -> io::Result<Result<Vec<u8>, String>> {
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;

@@ -88,14 +88,14 @@ impl Moves {
         self.gaps().filter(|gap| *gap < TOO_CLOSE)
     }
 
-    /// Whether some were told together.
+    /// Whether some were reported together.
     pub(super) fn is_merged(&self) -> bool {
         let told = self.contexts.len();
         // The cursor may have stood where the first move went.
         told > 0 && self.count.is_some_and(|count| told + 1 < count as usize)
     }
 
-    /// Whether some were told together, and the others apart.
+    /// Whether some were reported together, and the others separately.
     pub(super) fn is_debounced(&self) -> bool {
         self.is_merged() && self.close_gaps().next().is_none()
     }

@@ -48,7 +48,7 @@ async fn each_its_own(test: &TestContext, names: &[&str], is_reversed: bool) -> 
     let session = test.deaf_session().await?;
     test.has_views(&session).await?;
     let paths = paths(test, names);
-    // Who has no two views at once, whatever their paths.
+    // Companions that never have two views at once, whatever their paths.
     let others: &[&str] = match paths.len() {
         1 => &[],
         _ => &["C5.5-several"],

@@ -195,7 +195,7 @@ impl<'a> Session<'a> {
         Ok(reply)
     }
 
-    /// What was told about diffs so far.
+    /// The outcomes reported so far.
     pub(super) fn outcomes(&self) -> Vec<Value> {
         let messages = self.messages.iter().map(|(_, message)| message);
         messages.filter(|it| is_outcome(it)).cloned().collect()

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use pillion_protocol::dialect::{Base, Place};
 
-/// What a process is told about its surroundings. `Debug` shows no values: some are secrets.
+/// The environment of a process. `Debug` shows no values: some are secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: BTreeMap<String, OsString>,

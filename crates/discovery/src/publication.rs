@@ -1,4 +1,4 @@
-//! The discovery files of one companion: published, kept as they should be, and taken away.
+//! The discovery files of one companion: published, maintained and removed.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::{liveness, process};
 /// No discovery file of anybody's is as long. Longer ones are not read.
 pub(crate) const MAX_FILE: u64 = 64 * 1024;
 
-/// What agents are told.
+/// What is published to agents.
 #[derive(Debug, Clone)]
 pub struct Announcement {
     /// The editor: the process that the companion serves, and whose ancestors agents look for. It

@@ -25,7 +25,7 @@ use crate::setup::variables::Variables;
 /// Everything that decides whether an agent connects from here.
 #[derive(Debug)]
 pub struct Facts {
-    /// The installed release; the newest known one where that cannot be told.
+    /// The installed release; the newest known one if that is unknown.
     pub release: Release,
     /// Where the agent would be started, by its real path.
     pub folder: PathBuf,

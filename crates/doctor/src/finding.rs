@@ -10,7 +10,7 @@ use serde::Serialize;
 pub enum Level {
     /// Worth knowing; nothing is wrong.
     Note,
-    /// The agent connects all the same, or would but for something else.
+    /// The agent connects anyway, or would but for another finding.
     Warning,
     /// It keeps the agent from connecting.
     Problem,

@@ -45,7 +45,7 @@ impl Interrupt {
     }
 }
 
-/// Returns soon after nobody can read standard output any more; if that cannot be told, never.
+/// Returns soon after standard output has lost its readers; never, if that is not detectable.
 #[cfg(unix)]
 pub async fn output_closed() {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -53,7 +53,7 @@ pub async fn output_closed() {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         let output = io::stdout();
-        // Errors and hang-ups are told without being asked for.
+        // Errors and hang-ups are always reported.
         let mut polled = [PollFd::new(&output, PollFlags::empty())];
         let told = poll(&mut polled, Some(&at_once)).is_ok();
         if told

@@ -47,7 +47,7 @@ pub struct Surroundings<'a> {
     pub environment: &'a Environment,
     /// Whether agents see that this is a container, and look for companions outside of it.
     pub is_container: bool,
-    /// Whether the container's host can be reached, as far as can be told in a moment.
+    /// Whether the container's host can be reached, as far as is known within a moment.
     pub has_host: fn() -> bool,
 }
 

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Kind};
 /// The real paths of `roots`, or of the current folder when there are none.
 ///
 /// # Errors
-/// The first one that is not there, is no folder, or cannot be told to agents.
+/// The first one that does not exist, is not a folder, or cannot be published.
 pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let roots = real_paths(roots)?;
     join_roots(&roots).map_err(|error| {

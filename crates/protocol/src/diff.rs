@@ -109,7 +109,7 @@ fn take_string(
     Err(ArgumentError::NotAString { tool, field, found })
 }
 
-/// What became of a proposal, as the agent is told (C5.6, C5.7).
+/// What became of a proposal, as reported to the agent (C5.6, C5.7).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Accepted, with the final text byte for byte.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::token::Token;
 
-/// What stands between two roots in `workspacePath` (C2.5).
+/// The separator between two roots in `workspacePath` (C2.5).
 pub const WORKSPACE_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
 
 /// The content of a discovery file, in every place where a release looks for one.

@@ -190,7 +190,7 @@ pub struct App {
     /// What the companion last said.
     pub status: Status,
     troubles: Vec<String>,
-    /// The kinds of agents that are told apart by numbers.
+    /// The kinds of agents that are distinguished by numbers.
     numbered: Vec<Dialect>,
     /// The pending diffs, oldest first.
     pub views: Vec<View>,

@@ -108,7 +108,7 @@ impl Proposal {
         }
     }
 
-    /// What stands for a proposal that was not compared yet.
+    /// A placeholder for a proposal that has not been compared yet.
     pub fn unread() -> Self {
         Self {
             generation: u64::MAX,

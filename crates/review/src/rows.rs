@@ -141,7 +141,7 @@ impl Rows {
         (hunk.start < rows.end).then_some(first)
     }
 
-    /// What stands in a row.
+    /// The content of a row.
     pub fn get(&self, row: usize) -> Option<Row> {
         if row >= self.len {
             return None;

@@ -17,7 +17,7 @@ use queue::{Job, Queue, Task};
 pub trait Files: Clone + Send + 'static {
     /// What a file looks like.
     fn stamp(&self, path: &Path) -> Option<Stamp>;
-    /// What stands in it.
+    /// Its content.
     ///
     /// # Errors
     /// When it cannot be read.

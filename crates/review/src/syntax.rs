@@ -304,7 +304,7 @@ mod tests {
             Some((coloured.first, coloured.lines.len(), coloured.is_whole))
         };
         assert_eq!(work(9, 40), Some((0, 3, false)));
-        // A line that is longer than the budget is done all the same.
+        // A line longer than the budget is still finished.
         assert_eq!(work(9, 1), Some((3, 1, false)));
         assert_eq!(work(5, 4_000), Some((4, 2, false)));
         assert_eq!(work(5, 4_000), None);

@@ -8,7 +8,7 @@ use crate::visible;
 
 /// Prints a line on standard error.
 pub fn tell(text: impl fmt::Display) {
-    // Whoever started us may have closed standard error.
+    // The parent may have closed standard error.
     let _ = write(&mut io::stderr(), text);
 }
 

@@ -75,7 +75,7 @@ impl Programs {
         (workspace, file)
     }
 
-    /// Makes the folders that the servers are told of, empty.
+    /// Creates the servers' folders, empty.
     pub fn prepare(&self) -> Result<()> {
         let _ = fs::remove_dir_all(&self.scratch);
         let (workspace, file) = self.workspace();

@@ -16,7 +16,7 @@ pub(super) struct Hub {
     status: watch::Sender<Status>,
     context: watch::Sender<IdeContext>,
     now: Mutex<Now>,
-    /// Wakes whoever listens to the event stream.
+    /// Wakes the readers of the event stream.
     breaking: Notify,
 }
 
@@ -94,7 +94,7 @@ impl Hub {
     pub(super) fn settle(&self, path: &str, decision: Decision) {
         let mut now = self.now();
         if let Some(waiting) = now.waiting.remove(path) {
-            // Whoever waited may have gone. Within the lock: who closes the view looks first.
+            // The waiter may be gone. Within the lock, because closing the view checks this first.
             let _ = waiting.send(decision);
         }
     }
@@ -213,7 +213,7 @@ impl Hub {
 }
 
 impl Turn {
-    /// Closes the view, after whoever was about to close one there before.
+    /// Closes the view, after any earlier attempt to close one there.
     pub(super) async fn close(self, client: &Client, path: &str) -> Result<String, ClientError> {
         if let Some(mut before) = self.before {
             while before.changed().await.is_ok() {}

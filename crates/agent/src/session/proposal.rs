@@ -43,7 +43,7 @@ impl Decision {
 /// An open view. Dropping it before the decision closes the view.
 #[derive(Debug)]
 pub struct Proposal {
-    /// Its session's. The session may end before: whoever waits is told by that.
+    /// Its session's. The session may end first; waiters then see it end.
     hub: Weak<Hub>,
     client: Arc<Client>,
     path: String,

@@ -287,7 +287,7 @@ fn foreign(stat: &Stat, path: &Path) -> FileError {
     }
 }
 
-/// Files belong to the effective user, whoever started the program.
+/// Files belong to the effective user, not to the one who started the program.
 fn is_ours(stat: &Stat) -> bool {
     stat.st_uid == geteuid().as_raw()
 }

@@ -16,7 +16,7 @@ use super::{folders, shell, variables};
 const TAKES_TOKENS: Version = Version::new(0, 20, 2);
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    // Whoever is dialled and lives, but does not answer, is the next leg's matter.
+    // A companion that is running but does not respond is reported by the next step.
     let mut dialled = facts.search.dials.iter();
     if !facts.is_connected() && !dialled.any(|dial| facts.listens(dial)) {
         let explained = folders::explains(findings);

@@ -30,7 +30,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         facts.network.in_container,
     );
     if facts.dialled.is_empty() && hosts == [Host::ContainerHost] && !facts.network.resolves {
-        // Wired to the companion it would fail all the same.
+        // It would fail even if it were wired to the companion.
         let companion = facts.fitting().next();
         findings.extend(companion.and_then(|companion| container(facts, companion)));
     }
@@ -78,7 +78,7 @@ fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
         let why = "a companion responds within milliseconds; this one may be suspended with Ctrl-Z";
         finding(why).fix(format!("kill -CONT {pid}"))
     } else if facts.at(dial.port).is_some() {
-        // Its file is not taken away: it would be missed when the editor goes on.
+        // Its file is not removed: the editor needs it when it resumes.
         finding(
             "a companion responds within milliseconds; its editor may be busy or hanging: wait, or restart it",
         )

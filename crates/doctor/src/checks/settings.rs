@@ -186,7 +186,7 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
         _ => &["general", "defaultApprovalMode"],
     };
     if !facts.trust.is_trusted() {
-        // It asks then, whatever it was told.
+        // It then asks, whatever the setting is.
         return;
     }
     let set = merged(facts, names).and_then(Value::as_str);

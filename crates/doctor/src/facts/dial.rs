@@ -41,9 +41,9 @@ pub enum Outcome {
     Unreachable,
     /// The token does not open it (C3.3), or there is none.
     TokenRefused,
-    /// Whoever listens is no companion, and why.
+    /// The process on the port is not a companion, and why.
     NoCompanion(String),
-    /// Whoever listens does not answer.
+    /// The process on the port does not respond.
     Silent,
 }
 

@@ -39,7 +39,7 @@ fn resolves(host: String) -> bool {
     std::thread::spawn(move || {
         let addresses = (host.as_str(), 0).to_socket_addrs();
         let found = addresses.is_ok_and(|mut found| found.next().is_some());
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _ = sender.send(found);
     });
     receiver.recv_timeout(LOOKUP_TIMEOUT).unwrap_or(false)

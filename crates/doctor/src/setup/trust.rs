@@ -19,7 +19,7 @@ const DISTRUSTS: Version = Version::new(0, 28, 0);
 pub enum Trust {
     /// It does.
     Trusted,
-    /// It was told not to.
+    /// The user turned it off.
     Distrusted,
     /// The agent asks.
     Unknown,

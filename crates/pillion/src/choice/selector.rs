@@ -1,4 +1,4 @@
-//! What says which companion is meant, and what is told where none is.
+//! What selects a companion, and the error if there is none.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -10,7 +10,7 @@ use pillion_discovery::survey::Companion;
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 
-/// So many companions are told one by one.
+/// So many companions are listed one by one.
 const MAX_TOLD: usize = 8;
 
 /// What says which companion is meant. What a person names counts before what happens to be so:

@@ -114,7 +114,7 @@ async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Res
     let mut is_away = false;
     loop {
         tokio::select! {
-            // What was told last belongs to the companion that is gone.
+            // The last context belongs to the companion that is gone.
             biased;
             changed = status.changed() => {
                 if changed.is_err() {

@@ -16,7 +16,7 @@ use pillion_text::visible;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
 
-/// How long it may be quiet in a terminal: whoever does not answer is given several seconds.
+/// How long a terminal may stay quiet: a silent companion gets several seconds.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Explain why an agent does or does not connect from here, and how to fix it

@@ -17,7 +17,7 @@ use crate::choice::Running;
 use crate::cli::Target;
 use crate::status;
 
-/// How many files that were not read are told one by one.
+/// How many unread files are listed one by one.
 const MAX_WARNINGS: usize = 8;
 
 /// List the companions on this machine

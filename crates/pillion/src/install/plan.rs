@@ -93,7 +93,7 @@ impl fmt::Display for Step {
 fn run(program: &Path, arguments: &[String], what: &str, proof: &Proof) -> Result<String, String> {
     let failed = |reason: String| format!("{what}: {reason}");
     let ended = program::run(program, arguments, INSTALL_TIMEOUT).map_err(failed)?;
-    // A success is told in the last line; the reason of a failure may be followed by warnings.
+    // Success is reported in the last line; the reason for a failure may be followed by warnings.
     let last = ended.out.last().or(ended.errors.last()).cloned();
     let reason = program::in_words(&ended.errors).or_else(|| last.clone());
     let reason = reason.unwrap_or_else(|| "it gave no reason".to_owned());

@@ -76,7 +76,7 @@ impl Installer for Code {
             ..Found::default()
         };
         let Some(listed) = listed else {
-            // Where it keeps its list is not known, as in a sandbox: nothing can be told.
+            // Where it keeps its list is unknown, as in a sandbox, so nothing is known about it.
             return found;
         };
         for extension in &EXTENSIONS {

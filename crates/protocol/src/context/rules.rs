@@ -77,7 +77,7 @@ impl IdeContext {
     }
 }
 
-/// The files in the order in which agents are told of them, each path once.
+/// The files in the order in which agents get them, each path once.
 pub fn in_agents_order(mut files: Vec<File>) -> Vec<File> {
     files.sort_by_key(|file| Reverse(file.timestamp));
     if let Some(at) = files.iter().position(File::is_focused) {

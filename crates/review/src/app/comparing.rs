@@ -175,7 +175,7 @@ impl App {
             running.is_some_and(|(number, _)| number == compared.number)
         });
         let Some(view) = view else {
-            // Whoever waits is told that it is not shown.
+            // The waiting agent gets an error.
             return Vec::new();
         };
         if std::mem::replace(&mut view.comparing.has_proposal, true) {

@@ -36,7 +36,7 @@ impl App {
         self.compare(diff.id, step, now).into_iter().collect()
     }
 
-    /// A step that was taken shows, and is told.
+    /// Shows a step that was taken, with a message.
     pub(super) fn arrived(&mut self, id: DiffId, done: Done, now: Instant) -> Vec<Effect> {
         let is_shown = self.view().is_some_and(|view| view.id == id);
         if is_shown {

@@ -1,4 +1,4 @@
-//! The command line of the reviewer's editor: which program, and how it is told the line and to wait.
+//! The command line of the reviewer's editor: the program, and its arguments for line and waiting.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub struct EditorCommand {
     arguments: Vec<String>,
 }
 
-/// How an editor is told at which line to open a file.
+/// How an editor takes the line at which to open a file.
 enum LineStyle {
     /// `+N FILE`
     Plus,

@@ -34,7 +34,7 @@ pub fn decisions<'a>(forerunners: impl Iterator<Item = &'a State>, next: &mut St
         let known = known(state, &places);
         for (hunk, is_decided) in found.iter_mut().zip(&mut is_decided) {
             let former = known.get(&key(&texts.before, &texts.after, hunk, hunk.before.start));
-            // What was in, went and came back is new all the same.
+            // A hunk that was in, went away and came back still counts as new.
             let counts = |former: &&&Hunk| !*is_decided && (is_last || former.out);
             if let Some(former) = former.filter(counts) {
                 (hunk.out, hunk.mark) = (former.out, former.mark);

@@ -74,7 +74,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
     }
 }
 
-/// What stands where the diff would, if there is none to be seen.
+/// What is shown in place of a diff that cannot be shown.
 fn instead(view: &View) -> Option<String> {
     if view.is_comparing() {
         return Some("comparing…".to_owned());

@@ -68,7 +68,7 @@ fn workspace_name(app: &App) -> String {
     names.collect::<Vec<_>>().join(" + ")
 }
 
-/// What agents are told, in a few words.
+/// What agents get, in a few words.
 fn context(app: &App) -> String {
     let context = &app.status.context;
     let files = context.files().len();

@@ -18,7 +18,7 @@ pub struct LineOf<'a> {
     pub side: Side,
     /// Its number, from 0.
     pub line: usize,
-    /// What stands in it, without its end.
+    /// Its content, without its end.
     pub content: &'a str,
 }
 

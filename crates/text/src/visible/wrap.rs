@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::{Piece, Place, pieces};
 
-/// What stands at no beginning of a row, although it is wide.
+/// Wide characters that may not start a row.
 const CLOSING: &str = "、。，．：；！？）］｝」』】〉》〕…";
 
-/// What stands at no end of a row, although it is wide.
+/// Wide characters that may not end a row.
 const OPENING: &str = "（［｛「『【〈《〔";
 
 /// The rows of `text`, a safe line, in at most `max` columns each; there is always one. Spaces at a

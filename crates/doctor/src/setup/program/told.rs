@@ -40,7 +40,7 @@ fn asked(command: &Path, timeout: Duration) -> Option<Version> {
     std::thread::spawn(move || {
         let mut text = Vec::new();
         let read = stdout.take(MAX_TEXT).read_to_end(&mut text);
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _ = sender.send(read.map(|_| text));
     });
     let has_ended = ends(&mut child, until);
@@ -48,7 +48,7 @@ fn asked(command: &Path, timeout: Duration) -> Option<Version> {
     system::kill_group(&mut child);
     // Killed or ended, it can be waited for.
     let _ = child.wait();
-    // What left the group may keep the pipe all the same.
+    // A process that left the group may still keep the pipe open.
     let text = receiver.recv_timeout(OUTPUT_GRACE).ok()?.ok()?;
     version_in(&String::from_utf8_lossy(&text)).filter(|_| has_ended)
 }

@@ -91,7 +91,7 @@ impl Table {
         text
     }
 
-    /// What stands below the rows.
+    /// What comes below the rows.
     pub fn end(report: &Report) -> String {
         let Summary {
             passed,

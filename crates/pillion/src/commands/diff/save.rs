@@ -192,7 +192,7 @@ pub fn is_output(path: &Path) -> bool {
     }
 }
 
-/// There it cannot be told.
+/// There it is unknown.
 #[cfg(not(unix))]
 pub fn is_output(_path: &Path) -> bool {
     false
@@ -210,7 +210,7 @@ fn can_create(target: &Path) -> io::Result<()> {
     let wanted = Access::WRITE_OK | Access::EXEC_OK;
     match accessat(CWD, folder, wanted, AtFlags::EACCESS) {
         Err(error @ (Errno::ACCESS | Errno::ROFS)) => Err(error.into()),
-        // Or it cannot be told: some containers refuse to answer.
+        // Or it is unknown: some containers refuse to answer.
         _ => Ok(()),
     }
 }

@@ -20,7 +20,7 @@ fn run(command: Command) -> io::Result<i32> {
         .enable_all()
         .build()?;
     let _entered = runtime.enter();
-    // Whoever listens for it is not ended by it.
+    // A process that handles it is not ended by it.
     let _heard = tokio::signal::windows::ctrl_c()?;
     let status = command.spawn()?.wait()?;
     Ok(status.code().unwrap_or(1))

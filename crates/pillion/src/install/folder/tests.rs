@@ -1,4 +1,4 @@
-//! Folders that are put in place and taken away, in a directory of the test's own.
+//! Installing and removing folders, in a directory of the test's own.
 
 use tempfile::TempDir;
 

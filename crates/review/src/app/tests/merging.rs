@@ -106,7 +106,7 @@ fn what_changed_where_a_hunk_was_taken_out_is_asked_about() {
     let former = person.app.view().unwrap().proposal.text();
     assert_eq!(former, after.replacen("I\n", "1\n", 1), "z goes back");
     person.press("Z");
-    // Whoever took it out and in again has seen it.
+    // A reviewer who took it out and put it back has seen it.
     person.press("  ");
     assert_eq!(outcomes(person.press("a")), accepted(1, &newer));
 }
