@@ -248,10 +248,8 @@ end
 --- Says that what the person looks at is another proposal now.
 function M.announce_anew(diff, is_over_edits)
   local hint = is_over_edits and "; u restores your edits" or ""
-  notify.unasked(
-    "info",
-    ("%s has a newer proposal: %s%s"):format(diff.agent, vim.fn.fnamemodify(M.path(diff), ":t"), hint)
-  )
+  local name = vim.fn.fnamemodify(M.path(diff), ":t")
+  notify.unasked("info", ("%s has a newer proposal: %s%s"):format(diff.agent, name, hint))
 end
 
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.
