@@ -50,13 +50,13 @@ impl Looks {
         let (look, events) = (Arc::clone(&self.look), self.events.clone());
         let Wanted { id, revision, .. } = wanted;
         tokio::spawn(async move {
-            let looked = lane.run(move || look(&wanted.file_path)).await;
-            let looked = looked.map(|result| Event::Looked {
-                id,
-                revision,
-                result,
-            });
-            looked.map(|event| events.send(event))
+            if let Some(result) = lane.run(move || look(&wanted.file_path)).await {
+                let _ = events.send(Event::Looked {
+                    id,
+                    revision,
+                    result,
+                });
+            }
         });
     }
 
