@@ -9,8 +9,9 @@ use std::io::{self, Write as _};
 
 use pillion_agent::find::{Release, Situation, find};
 use pillion_agent::host::is_in_container;
-use pillion_discovery::{Environment, process};
+use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
+use pillion_system::process;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let releases = match std::env::args().nth(1) {

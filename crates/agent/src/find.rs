@@ -11,7 +11,8 @@
 //! use std::fs;
 //! use std::path::Path;
 //! use pillion_agent::find::{Release, Situation, find};
-//! use pillion_discovery::{Environment, process};
+//! use pillion_discovery::Environment;
+//! use pillion_system::process;
 //! use pillion_protocol::Dialect;
 //!
 //! let tmp = tempfile::tempdir()?;
@@ -58,8 +59,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
-use pillion_discovery::process::Process;
 use pillion_protocol::{Dialect, IdeInfo, Token};
+use pillion_system::process::Process;
 
 use self::content::{Content, Workspace, leading_number, port_number};
 use self::folder::command_of;
@@ -83,7 +84,7 @@ pub struct Situation<'a> {
     /// Its working directory, absolute.
     pub current_dir: &'a Path,
     /// Its process and then its ancestors, nearest first
-    /// ([`chain`](pillion_discovery::process::chain)).
+    /// ([`chain`](pillion_system::process::chain)).
     pub chain: &'a [Process],
     /// Whether it runs in a container ([`is_in_container`](crate::host::is_in_container)).
     pub in_container: bool,

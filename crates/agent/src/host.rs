@@ -4,8 +4,11 @@
 //! both are in one container, it has to be told so by a variable, or it tries both by itself, or it
 //! cannot be helped.
 
-use std::fmt;
+use std::net::ToSocketAddrs;
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{fmt, io, thread};
 
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
@@ -38,6 +41,30 @@ const MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 /// Whether this process is in a container, by the marks that agents look for.
 pub fn is_in_container() -> bool {
     MARKS.iter().any(|mark| Path::new(mark).exists())
+}
+
+/// How long Qwen Code waits for the address of the container's host.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Whether the name of [`Host::ContainerHost`] has an address here. A name server that is silent for
+/// longer than agents wait counts as a no: they get no further either.
+pub fn container_host_resolves() -> bool {
+    let lookup = || (Host::ContainerHost.to_string(), 0).to_socket_addrs();
+    is_found(LOOKUP_TIMEOUT, lookup)
+}
+
+fn is_found<A: Iterator>(
+    limit: Duration,
+    lookup: impl FnOnce() -> io::Result<A> + Send + 'static,
+) -> bool {
+    let (sender, found) = mpsc::channel();
+    // Left behind when it is too slow: nothing can interrupt the system's resolver.
+    thread::spawn(move || {
+        let found = lookup().is_ok_and(|mut addresses| addresses.next().is_some());
+        // Whoever asked may have stopped waiting.
+        let _ = sender.send(found);
+    });
+    found.recv_timeout(limit).unwrap_or(false)
 }
 
 /// The hosts that `release` dials one after the other, for every port that it dials.
@@ -105,5 +132,27 @@ impl fmt::Display for Host {
             Self::Loopback => "127.0.0.1",
             Self::ContainerHost => "host.docker.internal",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use super::*;
+
+    #[test]
+    fn a_name_server_that_is_silent_counts_as_a_no() {
+        let (_silent, never) = mpsc::channel::<()>();
+        let is_found_there = is_found(Duration::from_millis(1), move || {
+            let _ = never.recv();
+            Ok(iter::once(()))
+        });
+        assert!(!is_found_there);
+        let long = Duration::from_secs(60);
+        assert!(is_found(long, || Ok(iter::once(()))));
+        assert!(!is_found(long, || Ok(iter::empty::<()>())));
+        let unknown = || Err::<iter::Empty<()>, _>(io::ErrorKind::NotFound.into());
+        assert!(!is_found(long, unknown));
     }
 }

@@ -17,7 +17,8 @@
 //! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
 //! use pillion_agent::find::{Dial, Release, Situation, find};
 //! use pillion_agent::{Session, Status};
-//! use pillion_discovery::{Environment, process};
+//! use pillion_discovery::Environment;
+//! use pillion_system::process;
 //! use pillion_protocol::Dialect;
 //!
 //! # let companion = accepting::Accepting::start();

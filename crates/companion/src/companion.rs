@@ -10,6 +10,7 @@ use pillion_discovery::tokens::{RandomError, random_token};
 use pillion_discovery::{Environment, Tokens};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{File, IdeInfo, Outcome, Token};
+use pillion_system::Signals;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
@@ -21,7 +22,6 @@ use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Identity, Presence, PublishError};
 use crate::sessions::Sessions;
-use crate::signals::Signals;
 
 /// How long connections may take to end when the companion stops: an agent may read slowly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);

@@ -24,7 +24,6 @@ mod original;
 mod outbox;
 mod presence;
 mod sessions;
-mod signals;
 mod target;
 mod wire;
 
@@ -34,4 +33,3 @@ pub use editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};
 pub use forward::{EditorEvent, Forward};
 pub use lost::{LostOutcome, LostText};
 pub use original::{Original, OriginalError, Stamp};
-pub use signals::on_signal;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::diff::{CLOSE_DIFF, CloseDiff, OPEN_DIFF, OpenDiff};
 use pillion_protocol::{Dialect, IdeContext};
+use pillion_system::{Signal, Signals};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -20,7 +21,6 @@ use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::Delivery;
 use crate::presence::Presence;
 use crate::sessions::{SessionId, Sessions};
-use crate::signals::{Caught, Signals};
 use crate::target;
 
 /// How often discovery files are put back that somebody deleted, and files that vanished leave
@@ -81,8 +81,9 @@ impl MainLoop {
             let due = tokio::time::Instant::from_std(self.due());
             tokio::select! {
                 biased;
-                caught = signals.next() => {
-                    if caught == Caught::Terminate || self.editor.interrupted() {
+                signal = signals.next() => {
+                    // It may have been for a program that the editor runs in the same terminal.
+                    if signal != Signal::Interrupt || self.editor.interrupted() {
                         break;
                     }
                 }

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use pillion_discovery::process;
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::split_roots;
+use pillion_system::process;
 use serde_json::Value;
 
 use crate::check::checks;

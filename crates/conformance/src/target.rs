@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use pillion_discovery::{Environment, process};
+use pillion_discovery::Environment;
 use pillion_protocol::dialect::Place;
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
+use pillion_system::process;
 use serde_json::Value;
 
 use crate::facts::{self, Facts};

@@ -13,7 +13,7 @@ mod table;
 use std::fmt;
 
 use crate::environment::Environment;
-use crate::process::{self, Process};
+use pillion_system::process::{self, Process};
 
 use self::table::{Kind, ROWS, Row};
 
@@ -84,7 +84,7 @@ impl fmt::Display for Via {
 }
 
 /// The IDE that the first process of `chain` runs in. `chain` is that process and its ancestors, as
-/// [`chain`](crate::process::chain) gives them.
+/// [`chain`](pillion_system::process::chain) gives them.
 pub fn detect(environment: &Environment, chain: &[Process]) -> Option<Detection> {
     let living = |pid| process::process(pid).filter(|_| process::is_alive(pid));
     detect_among(environment, chain, living)

@@ -6,7 +6,6 @@
 //!
 //! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
-//! - [`process`]: whose child a process is, and whether it lives.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`private_file`]: files that only this user can read, never written through a link.
@@ -21,7 +20,6 @@ pub mod environment;
 pub mod kept_text;
 mod liveness;
 pub mod private_file;
-pub mod process;
 pub mod publication;
 mod real_path;
 pub mod state;

@@ -8,10 +8,11 @@ use pillion_protocol::discovery::{Publisher, RootError, join_roots};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo};
 
 use crate::environment::Environment;
+use crate::liveness;
 use crate::private_file::{FileError, Folder};
 use crate::tokens::Tokens;
 use crate::warning::Warning;
-use crate::{liveness, process};
+use pillion_system::process;
 
 /// No discovery file of anybody's is as long. Longer ones are not read.
 pub(crate) const MAX_FILE: u64 = 64 * 1024;

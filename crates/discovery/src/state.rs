@@ -9,9 +9,10 @@ use pillion_protocol::{IdeInfo, Token};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
+use crate::liveness;
 use crate::private_file::{FileError, Folder};
 use crate::publication::MAX_FILE;
-use crate::{liveness, process};
+use pillion_system::process;
 
 /// What a companion tells Pillion's own commands.
 #[derive(Debug, Clone, Serialize, Deserialize)]

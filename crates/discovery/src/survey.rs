@@ -9,11 +9,12 @@ use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
 use crate::environment::Environment;
+use crate::liveness;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
 use crate::real_path::{canonicalize, depth_in};
 use crate::state::{self, CompanionState};
-use crate::{liveness, process};
+use pillion_system::process;
 
 /// A companion, as its files tell of it.
 #[derive(Debug, Clone)]

@@ -10,7 +10,8 @@ use pillion_protocol::dialect::FileName;
 use crate::environment::Environment;
 use crate::private_file::{Folder, unfinished_writer};
 use crate::publication::{MAX_FILE, parse};
-use crate::{liveness, process, state};
+use crate::{liveness, state};
+use pillion_system::process;
 
 /// Removes the files of dead Pillion companions from every place of every dialect, and their state
 /// files. Returns what it removed.

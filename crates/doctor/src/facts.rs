@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use pillion_agent::find::{self, Dial, Release, Situation, Verdict};
 use pillion_discovery::survey::{Companion, Survey};
-use pillion_discovery::{Environment, process, survey};
+use pillion_discovery::{Environment, survey};
 use pillion_protocol::Dialect;
+use pillion_system::process;
 
 use self::dial::{Dialled, Outcome};
 use self::disk::Disk;

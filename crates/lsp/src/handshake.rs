@@ -2,8 +2,8 @@
 //! parameters than it needs, so that nothing else in them can be wrong.
 
 use gen_lsp_types::{InitializeResult, ServerInfo};
-use pillion_discovery::process;
 use pillion_protocol::IdeInfo;
+use pillion_system::process;
 use pillion_text::visible;
 use serde::Deserialize;
 use serde_json::Value;

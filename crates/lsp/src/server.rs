@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, at, bounded, never, select, tick, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome};
-use pillion_discovery::process;
+use pillion_system::process;
 use pillion_text::stderr;
 use serde_json::Value;
 

@@ -48,7 +48,8 @@ pub fn stdio() -> anyhow::Result<Transport> {
     let (output, messages) = unbounded();
     let (alive, written) = bounded(0);
     let signal_sender = input_sender.clone();
-    let caught = pillion_companion::on_signal(move || drop(signal_sender.send(Input::Signal)));
+    let caught =
+        pillion_system::signals::on_signal(move || drop(signal_sender.send(Input::Signal)));
     if let Err(error) = caught {
         tracing::warn!(%error, "signals are caught only while agents are served");
     }

@@ -7,8 +7,9 @@ mod selector;
 
 use anyhow::Context;
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{CompanionState, Environment, process, survey};
+use pillion_discovery::{CompanionState, Environment, survey};
 use pillion_protocol::Dialect;
+use pillion_system::process;
 
 use self::rules::Standing;
 use self::selector::{Missing, Selector};

@@ -4,11 +4,12 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{fmt, io};
 
+use pillion_system::Signal;
+use pillion_system::output::is_reader_gone;
 use pillion_text::stderr;
 
 /// What kind of failure it is; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has these signals"))]
 pub enum Kind {
     /// Refused, or not found.
     Refused = 1,
@@ -24,6 +25,16 @@ pub enum Kind {
     Interrupted = 130,
     /// Somebody asked for the end.
     Terminated = 143,
+}
+
+impl From<Signal> for Kind {
+    fn from(signal: Signal) -> Self {
+        match signal {
+            Signal::HangUp => Self::HungUp,
+            Signal::Interrupt => Self::Interrupted,
+            Signal::Terminate => Self::Terminated,
+        }
+    }
 }
 
 /// A failure with a kind and, where something can be done, a hint. Causes hang below it.
@@ -92,22 +103,6 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().count() == 1 && error.downcast_ref().is_some_and(is_broken)
 }
 
-/// Whether nobody reads what is written there any more.
-#[cfg(unix)]
-fn is_reader_gone(out: impl std::os::fd::AsFd) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-    let mut fds = [PollFd::new(&out, PollFlags::empty())];
-    poll(&mut fds, Some(&Timespec::default())).is_ok()
-        && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
-}
-
-/// There is nothing to ask: a broken pipe is that of standard output.
-#[cfg(not(unix))]
-fn is_reader_gone(_: io::Stdout) -> bool {
-    true
-}
-
 fn write(out: &mut impl Write, error: &anyhow::Error, failure: Option<&Failure>) -> io::Result<()> {
     stderr::write(out, format_args!("error: {error}"))?;
     for cause in error.chain().skip(1) {
@@ -130,17 +125,6 @@ mod tests {
         let of_a_connection = anyhow::Error::new(broken()).context("cannot ask the companion");
         assert!(!is_broken_pipe(&of_a_connection));
         assert!(!is_broken_pipe(&io::Error::other("full").into()));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_reader_is_gone_when_its_end_is_closed() {
-        let (reader, writer) = io::pipe().unwrap();
-        assert!(!is_reader_gone(&writer));
-        drop(reader);
-        assert!(is_reader_gone(&writer));
-        let file = tempfile::tempfile().unwrap();
-        assert!(!is_reader_gone(&file));
     }
 
     #[test]

@@ -8,7 +8,6 @@ mod commands;
 mod demo;
 mod failure;
 mod install;
-mod interrupt;
 mod logging;
 mod memory;
 mod second_session;

@@ -4,19 +4,16 @@
 pub mod shell;
 
 use std::ffi::OsStr;
-use std::net::ToSocketAddrs;
 use std::path::Path;
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
 use pillion_agent::find::{Release, Situation, find};
-use pillion_agent::host::is_in_container;
+use pillion_agent::host::{container_host_resolves, is_in_container};
 use pillion_discovery::survey::{Companion, FoundFile};
-use pillion_discovery::{Environment, depth_in, listens, process};
+use pillion_discovery::{Environment, depth_in, listens};
 use pillion_protocol::dialect::{Base, Variables};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
+use pillion_system::process;
 
 use self::Value::{Plain, Secret};
 use pillion_doctor::setup::Setup;
@@ -47,7 +44,7 @@ pub struct Surroundings<'a> {
     pub environment: &'a Environment,
     /// Whether agents see that this is a container, and look for companions outside of it.
     pub is_container: bool,
-    /// Whether the container's host can be reached, as far as is known within a moment.
+    /// Whether the container's host has an address.
     pub has_host: fn() -> bool,
 }
 
@@ -57,7 +54,7 @@ impl<'a> Surroundings<'a> {
         Self {
             environment,
             is_container: is_in_container(),
-            has_host: container_host_is_known,
+            has_host: container_host_resolves,
         }
     }
 
@@ -278,18 +275,6 @@ fn holds_pid_and_port(file: &FoundFile) -> bool {
         places
             .any(|place| place.name.holds_pid() && place.name.holds_port() && place.name.fits(name))
     })
-}
-
-/// Whether the name that agents in a container dial has an address. Not to know takes long.
-fn container_host_is_known() -> bool {
-    const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
-    let (sender, answer) = mpsc::channel();
-    thread::spawn(move || {
-        let found = ("host.docker.internal", 0).to_socket_addrs();
-        // Nobody may wait for it any more.
-        let _ = sender.send(found.is_ok());
-    });
-    answer.recv_timeout(LOOKUP_TIMEOUT).unwrap_or(true)
 }
 
 fn answers(port: &OsStr) -> bool {

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use pillion_discovery::process::Process;
 use pillion_protocol::dialect::{Base, FileName};
+use pillion_system::process::Process;
 
 use super::content::Content;
 use super::pick::{Judged, Pick, Place};
@@ -240,7 +240,7 @@ pub(super) fn command_of(pid: Option<u32>, chain: &[Process]) -> String {
         return String::new();
     };
     let known = chain.iter().find(|process| process.pid == pid);
-    let looked_up = || pillion_discovery::process::process(pid).map(|process| process.command);
+    let looked_up = || pillion_system::process::process(pid).map(|process| process.command);
     known
         .map(|process| process.command.clone())
         .or_else(looked_up)

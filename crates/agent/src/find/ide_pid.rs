@@ -1,7 +1,7 @@
 //! Which process an agent takes for its editor (C2.3): pure rules on the chain of its ancestors.
 
 use pillion_discovery::Environment;
-use pillion_discovery::process::Process;
+use pillion_system::process::Process;
 
 use super::content::leading_number;
 use crate::release::Release;

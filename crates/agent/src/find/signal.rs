@@ -34,7 +34,7 @@ pub(crate) fn ask(pid: u32) -> Answer {
 /// Asks whether it lives: there are no signals.
 #[cfg(not(unix))]
 pub(crate) fn ask(pid: u32) -> Answer {
-    if pillion_discovery::process::is_alive(pid) {
+    if pillion_system::process::is_alive(pid) {
         Answer::Here
     } else {
         Answer::Nobody

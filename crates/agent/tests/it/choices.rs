@@ -6,8 +6,8 @@ use std::fs;
 
 use pillion_agent::find::{Finding, Refusal, Release, Situation, find};
 use pillion_discovery::Environment;
-use pillion_discovery::process::Process;
 use pillion_protocol::Dialect;
+use pillion_system::process::Process;
 use pillion_testkit::{ChoiceSituation, Chosen, IdeChooser};
 use serde_json::Value;
 

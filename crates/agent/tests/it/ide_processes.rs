@@ -1,8 +1,9 @@
 //! The process that an agent takes for its editor, in real process trees.
 
 use pillion_agent::find::{Release, ide_pid};
-use pillion_discovery::{Environment, process};
+use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
+use pillion_system::process;
 use pillion_testkit::IdeProcess;
 
 const RELEASES: [(&str, Dialect, &str); 4] = [

@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stale, Verdict, find};
 use pillion_agent::host::Host;
-use pillion_discovery::process::Process;
 use pillion_discovery::{Announcement, Environment, Publication, Tokens};
 use pillion_protocol::{Dialect, IdeInfo, Token};
+use pillion_system::process::Process;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

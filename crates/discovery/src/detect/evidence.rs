@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::table::{Kind, ROWS, Row, Sign, WEAK_VIM};
 use crate::environment::Environment;
-use crate::process::Process;
+use pillion_system::process::Process;
 
 /// The shells that Gemini CLI looks for.
 const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"];

@@ -6,7 +6,6 @@
 mod full_disk;
 mod modes;
 mod node;
-mod processes;
 mod publish;
 mod refused;
 mod restore;

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use pillion_discovery::{Announcement, Environment, Publication, Tokens, process};
+use pillion_discovery::{Announcement, Environment, Publication, Tokens};
 use pillion_protocol::{DiscoveryFile, IdeInfo};
+use pillion_system::process;
 use rustix::net::{self, AddressFamily, SocketType};
 use tempfile::TempDir;
 

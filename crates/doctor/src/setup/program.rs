@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use pillion_agent::find::{Release, Version};
 use pillion_discovery::{Environment, canonicalize};
 use pillion_protocol::Dialect;
+use pillion_system::SearchPath;
 use serde_json::Value;
 
 use super::regular;
@@ -87,43 +88,17 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
 
 /// The first program of this name on PATH.
 fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
-    all_on_path(name, environment).into_iter().next()
+    search_path(environment).programs(name).next()
 }
 
-/// Every program of this name on PATH, in its order.
-pub fn all_on_path(name: &str, environment: &Environment) -> Vec<PathBuf> {
-    let Some(path) = environment.filled("PATH") else {
-        return Vec::new();
-    };
-    let endings: &[&str] = if cfg!(windows) {
-        &[".exe", ".cmd", ".bat"]
-    } else {
-        &[""]
-    };
-    std::env::split_paths(path)
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .flat_map(|folder| {
-            let named = |ending: &&str| folder.join(format!("{name}{ending}"));
-            endings.iter().map(named).collect::<Vec<_>>()
-        })
-        .filter(|path| is_program(path))
-        .collect()
+/// Where a shell with these variables looks for programs.
+pub fn search_path(environment: &Environment) -> SearchPath {
+    SearchPath::of(|name| environment.filled(name))
 }
 
 /// Whether the command belongs to the package that the agent's maker publishes.
 pub fn is_packaged(command: &Path, agent: Dialect) -> bool {
     packaged_version(command, agent).is_some()
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }
 
 /// The version in the description of the package that the command belongs to.

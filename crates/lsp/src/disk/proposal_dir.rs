@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::private_file::Folder;
-use pillion_discovery::{Environment, FileError, canonicalize, process};
+use pillion_discovery::{Environment, FileError, canonicalize};
+use pillion_system::process;
 
 const PROPOSALS: &str = "proposals";
 

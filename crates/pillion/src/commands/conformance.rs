@@ -13,12 +13,12 @@ use std::time::Duration;
 use anyhow::Context;
 use pillion_conformance::{Conformance, Level, Report, Row, Rule, Target, Timeouts, rules};
 use pillion_discovery::Environment;
+use pillion_system::Signals;
 
 use self::helper::{Commands, Reviewer};
 use self::output::Table;
 use crate::cli;
 use crate::failure::{Failure, Kind};
-use crate::interrupt::Interrupt;
 
 /// Check a companion against the contract, rule by rule
 ///
@@ -186,15 +186,15 @@ fn check(
     let runtime = pillion_agent::runtime()?;
     runtime.block_on(async {
         // Before any view opens: from here on a signal closes it.
-        let mut interrupt = Interrupt::install().context("cannot catch signals")?;
+        let mut signals = Signals::install().context("cannot catch signals")?;
         let kind = tokio::select! {
             report = conformance.run(is_wanted, tell) => return Ok(report),
-            kind = interrupt.next() => kind,
+            signal = signals.next() => signal.into(),
         };
         // Who asks again does not wait for a companion that may never answer.
         let is_clean = tokio::select! {
             is_clean = conformance.clean_up() => is_clean,
-            _ = interrupt.next() => false,
+            _ = signals.next() => false,
         };
         Err(interrupted(kind, is_clean).into())
     })

@@ -8,13 +8,13 @@ use pillion_agent::{Session, Status};
 use pillion_discovery::Environment;
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use pillion_protocol::{File, IdeContext};
+use pillion_system::{Signals, output};
 use pillion_text::stderr;
 use pillion_text::visible;
 
 use crate::agent_connection::AgentConnection;
 use crate::cli::Target;
 use crate::failure::Failure;
-use crate::interrupt::{self, Interrupt};
 use crate::second_session::Consent;
 use crate::tilde;
 
@@ -64,20 +64,20 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
     };
     pillion_agent::runtime()?.block_on(async {
         // Before anything else: from here on a signal ends the session, too.
-        let mut interrupt = Interrupt::install()?;
+        let mut signals = Signals::install()?;
         let interrupted = |kind| Failure::new(kind, "interrupted");
         let session = tokio::select! {
             session = connection.connect() => session?,
-            kind = interrupt.next() => return Err(interrupted(kind).into()),
+            signal = signals.next() => return Err(interrupted(signal.into()).into()),
         };
         let mut signal = None;
         let shown = tokio::select! {
             shown = show(&session, &mut printer, args.follow) => shown,
-            kind = interrupt.next() => {
-                signal = Some(kind);
+            caught = signals.next() => {
+                signal = Some(caught.into());
                 Ok(())
             }
-            () = interrupt::output_closed(), if args.follow => Ok(()),
+            () = output::closed(), if args.follow => Ok(()),
         };
         session.end().await;
         match signal {

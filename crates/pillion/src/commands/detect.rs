@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use pillion_discovery::{Detection, Environment, detect, process};
+use pillion_discovery::{Detection, Environment, detect};
+use pillion_system::process;
 use pillion_text::visible;
 use serde::Serialize;
 

@@ -1,5 +1,6 @@
 //! `pillion diff`.
 
+use pillion_system::Signals;
 use pillion_text::stderr;
 mod limit;
 mod save;
@@ -21,7 +22,6 @@ use crate::absolute::absolute;
 use crate::agent_connection::{self, AgentConnection};
 use crate::cli::Target;
 use crate::failure::{Failure, Kind};
-use crate::interrupt::Interrupt;
 use crate::second_session::Consent;
 
 /// How long the editor may take to open or close the view when this command is to end.
@@ -216,7 +216,7 @@ async fn ask(
     timeout: Option<Duration>,
 ) -> anyhow::Result<End> {
     // Before the view opens: from here on a signal closes it.
-    let mut interrupt = Interrupt::install().context("cannot catch signals")?;
+    let mut signals = Signals::install().context("cannot catch signals")?;
     let mut stop = pin!(async {
         let limit = async {
             match timeout {
@@ -225,7 +225,7 @@ async fn ask(
             }
         };
         tokio::select! {
-            kind = interrupt.next() => Stop::Interrupted(kind),
+            signal = signals.next() => Stop::Interrupted(signal.into()),
             () = limit => Stop::TimedOut,
         }
     });

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{Environment, process};
 use pillion_doctor::setup::program;
 use pillion_protocol::Dialect;
+use pillion_system::process;
 use pillion_text::stderr;
 use pillion_text::visible;
 use serde::Serialize;

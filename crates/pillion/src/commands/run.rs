@@ -217,9 +217,8 @@ fn dangling(command: &Path) -> Option<PathBuf> {
     if !is_bare(command) {
         return Some(command.to_owned()).filter(is_there);
     }
-    let path = std::env::var_os("PATH")?;
-    let mut paths = std::env::split_paths(&path).map(|folder| folder.join(command));
-    paths.find(is_there)
+    let search_path = program::search_path(&Environment::current());
+    search_path.files(command).find(is_there)
 }
 
 /// What would be done, for people.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
+use pillion_system::SearchPath;
 
 /// Which system's places and names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,45 +91,15 @@ impl Machine {
     /// These programs on PATH, the first name's before the next one's, as people type them. Folders
     /// that depend on where we are do not count: whatever lies there was not installed.
     pub fn programs(&self, names: &[&str]) -> Vec<PathBuf> {
-        // Windows writes it `Path`, and tells no difference.
-        let path = ["PATH", "Path"]
-            .into_iter()
-            .find_map(|name| self.environment.filled(name));
-        let folders = path.into_iter().flat_map(std::env::split_paths);
-        let folders: Vec<_> = folders.filter(|folder| folder.is_absolute()).collect();
-        let mut found = Vec::new();
-        for name in names {
-            for folder in &folders {
-                let files = self.file_names(name).map(|name| folder.join(name));
-                found.extend(files.filter(|file| is_program(file)));
-            }
-        }
-        found
-    }
-
-    /// A command of Windows' own kind comes first: beside it may lie the editor itself, which would
-    /// open a window.
-    fn file_names(&self, name: &str) -> impl Iterator<Item = String> {
-        let extensions: &[_] = match self.platform {
-            Platform::Windows => &[".cmd", ".exe"],
-            Platform::Linux | Platform::Mac => &[""],
+        let path = SearchPath::of(|name| self.environment.filled(name)).without_relative();
+        let path = match self.platform {
+            // A command of Windows' own kind comes first: beside it may lie the editor itself, which
+            // would open a window.
+            Platform::Windows => path.with_endings(&[".cmd", ".exe"]),
+            Platform::Linux | Platform::Mac => path,
         };
-        extensions
-            .iter()
-            .map(move |extension| format!("{name}{extension}"))
+        names.iter().flat_map(|name| path.programs(name)).collect()
     }
-}
-
-/// Whether it is a file that may be run.
-pub fn is_program(path: &Path) -> bool {
-    let Ok(data) = path.metadata() else {
-        return false;
-    };
-    #[cfg(unix)]
-    let may_run = std::os::unix::fs::PermissionsExt::mode(&data.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let may_run = true;
-    data.is_file() && may_run
 }
 
 #[cfg(test)]

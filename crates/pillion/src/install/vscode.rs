@@ -9,12 +9,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
+use pillion_system::is_program;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use self::editors::{Code, FAMILY};
 use self::product::Product;
-use super::machine::{Machine, Platform, is_program};
+use super::machine::{Machine, Platform};
 use super::plan::{Plan, Proof, Step};
 use super::program::{self, LIST_TIMEOUT};
 use super::{Found, Installer, Options};

@@ -188,7 +188,7 @@ fn no_view_is_left_open_by_who_is_interrupted() {
         assert_eq!(diffs, "no diffs are pending\n");
         let shell = fs::read_to_string(&pid).unwrap();
         let shell = shell.trim().parse().unwrap();
-        assert!(!pillion_discovery::process::is_alive(shell), "{name}");
+        assert!(!pillion_system::process::is_alive(shell), "{name}");
         drop(serve);
     }
 }

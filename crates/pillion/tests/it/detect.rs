@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pillion_discovery::process::Process;
 use pillion_discovery::{Environment, detect};
+use pillion_system::process::Process;
 use pillion_testkit::{Npm, SOON, Size, Tmux};
 use serde_json::{Value, json};
 

@@ -257,7 +257,7 @@ each_neovim! {
 /// Waits until the process and what it published are gone.
 fn wait_gone(home: &Home, pid: u32) {
     let started = Instant::now();
-    while pillion_discovery::process::is_alive(pid)
+    while pillion_system::process::is_alive(pid)
         || !discovery_files(home, Dialect::GeminiCli).is_empty()
     {
         assert!(started.elapsed() < SOON, "Pillion is still there");

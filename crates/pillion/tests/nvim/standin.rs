@@ -140,6 +140,6 @@ impl StandIn {
     /// Whether its process is there.
     pub fn is_running(&self) -> bool {
         let pid = self.record.extension().unwrap().to_str().unwrap();
-        pillion_discovery::process::is_alive(pid.parse().unwrap())
+        pillion_system::process::is_alive(pid.parse().unwrap())
     }
 }

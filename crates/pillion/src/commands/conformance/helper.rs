@@ -4,13 +4,12 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use pillion_conformance::{Help, Helper, Step};
+use pillion_system::{Child, Group};
 use pillion_text::stderr;
-
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The commands that were given, as lines for a shell.
 pub struct Commands {
@@ -120,7 +119,7 @@ impl Reviewer {
 
     /// Starts a line in the user's shell. What it is about reaches it by the environment: nothing is
     /// pasted into the line.
-    fn start(&self, line: &str, file: &str, number: u32) -> io::Result<Running> {
+    fn start(&self, line: &str, file: &str, number: u32) -> io::Result<Child> {
         let mut command = shell(line);
         command
             .env("PILLION_CONFORMANCE_PORT", self.port.to_string())
@@ -129,65 +128,29 @@ impl Reviewer {
             .stdin(Stdio::null())
             // Standard output is the report's.
             .stdout(Stdio::null());
-        command.spawn().map(Running)
+        Child::start(&mut command, Group::Own)
     }
 
-    async fn end(&self, line: &str, running: io::Result<Running>) -> Help {
+    async fn end(&self, line: &str, running: io::Result<Child>) -> Help {
         let mut running = match running {
             Ok(running) => running,
             Err(error) => return Help::Failed(format!("`{line}` cannot be started: {error}")),
         };
         match running.ended(self.limit).await {
-            Some(status) if status.success() => Help::Done,
-            Some(status) => Help::Failed(format!("`{line}` failed: {status}")),
-            None => Help::Failed(format!("`{line}` did not end within {:?}", self.limit)),
-        }
-    }
-}
-
-/// A command that is under way. Nothing of it is left behind, whatever ends the wait.
-struct Running(Child);
-
-impl Running {
-    async fn ended(&mut self, limit: Duration) -> Option<ExitStatus> {
-        let started = Instant::now();
-        while started.elapsed() < limit {
-            if let Ok(Some(status)) = self.0.try_wait() {
-                return Some(status);
-            }
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
-        None
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Ok(None) = self.0.try_wait() {
-            kill(&mut self.0);
-            let _ = self.0.wait();
+            Ok(Some(status)) if status.success() => Help::Done,
+            Ok(Some(status)) => Help::Failed(format!("`{line}` failed: {status}")),
+            Ok(None) => Help::Failed(format!("`{line}` did not end within {:?}", self.limit)),
+            Err(error) => Help::Failed(format!("`{line}` is lost: {error}")),
         }
     }
 }
 
 #[cfg(unix)]
 fn shell(line: &str) -> Command {
-    use std::os::unix::process::CommandExt;
     let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
     let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
-    // A group of its own, so that what it starts can be ended with it.
-    command.arg("-c").arg(line).process_group(0);
+    command.arg("-c").arg(line);
     command
-}
-
-/// Ends the shell and what it started.
-#[cfg(unix)]
-fn kill(shell: &mut Child) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    let group = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
 }
 
 #[cfg(windows)]
@@ -197,9 +160,4 @@ fn shell(line: &str) -> Command {
     // As it is: `cmd` has quoting rules of its own.
     command.arg("/C").raw_arg(line);
     command
-}
-
-#[cfg(windows)]
-fn kill(shell: &mut Child) {
-    let _ = shell.kill();
 }

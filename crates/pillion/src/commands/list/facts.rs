@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use pillion_companion::control::CompanionStatus;
 use pillion_discovery::survey::{Companion, Liveness};
-use pillion_discovery::{Environment, detect, process};
+use pillion_discovery::{Environment, detect};
 use pillion_protocol::IdeInfo;
+use pillion_system::process;
 use serde::Serialize;
 
 use crate::status::Statuses;

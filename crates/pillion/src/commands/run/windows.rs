@@ -1,10 +1,12 @@
 //! Becoming another program, where the system cannot: start it, wait, and end as it did. Ctrl-C goes
 //! to every process of a console; the agent is the one that decides what it means.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use pillion_system::SearchPath;
 
 /// Runs the command to its end and ends with its exit code. Returns only if that failed.
 pub fn become_process(command: Command) -> io::Error {
@@ -48,20 +50,8 @@ fn find(program: &OsStr) -> Option<PathBuf> {
     if !is_bare && named.extension().is_some() && named.is_file() {
         return Some(named.to_owned());
     }
-    let path = if is_bare {
-        std::env::var_os("PATH")?
-    } else {
-        // Where it is, is said; what it is called, perhaps not wholly.
-        ".".into()
-    };
-    let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| ".COM;.EXE;.BAT;.CMD".to_owned());
-    let in_folder = |folder: PathBuf| {
-        let mut files = extensions.split(';').map(|extension| {
-            let mut name = OsString::from(program);
-            name.push(extension);
-            folder.join(name)
-        });
-        files.find(|file| Path::is_file(file))
-    };
-    std::env::split_paths(&path).find_map(in_folder)
+    // Where it is, is said; what it is called, perhaps not wholly.
+    let path = SearchPath::of(|name| std::env::var_os(name));
+    let path = if is_bare { path } else { path.with_folder(".") };
+    path.programs(program).next()
 }

@@ -36,7 +36,9 @@ pub fn look_behind(
     let through: Vec<PathBuf> = std::env::split_paths(through).collect();
     let has_led_here = |path: &Path| real(path).is_some_and(|real| through.contains(&real));
     let candidates = if is_bare(Path::new(command)) {
-        program::all_on_path(&command.to_string_lossy(), environment)
+        program::search_path(environment)
+            .programs(command)
+            .collect()
     } else {
         vec![environment.current_dir().join(command)]
     };

@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::path::Path;
 
-use pillion_discovery::process;
+use pillion_system::process;
 use tempfile::NamedTempFile;
 
 /// How their names start; the writer's pid and something that nobody can guess follow.

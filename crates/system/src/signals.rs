@@ -1,25 +1,27 @@
-//! The signals that end a companion. The one place that differs between Unix and the rest.
+//! The signals that end a program. The one place that differs between Unix and the rest.
 
 use std::{io, thread};
 
-/// What a signal means.
+/// Who asks a program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caught {
-    /// Ctrl-C, which may have been for a program that the editor runs in the same terminal.
+pub enum Signal {
+    /// The terminal was closed.
+    HangUp,
+    /// Ctrl-C, which may have been for another program in the same terminal.
     Interrupt,
-    /// The end.
+    /// Somebody asked for the end.
     Terminate,
 }
 
 /// Signals that are caught from the moment this is made.
 #[derive(Debug)]
-pub(crate) struct Signals {
+pub struct Signals {
     #[cfg(unix)]
     caught: [tokio::signal::unix::Signal; 3],
 }
 
-/// Calls `then` at the first signal that ends a companion, on a thread of its own. For a program
-/// that is there longer than its companion: once one has run, signals do nothing by themselves.
+/// Calls `then` at the first signal, on a thread of its own. Once one has run, signals do nothing by
+/// themselves.
 ///
 /// # Errors
 /// When the system refuses a handler or a thread.
@@ -41,11 +43,11 @@ pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
 
 #[cfg(unix)]
 impl Signals {
-    /// Must come before any file is published: a signal in between would leave it behind (C6.2).
+    /// Must come before anything that a signal is not to leave behind. Within a runtime only.
     ///
     /// # Errors
     /// When the system refuses a handler.
-    pub(crate) fn install() -> io::Result<Self> {
+    pub fn install() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let caught = [
             signal(SignalKind::hangup())?,
@@ -56,12 +58,12 @@ impl Signals {
     }
 
     /// The next one. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Caught {
+    pub async fn next(&mut self) -> Signal {
         let [hangup, interrupt, terminate] = &mut self.caught;
         tokio::select! {
-            _ = hangup.recv() => Caught::Terminate,
-            _ = interrupt.recv() => Caught::Interrupt,
-            _ = terminate.recv() => Caught::Terminate,
+            _ = hangup.recv() => Signal::HangUp,
+            _ = interrupt.recv() => Signal::Interrupt,
+            _ = terminate.recv() => Signal::Terminate,
         }
     }
 }
@@ -72,15 +74,15 @@ impl Signals {
     ///
     /// # Errors
     /// None.
-    pub(crate) fn install() -> io::Result<Self> {
+    pub fn install() -> io::Result<Self> {
         Ok(Self {})
     }
 
     /// The next Ctrl-C. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Caught {
+    pub async fn next(&mut self) -> Signal {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-        Caught::Interrupt
+        Signal::Interrupt
     }
 }

@@ -1,0 +1,18 @@
+//! What is asked of the operating system, the same way from everywhere: knows nothing of agents,
+//! editors and companions.
+//!
+//! - [`child`]: programs that are run for no longer than a while.
+//! - [`output`]: whether anybody reads what is written.
+//! - [`process`]: whose child a process is, and whether it lives.
+//! - [`search_path`]: where a program is.
+//! - [`signals`]: who asks this program to end.
+
+pub mod child;
+pub mod output;
+pub mod process;
+pub mod search_path;
+pub mod signals;
+
+pub use child::{Child, Ended, Group};
+pub use search_path::{SearchPath, is_program};
+pub use signals::{Signal, Signals};

@@ -1,0 +1,50 @@
+//! Whether anybody reads what is written. Only Unix can tell before it is.
+
+#[cfg(unix)]
+use std::os::fd::AsFd;
+
+/// Whether nobody reads any more what is written there; if that cannot be told, somebody does.
+#[cfg(unix)]
+pub fn is_reader_gone(out: impl AsFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    // Errors and hang-ups are reported without being asked for.
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    poll(&mut fds, Some(&Timespec::default())).is_ok()
+        && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// There is nothing to ask: who was refused a write knows it.
+#[cfg(not(unix))]
+pub fn is_reader_gone(_: std::io::Stdout) -> bool {
+    true
+}
+
+/// Returns soon after nobody can read standard output any more; if that cannot be told, never: it is
+/// noticed with the next line that is written.
+pub async fn closed() {
+    #[cfg(unix)]
+    loop {
+        tokio::time::sleep(std::time::Duration::from_millis(250)).await;
+        if is_reader_gone(std::io::stdout()) {
+            return;
+        }
+    }
+    #[cfg(not(unix))]
+    std::future::pending().await
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_is_gone_when_its_end_is_closed() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        assert!(!is_reader_gone(&writer));
+        drop(reader);
+        assert!(is_reader_gone(&writer));
+        let file = tempfile::tempfile().unwrap();
+        assert!(!is_reader_gone(&file));
+    }
+}
