@@ -2,6 +2,7 @@
 
 mod backoff;
 mod contexts;
+mod decision;
 mod hub;
 mod proposal;
 
@@ -12,7 +13,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub use contexts::Contexts;
-pub use proposal::{Decision, Proposal};
+pub use decision::Decision;
+pub use proposal::Proposal;
 
 use crate::address::Address;
 use crate::client::{Client, Server};

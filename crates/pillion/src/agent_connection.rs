@@ -7,8 +7,8 @@ use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 
+use crate::args::Target;
 use crate::choice;
-use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 
 /// The companion that is meant, before anybody has talked to it.

@@ -13,7 +13,7 @@ use pillion_system::process;
 
 use self::rules::Standing;
 use self::selector::{Missing, Selector};
-use crate::cli::Target;
+use crate::args::Target;
 use crate::failure::{Failure, Kind};
 use crate::status::Statuses;
 

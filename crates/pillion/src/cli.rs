@@ -1,8 +1,8 @@
-//! What can be typed: the commands and the flags that they share.
+//! What can be typed, and which command runs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
@@ -67,47 +67,30 @@ pub enum Command {
     Man(man::Args),
 }
 
-/// Where a companion starts.
-#[derive(Debug, Args)]
-pub struct Roots {
-    /// A workspace folder; agents running in or below it connect [default: the current folder]
-    #[arg(long = "workspace", value_name = "DIR")]
-    pub roots: Vec<PathBuf>,
-}
-
-/// Which running companion is meant.
-#[derive(Debug, Clone, Default, Args)]
-pub struct Target {
-    /// Use the companion of this folder [default: the current folder]
-    #[arg(long, value_name = "DIR")]
-    pub workspace: Option<PathBuf>,
-
-    /// Use the companion on this port
-    #[arg(long, value_name = "N", value_parser = port, conflicts_with = "workspace")]
-    pub port: Option<u16>,
-
-    /// The file that the command is about, absolute: if neither of the others is given, it counts
-    /// before the current folder.
-    #[arg(skip)]
-    pub file: Option<PathBuf>,
-}
-
-fn port(text: &str) -> Result<u16, &'static str> {
-    let port = text.parse().ok().filter(|port| *port > 0);
-    port.ok_or("a port is a number from 1 to 65535")
-}
-
-impl Target {
-    /// The help of `--workspace` where a command is about one file.
-    pub const WORKSPACE_OF_FILE: &str =
-        "Use the companion of this folder [default: FILE's folder, else the current folder]";
-
-    /// The same for a command about this file, by its absolute path.
-    #[must_use]
-    pub fn about(self, file: &Path) -> Self {
-        Self {
-            file: Some(file.to_owned()),
-            ..self
+impl Cli {
+    /// Runs what was typed.
+    pub fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            None => review::run(self.review),
+            Some(Command::Review(args)) => review::run(args),
+            Some(Command::Serve(args)) => serve::run(args),
+            Some(Command::Lsp(args)) => lsp::run(args),
+            Some(Command::Run(args)) => run::run(args),
+            Some(Command::Env(args)) => env::run(args),
+            Some(Command::List(args)) => list::run(args),
+            Some(Command::Context(args)) => context::run(args),
+            Some(Command::Diff(args)) => diff::run(args),
+            Some(Command::Focus(args)) => focus::run(args),
+            Some(Command::Diffs(args)) => diffs::run(args),
+            Some(Command::Accept(args)) => accept::run(args),
+            Some(Command::Reject(args)) => reject::run(args),
+            Some(Command::Detect(args)) => detect::run(args),
+            Some(Command::Doctor(args)) => doctor::run(args),
+            Some(Command::Conformance(args)) => conformance::run(args),
+            Some(Command::Install(args)) => install::run(args),
+            Some(Command::Uninstall(args)) => uninstall::run(args),
+            Some(Command::Completions(args)) => completions::run(args, Self::command()),
+            Some(Command::Man(args)) => man::run(args, Self::command()),
         }
     }
 }

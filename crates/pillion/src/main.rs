@@ -2,6 +2,7 @@
 
 mod absolute;
 mod agent_connection;
+mod args;
 mod choice;
 mod cli;
 mod commands;
@@ -26,7 +27,7 @@ use crate::cli::Cli;
 fn main() -> ExitCode {
     memory::keep_freed_memory();
     let cli = Cli::parse();
-    let result = logging::start(cli.log.as_deref()).and_then(|()| commands::run(cli));
+    let result = logging::start(cli.log.as_deref()).and_then(|()| cli.run());
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),

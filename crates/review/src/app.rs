@@ -10,7 +10,6 @@ mod review_delay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use comparing::Step;
 use pillion_companion::{CloseReason, Diff, DiffId, Reply, Status};
 use pillion_protocol::{Dialect, Outcome};
 use pillion_text::visible;
@@ -19,10 +18,10 @@ use ratatui::layout::{Rect, Size};
 
 use crate::geometry::{self, Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::highlight::Texts;
+use crate::proposal::Side;
 use crate::rows::Layout;
 use crate::syntax::Coloured;
-use crate::view::{Disk, Side, Stayed, View, Viewport};
-pub use comparing::{Compared, Comparing, Job};
+use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
 pub use marks::name as mark_name;
 pub use review_delay::{Press, decides};
 use review_delay::{ReviewDelay, Sight};

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use crate::Input;
-use crate::app::Job;
+use crate::view::Job;
 
 /// Compares texts on a thread of its own: a long one must keep neither keys nor agents waiting.
 pub fn start(done: Sender<Input>) -> io::Result<Sender<Job>> {

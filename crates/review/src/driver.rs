@@ -15,7 +15,7 @@ use pillion_text::stderr;
 use pillion_text::visible;
 use ratatui::layout::Size;
 
-use crate::app::{App, Edit, Effect, Event, Job, Settings};
+use crate::app::{App, Edit, Effect, Event, Settings};
 use crate::edit;
 use crate::highlight::Highlighting;
 use crate::keyboard::{self, Keyboard};
@@ -23,6 +23,7 @@ use crate::notify::Notifier;
 use crate::screen::{self, Rest, Theme};
 use crate::source::{News, OnDisk, Sources};
 use crate::terminal::Screen;
+use crate::view::Job;
 use crate::{Companion, Input, Options, appearance, comparer, watch};
 
 /// How often the files of pending diffs are looked at.

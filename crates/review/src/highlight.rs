@@ -12,8 +12,8 @@ use pillion_companion::DiffId;
 use pillion_text::Text;
 
 use crate::Input;
+use crate::proposal::Side;
 use crate::syntax::{self, Coloured, Highlighter};
-use crate::view::Side;
 
 /// So many bytes of each text are worked through before the result is handed over and a newer
 /// request is looked for.

@@ -91,13 +91,13 @@ enum Input {
     Terminal(crossterm::event::Event),
     TerminalLost,
     EditorEnded(io::Result<ExitStatus>),
-    Compared(app::Compared),
+    Compared(view::Compared),
     /// A file was looked at, or read again.
     Source(source::Answer),
     Notice(String),
     /// What the reviewer accepted never reached its agent.
     Lost(String),
-    Coloured(highlight::Texts, view::Side, syntax::Coloured),
+    Coloured(highlight::Texts, proposal::Side, syntax::Coloured),
     /// What keeps saved files from being noticed, as of now.
     Troubles(Vec<String>),
     Interrupt,

@@ -4,6 +4,7 @@
 mod carry;
 mod places;
 mod state;
+mod texts;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +16,17 @@ use pillion_text::merge;
 use pillion_text::readable::Unreadable;
 pub use places::Moves;
 use places::Origin;
-use state::{State, Texts};
+use state::State;
+use texts::Texts;
+
+/// Which of the two texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before.
+    Left,
+    /// After.
+    Right,
+}
 
 /// A proposed change under review. Cheap to clone: the texts are shared.
 #[derive(Debug, Clone)]

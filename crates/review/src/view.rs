@@ -1,5 +1,6 @@
 //! One pending diff as the reviewer sees it: the proposal, and where in it the view stands.
 
+mod comparing;
 mod paint;
 mod part;
 mod scroll;
@@ -11,8 +12,10 @@ use std::path::PathBuf;
 use pillion_companion::{Diff, DiffId};
 use pillion_protocol::Dialect;
 
-pub use paint::{Changed, Paint, content};
-pub use part::{LineOf, Sight, Window};
+use comparing::Comparing;
+pub use comparing::{Compared, Done, Job, Step};
+pub use paint::{Changed, LineOf, Paint, content};
+pub use part::{Sight, Window};
 pub use scroll::{Top, Viewport};
 use seen::Seen;
 use stay::Former;
@@ -20,19 +23,9 @@ pub use stay::Stayed;
 
 use pillion_text::visible;
 
-use crate::app::Comparing;
 use crate::highlight::Texts;
 use crate::proposal::{Proposal, Version};
 use crate::rows::{Layout, Rows};
-
-/// Which of the two texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// Before.
-    Left,
-    /// After.
-    Right,
-}
 
 /// The file that a proposal would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +79,7 @@ pub struct View {
     /// The change.
     pub proposal: Proposal,
     /// What is yet to become of it.
-    pub comparing: Comparing,
+    comparing: Comparing,
     /// The current hunk.
     pub hunk: usize,
     /// Where the visible part begins.

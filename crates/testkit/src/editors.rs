@@ -2,13 +2,45 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::NvimVersion;
-
 /// The variable that holds the folder of the installation.
 const VARIABLE: &str = "PILLION_TEST_EDITORS";
 
 /// The variable that holds a Neovim to try instead of each that is installed.
 const OTHER_NVIM: &str = "PILLION_TEST_NVIM";
+
+/// Which Neovim: the oldest that is supported, and a newer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NvimVersion {
+    /// 0.7.2, of Debian bookworm. One process, whether in a terminal or not.
+    V0_7,
+    /// 0.10.4, of Debian trixie. In a terminal, one process draws and its child is the editor.
+    V0_10,
+}
+
+impl NvimVersion {
+    /// Both.
+    pub const ALL: [NvimVersion; 2] = [NvimVersion::V0_7, NvimVersion::V0_10];
+
+    /// As people name it.
+    pub fn name(self) -> &'static str {
+        self.number().trim_end_matches('.')
+    }
+
+    /// How its number starts.
+    pub fn number(self) -> &'static str {
+        match self {
+            NvimVersion::V0_7 => "0.7.",
+            NvimVersion::V0_10 => "0.10.",
+        }
+    }
+
+    fn suite(self) -> &'static str {
+        match self {
+            NvimVersion::V0_7 => "bookworm",
+            NvimVersion::V0_10 => "trixie",
+        }
+    }
+}
 
 /// The folder with the editors of several Debian releases.
 #[derive(Debug, Clone)]

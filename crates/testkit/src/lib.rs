@@ -22,7 +22,7 @@ mod tmux;
 mod wait;
 
 pub use agent::{Agent, AgentKind};
-pub use editors::Editors;
+pub use editors::{Editors, NvimVersion};
 pub use env::Env;
 pub use home::Home;
 #[cfg(target_os = "linux")]
@@ -31,7 +31,7 @@ pub use ide_chooser::{ChoiceSituation, Chosen, ChosenDial, IdeChooser, IdeProces
 pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
-pub use nvim::{Nvim, NvimSetup, NvimVersion};
+pub use nvim::{Nvim, NvimSetup};
 pub use process::kill_tree;
 pub use test_agent::{Call, TestAgent, discovery_file, discovery_files};
 pub use tmux::{Pane, Size, Tmux};

@@ -29,40 +29,6 @@ const ONE_LOOK: Duration = Duration::from_secs(1);
 
 const DESCRIBE: &str = include_str!("nvim/describe.lua");
 
-/// Which Neovim: the oldest that is supported, and a newer one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NvimVersion {
-    /// 0.7.2, of Debian bookworm. One process, whether in a terminal or not.
-    V0_7,
-    /// 0.10.4, of Debian trixie. In a terminal, one process draws and its child is the editor.
-    V0_10,
-}
-
-impl NvimVersion {
-    /// Both.
-    pub const ALL: [NvimVersion; 2] = [NvimVersion::V0_7, NvimVersion::V0_10];
-
-    /// As people name it.
-    pub fn name(self) -> &'static str {
-        self.number().trim_end_matches('.')
-    }
-
-    /// How its number starts.
-    pub fn number(self) -> &'static str {
-        match self {
-            NvimVersion::V0_7 => "0.7.",
-            NvimVersion::V0_10 => "0.10.",
-        }
-    }
-
-    pub(crate) fn suite(self) -> &'static str {
-        match self {
-            NvimVersion::V0_7 => "bookworm",
-            NvimVersion::V0_10 => "trixie",
-        }
-    }
-}
-
 /// A running Neovim. It and all that it started are killed on drop.
 #[derive(Debug)]
 pub struct Nvim {

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pillion_protocol::IdeContext;
 use tokio::sync::{Notify, oneshot, watch};
 
-use super::{Contexts, Decision, Status};
+use super::decision::Decision;
+use super::{Contexts, Status};
 use crate::client::Client;
 use crate::error::ClientError;
 use crate::updates::Update;

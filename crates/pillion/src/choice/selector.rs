@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 
-use crate::cli::Target;
+use crate::args::Target;
 use crate::failure::{Failure, Kind};
 
 /// So many companions are listed one by one.

@@ -6,7 +6,7 @@ use pillion_companion::control::{DiffRef, Settle};
 use pillion_text::stderr;
 
 use super::control_client::{self, ControlClient};
-use crate::cli::Target;
+use crate::args::Target;
 
 /// Accept a pending diff
 ///

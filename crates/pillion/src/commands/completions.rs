@@ -4,11 +4,9 @@ use std::fmt::Write as _;
 use std::io;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 use pillion_protocol::Dialect;
-
-use crate::cli::Cli;
 
 /// Print completions for a shell
 ///
@@ -25,10 +23,11 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run(args: Args) -> anyhow::Result<()> {
+/// What completes `cli`, the whole command line.
+pub fn run(args: Args, cli: Command) -> anyhow::Result<()> {
     // Into memory first: the generator panics when standard output is closed.
     let mut script = Vec::new();
-    let mut command = offering();
+    let mut command = offering(cli);
     clap_complete::generate(args.shell, &mut command, "pillion", &mut script);
     if args.shell == Shell::Fish {
         script.extend(fish_values(&command).into_bytes());
@@ -38,8 +37,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 /// The commands with the values that shells are to offer also where any other is taken.
-fn offering() -> Command {
-    let cli = Cli::command();
+fn offering(cli: Command) -> Command {
     // Leaked, because the parser keeps static names only; the program ends in a moment.
     let names: Vec<&'static str> = cli
         .get_subcommands()

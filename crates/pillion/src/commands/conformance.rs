@@ -17,7 +17,7 @@ use pillion_system::Signals;
 
 use self::helper::{Commands, Reviewer};
 use self::output::Table;
-use crate::cli;
+use crate::args;
 use crate::failure::{Failure, Kind};
 
 /// Check a companion against the contract, rule by rule
@@ -45,7 +45,7 @@ pub struct Args {
     pid: Option<u32>,
 
     #[command(flatten)]
-    target: cli::Target,
+    target: args::Target,
 
     /// Run CMD to accept the diff of $PILLION_CONFORMANCE_FILE in the editor
     #[arg(long, value_name = "CMD")]

@@ -13,7 +13,7 @@ use pillion_text::stderr;
 use pillion_text::visible;
 
 use crate::agent_connection::AgentConnection;
-use crate::cli::Target;
+use crate::args::Target;
 use crate::failure::Failure;
 use crate::second_session::Consent;
 use crate::tilde;

@@ -13,8 +13,8 @@ use pillion_protocol::File;
 use pillion_protocol::diff::MAX_CONTENT;
 use tokio::runtime::Runtime;
 
+use crate::args::Target;
 use crate::choice;
-use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use crate::viewer;
 

@@ -20,7 +20,7 @@ use self::save::{Original, SaveError};
 use super::control_client;
 use crate::absolute::absolute;
 use crate::agent_connection::{self, AgentConnection};
-use crate::cli::Target;
+use crate::args::Target;
 use crate::failure::{Failure, Kind};
 use crate::second_session::Consent;
 

@@ -8,7 +8,7 @@ use pillion_text::visible;
 use serde::Serialize;
 
 use super::control_client::ControlClient;
-use crate::cli::Target;
+use crate::args::Target;
 
 /// List pending diffs, or print the proposed text of one
 ///

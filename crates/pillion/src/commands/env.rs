@@ -14,8 +14,8 @@ use pillion_text::stderr;
 use pillion_text::visible;
 use serde::Serialize;
 
+use crate::args::Target;
 use crate::choice::Running;
-use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use crate::wiring::shell::Shell;
 use crate::wiring::{Surroundings, Wiring};

@@ -10,7 +10,7 @@ use pillion_protocol::{Cursor, File};
 
 use super::control_client::ControlClient;
 use crate::absolute::absolute;
-use crate::cli::Target;
+use crate::args::Target;
 use crate::failure::{Failure, Kind};
 use pillion_companion::now_ms;
 

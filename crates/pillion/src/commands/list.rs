@@ -13,8 +13,8 @@ use pillion_protocol::dialect::Base;
 use pillion_text::visible;
 
 use self::facts::Facts;
+use crate::args::Target;
 use crate::choice::Running;
-use crate::cli::Target;
 use crate::status;
 
 /// How many unread files are listed one by one.

@@ -2,9 +2,8 @@
 
 use std::io;
 
-use clap::CommandFactory;
+use clap::Command;
 
-use crate::cli::Cli;
 use crate::failure::{Failure, Kind};
 
 /// Print the manual page of pillion or of one of its commands
@@ -16,8 +15,8 @@ pub struct Args {
     command: Option<String>,
 }
 
-pub fn run(args: Args) -> anyhow::Result<()> {
-    let mut cli = Cli::command();
+/// The pages of `cli`, the whole command line.
+pub fn run(args: Args, mut cli: Command) -> anyhow::Result<()> {
     cli.build();
     let command = match &args.command {
         None => cli,

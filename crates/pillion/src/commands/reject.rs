@@ -3,7 +3,7 @@
 use pillion_companion::control::{DiffRef, Settle};
 
 use super::control_client::ControlClient;
-use crate::cli::Target;
+use crate::args::Target;
 
 /// Reject a pending diff
 ///

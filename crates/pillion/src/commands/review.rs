@@ -5,7 +5,7 @@ use pillion_companion::{Companion, Options};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::IdeInfo;
 
-use crate::cli::Roots;
+use crate::args::Roots;
 use crate::demo::Demo;
 use crate::failure::{Failure, Kind};
 use crate::workspace;

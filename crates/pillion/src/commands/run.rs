@@ -21,8 +21,8 @@ use pillion_doctor::setup::{Setup, program};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 
+use crate::args::Target;
 use crate::choice::Running;
-use crate::cli::Target;
 use crate::failure::{Failure, Kind};
 use crate::wiring::{Surroundings, Wiring};
 

@@ -13,7 +13,7 @@ use pillion_protocol::IdeInfo;
 use pillion_text::stderr;
 use serde_json::json;
 
-use crate::cli::Roots;
+use crate::args::Roots;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
 

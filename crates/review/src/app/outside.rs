@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 
-use super::comparing::{Done, Step};
 use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
 use crate::proposal::Proposal;
-use crate::view::{Disk, Target, View};
+use crate::view::{Disk, Done, Step, Target, View};
 
 impl App {
     pub(super) fn open(

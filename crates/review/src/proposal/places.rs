@@ -7,7 +7,7 @@ use pillion_text::Text;
 use pillion_text::hunks;
 
 use super::Hunk;
-use super::state::Texts;
+use super::texts::Texts;
 
 /// Where the lines of one text are in another.
 #[derive(Debug)]

@@ -11,11 +11,12 @@ use ratatui::style::Style;
 use crate::app::App;
 use crate::geometry::{DIVIDER, MARK, SIGN};
 use crate::highlight::Wanted;
+use crate::proposal::Side;
 use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
 use crate::screen::{Rest, narrow};
-use crate::view::{Changed, LineOf, Side, Sight, View, Viewport, content};
+use crate::view::{Changed, LineOf, Sight, View, Viewport, content};
 
 /// Draws the current view. Answers what it lacks.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Rest {

@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use pillion_text::visible::{Breaks, Place};
 
-use crate::proposal::Proposal;
+use crate::proposal::{Proposal, Side};
 use crate::syntax::{Coloured, Span};
-use crate::view::{LineOf, Side};
 use crate::words::{self, Ranges};
 
 /// Breaks and changed words of so many lines are kept. A resize makes those of another width useless.
@@ -22,6 +21,17 @@ const BREAKS_BUDGET: usize = 2 << 20;
 
 /// Which words of a line before, and of the line after that is a version of it, changed.
 pub type Changed = Rc<(Ranges, Ranges)>;
+
+/// A line of one of the two texts.
+#[derive(Debug, Clone, Copy)]
+pub struct LineOf<'a> {
+    /// Which text.
+    pub side: Side,
+    /// Its number, from 0.
+    pub line: usize,
+    /// Its content, without its end.
+    pub content: &'a str,
+}
 
 /// Kept for one pair of texts.
 #[derive(Default)]

@@ -3,24 +3,13 @@
 
 use pillion_text::visible::{self, Place};
 
-use crate::view::{Paint, Side};
+use super::paint::{LineOf, Paint};
 
 /// Longer lines are wrapped up to here; the rest is in one more row, which says so.
 const MAX_WRAPPED: usize = 256 << 10;
 
 /// Columns between two known places in a long line that is not wrapped.
 const STRIDE: usize = 1_024;
-
-/// A line of one of the two texts.
-#[derive(Debug, Clone, Copy)]
-pub struct LineOf<'a> {
-    /// Which text.
-    pub side: Side,
-    /// Its number, from 0.
-    pub line: usize,
-    /// Its content, without its end.
-    pub content: &'a str,
-}
 
 /// The part of a line that is in view.
 #[derive(Debug, Clone, Copy)]

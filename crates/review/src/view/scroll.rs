@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use crate::geometry::Columns;
+use crate::proposal::Side;
 use crate::rows::{Layout, Row};
-use crate::view::{LineOf, Paint, Side, View, content};
+use crate::view::{LineOf, Paint, View, content};
 use crate::words::Ranges;
 
 /// Rows that stay visible above a hunk that is jumped to.

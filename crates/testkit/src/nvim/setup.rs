@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Body, Nvim, NvimVersion};
-use crate::{Editors, Env, Home, Size, Tmux};
+use super::{Body, Nvim};
+use crate::{Editors, Env, Home, NvimVersion, Size, Tmux};
 
 /// The plugin in the repository.
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/nvim");

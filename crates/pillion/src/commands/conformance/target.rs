@@ -9,7 +9,7 @@ use pillion_discovery::{Environment, FileError, survey};
 use pillion_protocol::Dialect;
 
 use crate::failure::{Failure, Kind};
-use crate::{choice, cli};
+use crate::{args, choice};
 
 /// The companion that was named, or that of this folder.
 ///
@@ -18,7 +18,7 @@ use crate::{choice, cli};
 pub fn find(
     file: Option<&Path>,
     pid: Option<u32>,
-    target: &cli::Target,
+    target: &args::Target,
     environment: &Environment,
 ) -> anyhow::Result<Target> {
     if let Some(file) = file {

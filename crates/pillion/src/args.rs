@@ -1,0 +1,50 @@
+//! The arguments that several commands share.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+/// Where a companion starts.
+#[derive(Debug, Args)]
+pub struct Roots {
+    /// A workspace folder; agents running in or below it connect [default: the current folder]
+    #[arg(long = "workspace", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
+}
+
+/// Which running companion is meant.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Target {
+    /// Use the companion of this folder [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+
+    /// Use the companion on this port
+    #[arg(long, value_name = "N", value_parser = port, conflicts_with = "workspace")]
+    pub port: Option<u16>,
+
+    /// The file that the command is about, absolute: if neither of the others is given, it counts
+    /// before the current folder.
+    #[arg(skip)]
+    pub file: Option<PathBuf>,
+}
+
+fn port(text: &str) -> Result<u16, &'static str> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or("a port is a number from 1 to 65535")
+}
+
+impl Target {
+    /// The help of `--workspace` where a command is about one file.
+    pub const WORKSPACE_OF_FILE: &str =
+        "Use the companion of this folder [default: FILE's folder, else the current folder]";
+
+    /// The same for a command about this file, by its absolute path.
+    #[must_use]
+    pub fn about(self, file: &Path) -> Self {
+        Self {
+            file: Some(file.to_owned()),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The texts that are compared.
+
+use std::sync::Arc;
+
+use pillion_text::readable::{self, Unreadable};
+use pillion_text::{Text, endings};
+
+/// The two texts of a comparison.
+#[derive(Debug)]
+pub struct Texts {
+    /// The file as it was read; `None` when it is not there yet.
+    pub original: Option<Arc<Text>>,
+    /// The file as it is compared: empty when it is not there, or cannot be shown.
+    pub before: Arc<Text>,
+    /// The proposed text as it is compared: empty when it cannot be shown.
+    pub after: Arc<Text>,
+    /// The proposed text.
+    pub proposed: Arc<Text>,
+    /// The line endings of the two are not compared.
+    pub ignores_endings: bool,
+    /// Why the file is not shown.
+    pub hides_before: Option<Unreadable>,
+    /// Why the proposed text is not shown.
+    pub hides_after: Option<Unreadable>,
+}
+
+impl Texts {
+    /// What is to be compared. This reads every byte.
+    pub fn new(original: Option<Arc<Text>>, proposed: Arc<Text>) -> Self {
+        let hides_before = original.as_deref().and_then(readable::unreadable);
+        let hides_after = readable::unreadable(&proposed);
+        let shown = original.as_ref().filter(|_| hides_before.is_none());
+        // A proposal is text: it came as such, or from an editor's file that was checked.
+        let lf = shown
+            .zip(std::str::from_utf8(proposed.bytes()).ok())
+            .and_then(|(text, proposed)| endings::for_lf(text, proposed));
+        let ignores_endings = lf.is_some();
+        let before = match lf {
+            Some(lf) => Arc::new(lf),
+            None => shown.cloned().unwrap_or_default(),
+        };
+        let after = match hides_after {
+            Some(_) => Arc::default(),
+            None => Arc::clone(&proposed),
+        };
+        Self {
+            original,
+            before,
+            after,
+            proposed,
+            ignores_endings,
+            hides_before,
+            hides_after,
+        }
+    }
+
+    /// Whether both texts can be shown.
+    pub fn are_readable(&self) -> bool {
+        self.hides_before.is_none() && self.hides_after.is_none()
+    }
+}

@@ -1,0 +1,191 @@
+//! What becomes of a view's proposal: one step after the other, each of them compared elsewhere. Until
+//! then nothing of it can be decided.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pillion_companion::{DiffId, Reply};
+use pillion_text::Text;
+
+use super::View;
+use crate::proposal::Proposal;
+
+/// What becomes of a proposal.
+#[derive(Debug)]
+pub enum Step {
+    /// The agent proposes it, or another in its place.
+    Propose {
+        /// The file; `None` when it is not there yet.
+        original: Option<Vec<u8>>,
+        /// What is proposed.
+        proposed: Arc<str>,
+        /// Answered when it can be seen.
+        shown: Reply<()>,
+    },
+    /// The file on disk has this text now.
+    Rebase(Option<Vec<u8>>),
+    /// The reviewer wrote this text.
+    Edit(Arc<str>),
+}
+
+/// What a step came to.
+#[derive(Debug)]
+pub enum Done {
+    /// The agent's proposal can be shown.
+    Proposed {
+        /// Whether another one was there before.
+        is_newer: bool,
+        /// Answered when it can be seen.
+        shown: Reply<()>,
+    },
+    /// It was merged with the file, unless that had no other text.
+    Rebased(bool),
+    /// The reviewer's text is the proposal now, unless it was already.
+    Edited(bool),
+}
+
+/// A step that is to be taken, with all that it needs.
+#[derive(Debug)]
+pub struct Job {
+    id: DiffId,
+    number: u64,
+    proposal: Option<Proposal>,
+    step: Step,
+}
+
+/// A step that was taken.
+#[derive(Debug)]
+pub struct Compared {
+    id: DiffId,
+    number: u64,
+    proposal: Proposal,
+    done: Done,
+}
+
+impl Job {
+    /// Compares. May take seconds.
+    pub fn run(self) -> Compared {
+        let is_newer = self.proposal.is_some();
+        let mut proposal = self.proposal.unwrap_or_else(Proposal::unread);
+        let done = match self.step {
+            Step::Propose {
+                original,
+                proposed,
+                shown,
+            } => {
+                let original = original.map(Text::new);
+                if is_newer {
+                    proposal.replace(original, &proposed);
+                } else {
+                    proposal = Proposal::new(original, &proposed);
+                }
+                Done::Proposed { is_newer, shown }
+            }
+            Step::Rebase(original) => Done::Rebased(proposal.rebase(original.map(Text::new))),
+            Step::Edit(text) => Done::Edited(proposal.edit(&text)),
+        };
+        Compared {
+            id: self.id,
+            number: self.number,
+            proposal,
+            done,
+        }
+    }
+}
+
+/// The steps of one view that are not taken yet.
+#[derive(Debug, Default)]
+pub struct Comparing {
+    waiting: VecDeque<Step>,
+    /// The step that is being taken, and since when there was one.
+    running: Option<(u64, Instant)>,
+    /// What will stand in the view, where that is known.
+    standing: Option<Arc<str>>,
+    /// What the reviewer wrote.
+    edited: Option<Arc<str>>,
+    has_proposal: bool,
+}
+
+impl View {
+    /// Whether what it shows is being compared.
+    pub fn is_comparing(&self) -> bool {
+        self.comparing.running.is_some()
+    }
+
+    /// The text that would be accepted, also while it is compared.
+    pub fn standing_text(&self) -> String {
+        match &self.comparing.standing {
+            Some(text) => text.to_string(),
+            None => self.proposal.text(),
+        }
+    }
+
+    /// What the reviewer wrote last, if anything.
+    pub fn edited_text(&self) -> Option<String> {
+        let waiting = self.comparing.edited.as_deref().map(str::to_owned);
+        waiting.or_else(|| self.proposal.edited_text())
+    }
+
+    /// Since when something is compared without an end.
+    pub fn is_comparing_since(&self) -> Option<Instant> {
+        self.comparing.running.map(|(_, since)| since)
+    }
+
+    /// Another step is to be taken.
+    pub fn push_step(&mut self, step: Step) {
+        let comparing = &mut self.comparing;
+        match &step {
+            Step::Propose { proposed, .. } => comparing.standing = Some(Arc::clone(proposed)),
+            Step::Edit(text) => {
+                comparing.standing = Some(Arc::clone(text));
+                comparing.edited = Some(Arc::clone(text));
+            }
+            Step::Rebase(_) => {}
+        }
+        comparing.waiting.push_back(step);
+    }
+
+    /// The next step, under a number that no other has, when those before it are taken.
+    pub fn next_job(&mut self, number: u64, now: Instant) -> Option<Job> {
+        if self.is_comparing() {
+            return None;
+        }
+        let comparing = &mut self.comparing;
+        let step = comparing.waiting.pop_front()?;
+        comparing.running = Some((number, now));
+        let proposal = comparing.has_proposal.then(|| self.proposal.clone());
+        Some(Job {
+            id: self.id,
+            number,
+            proposal,
+            step,
+        })
+    }
+
+    /// Shows what a step came to, if it is the one that is being taken.
+    pub fn take_step(&mut self, compared: Compared) -> Option<Done> {
+        let comparing = &mut self.comparing;
+        let (number, _) = comparing.running?;
+        if number != compared.number {
+            return None;
+        }
+        comparing.running = None;
+        if comparing.waiting.is_empty() {
+            (comparing.standing, comparing.edited) = (None, None);
+        }
+        if std::mem::replace(&mut comparing.has_proposal, true) {
+            self.proposal = compared.proposal;
+        } else {
+            self.start_with(compared.proposal);
+        }
+        Some(compared.done)
+    }
+}
+
+impl Compared {
+    /// The view's.
+    pub fn id(&self) -> DiffId {
+        self.id
+    }
+}
