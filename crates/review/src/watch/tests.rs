@@ -147,6 +147,22 @@ fn what_is_ignored_is_not_shared_and_rules_may_change() {
 }
 
 #[test]
+fn what_git_is_told_to_ignore_everywhere_is_not_shared() {
+    let world = World::new(&[
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        (".git/objects/none", ""),
+        (".git/refs/none", ""),
+        (".git/config", "[core]\n\texcludesFile = everywhere\n"),
+        ("everywhere", "*.secret\n"),
+    ]);
+    world.write("keys.secret", "x");
+    world.write("deep/below/keys.secret", "x");
+    world.sync();
+    world.write("deep/below/keys.rs", "x");
+    assert_eq!(world.next(), "deep/below/keys.rs");
+}
+
+#[test]
 fn rules_that_nobody_watches_may_change_too() {
     let world = World::new(&[(".git/info/exclude", "a.txt\n"), ("src/main.rs", "")]);
     world.write("a.txt", "x");

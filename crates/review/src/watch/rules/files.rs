@@ -5,13 +5,17 @@ use std::env;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::SystemTime;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+use pillion_system::child::{self, Group};
 
 /// Nobody writes so many rules: what is larger is something else.
 const MAX_RULES_BYTES: u64 = 1 << 20;
+
+/// git answers at once, unless its settings are on a disk that hangs.
+const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a file looked like: when it was written, and its size.
 type Stamp = Option<(SystemTime, u64)>;
@@ -52,14 +56,15 @@ pub fn user_excludes(root: &Path) -> Option<PathBuf> {
     let mut git = Command::new("git");
     git.arg("-C").arg(root);
     git.args(["config", "--path", "--get", "core.excludesFile"]);
-    let output = git.stdin(Stdio::null()).stderr(Stdio::null()).output();
-    match output {
-        Ok(output) if output.status.success() => {
-            let path = String::from_utf8(output.stdout).ok()?;
+    let asked = child::run(&mut git, Group::Shared, GIT_TIMEOUT).ok();
+    let answer = asked.and_then(|asked| Some((asked.status?.code()?, asked.out)));
+    match answer {
+        Some((0, path)) => {
+            let path = String::from_utf8(path).ok()?;
             Some(root.join(path.trim_end_matches(['\n', '\r'])))
         }
         // It is not set.
-        Ok(output) if output.status.code() == Some(1) => default_excludes(),
+        Some((1, _)) => default_excludes(),
         _ => gitconfig_excludes_path(),
     }
 }
