@@ -35,7 +35,7 @@ enum Turn {
 /// The lanes of the tests that `args` chooses, and what is skipped.
 pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Skipped) {
     let mut skipped = Skipped::default();
-    let (mut waiting, mut working) = (Vec::new(), Vec::new());
+    let (mut waiting, mut agents, mut working) = (Vec::new(), Vec::new(), Vec::new());
     for binary in binaries {
         working.extend(plain(binary, args));
         for test in &binary.ignored {
@@ -51,6 +51,8 @@ pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Ski
                     .push(format!("{} {}: {missing}", binary.title, test.test));
             } else if test.mark() == Mark::Waits {
                 waiting.push(ignored(binary, test, needs));
+            } else if test.reason.contains("real agents") {
+                agents.push(ignored(binary, test, needs));
             } else {
                 let is_slow = test.mark() == Mark::Takes;
                 let turn = if is_slow { Turn::Slow } else { Turn::WithNeeds };
@@ -59,10 +61,18 @@ pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Ski
         }
     }
     working.sort_by_key(|(turn, _)| *turn);
-    let mut lanes = vec![Lane {
-        jobs: working.into_iter().map(|(_, job)| job).collect(),
-        at_once: at_once(),
-    }];
+    let working = working.into_iter().map(|(_, job)| job).collect();
+    // Agents work for seconds before they wait: with more of them at once, none is ready in time.
+    let mut lanes = vec![
+        Lane {
+            jobs: agents,
+            at_once: processors() + 1,
+        },
+        Lane {
+            jobs: working,
+            at_once: 2 * processors(),
+        },
+    ];
     lanes.extend(waiting.into_iter().map(alone));
     (lanes, skipped)
 }
@@ -86,14 +96,6 @@ pub fn checks(needs: &Needs) -> Result<(Lane, Skipped)> {
     }
     Ok((Lane { jobs, at_once: 1 }, skipped))
 }
-
-/// Tests mostly wait: for agents, for editors, for what must not come.
-fn at_once() -> usize {
-    (5 * processors()).min(MAX_AT_ONCE)
-}
-
-/// Agents take much memory.
-const MAX_AT_ONCE: usize = 20;
 
 fn processors() -> usize {
     thread::available_parallelism().map_or(2, usize::from)

@@ -160,7 +160,7 @@ fn a_container_is_a_matter_of_facts_not_of_this_machine() {
             let findings = judge(&facts);
             assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
             assert_eq!(findings[0].fix.as_deref(), Some(fix));
-            let is_said = findings[0].what.contains("no address");
+            let is_said = findings[0].what.contains("does not resolve");
             assert_eq!(is_said, !resolves, "{}", findings[0].what);
         }
     }

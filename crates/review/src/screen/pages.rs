@@ -60,7 +60,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         lines.push(Line::from(vec![
             Span::styled("No agent at hand? ", theme.muted),
             key("pillion review --demo"),
-            Span::styled(" shows everything.", theme.muted),
+            Span::styled(" shows it all.", theme.muted),
         ]));
     }
     for warning in app.warnings() {

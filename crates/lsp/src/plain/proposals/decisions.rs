@@ -1,0 +1,185 @@
+//! Decisions: the commands of the editor, and what has to be read from the disk for them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lsp_server::{ErrorCode, RequestId, ResponseError};
+use pillion_companion::DiffId;
+use pillion_protocol::Outcome;
+use serde_json::Value;
+
+use super::Proposals;
+use crate::disk::ProposalKey;
+use crate::message;
+use crate::plain::pending::{ACCEPT, Pending, REJECT};
+use crate::plain::reads::Then;
+use crate::profile::Action;
+
+/// Nobody sees a proposal and answers it in less. A command as soon as this is about what was there
+/// before.
+const REVIEW_DELAY: Duration = Duration::from_millis(700);
+
+impl Proposals {
+    /// Runs a command; without arguments it is about the proposal that the person looked at last. It
+    /// is refused when nothing fits, or what would be accepted is no text.
+    pub fn execute(
+        &mut self,
+        request: RequestId,
+        command: &str,
+        arguments: &[Value],
+        now: Instant,
+    ) -> Vec<Action> {
+        if ![ACCEPT, REJECT].contains(&command) {
+            let text = format!("unknown command {command:?}");
+            let result = Err(message::error(ErrorCode::InvalidParams, text));
+            return vec![Action::Answer {
+                id: request,
+                result,
+            }];
+        }
+        let pending = match self.meant(arguments) {
+            Ok(pending) => pending,
+            Err(error) => {
+                return vec![Action::Answer {
+                    id: request,
+                    result: Err(error),
+                }];
+            }
+        };
+        let key = pending.key();
+        if command == REJECT {
+            return self.decide(request, key, Outcome::Rejected);
+        }
+        match pending.edited_text() {
+            Some(text) => self.decide(request, key, Outcome::accepted(text)),
+            None => {
+                let read = self.start_read(key.0, Then::Accept(request), now);
+                read.into_iter().collect()
+            }
+        }
+    }
+
+    fn decide(&mut self, request: RequestId, key: ProposalKey, outcome: Outcome) -> Vec<Action> {
+        let (id, revision) = key;
+        let mut actions = vec![
+            Action::Answer {
+                id: request,
+                result: Ok(Value::Null),
+            },
+            Action::Resolve {
+                id,
+                revision,
+                outcome,
+            },
+        ];
+        actions.extend(self.forget(id));
+        actions
+    }
+
+    /// Whether a decision waits for a disk.
+    pub fn is_deciding(&self) -> bool {
+        self.pending
+            .iter()
+            .any(|pending| pending.deciding.is_some())
+    }
+
+    pub(super) fn start_read(&mut self, id: DiffId, then: Then, now: Instant) -> Option<Action> {
+        let mut pending = self.pending.iter_mut();
+        let pending = pending.find(|pending| pending.diff.id == id)?;
+        let path = pending.path.clone()?;
+        let is_decision = !matches!(then, Then::Close(_));
+        let proposed = Arc::clone(&pending.diff.proposed);
+        let reads = &mut self.reads;
+        let (number, job) = reads.start(pending.key(), proposed, path, then, now);
+        if is_decision {
+            pending.deciding = Some(number);
+        }
+        Some(Action::Disk(job))
+    }
+
+    /// A proposal was read; nothing came if that took too long.
+    pub(super) fn read(
+        &mut self,
+        number: u64,
+        saved: Option<Result<Option<Vec<u8>>, String>>,
+    ) -> Vec<Action> {
+        let Some(read) = self.reads.finish(number) else {
+            return Vec::new();
+        };
+        let text = match saved {
+            Some(saved) => read.text(saved),
+            None => Err(read.silent()),
+        };
+        if let Some(pending) = self.current(read.key) {
+            pending.deciding = None;
+        }
+        match (read.then, text) {
+            (Then::Accept(request), Ok(text)) => {
+                self.decide(request, read.key, Outcome::accepted(text))
+            }
+            (Then::Accept(request), Err(why)) => vec![refuse(request, why)],
+            (Then::Settle(closed), Ok(text)) => {
+                let actions = self.forget(read.key.0);
+                closed.done(text);
+                actions
+            }
+            (Then::Close(closed), Ok(text)) => {
+                closed.done(text);
+                Vec::new()
+            }
+            (Then::Settle(closed) | Then::Close(closed), Err(why)) => {
+                closed.failed(why);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The proposal that the arguments of a command name.
+    fn meant(&self, arguments: &[Value]) -> Result<&Pending, ResponseError> {
+        let failed = |text: String| message::error(ErrorCode::RequestFailed, text);
+        let number = |value: &Value| value.as_u64();
+        let (id, revision) = match arguments {
+            [] => {
+                let last = self.pending.iter().max_by_key(|pending| pending.focused);
+                let last = last.ok_or_else(|| failed("no change is pending".to_owned()))?;
+                let is_new = last
+                    .interrupts
+                    .is_some_and(|at| at.elapsed() < REVIEW_DELAY);
+                return decidable(last, is_new);
+            }
+            [id] => (number(id), None),
+            [id, revision, ..] => (number(id), Some(number(revision))),
+        };
+        let (Some(id), false) = (id, revision == Some(None)) else {
+            let text = "arguments: not the numbers of a diff and its revision";
+            return Err(message::error(ErrorCode::InvalidParams, text));
+        };
+        let found = self.pending.iter().find(|pending| pending.diff.id.0 == id);
+        let pending = found.ok_or_else(|| failed(format!("no diff {id} is pending")))?;
+        let is_current = |revision| Some(u64::from(pending.diff.revision)) == revision;
+        if revision.is_some_and(|revision| !is_current(revision)) {
+            let (agent, name) = (pending.diff.agent.display_name(), pending.name());
+            let text = format!("{agent} has proposed a newer change to {name}");
+            return Err(failed(text));
+        }
+        decidable(pending, false)
+    }
+}
+
+/// A proposal, if it can be decided now.
+fn decidable(pending: &Pending, is_new: bool) -> Result<&Pending, ResponseError> {
+    let (agent, name) = (pending.diff.agent.display_name(), pending.name());
+    let why = if is_new || pending.path.is_none() {
+        format!("{agent}'s change to {name} has just arrived: look at it first")
+    } else if pending.deciding.is_some() {
+        format!("{agent}'s change to {name} is being decided")
+    } else {
+        return Ok(pending);
+    };
+    Err(message::error(ErrorCode::RequestFailed, why))
+}
+
+pub(super) fn refuse(id: RequestId, why: String) -> Action {
+    let result = Err(message::error(ErrorCode::RequestFailed, why));
+    Action::Answer { id, result }
+}
