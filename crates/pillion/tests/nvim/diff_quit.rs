@@ -36,7 +36,7 @@ each_neovim! {
         review.propose(PROPOSED);
         review.type_until("Gomine<Esc>", "vim.bo.modified");
         for keys in [":q<CR>", "<C-w>q", ":silent q<CR>", "<C-q>"] {
-            review.is_told(keys, "you edited this proposal: :w accepts it with your edits, :q! rejects it");
+            review.is_told(keys, "you edited this proposal: :w accepts it, :q! rejects it");
             let state: Value = review.world.nvim.lua("return { vim.bo.modified, vim.bo.bufhidden, vim.fn.line('$') }", json!([]));
             assert_eq!(state, json!([true, "hide", 8]), "after {keys}");
         }

@@ -249,7 +249,7 @@ end
 function M.announce_anew(diff, is_over_edits)
   local hint = is_over_edits and "; u restores your edits" or ""
   local name = vim.fn.fnamemodify(M.path(diff), ":t")
-  notify.unasked("info", ("%s has a newer proposal: %s%s"):format(diff.agent, name, hint))
+  notify.unasked("info", ("%s revised %s%s"):format(diff.agent, name, hint))
 end
 
 --- Says that there is a diff where the person does not look. One line: a longer one would ask for Enter.

@@ -43,7 +43,7 @@ local function say_what_waits(pending)
         ("%s's change to %s is pending: :qa! rejects it"):format(diffs[1].agent, label.path(diffs[1]))
       )
     elseif #diffs > 1 then
-      notify.unasked("warn", ("%d diffs are pending: :PillionDiffs lists them, :qa! rejects them"):format(#diffs))
+      notify.unasked("warn", ("%d diffs pending: :PillionDiffs lists, :qa! rejects them"):format(#diffs))
     end
   end)
 end
@@ -73,7 +73,7 @@ local function refuse(diff)
       vim.bo[diff.right].bufhidden = "hide"
       -- Who quits Neovim is told what waits.
       if not is_all then
-        notify.unasked("warn", "you edited this proposal: :w accepts it with your edits, :q! rejects it")
+        notify.unasked("warn", "you edited this proposal: :w accepts it, :q! rejects it")
       end
     end
   end)
