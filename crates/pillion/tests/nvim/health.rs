@@ -53,7 +53,7 @@ each_neovim! {
         let text = report(&nvim);
         assert_line(&text, "ERROR", "pillion was not found");
         assert_line(&text, "Install it", "cargo install --path crates/pillion");
-        assert_line(&text, "WARN", "it does not run");
+        assert_line(&text, "WARN", "it is not running");
     }
 }
 
@@ -73,7 +73,7 @@ each_neovim! {
             .headless();
         nvim.wait_until("its end", "require('pillion.client').last_end ~= nil");
         let text = report(&nvim);
-        assert_line(&text, "WARN", "the program is 0.0.9, the plugin is");
+        assert_line(&text, "WARN", "the program is version 0.0.9, the plugin is");
         assert_line(&text, "To update the plugin without a plugin manager", "pillion install nvim");
         assert_line(&text, "ERROR", "it does not support `lsp`: error: unrecognized subcommand 'lsp'");
         assert_line(&text, "ERROR", "it ended (exit code 2): error: unrecognized subcommand 'lsp'");

@@ -157,7 +157,7 @@ each_neovim! {
         wait_said(&world.nvim, "pillion exited (signal 9). Hint: :Pillion start");
         world.nvim.command("next | first");
         settle(&world.nvim);
-        assert_eq!(said(&world.nvim, "ended"), 1, "{}", world.nvim.messages());
+        assert_eq!(said(&world.nvim, "exited"), 1, "{}", world.nvim.messages());
         assert!(!world.nvim.lua::<bool>("return require('pillion.client').is_running()", json!([])));
         drop(agent);
         world.nvim.command("Pillion start");

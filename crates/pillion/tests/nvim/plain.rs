@@ -1,10 +1,11 @@
 //! Neovim without the plugin: its own language-server client, set up as `docs/editors.md` says.
 
-use std::fs;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use pillion_agent::Update;
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, TestAgent};
+use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, SOON, TestAgent};
 use serde_json::json;
 
 use crate::world;
@@ -163,9 +164,17 @@ each_neovim! {
         world.nvim.command(&format!("bwipeout! {buffer}"));
         assert_eq!(world.outcome(), None);
         let proposals = world.home.runtime().join("pillion/proposals");
-        let left = fs::read_dir(proposals).expect("it is there").flatten();
-        let left = left.flat_map(|process| fs::read_dir(process.path()).expect("it is there"));
-        assert_eq!(left.count(), 0);
+        // The thread that owns the files removes it a moment after the outcome.
+        let started = Instant::now();
+        loop {
+            let left = fs::read_dir(&proposals).expect("it is there").flatten();
+            let left = left.flat_map(|process| fs::read_dir(process.path()).expect("it is there"));
+            if left.count() == 0 {
+                break;
+            }
+            assert!(started.elapsed() < SOON, "the proposal stays behind");
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
