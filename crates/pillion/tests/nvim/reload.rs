@@ -81,7 +81,7 @@ each_neovim! {
         }
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('first.txt changed on disk:') ~= nil",
         );
         let_it_look(&world);
         assert_eq!(told(&world, "changed on disk: :e! loads it, :w! keeps yours"), 1);
@@ -132,7 +132,7 @@ each_neovim! {
         fs::write(&other, lines("made")).unwrap();
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('other.txt changed:') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('other.txt changed on disk:') ~= nil",
         );
         wait_first_line(&world, "mine");
         assert_eq!(world.nvim.blocked_in(), None);
@@ -174,7 +174,7 @@ each_neovim! {
         fs::write(&path, lines("theirs")).unwrap();
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('first.txt changed on disk:') ~= nil",
         );
         world.nvim.command("buffer first.txt");
         wait_first_line(&world, "mine");
@@ -271,8 +271,8 @@ each_neovim! {
         world.nvim.pane().type_text("\u{1b}[I");
         world.nvim.wait_until(
             "both messages",
-            "vim.api.nvim_exec('messages', true):find('first.txt changed:') ~= nil \
-             and vim.api.nvim_exec('messages', true):find('new.txt changed:') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('first.txt changed on disk:') ~= nil \
+             and vim.api.nvim_exec('messages', true):find('new.txt changed on disk:') ~= nil",
         );
         assert_eq!(world.nvim.blocked_in(), None);
         world.nvim.input("itype on<Esc>");
@@ -313,7 +313,7 @@ each_neovim! {
         fs::write(&new, lines("theirs")).unwrap();
         world.nvim.wait_until(
             "the message",
-            "vim.api.nvim_exec('messages', true):find('new.txt changed:') ~= nil",
+            "vim.api.nvim_exec('messages', true):find('new.txt changed on disk:') ~= nil",
         );
         world.nvim.input("typed on");
         assert_eq!(gemini.typed("typed on"), "typed on");
