@@ -209,7 +209,9 @@ impl Shared {
     pub fn settle(&self, file: &str, accept: bool) {
         let name = if accept { "accepted" } else { "rejected" };
         let breaks = |rule: &str| self.breaks(&rule.replace("NAME", name));
-        let view = self.state().views.remove(file).expect("the view is open");
+        let view = self.state().views.remove(file);
+        // An editor that accepts by itself may come after the agent, which closed the view.
+        let Some(view) = view else { return };
         let path = match () {
             () if breaks("C5.8-NAME") => file.replace("//./", "/"),
             () if breaks("C5.8-NAME/uri") => file.split('#').next().unwrap().to_owned(),
