@@ -214,7 +214,7 @@ fn who_is_interrupted_again_does_not_wait_for_a_companion_that_hangs() {
     assert_eq!(status.code(), Some(130));
     let mut told = String::new();
     child.stderr.unwrap().read_to_string(&mut told).unwrap();
-    assert!(told.contains("a view may be open still"), "{told}");
+    assert!(told.contains("a view may still be open"), "{told}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn neovims_plugin_comes_and_goes_and_nothing_else_changes() {
     let sandbox = Sandbox::new();
     let before = tree(&sandbox.home);
     let dry = sandbox.run(["install", "nvim", "--dry-run"]).expect(0);
-    assert!(dry.stdout.contains("would put "), "{}", dry.stdout);
+    assert!(dry.stdout.contains("would write "), "{}", dry.stdout);
     let dry = sandbox
         .run(["install", "nvim", "--dry-run", "--json"])
         .expect(0);
@@ -67,7 +67,7 @@ fn neovims_plugin_comes_and_goes_and_nothing_else_changes() {
     let done = sandbox.run(["install", "neovim"]).expect(0);
     let target = sandbox.target();
     assert!(
-        done.stdout.contains(&format!("into {}", target.display())),
+        done.stdout.contains(&format!("in {}", target.display())),
         "{}",
         done.stdout
     );
@@ -95,7 +95,7 @@ fn neovims_plugin_comes_and_goes_and_nothing_else_changes() {
     assert_eq!(tree(&sandbox.home), before);
     sandbox
         .run(["uninstall", "nvim"])
-        .expect_error(1, "there is no ", "plugin manager");
+        .expect_error(1, "does not exist", "plugin manager");
 }
 
 #[test]
@@ -179,7 +179,8 @@ fn what_is_not_ours_is_left_alone_unless_asked_and_then_moved_aside() {
         ("a link to ", &|| symlink(&elsewhere, &target).unwrap()),
         ("a file", &|| fs::write(&target, "x").unwrap()),
         ("a folder that Pillion did not install", &|| {
-            fs::create_dir(&target).unwrap()
+            fs::create_dir(&target).unwrap();
+            fs::write(target.join("mine"), "x").unwrap();
         }),
     ];
     for (number, (what, make)) in make.into_iter().enumerate() {
@@ -320,7 +321,7 @@ fn a_file_where_a_folder_belongs_is_named() {
     let ran = sandbox.run(["install", "nvim"]);
     ran.expect_error(1, "nvim/site/pack: Not a directory", "run it again");
     let ran = sandbox.run(["uninstall", "nvim"]);
-    ran.expect_error(1, "there is no ", "plugin manager");
+    ran.expect_error(1, "does not exist", "plugin manager");
 }
 
 #[test]
@@ -336,7 +337,7 @@ fn a_damaged_marker_is_named_and_a_repository_is_not_listed_whole() {
         .run(["install", "nvim"])
         .expect_error(1, "(added), and 2 more", "--force");
     fs::write(sandbox.target().join(".pillion-installed.json"), "{").unwrap();
-    let damaged = ".pillion-installed.json is damaged";
+    let damaged = "is a folder with a damaged .pillion-installed.json";
     sandbox
         .run(["install", "nvim"])
         .expect_error(1, damaged, "--force");

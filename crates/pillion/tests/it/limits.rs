@@ -99,6 +99,7 @@ fn a_body_in_tiny_pieces_takes_no_more_memory_than_its_bytes() {
     let token = serve.token();
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\
+         Accept: application/json, text/event-stream\r\n\
          Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n",
         serve.port(),
         token.expose()

@@ -150,7 +150,11 @@ fn what_cannot_be_proposed_is_told() {
         "longer than",
     );
     let too_long = vec![b'x'; 64 * 1024 * 1024 + 1];
-    refused(&["new.txt"], &too_long, "longer than 67108864 bytes");
+    refused(
+        &["new.txt"],
+        &too_long,
+        "longer than the limit of 67108864 bytes",
+    );
     sandbox
         .run(["diff", "new.txt", "--timeout", "soon"])
         .expect(2);

@@ -228,7 +228,7 @@ fn a_lock_file_is_no_temporary_file() {
     let told = world.doctor(QWEN);
     told.expect_first(
         "companion-not-taken",
-        "Qwen Code 0.10.1 does not take Pillion",
+        "Qwen Code 0.10.1 does not accept Pillion",
     );
     told.expect_gone("tmpdir-differs");
 }

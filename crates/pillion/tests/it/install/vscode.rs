@@ -182,7 +182,7 @@ fn an_extension_that_is_not_there_is_not_uninstalled() {
     assert!(ran.stdout.contains(note), "{}", ran.stdout);
     assert_eq!(sandbox.given("code"), ["--uninstall-extension", QWEN]);
     let ran = sandbox.with_editors(&["uninstall", "vscode"]);
-    ran.expect_error(1, "VS Code has no extension of an agent", "--list");
+    ran.expect_error(1, "VS Code has no agent's extension installed", "--list");
 }
 
 #[test]
