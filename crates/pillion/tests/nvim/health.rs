@@ -76,7 +76,7 @@ each_neovim! {
         assert_line(&text, "WARN", "the program is version 0.0.9, the plugin is");
         assert_line(&text, "To update the plugin without a plugin manager", "pillion install nvim");
         assert_line(&text, "ERROR", "it does not support `lsp`: error: unrecognized subcommand 'lsp'");
-        assert_line(&text, "ERROR", "it ended (exit code 2): error: unrecognized subcommand 'lsp'");
+        assert_line(&text, "ERROR", "it exited (exit code 2): error: unrecognized subcommand 'lsp'");
         assert_line(&text, "WARN", "unknown option nonsense");
         assert_line(&text, "set:", "log_level = \"info\"");
     }
