@@ -74,7 +74,8 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
         return Finding::problem(Id::OtherProcess, what, why).fix(wire(facts, port));
     }
     let reason = match (verdicts.next(), refusal) {
-        (Some(verdict), _) if !is_chosen => verdict.to_string(),
+        (Some(Verdict::SecondChoice(why)), _) if !is_chosen => why.to_string(),
+        (Some(verdict), _) if !is_chosen => format!("its discovery file {verdict}"),
         (_, Some(refusal)) => refusal.to_string(),
         _ => "it looks elsewhere".to_owned(),
     };
