@@ -183,10 +183,10 @@ each_neovim! {
         let mut world = World::open(version);
         world.nvim.command("set updatetime=10");
         world.nvim.input("jl");
-        let context = world.gemini.context(|context| {
-            context.active_file().is_some_and(|file| file.cursor.is_some())
+        // A busy machine lets the cursor rest after each key.
+        world.gemini.context(|context| {
+            let cursor = context.active_file().and_then(|file| file.cursor);
+            cursor.is_some_and(|cursor| (cursor.line, cursor.character) == (2, 2))
         });
-        let cursor = context.active_file().and_then(|file| file.cursor).expect("it has one");
-        assert_eq!((cursor.line, cursor.character), (2, 2));
     }
 }
