@@ -1,25 +1,37 @@
 //! A view takes nobody away from what they are doing.
 
+use std::fs;
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
 
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 
-/// A terminal at the right that says its size at each change, with the person typing in it.
-fn type_in_terminal(review: &Review) {
+/// A terminal at the right, with the person typing in it; see [`open_terminal`].
+fn type_in_terminal(review: &Review) -> PathBuf {
     review.world.nvim.command("set columns=120 lines=40");
+    open_terminal(review, "botright vertical 40split | enew", "38 40")
+}
+
+/// A terminal of this size in the window that the commands make, with the person typing in it. Each
+/// change of its size gets a line in the file that is returned: Neovim 0.7 does not always draw what is
+/// printed while it opens a terminal.
+fn open_terminal(review: &Review, window: &str, size: &str) -> PathBuf {
+    let sizes = review.world.home.file("sizes", "");
+    let program =
+        "trap 'stty size >> \"$0\"' WINCH; stty size >> \"$0\"; while :; do sleep 0.05; done";
+    review.world.nvim.command(window);
     review.world.nvim.lua::<Value>(
-        "vim.cmd('botright vertical 40split | enew')
-         vim.fn.termopen({ 'sh', '-c', 'trap \"stty size\" WINCH; stty size; while :; do sleep 0.05; done' })
+        "vim.fn.termopen({ 'sh', '-c', ... })
          terminal = vim.api.nvim_get_current_win()",
-        json!([]),
+        json!([program, sizes]),
     );
     review.type_until("i", "vim.api.nvim_get_mode().mode == 't'");
-    review
-        .world
-        .nvim
-        .wait_until("the size", "vim.fn.getline(1) == '38 40'");
+    let reported = format!("vim.fn.readfile('{}')[1] == '{size}'", sizes.display());
+    review.world.nvim.wait_until("the size", &reported);
+    sizes
 }
 
 fn mode_and_tabs(review: &Review) -> Value {
@@ -31,7 +43,7 @@ fn mode_and_tabs(review: &Review) -> Value {
 each_neovim! {
     fn a_person_in_a_terminal_stays_in_it_and_sees_the_diff(version) {
         let mut review = Review::new(version);
-        type_in_terminal(&review);
+        let sizes = type_in_terminal(&review);
         let before = review.everything();
         review.propose(PROPOSED);
         assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
@@ -42,9 +54,8 @@ each_neovim! {
         review.world.nvim.input(":w<CR>");
         review.is_accepted(PROPOSED);
         review.world.nvim.wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
-        // A size that changed would stand there twice; the cursor goes with the output.
-        let lines = review.lines().join("\n");
-        assert_eq!(lines.matches("40").count(), 1, "{lines}");
+        // The cursor goes with the output.
+        assert_eq!(fs::read_to_string(&sizes).unwrap(), "38 40\n");
         assert_eq!(review.everything()[2], before[2]);
         assert_eq!(review.everything()[1], before[1]);
     }
@@ -203,14 +214,8 @@ each_neovim! {
     fn a_terminal_in_a_corner_keeps_its_size(version) {
         let mut review = Review::new(version);
         review.world.nvim.command("set columns=120 lines=40");
-        review.world.nvim.command("topleft 20vnew | wincmd p | belowright 10split | enew");
-        review.world.nvim.lua::<Value>(
-            "vim.fn.termopen({ 'sh', '-c', 'trap \"stty size\" WINCH; stty size; while :; do sleep 0.05; done' })
-             terminal = vim.api.nvim_get_current_win()",
-            json!([]),
-        );
-        review.type_until("i", "vim.api.nvim_get_mode().mode == 't'");
-        review.world.nvim.wait_until("the size", "vim.fn.getline(1) == '10 99'");
+        let window = "topleft 20vnew | wincmd p | belowright 10split | enew";
+        let sizes = open_terminal(&review, window, "10 99");
         let before = review.everything();
         review.propose(PROPOSED);
         assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
@@ -221,7 +226,7 @@ each_neovim! {
         assert_eq!(mode_and_tabs(&review), json!(["t", 1, "terminal", true]));
         assert_eq!(review.everything()[0], before[0]);
         review.type_until("typed", "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil");
-        assert_eq!(review.lines().join("\n").matches("99").count(), 1);
+        assert_eq!(fs::read_to_string(&sizes).unwrap(), "10 99\n");
         review.propose(PROPOSED);
         review.type_until("<C-\\><C-n>:PillionAccept<CR>", "vim.api.nvim_get_mode().mode == 't'");
         review.is_accepted(PROPOSED);
