@@ -167,7 +167,7 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         Dialect::GeminiCli => place.pick_by_process("gemini-ide-server"),
         Dialect::QwenCode if release.has(Change::LockFile) => place.pick_by_lock(),
         Dialect::QwenCode => place.pick_by_process("qwen-code-ide-server"),
-        Dialect::Script => {
+        Dialect::ClaudeCode | Dialect::OpenCode | Dialect::Script => {
             finding.refusal = Some(Refusal::NoAgent);
             return finding;
         }
@@ -288,7 +288,9 @@ impl Place<'_> {
         let name = match self.situation.release.agent {
             Dialect::GeminiCli => "GEMINI_CLI_IDE_WORKSPACE_PATH",
             Dialect::QwenCode => "QWEN_CODE_IDE_WORKSPACE_PATH",
-            Dialect::Script => return Workspace::Missing,
+            Dialect::ClaudeCode | Dialect::OpenCode | Dialect::Script => {
+                return Workspace::Missing;
+            }
         };
         // An empty one counts: it says that the editor has no folder open.
         let value = self.situation.environment.value(name);

@@ -82,7 +82,7 @@ pub fn hosts(release: Release, environment: &Environment, in_container: bool) ->
             &[Host::Loopback]
         }
         Dialect::GeminiCli | Dialect::QwenCode => &[Host::ContainerHost],
-        Dialect::Script => &[Host::Loopback],
+        Dialect::ClaudeCode | Dialect::OpenCode | Dialect::Script => &[Host::Loopback],
     }
 }
 

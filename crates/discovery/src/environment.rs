@@ -143,6 +143,14 @@ impl Environment {
         match base {
             Base::TmpDir => self.resolve(&self.tmpdir()),
             Base::QwenHome => self.qwen_home(),
+            Base::ClaudeConfig => match self.filled("CLAUDE_CONFIG_DIR") {
+                Some(folder) => self.resolve(Path::new(folder)),
+                None => self.base(Base::ClaudeHome),
+            },
+            Base::ClaudeHome => {
+                let parent = self.home().unwrap_or_else(|| self.tmpdir());
+                self.resolve(&parent.join(".claude"))
+            }
         }
     }
 

@@ -3,13 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use pillion_protocol::dialect::{Base, Place};
+use pillion_protocol::claude::LockFile;
+use pillion_protocol::dialect::{Base, Format, Place};
 use pillion_protocol::discovery::{Publisher, RootError, join_roots};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo};
 
 use crate::environment::Environment;
 use crate::liveness;
 use crate::private_file::{FileError, Folder};
+use crate::real_path::real_path;
 use crate::tokens::Tokens;
 use crate::warning::Warning;
 use pillion_system::process;
@@ -59,6 +61,7 @@ struct Shelf {
 #[derive(Debug)]
 struct Entry {
     dialect: Dialect,
+    place: Place,
     name: String,
     is_published: bool,
 }
@@ -130,7 +133,7 @@ impl Publication {
     /// Makes everything as it should be. Returns the files that had to be written.
     fn settle(&mut self) -> Vec<PathBuf> {
         self.warnings.clear();
-        let contents = Dialect::ALL.map(|dialect| (dialect, self.content(dialect)));
+        let contents = Contents::of(&self.announcement, &self.workspace_path);
         let mut written = Vec::new();
         // One dial for each port: a companion that does not answer may have all of our names.
         let mut listening = HashMap::new();
@@ -149,10 +152,9 @@ impl Publication {
             };
             let mut failure = None;
             for entry in &mut shelf.files {
-                let own = contents
-                    .iter()
-                    .find(|(dialect, _)| *dialect == entry.dialect);
-                let Some((_, content)) = own else { continue };
+                let Some(content) = contents.for_entry(entry) else {
+                    continue;
+                };
                 let settled = entry.settle(&folder, content, &self.announcement, &mut listens);
                 entry.is_published = matches!(settled, Ok(Settled::AsItWas | Settled::Written));
                 match settled {
@@ -179,7 +181,7 @@ impl Publication {
             for entry in &mut shelf.files {
                 let found = folder.read(&entry.name, MAX_FILE).ok().flatten();
                 let is_ours = found
-                    .and_then(|content| parse(&content))
+                    .and_then(|content| parse(&entry.place, &entry.name, &content))
                     .is_some_and(|file| self.announcement.wrote(&file, entry.dialect));
                 if is_ours && folder.remove(&entry.name).is_ok() {
                     removed.push(folder.path().join(&entry.name));
@@ -189,22 +191,38 @@ impl Publication {
         }
         removed
     }
+}
 
-    /// The bytes of a dialect's files (C2.4).
-    fn content(&self, dialect: Dialect) -> Vec<u8> {
-        let announcement = &self.announcement;
-        let file = DiscoveryFile {
-            port: announcement.port,
-            workspace_path: self.workspace_path.clone(),
-            auth_token: Some(announcement.tokens.get(dialect).clone()),
-            ide_info: Some(announcement.ide.clone()),
-            ppid: Some(announcement.editor_pid),
-            ide_name: Some(announcement.ide.display_name.clone()),
-            pillion: Some(Publisher {
-                pid: announcement.companion_pid,
-            }),
-        };
-        serde_json::to_vec(&file).expect("a discovery file holds strings and numbers only")
+/// The bytes of the files, by who reads them and how they are written.
+struct Contents(Vec<(Dialect, Format, Vec<u8>)>);
+
+impl Contents {
+    fn of(announcement: &Announcement, workspace_path: &str) -> Self {
+        let mut contents = Vec::new();
+        for dialect in Dialect::ALL {
+            for place in dialect.places() {
+                let is_known = |(reader, format, _): &(Dialect, Format, Vec<u8>)| {
+                    *reader == dialect && *format == place.format
+                };
+                if contents.iter().any(is_known) {
+                    continue;
+                }
+                let content = match place.format {
+                    Format::Companion => announcement.discovery_file(dialect, workspace_path),
+                    Format::Claude => announcement.lock_file(dialect),
+                };
+                contents.push((dialect, place.format, content));
+            }
+        }
+        Self(contents)
+    }
+
+    fn for_entry(&self, entry: &Entry) -> Option<&[u8]> {
+        let mut contents = self.0.iter();
+        let own = contents.find(|(dialect, format, _)| {
+            *dialect == entry.dialect && *format == entry.place.format
+        });
+        own.map(|(_, _, content)| content.as_slice())
     }
 }
 
@@ -215,6 +233,36 @@ impl Drop for Publication {
 }
 
 impl Announcement {
+    /// The bytes of a dialect's files (C2.4).
+    fn discovery_file(&self, dialect: Dialect, workspace_path: &str) -> Vec<u8> {
+        let file = DiscoveryFile {
+            port: self.port,
+            workspace_path: workspace_path.to_owned(),
+            auth_token: Some(self.tokens.get(dialect).clone()),
+            ide_info: Some(self.ide.clone()),
+            ppid: Some(self.editor_pid),
+            ide_name: Some(self.ide.display_name.clone()),
+            pillion: Some(self.publisher()),
+        };
+        serde_json::to_vec(&file).expect("a discovery file holds strings and numbers only")
+    }
+
+    /// The bytes of Claude Code's lock files: it compares resolved folders only.
+    fn lock_file(&self, dialect: Dialect) -> Vec<u8> {
+        let folders = self.roots.iter().map(|root| real_path(root)).collect();
+        let token = self.tokens.get(dialect).clone();
+        let mut file = LockFile::new(self.editor_pid, folders, &self.ide.display_name, token);
+        file.pillion = Some(self.publisher());
+        // Roots that are no Unicode were refused before.
+        serde_json::to_vec(&file).unwrap_or_default()
+    }
+
+    fn publisher(&self) -> Publisher {
+        Publisher {
+            pid: self.companion_pid,
+        }
+    }
+
     /// Whether `file` is one of ours. Nobody else knows the token.
     fn wrote(&self, file: &DiscoveryFile, dialect: Dialect) -> bool {
         let own = self.tokens.get(dialect);
@@ -269,7 +317,8 @@ impl Entry {
             if found == content && folder.is_private(&self.name) {
                 return Ok(Settled::AsItWas);
             }
-            let other = parse(&found).filter(|file| file.port != announcement.port);
+            let other = parse(&self.place, &self.name, &found);
+            let other = other.filter(|file| file.port != announcement.port);
             if other.is_some_and(|file| listens(file.port)) {
                 return Ok(Settled::LeftAlone);
             }
@@ -279,8 +328,16 @@ impl Entry {
     }
 }
 
-pub(crate) fn parse(content: &[u8]) -> Option<DiscoveryFile> {
-    serde_json::from_slice(content).ok()
+/// What a file of this name in this place says.
+pub(crate) fn parse(place: &Place, name: &str, content: &[u8]) -> Option<DiscoveryFile> {
+    match place.format {
+        Format::Companion => serde_json::from_slice(content).ok(),
+        Format::Claude => {
+            let port = place.name.port_in(name)?;
+            let file: LockFile = serde_json::from_slice(content).ok()?;
+            Some(file.into_discovery_file(port))
+        }
+    }
 }
 
 /// What a person sets to move a place elsewhere.
@@ -288,6 +345,8 @@ fn variable(base: Base) -> &'static str {
     match base {
         Base::TmpDir => "TMPDIR",
         Base::QwenHome => "QWEN_HOME",
+        Base::ClaudeConfig => "CLAUDE_CONFIG_DIR",
+        Base::ClaudeHome => "HOME",
     }
 }
 
@@ -307,6 +366,7 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
                 }
                 let entry = Entry {
                     dialect,
+                    place: *place,
                     name,
                     is_published: false,
                 };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::FileName;
+use pillion_protocol::dialect::Place;
 
 use crate::environment::Environment;
 use crate::private_file::{Folder, unfinished_writer};
@@ -23,8 +23,8 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
     let mut swept = Swept::default();
     for ((base, parts), patterns) in places(environment) {
         swept.look(&base, parts, |name, content| {
-            let fits = patterns.iter().any(|pattern| pattern.fits(name));
-            let file = fits.then(|| parse(content)).flatten()?;
+            let mut fitting = patterns.iter().filter(|place| place.name.fits(name));
+            let file = fitting.find_map(|place| parse(place, name, content))?;
             Some((file.pillion?.pid, file.port))
         });
     }
@@ -41,12 +41,12 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
 
 type Shelf = (PathBuf, &'static [&'static str]);
 
-/// Every directory once, with the names that agents look for in it.
-fn places(environment: &Environment) -> BTreeMap<Shelf, Vec<FileName>> {
-    let mut places: BTreeMap<Shelf, Vec<FileName>> = BTreeMap::new();
+/// Every directory once, with the files that agents look for in it.
+fn places(environment: &Environment) -> BTreeMap<Shelf, Vec<Place>> {
+    let mut places: BTreeMap<Shelf, Vec<Place>> = BTreeMap::new();
     for place in Dialect::ALL.into_iter().flat_map(Dialect::places) {
         let shelf = (environment.base(place.base), place.folder);
-        places.entry(shelf).or_default().push(place.name);
+        places.entry(shelf).or_default().push(*place);
     }
     places
 }

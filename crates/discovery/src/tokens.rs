@@ -18,8 +18,8 @@ impl Tokens {
     /// # Errors
     /// When the system's random source fails.
     pub fn generate() -> Result<Self, RandomError> {
-        let [gemini, qwen, script] = Dialect::ALL.map(|_| random_token());
-        Ok(Self([gemini?, qwen?, script?]))
+        let [gemini, qwen, claude, opencode, script] = Dialect::ALL.map(|_| random_token());
+        Ok(Self([gemini?, qwen?, claude?, opencode?, script?]))
     }
 
     /// Tokens of the caller's choice.
@@ -57,7 +57,9 @@ fn index(dialect: Dialect) -> usize {
     match dialect {
         Dialect::GeminiCli => 0,
         Dialect::QwenCode => 1,
-        Dialect::Script => 2,
+        Dialect::ClaudeCode => 2,
+        Dialect::OpenCode => 3,
+        Dialect::Script => 4,
     }
 }
 

@@ -94,7 +94,7 @@ impl Wiring {
         let pid = editor_pid(companion, agent).map(|pid| pid.to_string());
         let values = [
             (Some(names.port), Some(Plain(companion.port.to_string()))),
-            (Some(names.workspace), workspace.map(Plain)),
+            (names.workspace, workspace.map(Plain)),
             (names.token, token.map(Secret)),
             (names.pid, pid.map(Plain)),
         ];
@@ -128,7 +128,8 @@ impl Wiring {
             // Whether somebody listens on another host is not for us to ask.
             Some(_) if here.leads_away(names) => (here.has_host)(),
             Some(port) => {
-                let workspace = here.environment.filled(names.workspace);
+                let workspace = names.workspace;
+                let workspace = workspace.and_then(|name| here.environment.filled(name));
                 answers(port) && workspace.is_none_or(|roots| contain(roots, folder))
             }
             None => false,
@@ -142,7 +143,8 @@ impl Wiring {
 
     /// What a person should know of it who did not ask to be shown it: what else than agents reads.
     pub fn notes(&self, agent: Dialect) -> impl Iterator<Item = String> {
-        let known_editor = agent.variables().map(|names| names.known_editor.0);
+        let known_editor = agent.variables().and_then(|names| names.known_editor);
+        let known_editor = known_editor.map(|(name, _)| name);
         self.0.iter().filter_map(move |change| {
             let (name, value) = (change.name, change.value.as_ref()?.shown());
             let why = if name == Environment::TMPDIR {
@@ -166,7 +168,7 @@ impl Wiring {
         here: Surroundings<'_>,
     ) -> Option<Change> {
         let agent = release.agent;
-        let (name, value) = agent.variables()?.known_editor;
+        let (name, value) = agent.variables()?.known_editor?;
         // The agent takes the place of this process, or comes to stand beside it.
         let chain = process::chain(std::process::id());
         let takes = |terminal: &Environment| {

@@ -48,6 +48,28 @@ pub struct File {
     /// The selected text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<String>,
+    /// Where that text is. Only Claude Code and opencode are told.
+    #[serde(skip)]
+    pub selection: Option<Range>,
+}
+
+/// A place in a file: both numbers start at 0, characters are UTF-16 units, as in the Language Server
+/// Protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    /// The line, from 0.
+    pub line: u32,
+    /// The UTF-16 unit in the line, from 0.
+    pub character: u32,
+}
+
+/// A part of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Range {
+    /// Where it begins.
+    pub start: Position,
+    /// Where it ends: the first place behind it.
+    pub end: Position,
 }
 
 /// A position: both numbers start at 1 (C4.3).
@@ -68,6 +90,7 @@ impl File {
             is_active: None,
             cursor: None,
             selected_text: None,
+            selection: None,
         }
     }
 
@@ -84,10 +107,31 @@ impl File {
         self.is_active == Some(true)
     }
 
+    /// The selected text and where it is, if that is known. From the text and the cursor it cannot be
+    /// told: the cursor may be at either end.
+    pub fn selected(&self) -> Option<(&str, Range)> {
+        let text = self
+            .selected_text
+            .as_deref()
+            .filter(|text| !text.is_empty());
+        Some((text?, self.selection.unwrap_or_else(|| self.caret())))
+    }
+
+    /// The empty range where the cursor is.
+    pub fn caret(&self) -> Range {
+        let position = self.cursor.map(|cursor| Position {
+            line: cursor.line.saturating_sub(1),
+            character: cursor.character.saturating_sub(1),
+        });
+        let start = position.unwrap_or_default();
+        Range { start, end: start }
+    }
+
     fn lose_focus(&mut self) {
         self.is_active = None;
         self.cursor = None;
         self.selected_text = None;
+        self.selection = None;
     }
 }
 

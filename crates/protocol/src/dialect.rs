@@ -12,6 +12,10 @@ pub enum Dialect {
     GeminiCli,
     /// Alibaba's Qwen Code.
     QwenCode,
+    /// Anthropic's Claude Code, whose protocol is its own ([`claude`](crate::claude)).
+    ClaudeCode,
+    /// opencode, which reads Claude Code's files and presents its token.
+    OpenCode,
     /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they find
     /// a companion by its state file.
     Script,
@@ -26,6 +30,17 @@ pub struct Place {
     pub folder: &'static [&'static str],
     /// How the file is named.
     pub name: FileName,
+    /// What is in it.
+    pub format: Format,
+}
+
+/// How a discovery file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A [`DiscoveryFile`](crate::DiscoveryFile) (C2.4).
+    Companion,
+    /// A [`claude::LockFile`](crate::claude::LockFile), whose port is in its name.
+    Claude,
 }
 
 /// A directory that an agent computes for itself.
@@ -35,6 +50,10 @@ pub enum Base {
     TmpDir,
     /// `QWEN_HOME`, by default `.qwen` in the home directory.
     QwenHome,
+    /// `CLAUDE_CONFIG_DIR`, by default `.claude` in the home directory.
+    ClaudeConfig,
+    /// `.claude` in the home directory, whatever `CLAUDE_CONFIG_DIR` is.
+    ClaudeHome,
 }
 
 /// How a discovery file is named.
@@ -83,6 +102,19 @@ impl FileName {
         numbers.split(['-', '.']).next()?.parse().ok()
     }
 
+    /// The port in `name`, if it is one of these and holds nothing else.
+    pub fn port_in(self, name: &str) -> Option<u16> {
+        let number = match self {
+            Self::PortLock => name.strip_suffix(".lock")?,
+            Self::Port(prefix) => name
+                .strip_prefix(prefix)?
+                .strip_prefix('-')?
+                .strip_suffix(".json")?,
+            Self::PidPort(_) | Self::Pid(_) => return None,
+        };
+        number.parse().ok()
+    }
+
     /// Whether `name` could be one of these, whatever its numbers.
     pub fn fits(self, name: &str) -> bool {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -116,7 +148,7 @@ pub struct Variables {
     /// Where it listens. Decides between companions of one workspace (C2.7).
     pub port: &'static str,
     /// Its workspace roots, for when no discovery file is found.
-    pub workspace: &'static str,
+    pub workspace: Option<&'static str>,
     /// The token, for when no discovery file is found.
     pub token: Option<&'static str>,
     /// The process under whose id the companion is looked for, instead of an ancestor's.
@@ -125,14 +157,17 @@ pub struct Variables {
     pub same_host: &'static [&'static str],
     /// What makes every release take its terminal for one of an editor that it knows: it refuses all
     /// others if the companion's file does not tell the editor.
-    pub known_editor: (&'static str, &'static str),
+    pub known_editor: Option<(&'static str, &'static str)>,
 }
 
 impl Variables {
     /// Those that lead to one companion, all of them.
     pub fn leading(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let always = [self.port, self.workspace].into_iter();
-        always.chain(self.token).chain(self.pid)
+        let always = std::iter::once(self.port);
+        always
+            .chain(self.workspace)
+            .chain(self.token)
+            .chain(self.pid)
     }
 }
 
@@ -144,6 +179,16 @@ const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {
         base: Base::TmpDir,
         folder,
         name,
+        format: Format::Companion,
+    }
+}
+
+const fn claude_lock(base: Base) -> Place {
+    Place {
+        base,
+        folder: &["ide"],
+        name: FileName::PortLock,
+        format: Format::Claude,
     }
 }
 
@@ -158,7 +203,7 @@ const GEMINI_CLI: Row = Row {
     ],
     variables: Some(Variables {
         port: "GEMINI_CLI_IDE_SERVER_PORT",
-        workspace: "GEMINI_CLI_IDE_WORKSPACE_PATH",
+        workspace: Some("GEMINI_CLI_IDE_WORKSPACE_PATH"),
         token: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
         // Known since 0.31; the exceptions for containers since 0.27.
         pid: Some("GEMINI_CLI_IDE_PID"),
@@ -167,7 +212,7 @@ const GEMINI_CLI: Row = Row {
             "VSCODE_REMOTE_CONTAINERS_SESSION",
             "SSH_CONNECTION",
         ],
-        known_editor: ("TERM_PROGRAM", "vscode"),
+        known_editor: Some(("TERM_PROGRAM", "vscode")),
     }),
 };
 
@@ -182,6 +227,7 @@ const QWEN_CODE: Row = Row {
             base: Base::QwenHome,
             folder: &["ide"],
             name: FileName::PortLock,
+            format: Format::Companion,
         },
         // Up to 0.5.0 it looks in Gemini's folder.
         in_tmp(&["gemini", "ide"], FileName::PidPort(QWEN)),
@@ -190,13 +236,42 @@ const QWEN_CODE: Row = Row {
     ],
     variables: Some(Variables {
         port: "QWEN_CODE_IDE_SERVER_PORT",
-        workspace: "QWEN_CODE_IDE_WORKSPACE_PATH",
+        workspace: Some("QWEN_CODE_IDE_WORKSPACE_PATH"),
         token: None,
         pid: None,
         // It finds out by itself.
         same_host: &[],
-        known_editor: ("TERM_PROGRAM", "vscode"),
+        known_editor: Some(("TERM_PROGRAM", "vscode")),
     }),
+};
+
+const CLAUDE_CODE: Row = Row {
+    name: "claude",
+    display_name: "Claude Code",
+    package: Some("@anthropic-ai/claude-code"),
+    places: &[
+        claude_lock(Base::ClaudeConfig),
+        // opencode reads only this one.
+        claude_lock(Base::ClaudeHome),
+    ],
+    variables: Some(Variables {
+        port: "CLAUDE_CODE_SSE_PORT",
+        workspace: None,
+        token: None,
+        pid: None,
+        same_host: &[],
+        // It looks for no name, and asks more of a companion in a terminal of VS Code.
+        known_editor: None,
+    }),
+};
+
+const OPEN_CODE: Row = Row {
+    name: "opencode",
+    display_name: "opencode",
+    package: Some("opencode-ai"),
+    // Claude Code's.
+    places: &[],
+    variables: None,
 };
 
 const SCRIPT: Row = Row {
@@ -209,7 +284,13 @@ const SCRIPT: Row = Row {
 
 impl Dialect {
     /// Every dialect, in the order in which people are shown them.
-    pub const ALL: [Self; 3] = [Self::GeminiCli, Self::QwenCode, Self::Script];
+    pub const ALL: [Self; 5] = [
+        Self::GeminiCli,
+        Self::QwenCode,
+        Self::ClaudeCode,
+        Self::OpenCode,
+        Self::Script,
+    ];
 
     /// The agents: programs of others, that find companions by discovery files.
     pub const AGENTS: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
@@ -218,6 +299,8 @@ impl Dialect {
         match self {
             Self::GeminiCli => &GEMINI_CLI,
             Self::QwenCode => &QWEN_CODE,
+            Self::ClaudeCode => &CLAUDE_CODE,
+            Self::OpenCode => &OPEN_CODE,
             Self::Script => &SCRIPT,
         }
     }
@@ -241,7 +324,7 @@ impl Dialect {
     pub fn ignores_empty_text(self) -> bool {
         match self {
             Self::GeminiCli | Self::QwenCode => true,
-            Self::Script => false,
+            Self::ClaudeCode | Self::OpenCode | Self::Script => false,
         }
     }
 
@@ -266,10 +349,11 @@ impl Dialect {
         let Some(names) = &self.row().variables else {
             return Vec::new();
         };
-        vec![
-            (names.port, port.to_string()),
-            (names.workspace, workspace_path.to_owned()),
-        ]
+        let workspace = names
+            .workspace
+            .map(|name| (name, workspace_path.to_owned()));
+        let port = (names.port, port.to_string());
+        std::iter::once(port).chain(workspace).collect()
     }
 }
 
@@ -291,6 +375,8 @@ mod tests {
                 let mut path = match place.base {
                     Base::TmpDir => "tmpdir".to_owned(),
                     Base::QwenHome => "~/.qwen".to_owned(),
+                    Base::ClaudeConfig => "$CLAUDE_CONFIG_DIR".to_owned(),
+                    Base::ClaudeHome => "~/.claude".to_owned(),
                 };
                 for part in place.folder {
                     path = format!("{path}/{part}");
@@ -319,6 +405,15 @@ mod tests {
                 "tmpdir/qwen-code-ide-server-4242.json",
             ]
         );
+    }
+
+    #[test]
+    fn claude_codes_lock_files_are_where_it_and_opencode_look() {
+        let expected = [
+            "$CLAUDE_CONFIG_DIR/ide/4242.lock",
+            "~/.claude/ide/4242.lock",
+        ];
+        assert_eq!(names(Dialect::ClaudeCode), expected);
     }
 
     #[test]

@@ -55,10 +55,20 @@ pub enum ArgumentError {
         found: &'static str,
     },
     /// The content is longer than [`MAX_CONTENT`].
-    #[error("openDiff: newContent has {size} bytes; at most {MAX_CONTENT} can be shown")]
+    #[error("openDiff: {field} has {size} bytes; at most {MAX_CONTENT} can be shown")]
     TooLong {
+        /// The field.
+        field: &'static str,
         /// Its length in bytes.
         size: usize,
+    },
+    /// Claude Code names two files.
+    #[error("openDiff: old_file_path {old:?} and new_file_path {new:?} differ")]
+    PathsDiffer {
+        /// The file as it is.
+        old: String,
+        /// The file as it is to be.
+        new: String,
     },
 }
 
@@ -72,7 +82,8 @@ impl OpenDiff {
         let new_content = take_string(&mut arguments, OPEN_DIFF, "newContent")?;
         let size = new_content.len();
         if size > MAX_CONTENT {
-            return Err(ArgumentError::TooLong { size });
+            let field = "newContent";
+            return Err(ArgumentError::TooLong { field, size });
         }
         Ok(Self {
             file_path,
@@ -92,7 +103,7 @@ impl CloseDiff {
     }
 }
 
-fn take_string(
+pub(crate) fn take_string(
     arguments: &mut Map<String, Value>,
     tool: &'static str,
     field: &'static str,

@@ -8,10 +8,14 @@
 //! - [`token`]: secrets that never show in a log (C3).
 //! - [`context`]: what the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
+//! - [`claude`]: Claude Code's protocol, which is another one.
+//! - [`diagnostics`]: the problems that an editor shows.
 //! - [`json`]: JSON of others, in bounded memory.
 //! - [`surrogates`]: JSON of programs that count in UTF-16.
 
+pub mod claude;
 pub mod context;
+pub mod diagnostics;
 pub mod dialect;
 pub mod diff;
 pub mod discovery;
@@ -19,7 +23,8 @@ pub mod json;
 pub mod surrogates;
 pub mod token;
 
-pub use context::{Cursor, File, IdeContext, WorkspaceState};
+pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
+pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
 pub use dialect::Dialect;
 pub use diff::{CloseDiff, OpenDiff, Outcome};
 pub use discovery::{DiscoveryFile, IdeInfo};

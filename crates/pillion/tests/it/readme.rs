@@ -136,6 +136,8 @@ fn the_page_about_agents_names_every_place() {
         let mut path = match place.base {
             Base::TmpDir => "TMPDIR".to_owned(),
             Base::QwenHome => "QWEN_HOME".to_owned(),
+            Base::ClaudeConfig => "CLAUDE_CONFIG_DIR".to_owned(),
+            Base::ClaudeHome => "~/.claude".to_owned(),
         };
         for part in place.folder {
             path = format!("{path}/{part}");

@@ -201,6 +201,7 @@ mod tests {
                 is_active: active.then_some(true),
                 cursor: cursor.map(|(line, character)| Cursor { line, character }),
                 selected_text,
+                selection: None,
             })
     }
 

@@ -1,0 +1,27 @@
+//! Claude Code's own companion protocol: MCP over a WebSocket, found by a lock file. Learnt by watching
+//! the program; it has no published text.
+//!
+//! - [`lock_file`]: how the agent learns port, workspace and token.
+//! - [`tools`]: what it calls, and the words of the answers.
+//! - [`notifications`]: what the editor has to tell.
+
+pub mod lock_file;
+pub mod notifications;
+pub mod tools;
+
+pub use lock_file::LockFile;
+pub use notifications::{at_mentioned, selection_changed};
+pub use tools::{CloseTab, GetDiagnostics, OpenDiff};
+
+/// The request header in which the agent presents its token, which is bare there.
+pub const AUTHORIZATION_HEADER: &str = "x-claude-code-ide-authorization";
+
+/// The WebSocket subprotocol that Claude Code offers, and without whose name in the answer it hangs up.
+/// opencode offers none.
+pub const SUBPROTOCOL: &str = "mcp";
+
+/// The path of the WebSocket.
+pub const WEBSOCKET_PATH: &str = "/";
+
+/// What a client of this protocol calls itself if it is opencode.
+pub const OPENCODE_CLIENT: &str = "opencode";

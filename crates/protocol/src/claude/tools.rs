@@ -1,0 +1,183 @@
+//! The calls of the agent: their arguments, and the words of the answers.
+
+use serde_json::{Map, Value, json};
+
+use crate::diff::{ArgumentError, MAX_CONTENT, OPEN_DIFF, take_string};
+
+/// Takes the view of one proposal away, by its tab's name.
+pub const CLOSE_TAB: &str = "close_tab";
+/// Takes the views of this connection's proposals away: "all" means no others. The agent calls it at
+/// the start of each turn.
+pub const CLOSE_ALL_DIFF_TABS: &str = "closeAllDiffTabs";
+/// Asks for the problems that the editor knows of.
+pub const GET_DIAGNOSTICS: &str = "getDiagnostics";
+
+/// The first block of an acceptance; the second is the whole final text.
+pub const FILE_SAVED: &str = "FILE_SAVED";
+/// The block of a rejection.
+pub const DIFF_REJECTED: &str = "DIFF_REJECTED";
+/// The block that answers [`CLOSE_TAB`]. As an answer to `openDiff` it would accept the proposal.
+pub const TAB_CLOSED: &str = "TAB_CLOSED";
+
+/// The arguments of `openDiff`, which is answered when the person has decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenDiff {
+    /// The file that the agent wants to change.
+    pub path: String,
+    /// The whole text that it wants the file to have.
+    pub contents: String,
+    /// What names the proposal from now on.
+    pub tab_name: String,
+}
+
+/// The arguments of [`CLOSE_TAB`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CloseTab {
+    /// As in the [`OpenDiff`] before.
+    pub tab_name: String,
+}
+
+/// The arguments of [`GET_DIAGNOSTICS`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GetDiagnostics {
+    /// The file that is asked about; all of them if there is none.
+    pub uri: Option<String>,
+}
+
+impl OpenDiff {
+    /// Reads the arguments of a call. Fields that are not known are ignored.
+    ///
+    /// # Errors
+    /// Names the first field that is missing, has another type or is too long, or says that the two
+    /// paths differ: moving a file cannot be reviewed.
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
+        let old = take_string(&mut arguments, OPEN_DIFF, "old_file_path")?;
+        let path = take_string(&mut arguments, OPEN_DIFF, "new_file_path")?;
+        let contents = take_string(&mut arguments, OPEN_DIFF, "new_file_contents")?;
+        let tab_name = take_string(&mut arguments, OPEN_DIFF, "tab_name")?;
+        if old != path {
+            return Err(ArgumentError::PathsDiffer { old, new: path });
+        }
+        let size = contents.len();
+        if size > MAX_CONTENT {
+            let field = "new_file_contents";
+            return Err(ArgumentError::TooLong { field, size });
+        }
+        Ok(Self {
+            path,
+            contents,
+            tab_name,
+        })
+    }
+}
+
+impl CloseTab {
+    /// Reads the arguments of a call.
+    ///
+    /// # Errors
+    /// As [`OpenDiff::from_arguments`].
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, ArgumentError> {
+        let tab_name = take_string(&mut arguments, CLOSE_TAB, "tab_name")?;
+        Ok(Self { tab_name })
+    }
+}
+
+impl GetDiagnostics {
+    /// Reads the arguments of a call. A `uri` that is no string counts as none.
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
+        let uri = take_string(&mut arguments, GET_DIAGNOSTICS, "uri").ok();
+        Self { uri }
+    }
+}
+
+/// The tools as `tools/list` shows them: name, description, and the schema of the arguments.
+pub fn listed() -> [(&'static str, &'static str, Value); 4] {
+    let string = json!({"type": "string"});
+    let schema = |names: &[&str]| {
+        let properties = names
+            .iter()
+            .map(|name| ((*name).to_owned(), string.clone()));
+        let properties: Map<_, _> = properties.collect();
+        json!({"type": "object", "properties": properties, "required": names})
+    };
+    let open = [
+        "old_file_path",
+        "new_file_path",
+        "new_file_contents",
+        "tab_name",
+    ];
+    let mut diagnostics = schema(&["uri"]);
+    diagnostics["required"] = json!([]);
+    [
+        (
+            OPEN_DIFF,
+            "Shows the user proposed new content for a file, to edit, accept or reject. Answers when the user has decided.",
+            schema(&open),
+        ),
+        (
+            CLOSE_TAB,
+            "Closes the view that openDiff opened under this name.",
+            schema(&["tab_name"]),
+        ),
+        (
+            CLOSE_ALL_DIFF_TABS,
+            "Closes all views that openDiff opened on this connection.",
+            schema(&[]),
+        ),
+        (
+            GET_DIAGNOSTICS,
+            "The errors and warnings that the editor shows, of one file or of all.",
+            diagnostics,
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(change: impl FnOnce(&mut Map<String, Value>)) -> Result<OpenDiff, String> {
+        let arguments = json!({
+            "old_file_path": "/a", "new_file_path": "/a", "new_file_contents": "x", "tab_name": "t", "more": 1
+        });
+        let mut arguments: Map<_, _> = serde_json::from_value(arguments).unwrap();
+        change(&mut arguments);
+        OpenDiff::from_arguments(arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn wrong_arguments_name_the_field() {
+        assert_eq!(open(|_| {}).unwrap().tab_name, "t");
+        for field in [
+            "old_file_path",
+            "new_file_path",
+            "new_file_contents",
+            "tab_name",
+        ] {
+            let error = open(|it| drop(it.remove(field))).unwrap_err();
+            assert_eq!(error, format!("openDiff: {field} is missing"));
+            let error = open(|it| it[field] = json!(1)).unwrap_err();
+            assert_eq!(
+                error,
+                format!("openDiff: {field} is a number, not a string")
+            );
+        }
+        let error = open(|it| it["new_file_path"] = json!("/b")).unwrap_err();
+        assert!(
+            error.contains("\"/a\"") && error.contains("\"/b\""),
+            "{error}"
+        );
+        let long = "x".repeat(MAX_CONTENT + 1);
+        let error = open(|it| it["new_file_contents"] = json!(long)).unwrap_err();
+        assert!(
+            error.contains("new_file_contents has 67108865 bytes"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn schemas_require_what_parsing_requires() {
+        let required = listed().map(|(_, _, schema)| schema["required"].as_array().unwrap().len());
+        assert_eq!(required, [4, 1, 0, 0]);
+    }
+}

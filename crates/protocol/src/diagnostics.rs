@@ -1,0 +1,45 @@
+//! Problems that an editor shows, as Claude Code reads them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::context::Range;
+
+/// The problems of one file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileDiagnostics {
+    /// `file://` and the path, as it was asked for.
+    pub uri: String,
+    /// Its problems.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// What is wrong, for people.
+    pub message: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it is.
+    pub range: Range,
+    /// The tool that found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// That tool's name for it: a string or a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Value>,
+}
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Severity {
+    /// An error.
+    Error,
+    /// A warning.
+    Warning,
+    /// An information.
+    Info,
+    /// A hint.
+    Hint,
+}
