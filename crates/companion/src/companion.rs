@@ -9,12 +9,12 @@ use std::{io, iter, thread};
 use pillion_discovery::tokens::{RandomError, random_token};
 use pillion_discovery::{Environment, Tokens};
 use pillion_protocol::discovery::RootError;
-use pillion_protocol::{File, IdeInfo, Outcome, Token};
+use pillion_protocol::{Dialect, File, IdeInfo, Outcome, Token};
 use pillion_system::Signals;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::editor::{DiffId, Editor};
+use crate::editor::{DiffId, Editor, Reply};
 use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events};
 use crate::lost::Losses;
@@ -158,6 +158,12 @@ impl Handle {
     /// One file got the focus, or was saved.
     pub fn focus(&self, file: File) {
         self.send(Event::FileFocused(file));
+    }
+
+    /// The person points agents to a file, or to its lines from the first to the last, from 0. `told`
+    /// gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
+    pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, told: Reply<Option<Dialect>>) {
+        self.send(Event::Mentioned { path, lines, told });
     }
 
     /// The reviewer decided about a diff, as it was shown with this revision.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_protocol::{Dialect, IdeContext};
+use pillion_protocol::{Dialect, FileDiagnostics, IdeContext};
 
 use crate::lost::LostOutcome;
 use crate::original::Original;
@@ -38,6 +38,8 @@ pub struct Diff {
     pub original: Original,
     /// The whole proposed text.
     pub proposed: Arc<str>,
+    /// What the person should know about what the agent will write, each a sentence.
+    pub notes: Vec<String>,
 }
 
 /// Why a view goes away although nobody judged it there.
@@ -68,6 +70,13 @@ pub trait Editor: Send + 'static {
     /// Takes the view away without stealing the focus, and answers with the text as it stood
     /// there, edits included (C5.5). No outcome of this diff is heard afterwards (C5.10).
     fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>);
+
+    /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
+    /// half a second it is answered that there are none.
+    fn diagnostics(&mut self, uri: Option<String>, found: Reply<Vec<FileDiagnostics>>) {
+        let _ = uri;
+        found.done(Vec::new());
+    }
 
     /// Whether proposals are compared with the file. If not, [`Diff::original`] is always empty.
     fn compares(&self) -> bool {

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use pillion_protocol::{File, Outcome};
+use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::{CompanionStatus, DiffError, DiffRef};
 use crate::diffs::{Answer, HandedOut, PendingDiff, SettleRequest, Verdict};
-use crate::editor::DiffId;
+use crate::editor::{DiffId, Reply};
 use crate::sessions::SessionId;
 use crate::target::Target;
 
@@ -67,6 +67,12 @@ pub(crate) enum Event {
     },
     /// One file was focused.
     FileFocused(File),
+    /// The person points agents to a file, or to some of its lines.
+    Mentioned {
+        path: PathBuf,
+        lines: Option<(u32, u32)>,
+        told: Reply<Option<Dialect>>,
+    },
     /// The editor's workspace roots changed.
     RootsChanged(Vec<PathBuf>),
     /// The discovery files were written, or put back; this could not be served.

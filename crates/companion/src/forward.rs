@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use pillion_protocol::FileDiagnostics;
+
 use crate::editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};
 use crate::lost::LostOutcome;
 
@@ -13,6 +15,8 @@ pub enum EditorEvent {
     Open(Diff, Reply<()>),
     /// [`Editor::close_diff`].
     Close(DiffId, CloseReason, Reply<String>),
+    /// [`Editor::diagnostics`].
+    Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
     /// [`Editor::status_changed`].
     Status(Status),
     /// [`Editor::outcome_lost`]. May come after [`EditorEvent::Stopped`].
@@ -51,6 +55,10 @@ impl Editor for Forward {
 
     fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
         (self.send)(EditorEvent::Close(id, reason, closed));
+    }
+
+    fn diagnostics(&mut self, uri: Option<String>, found: Reply<Vec<FileDiagnostics>>) {
+        (self.send)(EditorEvent::Diagnostics(uri, found));
     }
 
     fn status_changed(&mut self, status: Status) {

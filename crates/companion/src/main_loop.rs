@@ -150,6 +150,7 @@ impl MainLoop {
                 self.context.report(files, is_trusted, now);
             }
             Event::FileFocused(file) => self.context.focus(file, now),
+            Event::Mentioned { told, .. } => told.done(None),
             Event::RootsChanged(roots) => self.presence.set_roots(roots),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {

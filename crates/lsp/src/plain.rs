@@ -284,6 +284,10 @@ impl ClientProfile for Plain {
             EditorEvent::Close(id, reason, closed) => {
                 self.proposals.close(id, reason, closed, Instant::now())
             }
+            EditorEvent::Diagnostics(_, found) => {
+                found.done(Vec::new());
+                Vec::new()
+            }
             EditorEvent::Status(status) => self.warn(status.warnings),
             EditorEvent::Lost(_) | EditorEvent::Stopped => Vec::new(),
         }

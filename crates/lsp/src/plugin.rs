@@ -143,6 +143,10 @@ impl ClientProfile for Plugin {
         let message = match event {
             EditorEvent::Open(diff, shown) => Some(self.diffs.open(diff, shown)),
             EditorEvent::Close(id, reason, closed) => self.diffs.close(id, reason, closed),
+            EditorEvent::Diagnostics(_, found) => {
+                found.done(Vec::new());
+                None
+            }
             EditorEvent::Status(status) => {
                 self.status = status;
                 None

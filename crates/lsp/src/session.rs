@@ -161,10 +161,16 @@ impl Session {
     /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
     /// proposal matters, and nothing if it is closed; and of all that is told the last.
     fn hold(&mut self, event: EditorEvent) {
+        if let EditorEvent::Diagnostics(_, found) = event {
+            return found.done(Vec::new());
+        }
         let diff = |event: &EditorEvent| match event {
             EditorEvent::Open(diff, _) => Some(diff.id),
             EditorEvent::Close(id, ..) => Some(*id),
-            EditorEvent::Status(_) | EditorEvent::Lost(_) | EditorEvent::Stopped => None,
+            EditorEvent::Diagnostics(..)
+            | EditorEvent::Status(_)
+            | EditorEvent::Lost(_)
+            | EditorEvent::Stopped => None,
         };
         let about = diff(&event);
         let kept = match event {

@@ -137,6 +137,7 @@ impl FrontendHandle {
         match event {
             EditorEvent::Open(diff, shown) => self.send(Input::Open(diff, shown)),
             EditorEvent::Close(id, reason, closed) => self.send(Input::Close(id, reason, closed)),
+            EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
             EditorEvent::Status(status) => self.send(Input::Status(status)),
             EditorEvent::Lost(lost) => {
                 // After the end of the review there is a plain terminal.

@@ -111,6 +111,7 @@ impl<C> Diffs<C> {
             path,
             original,
             proposed: Arc::clone(&entry.proposed),
+            notes: Vec::new(),
         })]
     }
 

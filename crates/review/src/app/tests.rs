@@ -76,6 +76,7 @@ impl Person {
             path,
             original: Default::default(),
             proposed: proposed.into(),
+            notes: Vec::new(),
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -269,6 +270,7 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         path: PathBuf::from("/work/shop/a.txt"),
         original: Default::default(),
         proposed: "new\n".into(),
+        notes: Vec::new(),
     };
     let opened = Event::Opened {
         diff,
