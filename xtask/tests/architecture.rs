@@ -169,7 +169,7 @@ fn http_stays_at_the_edges() {
     let edges = [
         "crates/companion/src/endpoint",
         "crates/companion/src/control/client.rs",
-        "crates/agent/src",
+        "crates/agent",
         "crates/conformance/src",
         "crates/http/src",
         "crates/testkit",

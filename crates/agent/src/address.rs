@@ -75,6 +75,14 @@ impl Address {
         self.port
     }
 
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(crate) fn token(&self) -> Option<&Token> {
+        self.token.as_ref()
+    }
+
     /// Sends a request; the answer's body is still to be read. A refusal is an error.
     pub(crate) async fn send(
         &self,

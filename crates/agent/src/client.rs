@@ -11,12 +11,10 @@ use tokio::sync::mpsc;
 
 use crate::address::{Address, SESSION_HEADER, SessionHeaders};
 use crate::error::{ClientError, within};
+use crate::introduction::{self, Server};
 use crate::link::{Link, envelope};
 use crate::message::{self, Message};
 use crate::updates::{Updates, update};
-
-/// The revisions of MCP that this client speaks, the newest with sessions first.
-const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// How many notifications may come with the answers to calls before somebody reads them.
 const MAX_ASIDE: usize = 64;
@@ -29,17 +27,6 @@ pub struct Client {
     last_id: AtomicU64,
     aside: mpsc::Sender<crate::Update>,
     server: Server,
-}
-
-/// Who a companion says that it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Server {
-    /// The name of the program.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// The tools that it offers.
-    pub tools: Vec<String>,
 }
 
 impl Client {
@@ -82,7 +69,7 @@ impl Client {
         client.link.notify(initialized).await?;
         let stream = client.link.open_stream().await?;
         client.server.tools = match within(limit, client.request("tools/list", json!({}))).await {
-            Ok((_, result)) => tool_names(&result),
+            Ok((_, result)) => introduction::tool_names(&result),
             // As agents do: it has none then.
             Err(ClientError::Protocol(_)) => Vec::new(),
             Err(error) => return Err(error),
@@ -145,23 +132,13 @@ impl Client {
     }
 
     async fn initialize(&mut self) -> Result<SessionHeaders, ClientError> {
-        let params = json!({
-            "protocolVersion": PROTOCOL_VERSIONS[0],
-            "capabilities": {},
-            "clientInfo": {"name": "pillion-agent", "version": env!("CARGO_PKG_VERSION")},
-        });
+        let params = introduction::params(introduction::CLIENT_NAME);
         let (headers, result) = self.request("initialize", params).await?;
-        let version = result["protocolVersion"].as_str().unwrap_or_default();
-        if !PROTOCOL_VERSIONS.contains(&version) {
-            let text = format!("it speaks MCP {version:?}, which this client does not know");
-            return Err(ClientError::Protocol(text));
-        }
-        let said = |field| result["serverInfo"][field].as_str().unwrap_or_default();
-        self.server.name = said("name").to_owned();
-        self.server.version = said("version").to_owned();
+        let (server, version) = introduction::server(&result)?;
+        self.server = server;
         Ok(SessionHeaders {
             id: headers.get(SESSION_HEADER).cloned(),
-            version: HeaderValue::from_str(version).ok(),
+            version: HeaderValue::from_str(&version).ok(),
         })
     }
 
@@ -170,21 +147,8 @@ impl Client {
         let params = json!({"name": name, "arguments": arguments});
         let request = self.request("tools/call", params);
         let (_, mut result) = within(self.link.address.call, request).await?;
-        let is_error = result["isError"] == true;
-        let blocks = result.get_mut("content").and_then(Value::as_array_mut);
-        let mut texts = blocks.into_iter().flatten().filter_map(|block| {
-            let is_text = block["type"] == "text";
-            match block.get_mut("text").map(Value::take) {
-                Some(Value::String(text)) if is_text => Some(text),
-                _ => None,
-            }
-        });
-        let text = texts.next();
-        if is_error {
-            let silent = || format!("{name} failed, and the companion does not say why");
-            return Err(ClientError::Tool(text.unwrap_or_else(silent)));
-        }
-        Ok(text.unwrap_or_default())
+        let texts = message::tool_texts(name, &mut result)?;
+        Ok(texts.into_iter().next().unwrap_or_default())
     }
 
     async fn request(
@@ -215,13 +179,4 @@ impl Client {
             }
         })
     }
-}
-
-fn tool_names(result: &Value) -> Vec<String> {
-    let tools = result["tools"].as_array();
-    let names = tools
-        .into_iter()
-        .flatten()
-        .filter_map(|tool| tool["name"].as_str());
-    names.map(str::to_owned).collect()
 }

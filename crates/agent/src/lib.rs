@@ -5,6 +5,7 @@
 //! - [`Session`]: follows the context and proposes texts, and comes back when its companion was
 //!   away. What most programs want.
 //! - [`Client`] and [`Updates`]: one plain MCP session, for callers that need every message.
+//! - [`claude`]: the same for Claude Code's protocol, over a WebSocket.
 //! - [`knock`]: whether a companion would let one in, without a session.
 //!
 //! Everything runs on the caller's Tokio runtime. Every wait has an end, except for the person who
@@ -89,10 +90,12 @@
 //! ```
 
 mod address;
+pub mod claude;
 mod client;
 mod error;
 pub mod find;
 pub mod host;
+mod introduction;
 mod knock;
 mod link;
 mod message;
@@ -102,8 +105,9 @@ mod session;
 mod updates;
 
 pub use address::Address;
-pub use client::{Client, Server};
+pub use client::Client;
 pub use error::ClientError;
+pub use introduction::Server;
 pub use knock::knock;
 pub use runtime::runtime;
 pub use session::{Contexts, Decision, Proposal, Session, Status};

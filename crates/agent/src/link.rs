@@ -34,13 +34,7 @@ impl Link {
 
     /// Answers a request of the companion's. It may not care any more.
     pub(crate) async fn reply(&self, id: Value, method: &str) {
-        let reply = if method == "ping" {
-            json!({"id": id, "result": {}})
-        } else {
-            let error = json!({"code": METHOD_NOT_FOUND, "message": "method not found"});
-            json!({"id": id, "error": error})
-        };
-        let _ = self.notify(reply).await;
+        let _ = self.notify(reply(id, method)).await;
     }
 
     /// Sends what has no answer.
@@ -51,6 +45,16 @@ impl Link {
         let Self { address, session } = self;
         let body = envelope(message);
         address.tell(Method::POST, session, body).await
+    }
+}
+
+/// The answer to a request of a companion's.
+pub(crate) fn reply(id: Value, method: &str) -> Value {
+    if method == "ping" {
+        json!({"id": id, "result": {}})
+    } else {
+        let error = json!({"code": METHOD_NOT_FOUND, "message": "method not found"});
+        json!({"id": id, "error": error})
     }
 }
 

@@ -97,7 +97,34 @@ pub(crate) async fn result(
     Ok((headers, found.ok_or_else(missing)?))
 }
 
-fn rpc_error(error: &Value) -> ClientError {
+/// The text blocks in the result of a tool's call.
+///
+/// # Errors
+/// When the tool failed.
+pub(crate) fn tool_texts(tool: &str, result: &mut Value) -> Result<Vec<String>, ClientError> {
+    let is_error = result["isError"] == true;
+    let blocks = result.get_mut("content").and_then(Value::as_array_mut);
+    let texts = blocks.into_iter().flatten().filter_map(|block| {
+        let is_text = block["type"] == "text";
+        match block.get_mut("text").map(Value::take) {
+            Some(Value::String(text)) if is_text => Some(text),
+            _ => None,
+        }
+    });
+    let mut texts: Vec<String> = texts.collect();
+    if is_error {
+        let silent = || format!("{tool} failed, and the companion does not say why");
+        let said = if texts.is_empty() {
+            silent()
+        } else {
+            texts.swap_remove(0)
+        };
+        return Err(ClientError::Tool(said));
+    }
+    Ok(texts)
+}
+
+pub(crate) fn rpc_error(error: &Value) -> ClientError {
     let said = match error.get("message").and_then(Value::as_str) {
         Some(said) => said.to_owned(),
         None => error.to_string(),

@@ -17,8 +17,9 @@ pub use decision::Decision;
 pub use proposal::Proposal;
 
 use crate::address::Address;
-use crate::client::{Client, Server};
+use crate::client::Client;
 use crate::error::{ClientError, within};
+use crate::introduction::Server;
 use crate::updates::Updates;
 use backoff::Backoff;
 use hub::Hub;

@@ -5,6 +5,7 @@
 
 #[cfg(unix)]
 mod choices;
+mod claude;
 mod endings;
 mod foreign;
 #[cfg(unix)]

@@ -1,0 +1,243 @@
+//! One session with a companion of Claude Code's protocol: the handshake and the tools.
+
+use std::fmt;
+
+use pillion_protocol::claude::tools::{
+    CLOSE_ALL_DIFF_TABS, CLOSE_TAB, DIFF_REJECTED, FILE_SAVED, GET_DIAGNOSTICS, TAB_CLOSED,
+};
+use pillion_protocol::diagnostics::FileDiagnostics;
+use pillion_protocol::diff::OPEN_DIFF;
+use pillion_protocol::json;
+use serde_json::{Value, json};
+
+use crate::address::Address;
+use crate::claude::connection::{Command, Connection};
+use crate::claude::socket;
+use crate::claude::updates::Updates;
+use crate::error::{ClientError, unreachable, within};
+use crate::introduction::{self, Server};
+use crate::message;
+
+/// A session, as long as its connection lasts. Dropping it cuts the connection, as when the agent is
+/// killed: whatever it had open is then nobody's.
+#[derive(Debug)]
+pub struct Client {
+    connection: Connection,
+    address: Address,
+    server: Server,
+}
+
+/// What became of a proposal. `Debug` does not show the text.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// `FILE_SAVED`: accepted, with the complete final text.
+    Saved(String),
+    /// `DIFF_REJECTED`: rejected.
+    Rejected,
+    /// `TAB_CLOSED`: the view was closed, and nobody said yes or no. The agent writes its proposal then.
+    TabClosed,
+}
+
+impl Client {
+    /// Opens a session with a companion, under the name of this program.
+    ///
+    /// # Errors
+    /// [`ClientError::Unreachable`] when nobody listens or it hangs up, [`ClientError::Silent`] when whoever listens
+    /// does not answer in time ([`Address::with_timeouts`]), [`ClientError::Refused`] when the upgrade
+    /// is refused (401: the token), [`ClientError::Protocol`] when the answers are no WebSocket with the
+    /// subprotocol, not MCP, or of a revision that this client does not know.
+    pub async fn connect(address: Address) -> Result<(Self, Updates), ClientError> {
+        Self::connect_as(address, introduction::CLIENT_NAME).await
+    }
+
+    /// Opens a session under the name of another client: some companions tell clients apart by it.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn connect_as(address: Address, name: &str) -> Result<(Self, Updates), ClientError> {
+        let opened = Self::open(address, name).await;
+        opened.map_err(|error| match error {
+            ClientError::Lost => unreachable("it hung up"),
+            error => error,
+        })
+    }
+
+    async fn open(address: Address, name: &str) -> Result<(Self, Updates), ClientError> {
+        let limit = address.handshake;
+        let (sink, stream) = within(limit, socket::open(&address)).await?;
+        let (inbox, updates) = Updates::new();
+        let connection = Connection::start(sink, stream, inbox);
+        let initialize = connection.request("initialize", introduction::params(name));
+        let result = within(limit, initialize).await?;
+        let (mut server, _) = introduction::server(&result)?;
+        let process = json!({"pid": std::process::id()});
+        for notification in [
+            json!({"method": "notifications/initialized"}),
+            json!({"method": "ide_connected", "params": process}),
+        ] {
+            connection.command(Command::Notify(notification)).await?;
+        }
+        let tools = connection.request("tools/list", json!({}));
+        server.tools = match within(limit, tools).await {
+            Ok(result) => introduction::tool_names(&result),
+            // As agents do: they call openDiff all the same.
+            Err(ClientError::Protocol(_)) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let client = Self {
+            connection,
+            address,
+            server,
+        };
+        Ok((client, updates))
+    }
+
+    /// Who the companion says that it is.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Proposes a new content for a file, by its absolute path, and waits until the person has decided,
+    /// however long that takes. Dropping this leaves the view open: [`close_tab`](Self::close_tab).
+    ///
+    /// # Errors
+    /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Protocol`] when the
+    /// answer is none of [`Answer`], [`ClientError::Lost`] when the connection ends first.
+    pub async fn open_diff(
+        &self,
+        path: &str,
+        contents: &str,
+        tab_name: &str,
+    ) -> Result<Answer, ClientError> {
+        let arguments = json!({
+            "old_file_path": path,
+            "new_file_path": path,
+            "new_file_contents": contents,
+            "tab_name": tab_name,
+        });
+        answer(self.call(OPEN_DIFF, arguments).await?)
+    }
+
+    /// Closes the view of that name. The agent does it after each decision, more than once, so a
+    /// companion has to bear it.
+    ///
+    /// # Errors
+    /// [`ClientError::Tool`] when the companion fails; otherwise as [`connect`](Self::connect).
+    pub async fn close_tab(&self, tab_name: &str) -> Result<(), ClientError> {
+        let arguments = json!({"tab_name": tab_name});
+        self.call_in_time(CLOSE_TAB, arguments).await.map(drop)
+    }
+
+    /// Closes all views of this connection. The agent does it at the start of each turn. What the
+    /// companion says is how many: `CLOSED_2_DIFF_TABS`.
+    ///
+    /// # Errors
+    /// As [`close_tab`](Self::close_tab).
+    pub async fn close_all_diff_tabs(&self) -> Result<String, ClientError> {
+        let texts = self.call_in_time(CLOSE_ALL_DIFF_TABS, json!({})).await?;
+        Ok(texts.into_iter().next().unwrap_or_default())
+    }
+
+    /// The problems that the editor shows, of one file (`file://` and its path) or of all.
+    ///
+    /// # Errors
+    /// [`ClientError::Protocol`] when the answer is no list of them; otherwise as
+    /// [`close_tab`](Self::close_tab).
+    pub async fn get_diagnostics(
+        &self,
+        uri: Option<&str>,
+    ) -> Result<Vec<FileDiagnostics>, ClientError> {
+        let arguments = uri.map_or_else(|| json!({}), |uri| json!({"uri": uri}));
+        let texts = self.call_in_time(GET_DIAGNOSTICS, arguments).await?;
+        let text = texts.into_iter().next().unwrap_or_default();
+        let read = json::value(text.as_bytes()).and_then(serde_json::from_value);
+        read.map_err(|error| ClientError::Protocol(format!("{GET_DIAGNOSTICS}: {error}")))
+    }
+
+    /// Calls a tool with any arguments and waits for its answer, however long that takes: the texts in
+    /// it.
+    ///
+    /// # Errors
+    /// [`ClientError::Tool`] when the tool fails, [`ClientError::Protocol`] when the answer is an error,
+    /// [`ClientError::Lost`] when the connection ends first.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>, ClientError> {
+        let params = json!({"name": tool, "arguments": arguments});
+        let mut result = self.connection.request("tools/call", params).await?;
+        message::tool_texts(tool, &mut result)
+    }
+
+    async fn call_in_time(&self, tool: &str, arguments: Value) -> Result<Vec<String>, ClientError> {
+        within(self.address.call, self.call(tool, arguments)).await
+    }
+
+    /// Ends the connection in good order.
+    pub async fn disconnect(self) {
+        self.connection.close().await;
+    }
+}
+
+/// What the texts of an answer to `openDiff` say.
+fn answer(texts: Vec<String>) -> Result<Answer, ClientError> {
+    let mut texts = texts.into_iter();
+    let word = texts.next().unwrap_or_default();
+    match word.as_str() {
+        FILE_SAVED => match texts.next() {
+            Some(text) => Ok(Answer::Saved(text)),
+            None => Err(refused("FILE_SAVED without a text")),
+        },
+        DIFF_REJECTED => Ok(Answer::Rejected),
+        TAB_CLOSED => Ok(Answer::TabClosed),
+        "" => Err(refused("no text")),
+        word => Err(refused(&format!("{:?}", beginning(word)))),
+    }
+}
+
+fn refused(found: &str) -> ClientError {
+    ClientError::Protocol(format!(
+        "{OPEN_DIFF} is answered with {found}, not with FILE_SAVED and a text or DIFF_REJECTED"
+    ))
+}
+
+/// As much of a text as an error quotes.
+fn beginning(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Saved(text) => write!(f, "Saved({} bytes)", text.len()),
+            Self::Rejected => f.write_str("Rejected"),
+            Self::TabClosed => f.write_str("TabClosed"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_words_of_a_decision_are_one() {
+        let answered = |texts: &[&str]| answer(texts.iter().map(|&text| text.to_owned()).collect());
+        let saved = |text: &str| Answer::Saved(text.to_owned());
+        assert_eq!(answered(&["FILE_SAVED", "x"]).unwrap(), saved("x"));
+        assert_eq!(answered(&["FILE_SAVED", ""]).unwrap(), saved(""));
+        assert_eq!(answered(&["DIFF_REJECTED", "n"]).unwrap(), Answer::Rejected);
+        assert_eq!(answered(&["TAB_CLOSED"]).unwrap(), Answer::TabClosed);
+        for texts in [
+            &[][..],
+            &["FILE_SAVED"],
+            &["file_saved", "x"],
+            &["saved: x"],
+        ] {
+            let error = answered(texts).unwrap_err();
+            assert!(
+                matches!(error, ClientError::Protocol(_)),
+                "{texts:?}: {error}"
+            );
+        }
+        let long = "é".repeat(100_000);
+        assert!(answered(&[&long]).unwrap_err().to_string().len() < 400);
+    }
+}

@@ -1,0 +1,68 @@
+//! MCP's first exchange, whatever carries it: what this client says of itself, and what the companion
+//! answers.
+
+use serde_json::{Value, json};
+
+use crate::error::ClientError;
+
+/// What this client calls itself.
+pub(crate) const CLIENT_NAME: &str = "pillion-agent";
+
+/// The revisions of MCP that this client speaks, the newest with sessions first.
+const PROTOCOL_VERSIONS: [&str; 5] = [
+    "2025-11-25",
+    "2025-06-18",
+    "2025-03-26",
+    "2024-11-05",
+    // Only companions for Claude Code still say this one.
+    "2024-10-07",
+];
+
+/// Who a companion says that it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Server {
+    /// The name of the program.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The tools that it offers.
+    pub tools: Vec<String>,
+}
+
+/// The params of `initialize`.
+pub(crate) fn params(client_name: &str) -> Value {
+    json!({
+        "protocolVersion": PROTOCOL_VERSIONS[0],
+        "capabilities": {},
+        "clientInfo": {"name": client_name, "version": env!("CARGO_PKG_VERSION")},
+    })
+}
+
+/// Who answered `initialize`, without its tools, and the revision that it chose.
+///
+/// # Errors
+/// When this client does not speak that revision.
+pub(crate) fn server(result: &Value) -> Result<(Server, String), ClientError> {
+    let version = result["protocolVersion"].as_str().unwrap_or_default();
+    if !PROTOCOL_VERSIONS.contains(&version) {
+        let text = format!("it speaks MCP {version:?}, which this client does not know");
+        return Err(ClientError::Protocol(text));
+    }
+    let said = |field| result["serverInfo"][field].as_str().unwrap_or_default();
+    let server = Server {
+        name: said("name").to_owned(),
+        version: said("version").to_owned(),
+        tools: Vec::new(),
+    };
+    Ok((server, version.to_owned()))
+}
+
+/// The names in the answer to `tools/list`.
+pub(crate) fn tool_names(result: &Value) -> Vec<String> {
+    let tools = result["tools"].as_array();
+    let names = tools
+        .into_iter()
+        .flatten()
+        .filter_map(|tool| tool["name"].as_str());
+    names.map(str::to_owned).collect()
+}
