@@ -243,6 +243,7 @@ impl Files {
 }
 
 fn unreachable(error: &StateError) -> String {
-    let hint = error.hint().unwrap_or("see the log");
+    let hint = error.hint();
+    let hint = hint.as_deref().unwrap_or("see the log");
     format!("commands such as `pillion focus` do not find this companion: {error}; {hint}")
 }

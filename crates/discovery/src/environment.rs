@@ -154,6 +154,25 @@ impl Environment {
         }
     }
 
+    /// The variable that a person sets to move a base elsewhere. Nobody moves their home for that.
+    pub fn variable(base: Base) -> Option<&'static str> {
+        match base {
+            Base::TmpDir => Some("TMPDIR"),
+            Base::QwenHome => Some("QWEN_HOME"),
+            Base::ClaudeConfig => Some("CLAUDE_CONFIG_DIR"),
+            Base::ClaudeHome => None,
+        }
+    }
+
+    /// The variable that moves elsewhere what agents look at below this path.
+    pub fn variable_of(&self, path: &Path) -> Option<&'static str> {
+        // The temporary directory may hold the others.
+        let bases = [Base::QwenHome, Base::ClaudeConfig, Base::ClaudeHome];
+        let mut bases = bases.into_iter();
+        let base = bases.find(|base| path.starts_with(self.base(*base)));
+        Self::variable(base.unwrap_or(Base::TmpDir))
+    }
+
     /// The directory of a place's files.
     pub fn directory(&self, place: &Place) -> PathBuf {
         let mut path = self.base(place.base);

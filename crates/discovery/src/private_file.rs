@@ -83,28 +83,34 @@ impl FileError {
         }
     }
 
-    /// The same, where another variable than `TMPDIR` says which directory it is.
-    pub fn hint_naming(&self, variable: &str) -> String {
-        self.hint().replace("TMPDIR", variable)
+    /// What a person can do about it, in the temporary directory.
+    pub fn hint(&self) -> String {
+        self.hint_naming(Some("TMPDIR"))
     }
 
-    /// What a person can do about it, in the temporary directory.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    /// The same in a directory that this variable moves elsewhere, if one does.
+    pub fn hint_naming(&self, variable: Option<&str>) -> String {
+        let (remedy, other) = match self {
             Self::Link(_) | Self::NotAFolder(_) | Self::NotAFile(_) | Self::TooLong { .. } => {
-                "remove it, or move it away"
+                ("remove it, or move it away", None)
             }
-            Self::Foreign { .. } => {
-                "have its owner remove it, or set TMPDIR to a directory of your own for editor and agent"
-            }
+            Self::Foreign { .. } => (
+                "have its owner remove it",
+                Some("a directory of your own for editor and agent"),
+            ),
             Self::Io { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    "free some space on that file system"
+                    ("free some space on that file system", None)
                 }
-                _ => {
-                    "make that directory writable for you, or set TMPDIR to one that is, for editor and agent"
-                }
+                _ => (
+                    "make that directory writable for you",
+                    Some("one that is, for editor and agent"),
+                ),
             },
+        };
+        match (variable, other) {
+            (Some(variable), Some(other)) => format!("{remedy}, or set {variable} to {other}"),
+            _ => remedy.to_owned(),
         }
     }
 }
@@ -172,6 +178,35 @@ mod tests {
             assert_eq!(error.path(), path);
             assert!(error.to_string().contains("/t/gemini"), "{error}");
             assert!(!error.hint().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_variable_is_named_where_setting_it_helps_and_where_there_is_one() {
+        let path = Path::new("/h/.claude");
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let foreign = FileError::Foreign {
+            path: path.into(),
+            uid: 7,
+        };
+        for (error, helps) in [
+            (FileError::io("create", path, denied), true),
+            (foreign, true),
+            (FileError::io("write", path, full), false),
+            (FileError::Link(path.into()), false),
+        ] {
+            let named = error.hint_naming(Some("CLAUDE_CONFIG_DIR"));
+            assert_eq!(
+                named.contains("set CLAUDE_CONFIG_DIR to "),
+                helps,
+                "{named}"
+            );
+            let unnamed = error.hint_naming(None);
+            assert!(
+                named.starts_with(&unnamed) && !unnamed.contains("set "),
+                "{unnamed}"
+            );
         }
     }
 }

@@ -52,8 +52,10 @@ struct Shelf {
     base: PathBuf,
     folder: &'static [&'static str],
     directory: PathBuf,
-    /// What says where that is.
-    variable: &'static str,
+    /// What a person sets to move it elsewhere.
+    variable: Option<&'static str>,
+    /// The agents that look there.
+    agents: Vec<Dialect>,
     files: Vec<Entry>,
 }
 
@@ -281,12 +283,10 @@ impl Shelf {
     }
 
     fn warning(&self, error: FileError) -> Warning {
-        let looks_here =
-            |dialect: &Dialect| self.files.iter().any(|entry| entry.dialect == *dialect);
         Warning {
             directory: self.directory.clone(),
             variable: self.variable,
-            agents: Dialect::ALL.into_iter().filter(looks_here).collect(),
+            agents: self.agents.clone(),
             error,
         }
     }
@@ -340,16 +340,6 @@ pub(crate) fn parse(place: &Place, name: &str, content: &[u8]) -> Option<Discove
     }
 }
 
-/// What a person sets to move a place elsewhere.
-fn variable(base: Base) -> &'static str {
-    match base {
-        Base::TmpDir => "TMPDIR",
-        Base::QwenHome => "QWEN_HOME",
-        Base::ClaudeConfig => "CLAUDE_CONFIG_DIR",
-        Base::ClaudeHome => "HOME",
-    }
-}
-
 /// Every file that some release of some agent may look for, by directory.
 fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf> {
     let mut pids = vec![announcement.editor_pid];
@@ -360,6 +350,7 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
     for dialect in Dialect::ALL {
         for place in dialect.places() {
             let directory = environment.directory(place);
+            let readers = readers(environment, dialect, place);
             for name in names(place, &pids, announcement.port) {
                 if !seen.insert(directory.join(&name)) {
                     continue;
@@ -379,14 +370,34 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
                         base: environment.base(place.base),
                         folder: place.folder,
                         directory: directory.clone(),
-                        variable: variable(place.base),
+                        variable: Environment::variable(place.base),
+                        agents: Vec::new(),
                         files: vec![entry],
                     }),
                 }
             }
+            if let Some(shelf) = shelves.iter_mut().find(|it| it.directory == directory) {
+                shelf.agents.extend(readers);
+                shelf.agents.sort_unstable();
+                shelf.agents.dedup();
+            }
         }
     }
     shelves
+}
+
+/// The agents that look in this place of a dialect's. Claude Code's second place is opencode's: where
+/// `CLAUDE_CONFIG_DIR` names another, Claude Code itself looks only there.
+fn readers(environment: &Environment, dialect: Dialect, place: &Place) -> Vec<Dialect> {
+    match place.base {
+        Base::TmpDir | Base::QwenHome | Base::ClaudeConfig => vec![dialect],
+        Base::ClaudeHome => {
+            let is_configured =
+                environment.base(Base::ClaudeConfig) == environment.base(place.base);
+            let claude = is_configured.then_some(dialect);
+            claude.into_iter().chain([Dialect::OpenCode]).collect()
+        }
+    }
 }
 
 fn names(place: &Place, pids: &[u32], port: u16) -> Vec<String> {

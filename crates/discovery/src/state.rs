@@ -60,7 +60,7 @@ pub enum StateError {
 
 impl StateError {
     /// What a person can do about it.
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotUnicode(_) => None,
             Self::File(error) => Some(error.hint()),

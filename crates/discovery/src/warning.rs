@@ -13,8 +13,8 @@ use crate::private_file::FileError;
 #[derive(Debug)]
 pub struct Warning {
     pub(crate) directory: PathBuf,
-    /// What says where that is.
-    pub(crate) variable: &'static str,
+    /// What a person sets to move it elsewhere.
+    pub(crate) variable: Option<&'static str>,
     pub(crate) agents: Vec<Dialect>,
     pub(crate) error: FileError,
 }
@@ -59,8 +59,8 @@ mod tests {
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
         let warning = Warning {
             directory: "/t".into(),
-            variable: "TMPDIR",
-            agents: Dialect::AGENTS.to_vec(),
+            variable: Some("TMPDIR"),
+            agents: vec![Dialect::GeminiCli, Dialect::QwenCode],
             error: FileError::io("write", Path::new("/t/f.json"), full),
         };
         assert_eq!(

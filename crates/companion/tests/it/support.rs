@@ -10,6 +10,8 @@ use pillion_companion::{
     CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Options, Status,
 };
 use pillion_discovery::{CompanionState, Environment, state};
+use pillion_protocol::claude::LockFile;
+use pillion_protocol::dialect::Format;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -119,16 +121,26 @@ impl TestCompanion {
     /// What an agent finds.
     pub fn discovery_file(&self, dialect: Dialect) -> DiscoveryFile {
         let place = dialect.places()[0];
-        let directory = self.environment.directory(&place);
         let name = place.name.of(std::process::id(), self.companion.port());
-        serde_json::from_slice(&fs::read(directory.join(name)).unwrap()).unwrap()
+        let path = self.environment.directory(&place).join(&name);
+        let content = fs::read(path).unwrap();
+        match place.format {
+            Format::Companion => serde_json::from_slice(&content).unwrap(),
+            Format::Claude => {
+                let file: LockFile = serde_json::from_slice(&content).unwrap();
+                file.into_discovery_file(place.name.port_in(&name).unwrap())
+            }
+        }
     }
 
     pub fn token(&self, dialect: Dialect) -> Token {
-        match dialect {
-            Dialect::Script => self.state().script_token,
-            agent => self.discovery_file(agent).auth_token.unwrap(),
-        }
+        let agent = match dialect {
+            Dialect::Script => return self.state().script_token,
+            // It presents what it finds in Claude Code's files.
+            Dialect::OpenCode => Dialect::ClaudeCode,
+            agent => agent,
+        };
+        self.discovery_file(agent).auth_token.unwrap()
     }
 
     pub fn control_token(&self) -> Token {

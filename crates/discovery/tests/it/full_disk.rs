@@ -56,8 +56,8 @@ fn publishes_on_a_full_disk() {
         Publication::publish(&environment, announcement(listener.port())).unwrap();
     assert_eq!(
         world.files().len(),
-        1,
-        "the lock file in the home directory"
+        2,
+        "the lock files in the home directory"
     );
     assert_eq!(
         publication.warnings().len(),
@@ -113,7 +113,7 @@ fn publishes_on_a_read_only_disk() {
         return;
     };
     let publication = Publication::publish(&environment, announcement(1)).unwrap();
-    assert_eq!(world.files().len(), 1);
+    assert_eq!(world.files().len(), 2);
     for warning in warnings(&publication) {
         assert!(warning.contains(disk.to_str().unwrap()), "{warning}");
         assert!(warning.contains("set TMPDIR"), "{warning}");

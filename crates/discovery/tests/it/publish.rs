@@ -4,12 +4,16 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use pillion_discovery::{Announcement, Environment, Publication};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::RootError;
 
-use crate::world::{Listener, World, announcement, mode, pids, publish, read, warnings};
+use crate::world::{
+    Listener, World, announcement, claude_lock, is_claudes, mode, pids, publish, read, read_lock,
+    warnings,
+};
 
 /// Every name that a release reads, for every pid (C2.2, C2.3).
 fn expected(port: u16) -> BTreeSet<String> {
@@ -24,6 +28,7 @@ fn expected(port: u16) -> BTreeSet<String> {
     };
     let mut all: BTreeSet<_> = pids().iter().flat_map(per_pid).collect();
     all.insert(format!("home/.qwen/ide/{port}.lock"));
+    all.insert(format!("home/.claude/ide/{port}.lock"));
     all.insert(format!("tmp/qwen-code-ide-server-{port}.json"));
     all
 }
@@ -47,8 +52,9 @@ fn every_place_is_served_for_every_ancestor() {
 fn a_file_says_what_the_contract_wants_and_each_agent_its_own_token() {
     let (world, listener) = (World::new(), Listener::new());
     let publication = publish(&world, listener.port());
-    for path in publication.files() {
-        let file = read(&path);
+    let files = publication.files();
+    for path in files.iter().filter(|path| !is_claudes(path)) {
+        let file = read(path);
         assert_eq!(file.port, listener.port());
         assert_eq!(file.workspace_path, "/work/a:/work/b c");
         assert_eq!(file.ide_info.unwrap().name, "neovim");
@@ -86,6 +92,8 @@ fn files_are_0600_and_new_folders_0700() {
         "tmp/qwen/ide",
         "home/.qwen",
         "home/.qwen/ide",
+        "home/.claude",
+        "home/.claude/ide",
     ] {
         assert_eq!(mode(world.path(folder)), 0o700, "{folder}");
     }
@@ -109,12 +117,19 @@ fn new_roots_are_written_everywhere() {
     let mut publication = publish(&world, listener.port());
     publication.set_roots(vec!["/elsewhere".into()]).unwrap();
     assert_eq!(world.files(), expected(listener.port()));
-    for path in publication.files() {
+    let files = publication.files();
+    for path in files.iter().filter(|path| !is_claudes(path)) {
         assert_eq!(
-            (read(&path).workspace_path.as_str(), mode(&path)),
+            (read(path).workspace_path.as_str(), mode(path)),
             ("/elsewhere", 0o600)
         );
     }
+    let lock = claude_lock(&world, listener.port());
+    assert_eq!(
+        read_lock(&lock).workspace_folders,
+        [Path::new("/elsewhere")]
+    );
+    assert_eq!(mode(&lock), 0o600);
 }
 
 #[test]
@@ -208,7 +223,7 @@ fn debug_shows_no_token() {
     let (world, listener) = (World::new(), Listener::new());
     let publication = publish(&world, listener.port());
     let shown = format!("{publication:?} {:?}", publication.announcement());
-    for dialect in Dialect::AGENTS {
+    for dialect in Dialect::ALL {
         let token = publication.announcement().tokens.get(dialect);
         assert!(!shown.contains(token.expose()));
     }

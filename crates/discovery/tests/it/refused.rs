@@ -7,7 +7,7 @@ use std::path::Path;
 use pillion_discovery::{Environment, FileError, Publication};
 use pillion_protocol::Dialect;
 
-use crate::world::{Listener, World, announcement, is_root, publish, warnings};
+use crate::world::{Listener, World, announcement, claude_lock, is_root, publish, warnings};
 
 /// The user `nobody` of most systems; any but the test's own would do.
 const SOMEBODY_ELSE: u32 = 65534;
@@ -32,7 +32,11 @@ fn refuses(world: &World, named: &str, is_expected: fn(&FileError) -> bool) -> P
 
 #[test]
 fn the_variable_that_is_to_be_set_is_the_one_that_says_where_the_place_is() {
-    for (file, variable) in [("home/.qwen", "QWEN_HOME"), ("tmp", "TMPDIR")] {
+    for (file, variable) in [
+        ("home/.qwen", "QWEN_HOME"),
+        ("home/.claude", "CLAUDE_CONFIG_DIR"),
+        ("tmp", "TMPDIR"),
+    ] {
         let (world, listener) = (World::new(), Listener::new());
         let _ = fs::remove_dir(world.path(file));
         fs::write(world.path(file), "").unwrap();
@@ -53,7 +57,8 @@ fn a_linked_folder_is_refused_and_nothing_is_written_through_it() {
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         symlink(world.path("elsewhere"), &place).unwrap();
         let publication = refuses(&world, named, |error| matches!(error, FileError::Link(_)));
-        assert_eq!(publication.warnings()[0].agents(), Dialect::AGENTS);
+        let both = [Dialect::GeminiCli, Dialect::QwenCode];
+        assert_eq!(publication.warnings()[0].agents(), both);
         let in_it = fs::read_dir(&elsewhere).unwrap().count();
         assert_eq!(in_it, 0);
         drop(publication);
@@ -156,8 +161,8 @@ fn another_users_temporary_directory_is_refused_unless_it_is_meant_to_be_shared(
     let publication = publish(&world, listener.port());
     assert_eq!(
         world.files().len(),
-        1,
-        "only the lock file in the home directory"
+        2,
+        "only the lock files in the home directory"
     );
     assert_eq!(publication.warnings().len(), 3, "one for each directory");
     drop(publication);
@@ -178,10 +183,10 @@ fn a_directory_that_nobody_can_write_to_is_named_and_the_others_are_served() {
             Environment::from_pairs([("TMPDIR", tmpdir), ("HOME", world.path("home"))]);
         let publication =
             Publication::publish(&environment, announcement(listener.port())).unwrap();
-        let [lock] = &publication.files()[..] else {
-            panic!("{:?}", publication.files());
-        };
-        assert!(lock.starts_with(world.path("home/.qwen/ide")));
+        let files = publication.files();
+        assert_eq!(files.len(), 2, "{files:?}");
+        assert!(files[0].starts_with(world.path("home/.qwen/ide")));
+        assert_eq!(files[1], claude_lock(&world, listener.port()));
         assert_eq!(
             publication.warnings().len(),
             3,

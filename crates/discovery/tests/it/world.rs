@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use pillion_discovery::{Announcement, Environment, Publication, Tokens};
+use pillion_protocol::claude::LockFile;
 use pillion_protocol::{DiscoveryFile, IdeInfo};
 use pillion_system::process;
 use rustix::net::{self, AddressFamily, SocketType};
@@ -159,6 +160,19 @@ pub fn publish_in(environment: &Environment, port: u16) -> Publication {
 }
 
 pub fn read(path: impl AsRef<Path>) -> DiscoveryFile {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Where Claude Code and opencode look for the companion on this port.
+pub fn claude_lock(world: &World, port: u16) -> PathBuf {
+    world.path(&format!("home/.claude/ide/{port}.lock"))
+}
+
+pub fn is_claudes(path: &Path) -> bool {
+    path.to_str().unwrap().contains("/.claude/")
+}
+
+pub fn read_lock(path: impl AsRef<Path>) -> LockFile {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 

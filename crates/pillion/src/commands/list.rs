@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use pillion_discovery::survey::Survey;
 use pillion_discovery::{Environment, FileError, survey};
-use pillion_protocol::dialect::Base;
 use pillion_text::visible;
 
 use self::facts::Facts;
@@ -96,14 +95,9 @@ fn warnings(
     malformed: &[PathBuf],
     environment: &Environment,
 ) -> Vec<String> {
-    let qwen_home = environment.base(Base::QwenHome);
     let unread = unread.iter().map(|error| {
-        let is_qwens = error.path().starts_with(&qwen_home);
-        let variable = if is_qwens { "QWEN_HOME" } else { "TMPDIR" };
-        let (hint, cause) = (
-            error.hint_naming(variable),
-            std::error::Error::source(error),
-        );
+        let hint = error.hint_naming(environment.variable_of(error.path()));
+        let cause = std::error::Error::source(error);
         let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
         format!("{error}{cause}; {hint}")
     });
@@ -168,17 +162,33 @@ mod tests {
 
     #[test]
     fn a_warning_names_the_variable_that_says_where_the_folder_is() {
-        let environment = Environment::from_pairs([("QWEN_HOME", "/q"), ("TMPDIR", "/t")]);
+        let environment =
+            Environment::from_pairs([("HOME", "/t/home"), ("QWEN_HOME", "/q"), ("TMPDIR", "/t")]);
+        let configured = environment.clone().with("CLAUDE_CONFIG_DIR", Some("/t/c"));
         let foreign = |path: &str| FileError::Foreign {
             path: path.into(),
             uid: 7,
         };
-        for (path, named, other) in [
-            ("/q/ide", "QWEN_HOME", "TMPDIR"),
-            ("/t/gemini/ide", "TMPDIR", "QWEN_HOME"),
+        for (environment, path, named) in [
+            (&environment, "/q/ide", "or set QWEN_HOME to"),
+            (&environment, "/t/gemini/ide", "or set TMPDIR to"),
+            (
+                &environment,
+                "/t/home/.claude/ide",
+                "or set CLAUDE_CONFIG_DIR to",
+            ),
+            (&configured, "/t/c/ide", "or set CLAUDE_CONFIG_DIR to"),
+            // No variable moves it.
+            (
+                &configured,
+                "/t/home/.claude/ide",
+                "; have its owner remove it",
+            ),
         ] {
-            let told = warnings(&[&foreign(path)], &[], &environment).remove(0);
-            assert!(told.contains(named) && !told.contains(other), "{told}");
+            let told = warnings(&[&foreign(path)], &[], environment).remove(0);
+            assert!(told.contains(named), "{told}");
+            let sets = told.matches(" set ").count();
+            assert_eq!(sets, named.matches(" set ").count(), "{told}");
         }
     }
 }
