@@ -9,11 +9,22 @@ use anyhow::{Context, Result, ensure};
 
 /// What npm needs of the tests, and where it lies in the repository.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm");
+
+/// The same for the agents that come as programs of hundreds of megabytes.
+const CLAUDE_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/testkit/npm-claude");
+
 const MANIFEST: &str = "package.json";
 const LOCK: &str = "package-lock.json";
 
 /// The lock file of the installation that is there and complete.
 const STAMP: &str = "installed-lock.json";
+
+/// The native programs of [`install_claude`], each by the start of the names of its packages, one for
+/// each platform, and by its path in them.
+const NATIVE_PROGRAMS: [(&str, &str); 2] = [
+    ("@anthropic-ai/claude-code-", "claude"),
+    ("opencode-", "bin/opencode"),
+];
 
 /// Installs the pinned packages, a Node among them, into `npm/` in `target_dir`, unless they are
 /// there already. The folder: what `PILLION_TEST_NPM` is set to for tests.
@@ -24,6 +35,24 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
     let folder = std::path::absolute(target_dir.join("npm"))?;
     install_locked(Path::new(SOURCE), &folder, put_node_on_path)?;
     Ok(folder)
+}
+
+/// Installs Claude Code and opencode into `npm-claude/` in `target_dir`, unless they are there already:
+/// a download of about 250 MB. The folder: what `PILLION_TEST_CLAUDE` is set to for tests.
+///
+/// # Errors
+/// As [`install`], and if there is no such program for this platform.
+pub fn install_claude(target_dir: &Path) -> Result<PathBuf> {
+    let folder = std::path::absolute(target_dir.join("npm-claude"))?;
+    install_locked(Path::new(CLAUDE_SOURCE), &folder, ensure_native_programs)?;
+    Ok(folder)
+}
+
+/// Whether a test that is ignored for this reason needs [`install_claude`].
+pub fn is_claude_needed(reason: &str) -> bool {
+    ["Claude Code", "opencode"]
+        .iter()
+        .any(|agent| reason.contains(agent))
 }
 
 /// Installs what the manifest and the lock file in `source` say into `folder`, unless it is there
@@ -63,11 +92,24 @@ pub fn install_locked(
         .context("npm did not start (Debian: the package npm)")?;
     ensure!(
         status.success(),
-        "npm install failed in {}: {status}",
+        "npm install failed in {}: {status} (npm says why above; `npm ping` tells whether its registry responds)",
         folder.display()
     );
     finish(&folder.join("node_modules"))?;
     fs::write(&stamp, lock).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
+/// Npm takes an optional package that it cannot download for one that this platform does not need.
+fn ensure_native_programs(modules: &Path) -> Result<()> {
+    for (packages, program) in NATIVE_PROGRAMS {
+        ensure!(
+            find_in_packages(modules, packages, program)?.is_some(),
+            "npm installed no package {packages}… with {program} in {}: \
+             its registry does not respond, or has none for this platform",
+            modules.display()
+        );
+    }
+    Ok(())
 }
 
 /// Puts the pinned Node among the packages' commands. Npm 9 (Debian's) loses that link again: the
@@ -77,16 +119,25 @@ fn put_node_on_path(modules: &Path) -> Result<()> {
     if link.exists() {
         return Ok(());
     }
-    let packages = fs::read_dir(modules)
-        .with_context(|| format!("npm has installed nothing in {}", modules.display()))?;
-    let node = packages
-        .flatten()
-        .filter(|package| package.file_name().as_encoded_bytes().starts_with(b"node-"))
-        .map(|package| package.path().join("bin/node"))
-        .find(|node| node.is_file())
+    let node = find_in_packages(modules, "node-", "bin/node")?
         .context("there is no Node for this platform among the npm packages")?;
     fs::hard_link(&node, &link)
         .with_context(|| format!("cannot link {} to {}", link.display(), node.display()))
+}
+
+/// This file of a package whose name, with its scope, starts so.
+fn find_in_packages(modules: &Path, name: &str, file: &str) -> Result<Option<PathBuf>> {
+    let (scope, start) = name.rsplit_once('/').unwrap_or(("", name));
+    let packages = fs::read_dir(modules.join(scope))
+        .with_context(|| format!("npm has installed nothing in {}", modules.display()))?;
+    Ok(packages
+        .flatten()
+        .filter(|package| {
+            let name = package.file_name();
+            name.as_encoded_bytes().starts_with(start.as_bytes())
+        })
+        .map(|package| package.path().join(file))
+        .find(|path| path.is_file()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

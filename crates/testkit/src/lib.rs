@@ -6,6 +6,8 @@
 //! started dies with the value that stands for it.
 
 mod agent;
+mod claude;
+mod claude_npm;
 mod editors;
 mod env;
 mod home;
@@ -16,12 +18,15 @@ mod ide_client;
 mod model;
 mod npm;
 mod nvim;
+mod opencode;
 mod process;
 mod test_agent;
 mod tmux;
 mod wait;
 
 pub use agent::{Agent, AgentKind};
+pub use claude::{Claude, ClaudeRelease, ClaudeStart, set_up_claude};
+pub use claude_npm::ClaudeNpm;
 pub use editors::{Editors, NvimVersion};
 pub use env::Env;
 pub use home::Home;
@@ -32,6 +37,7 @@ pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{Nvim, NvimSetup};
+pub use opencode::Opencode;
 pub use process::kill_tree;
 pub use test_agent::{Call, TestAgent, discovery_file, discovery_files};
 pub use tmux::{Pane, Size, Tmux};

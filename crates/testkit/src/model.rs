@@ -1,6 +1,7 @@
-//! The stand-in model: a server on loopback that answers as the test has scripted, in the two APIs
-//! that the agents speak. How each API puts an answer is in [`gemini`] and [`openai`].
+//! The stand-in model: a server on loopback that answers as the test has scripted, in the APIs
+//! that the agents speak. How each API puts an answer is in [`anthropic`], [`gemini`] and [`openai`].
 
+mod anthropic;
 mod gemini;
 mod openai;
 
@@ -44,11 +45,13 @@ pub enum Turn {
         /// What comes instead.
         new: String,
     },
-    /// Reads the file (Qwen overwrites no file that it has not read).
+    /// Reads the file (Qwen Code and Claude Code overwrite no file that they have not read).
     ReadFile {
         /// Absolute.
         path: PathBuf,
     },
+    /// All of these in one answer.
+    AtOnce(Vec<Turn>),
 }
 
 impl Turn {
@@ -81,6 +84,11 @@ impl Turn {
     /// [`Turn::ReadFile`].
     pub fn read_file(path: impl Into<PathBuf>) -> Turn {
         Turn::ReadFile { path: path.into() }
+    }
+
+    /// [`Turn::AtOnce`].
+    pub fn at_once(turns: impl IntoIterator<Item = Turn>) -> Turn {
+        Turn::AtOnce(turns.into_iter().collect())
     }
 }
 
@@ -180,7 +188,8 @@ impl Model {
         }
     }
 
-    /// `http://127.0.0.1:PORT`: Gemini's base URL as it is, Qwen's with `/v1` after it.
+    /// `http://127.0.0.1:PORT`: the base URL of Gemini CLI and Claude Code as it is, of Qwen Code and opencode
+    /// with `/v1` after it.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -277,8 +286,11 @@ async fn answer(State(script): State<Arc<Script>>, uri: Uri, body: Bytes) -> Res
     let path = uri.path().to_owned();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let is_gemini = path.contains("/models/");
+    let is_anthropic = path.starts_with("/v1/messages");
     let is_main = if is_gemini {
         gemini::is_main(&path, &body)
+    } else if is_anthropic {
+        anthropic::is_main(&path, &body)
     } else {
         openai::is_main(&body)
     };
@@ -289,6 +301,8 @@ async fn answer(State(script): State<Arc<Script>>, uri: Uri, body: Bytes) -> Res
     });
     if is_gemini {
         gemini::answer(&path, &body, turn)
+    } else if is_anthropic {
+        anthropic::answer(&path, &body, turn)
     } else if path.ends_with("/chat/completions") {
         openai::answer(&body, turn)
     } else {
@@ -309,6 +323,13 @@ fn events(events: impl IntoIterator<Item = String>) -> Response {
         .map(|event| format!("data: {event}\n\n"))
         .collect();
     (kind, body).into_response()
+}
+
+/// Unique in this process: an agent takes a known id for a repetition.
+fn unique_id(kind: &str) -> String {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("{kind}_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn mentions(value: &Value, text: &str) -> bool {

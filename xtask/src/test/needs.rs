@@ -13,6 +13,8 @@ pub struct Needs {
     are_left_out: bool,
     /// The folder of the npm packages, with all programs that tests run.
     npm: Result<PathBuf, String>,
+    /// The folder of Claude Code and opencode.
+    claude: Result<PathBuf, String>,
     /// The folder of the editors: not every machine can have them.
     editors: Result<PathBuf, String>,
     /// The checks of the Lua sources can run.
@@ -26,6 +28,7 @@ impl Needs {
         Needs {
             are_left_out: true,
             npm: Err(why.clone()),
+            claude: Err(why.clone()),
             editors: Err(why.clone()),
             lua: Err(why),
         }
@@ -38,6 +41,10 @@ impl Needs {
         let npm = none_missing(&missing, User::Tests).and_then(|()| {
             npm::install(&target).map_err(|error| format!("needs the npm packages: {error:#}"))
         });
+        let claude = npm.clone().and_then(|_| {
+            npm::install_claude(&target)
+                .map_err(|error| format!("needs Claude Code and opencode: {error:#}"))
+        });
         let lua = npm.clone().map(drop).and_then(|()| {
             none_missing(&missing, User::Lua)?;
             lua::install(&target).map_err(|error| format!("needs StyLua: {error:#}"))
@@ -48,6 +55,7 @@ impl Needs {
         Needs {
             are_left_out: false,
             npm,
+            claude,
             editors,
             lua,
         }
@@ -55,8 +63,10 @@ impl Needs {
 
     /// The first thing that is missing.
     pub fn missing(&self) -> Option<&str> {
-        let missing = self.npm.as_ref().err().or(self.editors.as_ref().err());
-        missing.map(String::as_str).or(self.missing_for_lua())
+        [&self.npm, &self.claude, &self.editors]
+            .into_iter()
+            .find_map(|installed| installed.as_ref().err().map(String::as_str))
+            .or(self.missing_for_lua())
     }
 
     /// Whether nothing was to be installed.
@@ -74,19 +84,23 @@ impl Needs {
         if !test.needs_something() {
             return None;
         }
+        let claude = self.claude.as_ref().err();
         let editors = self.editors.as_ref().err();
         let missing = self.npm.as_ref().err();
+        let missing = missing.or(claude.filter(|_| npm::is_claude_needed(&test.reason)));
         let missing = missing.or(editors.filter(|_| editors::are_needed(&test.reason)));
         missing.map(String::as_str)
     }
 
     /// The variables by which tests find what is there.
     pub fn variables(&self) -> Vec<(&'static str, &OsStr)> {
-        let npm = self.npm.iter().map(|npm| ("PILLION_TEST_NPM", npm));
-        let editors = self.editors.iter();
-        let editors = editors.map(|editors| ("PILLION_TEST_EDITORS", editors));
-        npm.chain(editors)
-            .map(|(name, folder)| (name, folder.as_os_str()))
-            .collect()
+        [
+            ("PILLION_TEST_NPM", &self.npm),
+            ("PILLION_TEST_CLAUDE", &self.claude),
+            ("PILLION_TEST_EDITORS", &self.editors),
+        ]
+        .into_iter()
+        .filter_map(|(name, folder)| Some((name, folder.as_ref().ok()?.as_os_str())))
+        .collect()
     }
 }

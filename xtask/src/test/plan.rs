@@ -7,11 +7,12 @@ use anyhow::Result;
 
 use super::Args;
 use super::binaries::Binary;
+use super::isolation;
 use super::needs::Needs;
 use super::pool::{Job, Lane};
 use super::run::{cargo, title};
 use super::summary::{IgnoredTest, Mark};
-use crate::{lua, root};
+use crate::{lua, npm, root};
 
 /// The tests that do not run.
 #[derive(Debug, Default)]
@@ -140,6 +141,10 @@ fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
 fn ignored(binary: &Binary, test: &IgnoredTest, needs: &Needs) -> Job {
     let mut job = job(binary, &test.test, &["--ignored", "--exact", &test.test]);
     job.command.envs(needs.variables());
+    if npm::is_claude_needed(&test.reason) {
+        // They dial their makers, whatever they are asked not to do.
+        job.command = isolation::offline(job.command);
+    }
     job
 }
 

@@ -16,13 +16,13 @@ pub(super) fn answer(path: &str, body: &Value, turn: Option<Turn>) -> Response {
     if path.ends_with(":countTokens") {
         return json_body(&json!({ "totalTokens": 10 }));
     }
-    let part = match turn {
-        Some(turn) => part(turn),
-        None => json!({ "text": side_answer(body) }),
+    let parts = match turn {
+        Some(turn) => parts(turn),
+        None => vec![json!({ "text": side_answer(body) })],
     };
     let answer = json!({
         "candidates": [{
-            "content": { "role": "model", "parts": [part] },
+            "content": { "role": "model", "parts": parts },
             "finishReason": "STOP",
             "index": 0,
         }],
@@ -44,9 +44,10 @@ fn functions(body: &Value) -> impl Iterator<Item = &Value> {
         .flatten()
 }
 
-fn part(turn: Turn) -> Value {
+fn parts(turn: Turn) -> Vec<Value> {
     let (name, args) = match turn {
-        Turn::Say(text) => return json!({ "text": text }),
+        Turn::Say(text) => return vec![json!({ "text": text })],
+        Turn::AtOnce(turns) => return turns.into_iter().flat_map(parts).collect(),
         Turn::WriteFile { path, content } => (
             "write_file",
             json!({ "file_path": path, "content": content }),
@@ -62,7 +63,7 @@ fn part(turn: Turn) -> Value {
         ),
         Turn::ReadFile { path } => ("read_file", json!({ "file_path": path })),
     };
-    json!({ "functionCall": { "name": name, "args": args } })
+    vec![json!({ "functionCall": { "name": name, "args": args } })]
 }
 
 /// A side question often wants JSON of a certain shape, and is asked again and again until it

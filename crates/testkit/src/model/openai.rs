@@ -1,20 +1,22 @@
-//! The API that Qwen Code speaks: `chat/completions`, streamed and not.
+//! The API that Qwen Code speaks, and opencode when it is asked to: `chat/completions`, streamed and not.
 
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{Turn, events, json as json_body, mentions};
+use super::{Turn, events, json as json_body, mentions, unique_id};
+
+/// The tool that asks the person something: Qwen Code's, and opencode's.
+const QUESTION_TOOLS: [&str; 2] = ["ask_user_question", "question"];
 
 /// The main conversation is streamed and may ask the person something; helpers that work by
 /// themselves may not. A guess at the next prompt comes with the main conversation's tools, but
 /// says what it is.
 pub(super) fn is_main(body: &Value) -> bool {
     let tools = body["tools"].as_array().into_iter().flatten();
+    let mut names = tools.filter_map(|tool| tool["function"]["name"].as_str());
     let last = body["messages"].as_array().and_then(|all| all.last());
     body["stream"] == true
-        && tools
-            .into_iter()
-            .any(|tool| tool["function"]["name"] == "ask_user_question")
+        && names.any(|name| QUESTION_TOOLS.contains(&name))
         && !last.is_some_and(|message| mentions(message, "[SUGGESTION MODE"))
 }
 
@@ -47,8 +49,31 @@ pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
 
 /// The assistant's message, and why it ends.
 fn message(turn: Turn) -> (Value, &'static str) {
+    if let Turn::Say(text) = turn {
+        return (json!({ "role": "assistant", "content": text }), "stop");
+    }
+    let calls = calls(turn).into_iter().enumerate();
+    let calls: Vec<Value> = calls
+        .map(|(index, function)| {
+            json!({
+                "index": index,
+                "id": unique_id("call"),
+                "type": "function",
+                "function": function,
+            })
+        })
+        .collect();
+    (
+        json!({ "role": "assistant", "tool_calls": calls }),
+        "tool_calls",
+    )
+}
+
+/// The tool calls of a turn, with Qwen Code's names: opencode is only told what to say.
+fn calls(turn: Turn) -> Vec<Value> {
     let (name, arguments) = match turn {
-        Turn::Say(text) => return (json!({ "role": "assistant", "content": text }), "stop"),
+        Turn::Say(_) => return Vec::new(),
+        Turn::AtOnce(turns) => return turns.into_iter().flat_map(calls).collect(),
         Turn::WriteFile { path, content } => (
             "write_file",
             json!({ "file_path": path, "content": content }),
@@ -59,21 +84,5 @@ fn message(turn: Turn) -> (Value, &'static str) {
         ),
         Turn::ReadFile { path } => ("read_file", json!({ "file_path": path })),
     };
-    let call = json!({
-        "index": 0,
-        "id": call_id(),
-        "type": "function",
-        "function": { "name": name, "arguments": arguments.to_string() },
-    });
-    (
-        json!({ "role": "assistant", "tool_calls": [call] }),
-        "tool_calls",
-    )
-}
-
-/// Unique in this process: an agent takes a known id for a repetition.
-fn call_id() -> String {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    format!("call_{}", NEXT.fetch_add(1, Ordering::Relaxed))
+    vec![json!({ "name": name, "arguments": arguments.to_string() })]
 }

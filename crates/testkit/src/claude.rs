@@ -1,0 +1,305 @@
+//! Claude Code in a terminal: how each release is started, what it shows, which keys it takes.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::{ClaudeNpm, Env, Home, Model, Npm, Pane, SOON, Size, Tmux};
+
+/// Long enough for Node to start on a busy machine of two cores.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Keys that come in one read with Enter count as pasted.
+const PASTE_PAUSE: Duration = Duration::from_millis(500);
+
+/// After so long, a key that had no effect is pressed again.
+const KEY_TIMEOUT: Duration = Duration::from_secs(5);
+
+const POLL_INTERVAL: Duration = Duration::from_millis(40);
+
+/// What stands below the empty input line: one of these for each permission mode.
+const READY: [&str; 4] = [
+    "? for shortcuts",
+    "plan mode on",
+    "accept edits on",
+    "auto mode on",
+];
+
+/// What it asks above the choices for a proposed change.
+const QUESTION: &str = "Do you want to ";
+
+/// Stands below those choices.
+const QUESTION_KEYS: &str = "Esc to cancel";
+
+/// The key that no server is asked about.
+const API_KEY: &str = "sk-ant-api03-made-up-for-tests-0123456789-abcdefghij";
+
+/// Of a key that the person has approved, the settings keep so many last characters.
+const APPROVED_LEN: usize = 20;
+
+/// Which release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaudeRelease {
+    /// 2.1.330, a native program.
+    Native,
+    /// 2.1.112, the last that runs on Node.
+    Node,
+}
+
+impl ClaudeRelease {
+    /// Both.
+    pub const ALL: [ClaudeRelease; 2] = [ClaudeRelease::Native, ClaudeRelease::Node];
+
+    /// As it names itself.
+    pub fn version(self) -> &'static str {
+        match self {
+            ClaudeRelease::Native => "2.1.330",
+            ClaudeRelease::Node => "2.1.112",
+        }
+    }
+
+    /// `base` with what makes it ask the stand-in model and nobody else, and with its command,
+    /// `claude`, on PATH. Nothing in it leads to a companion.
+    pub fn env(self, base: Env, model: &Model) -> Env {
+        let mut env = base;
+        env.prepend_path(Npm::from_env().bin());
+        env.prepend_path(ClaudeNpm::from_env().bin(self));
+        env.with("ANTHROPIC_BASE_URL", model.url())
+            .with("ANTHROPIC_API_KEY", API_KEY)
+            .with("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .with("DISABLE_TELEMETRY", "1")
+            .with("DISABLE_AUTOUPDATER", "1")
+            // Otherwise it may try to install an extension into an editor of this machine.
+            .with("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1")
+    }
+}
+
+/// Answers Claude Code's first questions for this person, and whether `folder` is trusted. Settings that
+/// are there already stay.
+pub fn set_up_claude(home: &Home, folder: &Path) {
+    let path = home.home().join(".claude.json");
+    let mut settings: Value = fs::read(&path).map_or_else(
+        |_| json!({}),
+        |bytes| serde_json::from_slice(&bytes).expect("the settings are ours"),
+    );
+    settings["hasCompletedOnboarding"] = true.into();
+    let approved = &API_KEY[API_KEY.len() - APPROVED_LEN..];
+    settings["customApiKeyResponses"] = json!({ "approved": [approved], "rejected": [] });
+    let folder = folder.to_str().expect("the folder's name is UTF-8");
+    settings["projects"][folder]["hasTrustDialogAccepted"] = true.into();
+    fs::write(&path, settings.to_string()).expect("the home is ours");
+    // A person who has run it once has this folder.
+    fs::create_dir_all(home.home().join(".claude")).expect("the home is ours");
+}
+
+/// How one is started.
+#[derive(Debug, Clone, Default)]
+pub struct ClaudeStart<'a> {
+    /// The terminal's name, unique in its tmux server; that of the release if it is empty.
+    pub name: &'a str,
+    /// Arguments before those for the permission mode, such as `--ide`.
+    pub arguments: &'a [&'a str],
+    /// The permission mode; "default" if it is empty. The release's own default shows no diff.
+    pub mode: &'a str,
+    /// More environment variables.
+    pub env: Env,
+}
+
+/// A running Claude Code.
+#[derive(Debug)]
+pub struct Claude {
+    release: ClaudeRelease,
+    pane: Pane,
+}
+
+impl Claude {
+    /// Starts one that looks for a companion (`--ide`) in `cwd`, and waits until it takes input.
+    pub fn start(
+        release: ClaudeRelease,
+        tmux: &Tmux,
+        home: &Home,
+        model: &Model,
+        cwd: &Path,
+    ) -> Claude {
+        let how = ClaudeStart {
+            arguments: &["--ide"],
+            ..ClaudeStart::default()
+        };
+        Claude::start_with(release, tmux, home, model, cwd, &how)
+    }
+
+    /// Starts one, and waits until it takes input.
+    pub fn start_with(
+        release: ClaudeRelease,
+        tmux: &Tmux,
+        home: &Home,
+        model: &Model,
+        cwd: &Path,
+        how: &ClaudeStart<'_>,
+    ) -> Claude {
+        set_up_claude(home, cwd);
+        let mut env = release.env(home.env(), model);
+        for (name, value) in how.env.iter() {
+            env.set(name, value);
+        }
+        let command = ClaudeNpm::from_env().bin(release).join("claude");
+        let command = command.display().to_string();
+        let mode = Some(how.mode).filter(|mode| !mode.is_empty());
+        let mode = ["--permission-mode", mode.unwrap_or("default")];
+        let command: Vec<&str> = [command.as_str()]
+            .into_iter()
+            .chain(how.arguments.iter().copied())
+            .chain(mode)
+            .collect();
+        let name = match how.name {
+            // A dot separates window and pane.
+            "" => format!("claude-{}", release.version().replace('.', "-")),
+            name => name.to_owned(),
+        };
+        let pane = tmux.spawn(&name, Size::new(110, 45), &env, cwd, &command);
+        Claude::attach(release, pane)
+    }
+
+    /// Takes hold of one that was started in this terminal, perhaps by another program, and waits until
+    /// it takes input.
+    pub fn attach(release: ClaudeRelease, pane: Pane) -> Claude {
+        let what = "Claude Code ready for input";
+        pane.wait_until(what, START_TIMEOUT, is_ready);
+        Claude { release, pane }
+    }
+
+    /// Which it is.
+    pub fn release(&self) -> ClaudeRelease {
+        self.release
+    }
+
+    /// Its terminal, for everything that this type does not name.
+    pub fn pane(&self) -> &Pane {
+        &self.pane
+    }
+
+    /// Sends a prompt, or a command that starts with `/`: one line, shorter than the screen is wide.
+    pub fn prompt(&self, text: &str) {
+        self.wait_ready();
+        self.type_text(text);
+        self.enter();
+    }
+
+    /// Types into the input line, after what stands there, and waits until it is there.
+    pub fn type_text(&self, text: &str) {
+        self.pane.type_text(text);
+        self.pane.wait_for(text, SOON);
+    }
+
+    /// Sends what stands in the input line.
+    pub fn enter(&self) {
+        sleep(PASTE_PAUSE);
+        self.pane.send_keys(["Enter"]);
+    }
+
+    /// Waits until it takes input.
+    pub fn wait_ready(&self) {
+        self.pane.wait_until("the empty input line", SOON, is_ready);
+    }
+
+    /// Waits until it asks in its own window whether a change may be made. The screen.
+    pub fn wait_question(&self) -> String {
+        self.pane
+            .wait_until("a question for a change", SOON, is_question)
+    }
+
+    /// Whether it asks that now.
+    pub fn asks(&self) -> bool {
+        is_question(&self.pane.screen())
+    }
+
+    /// Allows the change in its own window, once.
+    pub fn allow(&self) {
+        self.answer("Yes");
+    }
+
+    /// Refuses it there, by the choice "No".
+    pub fn deny(&self) {
+        self.answer("No");
+    }
+
+    /// Refuses it there, with Esc.
+    pub fn cancel(&self) {
+        self.wait_question();
+        self.pane.send_keys(["Escape"]);
+        self.wait_answered();
+    }
+
+    /// Waits until it asks no more.
+    pub fn wait_answered(&self) {
+        let answered = |screen: &str| !is_question(screen);
+        self.pane.wait_until("no question any more", SOON, answered);
+    }
+
+    /// Waits until this stands on its screen.
+    pub fn wait_for(&self, text: &str) -> String {
+        self.pane.wait_for(text, SOON)
+    }
+
+    /// Leaves, and waits until it has left.
+    pub fn quit(self) {
+        self.prompt("/exit");
+        self.pane.wait_exit(SOON);
+    }
+
+    /// Kills it and all its processes (SIGKILL), and waits until they are gone.
+    pub fn kill(self) {
+        self.pane.kill();
+    }
+
+    fn answer(&self, choice: &str) {
+        let screen = self.wait_question();
+        // Its number depends on what else is offered.
+        let number = screen.lines().find_map(|row| {
+            let (before, rest) = row.split_once(". ")?;
+            (rest.trim() == choice).then(|| before.split_whitespace().last())?
+        });
+        let number = number.unwrap_or_else(|| panic!("expected the choice {choice:?}:\n{screen}"));
+        self.press_until_answered(number, question(&screen));
+    }
+
+    /// Presses the key until the question is answered: for a moment after it appears, keys do nothing. The
+    /// next question may follow at once.
+    fn press_until_answered(&self, key: &str, question: Option<&str>) {
+        let started = Instant::now();
+        let mut pressed = None::<Instant>;
+        loop {
+            let screen = self.pane.screen();
+            if self::question(&screen) != question {
+                return;
+            }
+            assert!(
+                started.elapsed() < SOON,
+                "expected an answer by {key}:\n{screen}"
+            );
+            if pressed.is_none_or(|at| at.elapsed() > KEY_TIMEOUT) {
+                sleep(PASTE_PAUSE);
+                self.pane.send_keys([key]);
+                pressed = Some(Instant::now());
+            }
+            sleep(POLL_INTERVAL);
+        }
+    }
+}
+
+fn is_ready(screen: &str) -> bool {
+    READY.iter().any(|ready| screen.contains(ready)) && !is_question(screen)
+}
+
+fn is_question(screen: &str) -> bool {
+    question(screen).is_some()
+}
+
+/// What it asks for a change, with the name of the file.
+fn question(screen: &str) -> Option<&str> {
+    let asks = screen.contains(QUESTION_KEYS);
+    screen.lines().rfind(|row| asks && row.contains(QUESTION))
+}

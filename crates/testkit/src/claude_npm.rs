@@ -1,0 +1,63 @@
+//! Where the installed Claude Code and opencode are. `cargo xtask test` installs them and says so by a
+//! variable.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::ClaudeRelease;
+
+/// The variable that holds the folder of the installation.
+const VARIABLE: &str = "PILLION_TEST_CLAUDE";
+
+/// The folder with both releases of Claude Code, and opencode.
+#[derive(Debug, Clone)]
+pub struct ClaudeNpm {
+    modules: PathBuf,
+}
+
+impl ClaudeNpm {
+    /// The folder that `PILLION_TEST_CLAUDE` names.
+    ///
+    /// # Panics
+    /// If the variable is unset.
+    pub fn from_env() -> ClaudeNpm {
+        let folder = std::env::var_os(VARIABLE).unwrap_or_else(|| {
+            panic!(
+                "{VARIABLE} is not set: run this test through `cargo xtask test`, which installs Claude Code; \
+                 the words \"Claude Code\" or \"opencode\" in what it is ignored for ask for that"
+            )
+        });
+        ClaudeNpm {
+            modules: PathBuf::from(folder).join("node_modules"),
+        }
+    }
+
+    /// The folder in which the command `claude` is this release. That for Node finds its Node on PATH.
+    pub fn bin(&self, release: ClaudeRelease) -> PathBuf {
+        match release {
+            ClaudeRelease::Native => self.package("@anthropic-ai", "claude-code-", "claude"),
+            ClaudeRelease::Node => self.modules.join(".bin"),
+        }
+    }
+
+    /// The folder of the command `opencode`.
+    pub fn opencode_bin(&self) -> PathBuf {
+        self.package("", "opencode-", "bin/opencode").join("bin")
+    }
+
+    /// The package for this platform: its name starts so, and it has this file.
+    fn package(&self, scope: &str, start: &str, file: &str) -> PathBuf {
+        let folder = self.modules.join(scope);
+        let found = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let mut found = found.map(|package| package.path()).filter(|package| {
+            let name = package.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name.starts_with(start)) && package.join(file).is_file()
+        });
+        found.next().unwrap_or_else(|| {
+            panic!(
+                "{VARIABLE} names a folder without {}/{start}…/{file}: `cargo xtask test` installs it",
+                folder.display()
+            )
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! opencode in a terminal. It takes context from a companion and shows no diffs there.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{ClaudeNpm, Env, Home, Model, Pane, SOON, Size, Tmux};
+
+/// Long enough for it to start on a busy machine of two cores, where it makes a database first.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Keys that come in one read with Enter count as pasted.
+const PASTE_PAUSE: Duration = Duration::from_millis(500);
+
+/// What stands below the input line.
+const READY: &str = "ctrl+p commands";
+
+/// A running opencode.
+#[derive(Debug)]
+pub struct Opencode {
+    pane: Pane,
+}
+
+impl Opencode {
+    /// `base` with what makes it ask nobody but its model, and with its command on PATH.
+    pub fn env(base: Env) -> Env {
+        let mut env = base;
+        env.prepend_path(ClaudeNpm::from_env().opencode_bin());
+        env.with("OPENCODE_DISABLE_AUTOUPDATE", "1")
+            .with("OPENCODE_DISABLE_MODELS_FETCH", "1")
+            .with("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
+    }
+
+    /// Makes the stand-in model the one that this person's opencode asks.
+    pub fn set_up(home: &Home, model: &Model) {
+        let folder = home.home().join(".config/opencode");
+        let settings = json!({
+            "autoupdate": false,
+            "share": "disabled",
+            "model": "test/fake",
+            "small_model": "test/fake",
+            "provider": {
+                "test": {
+                    "npm": "@ai-sdk/openai-compatible",
+                    "name": "Test",
+                    "options": { "baseURL": format!("{}/v1", model.url()), "apiKey": "none" },
+                    "models": { "fake": { "name": "Fake" } },
+                },
+            },
+        });
+        fs::create_dir_all(&folder).expect("the home is ours");
+        let file = folder.join("opencode.json");
+        fs::write(file, settings.to_string()).expect("the home is ours");
+    }
+
+    /// Starts it in `cwd`, with more environment variables, and waits until it takes input. One in a
+    /// tmux server.
+    pub fn start(tmux: &Tmux, home: &Home, model: &Model, cwd: &Path, more: &Env) -> Opencode {
+        Opencode::set_up(home, model);
+        let mut env = Opencode::env(home.env());
+        for (name, value) in more.iter() {
+            env.set(name, value);
+        }
+        let command = [ClaudeNpm::from_env().opencode_bin().join("opencode")];
+        let pane = tmux.spawn("opencode", Size::new(110, 45), &env, cwd, &command);
+        Opencode::attach(pane)
+    }
+
+    /// Takes hold of one that was started in this terminal, perhaps by another program, and waits until
+    /// it takes input.
+    pub fn attach(pane: Pane) -> Opencode {
+        pane.wait_for(READY, START_TIMEOUT);
+        Opencode { pane }
+    }
+
+    /// Its terminal, for everything that this type does not name.
+    pub fn pane(&self) -> &Pane {
+        &self.pane
+    }
+
+    /// Sends a prompt: one line.
+    pub fn prompt(&self, text: &str) {
+        self.pane.type_text(text);
+        self.pane.wait_for(text, SOON);
+        std::thread::sleep(PASTE_PAUSE);
+        self.pane.send_keys(["Enter"]);
+    }
+
+    /// Waits until this stands on its screen.
+    pub fn wait_for(&self, text: &str) -> String {
+        self.pane.wait_for(text, SOON)
+    }
+}

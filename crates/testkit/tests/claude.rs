@@ -1,0 +1,107 @@
+//! The harness itself: both releases of Claude Code, and opencode, start, take a prompt and show the
+//! stand-in model's answer.
+
+use std::fs;
+
+use pillion_testkit::{
+    Claude, ClaudeRelease, Env, Home, Model, ModelRequest, Opencode, SOON, Tmux, Turn,
+};
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_shows_what_the_model_says() {
+    shows_what_the_model_says(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_shows_what_the_model_says() {
+    shows_what_the_model_says(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_proposes_and_obeys() {
+    proposes_and_obeys(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_proposes_and_obeys() {
+    proposes_and_obeys(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and opencode: cargo xtask test"]
+fn opencode_shows_what_the_model_says() {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    let folder = home.workspace();
+    let opencode = Opencode::start(&tmux, &home, &model, &folder, &Env::default());
+    model.script([Turn::say("the pinned answer")]);
+    opencode.prompt("say something");
+    opencode.wait_for("the pinned answer");
+    model.wait_for("with the prompt", SOON, |request| {
+        is_prompt(request, "say something")
+    });
+    assert_eq!(model.turns_left(), 0);
+}
+
+fn shows_what_the_model_says(release: ClaudeRelease) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    let claude = Claude::start(release, &tmux, &home, &model, &home.workspace());
+    claude.wait_for(release.version());
+    model.script([Turn::say("the pinned answer"), Turn::say("and another")]);
+    claude.prompt("say something");
+    claude.wait_for("the pinned answer");
+    claude.prompt("say more");
+    claude.wait_for("and another");
+    model.wait_for("with the prompt", SOON, |request| {
+        is_prompt(request, "say something")
+    });
+    assert_eq!(model.turns_left(), 0);
+    claude.quit();
+}
+
+/// Without a companion it asks in its own window alone.
+fn proposes_and_obeys(release: ClaudeRelease) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    let claude = Claude::start(release, &tmux, &home, &model, &home.workspace());
+    let there = home.file("there.txt", "old\n");
+    let new = home.workspace().join("new.txt");
+    model.script([
+        Turn::read_file(&there),
+        Turn::at_once([
+            Turn::replace(&there, "old", "other"),
+            Turn::write_file(&new, "new\n"),
+        ]),
+        Turn::say("both are done"),
+    ]);
+    claude.prompt("change both");
+    for file in ["there.txt", "new.txt"] {
+        claude.pane().wait_until(file, SOON, |screen| {
+            let question = screen.lines().find(|row| row.contains("Do you want to "));
+            question.is_some_and(|row| row.contains(file))
+        });
+        claude.allow();
+    }
+    claude.wait_for("both are done");
+    assert_eq!(fs::read_to_string(&there).expect("it is there"), "other\n");
+    assert_eq!(fs::read_to_string(&new).expect("it was written"), "new\n");
+
+    for (name, refuse) in [
+        ("denied.txt", Claude::deny as fn(&Claude)),
+        ("cancelled.txt", Claude::cancel),
+    ] {
+        let path = home.workspace().join(name);
+        model.script([Turn::write_file(&path, "new\n")]);
+        claude.prompt("write another");
+        refuse(&claude);
+        claude.wait_ready();
+        assert!(!path.exists(), "{name} was refused");
+    }
+    claude.kill();
+}
+
+fn is_prompt(request: &ModelRequest, text: &str) -> bool {
+    request.is_main && request.mentions(text)
+}
