@@ -21,7 +21,7 @@ use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, Viewer};
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::lost::Lost;
-use crate::outbox::Delivery;
+use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
 
 pub(crate) use steps::Decision;
@@ -42,7 +42,13 @@ struct Entry<C> {
     agent_number: u32,
     /// As the agent spelt it: the outcome carries it unchanged (C5.8).
     file_path: String,
+    /// Of an agent that names its proposals and waits for the outcome in the call.
+    tab: Option<Tab>,
+    /// As it is shown.
     proposed: Arc<str>,
+    /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
+    /// changed something.
+    as_written: Option<Arc<str>>,
     /// Counts the proposals that were put into this view.
     revision: u32,
     /// Whether the editor has heard of it, in this revision or an earlier one.
@@ -89,6 +95,7 @@ pub(crate) struct Proposal {
     /// Which of the agents of this kind, from 1.
     pub(crate) agent_number: u32,
     pub(crate) file_path: String,
+    pub(crate) tab: Option<Tab>,
     pub(crate) proposed: Arc<str>,
 }
 
@@ -99,6 +106,10 @@ pub(crate) enum Answer {
     Opened,
     /// The view is closed; this stood in it (C5.5).
     Closed(String),
+    /// So many views are closed.
+    ClosedAll(usize),
+    /// What the editor said, in a text.
+    Text(String),
     /// The diff was accepted or rejected by a command.
     Settled,
     /// The diff was accepted by a command, with edits that somebody made in the view.
@@ -112,6 +123,7 @@ pub(crate) struct Wanted {
     pub(crate) revision: u32,
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
+    pub(crate) proposed: Arc<str>,
 }
 
 /// The proposed text that a viewer was given.
@@ -251,6 +263,16 @@ impl<C> Diffs<C> {
 }
 
 impl<C> Entry<C> {
+    /// What it is known by in its session.
+    fn name(&self) -> &str {
+        self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
+    }
+
+    /// The text that the agent sent, however it is shown.
+    fn as_written(&self) -> &str {
+        self.as_written.as_ref().unwrap_or(&self.proposed)
+    }
+
     fn pending(&self, id: DiffId) -> PendingDiff {
         PendingDiff {
             id,

@@ -1,5 +1,5 @@
-//! The HTTP endpoint (C1): one listener on loopback that serves agents at `/mcp` and commands at
-//! `/control`. The only module, with those below it, that knows HTTP.
+//! The HTTP endpoint (C1): one listener on loopback that serves agents at `/mcp`, or over a WebSocket
+//! at `/`, and commands at `/control`. The only module, with those below it, that knows HTTP.
 
 mod body;
 mod control;
@@ -10,10 +10,11 @@ mod server;
 mod socket;
 mod strangers;
 mod streamable_http;
+mod websocket;
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
@@ -24,6 +25,7 @@ use tokio::sync::oneshot;
 pub(crate) use self::guard::Guard;
 use self::refusal::Refusal;
 use self::response::Response;
+use self::websocket::Upgrade;
 use crate::control::on_disk;
 use crate::disk::Lane;
 use crate::event::Events;
@@ -37,6 +39,8 @@ struct Shared {
     events: Events,
     /// For commands that look at files.
     looks: Lane,
+    /// What is being received over WebSockets.
+    unfinished: websocket::Budget,
 }
 
 /// Binds a port that the system chooses (C1.3).
@@ -62,12 +66,28 @@ pub(crate) fn serve(
         mcp,
         events,
         looks: Lane::new(on_disk::MAX_LOOKS),
+        unfinished: websocket::Budget::default(),
     };
     server::serve(listener, Arc::new(shared), stopping)
 }
 
-/// Answers a request that came on this wire.
-async fn handle(shared: Arc<Shared>, request: Request<Incoming>, wire: Arc<Wire>) -> Response {
+/// Answers a request that came on this wire. If it is for a WebSocket, what its connection becomes is
+/// left in `upgrade`.
+async fn handle(
+    shared: Arc<Shared>,
+    request: Request<Incoming>,
+    wire: Arc<Wire>,
+    upgrade: Arc<Mutex<Option<Upgrade>>>,
+) -> Response {
+    if websocket::is_wanted(&request) {
+        let upgraded = websocket::upgrade(&shared, request, wire);
+        return upgraded
+            .map(|(response, connection)| {
+                *upgrade.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+                response
+            })
+            .unwrap_or_else(Refusal::into_response);
+    }
     let (parts, body) = request.into_parts();
     let (path, method, headers) = (parts.uri.path(), &parts.method, &parts.headers);
     let handled = match (path, method) {

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::control::{CompanionStatus, DiffError, DiffRef};
 use crate::diffs::{Answer, HandedOut, PendingDiff, SettleRequest, Verdict};
 use crate::editor::{DiffId, Reply};
+use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
 
@@ -30,9 +31,15 @@ pub(crate) enum Event {
     /// An agent called a tool.
     ToolCalled {
         session: SessionId,
+        request: RequestId,
         tool: &'static str,
         arguments: Map<String, Value>,
         caller: Caller,
+    },
+    /// An agent waits for a call no longer.
+    CallCancelled {
+        session: SessionId,
+        request: RequestId,
     },
     /// The target of a proposal was looked at.
     Looked {

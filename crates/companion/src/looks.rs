@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pillion_protocol::Dialect;
+use pillion_protocol::dialect::Protocol;
 
 use crate::diffs::Wanted;
 use crate::disk::Lane;
@@ -49,8 +50,15 @@ impl Looks {
         let lane = lane.or_insert_with(|| Lane::new(MAX_LOOKS)).clone();
         let (look, events) = (Arc::clone(&self.look), self.events.clone());
         let Wanted { id, revision, .. } = wanted;
+        let look = move || {
+            let target = look(&wanted.file_path)?;
+            Ok(match wanted.agent.protocol() {
+                Protocol::Claude => target.adapted(&wanted.proposed),
+                Protocol::Companion => target,
+            })
+        };
         tokio::spawn(async move {
-            if let Some(result) = lane.run(move || look(&wanted.file_path)).await {
+            if let Some(result) = lane.run(look).await {
                 let _ = events.send(Event::Looked {
                     id,
                     revision,
@@ -89,6 +97,7 @@ mod tests {
             revision: 1,
             agent,
             file_path: file_path.into(),
+            proposed: "".into(),
         }
     }
 
@@ -105,6 +114,8 @@ mod tests {
                 path: PathBuf::from(path),
                 original: Original::default(),
                 stamp: None,
+                proposed: None,
+                notes: Vec::new(),
             })
         };
         let mut looks = Looks::new(look, events);

@@ -32,13 +32,26 @@ pub(crate) struct Lost {
     pub(crate) content: String,
     /// Whether it differs from what the agent proposed.
     pub(crate) is_edited: bool,
+    pub(crate) how: Loss,
+}
+
+/// Why no agent takes a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// It was accepted, and the agent never received it.
+    Undelivered,
+    /// The person was editing it when somebody answered in the agent's own window, and the agent
+    /// takes only answers from there.
+    Unused,
 }
 
 /// An accepted text that never reached its agent, for the person who accepted it.
 #[derive(Debug)]
 pub struct LostOutcome {
-    /// Who never received it.
+    /// Whose proposal it was.
     pub agent: Dialect,
+    /// Why it does not have it.
+    pub how: Loss,
     /// The file that was not written, as the agent spells it.
     pub path: PathBuf,
     /// What became of the text.
@@ -49,19 +62,20 @@ pub struct LostOutcome {
 impl fmt::Display for LostOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (agent, path) = (self.agent.display_name(), self.path.display());
+        let (why, it) = match self.how {
+            Loss::Undelivered => ("never received what you accepted for", "never received it"),
+            Loss::Unused => ("does not use your edits of", "does not use it"),
+        };
         match &self.text {
-            LostText::AsProposed => write!(
-                f,
-                "nothing was written: {agent} never received what you accepted for {path}"
-            ),
+            LostText::AsProposed => write!(f, "nothing was written: {agent} {why} {path}"),
             LostText::Kept(file) => write!(
                 f,
-                "your text is kept in {}: {agent} never received what you accepted for {path}",
+                "your text is kept in {}: {agent} {why} {path}",
                 file.display()
             ),
             LostText::NotKept(error) => write!(
                 f,
-                "your text for {path} is lost: {agent} never received it, and it cannot be kept: {error}"
+                "your text for {path} is lost: {agent} {it}, and it cannot be kept: {error}"
             ),
         }
     }
@@ -135,6 +149,7 @@ impl Lost {
             file_path: delivery.file_path,
             content,
             is_edited: delivery.is_edited,
+            how: Loss::Undelivered,
         })
     }
 
@@ -146,7 +161,7 @@ impl Lost {
         if matches!(timeout(LOOK_TIMEOUT, looked).await, Ok(Some(true))) {
             return None;
         }
-        let (agent, path) = (lost.agent, PathBuf::from(&lost.file_path));
+        let (agent, how, path) = (lost.agent, lost.how, PathBuf::from(&lost.file_path));
         let text = if lost.is_edited {
             let silent = silent(&places);
             let put = disks.writes.run(move || lost.put(&places));
@@ -155,7 +170,12 @@ impl Lost {
         } else {
             LostText::AsProposed
         };
-        Some(LostOutcome { agent, path, text })
+        Some(LostOutcome {
+            agent,
+            how,
+            path,
+            text,
+        })
     }
 
     fn is_written(&self) -> bool {
@@ -203,23 +223,41 @@ mod tests {
     #[test]
     fn each_loss_says_who_what_and_where() {
         let link = FileError::Link("/tmp/x".into());
-        for (text, expected) in [
+        let kept = || LostText::Kept("/tmp/k/a.rs".into());
+        for (how, text, expected) in [
             (
+                Loss::Undelivered,
                 LostText::AsProposed,
                 "nothing was written: Gemini CLI never received what you accepted for /w/a.rs",
             ),
             (
-                LostText::Kept("/tmp/k/a.rs".into()),
+                Loss::Undelivered,
+                kept(),
                 "your text is kept in /tmp/k/a.rs: Gemini CLI never received what you accepted for /w/a.rs",
             ),
             (
+                Loss::Unused,
+                kept(),
+                "your text is kept in /tmp/k/a.rs: Gemini CLI does not use your edits of /w/a.rs",
+            ),
+            (
+                Loss::Undelivered,
                 LostText::NotKept(link),
                 "your text for /w/a.rs is lost: Gemini CLI never received it, and it cannot be kept: \
                  \"/tmp/x\" is a symbolic link",
             ),
         ] {
             let (agent, path) = (Dialect::GeminiCli, PathBuf::from("/w/a.rs"));
-            assert_eq!(LostOutcome { agent, path, text }.to_string(), expected);
+            assert_eq!(
+                LostOutcome {
+                    agent,
+                    how,
+                    path,
+                    text
+                }
+                .to_string(),
+                expected
+            );
         }
     }
 }

@@ -1,19 +1,18 @@
 //! The heart: takes one event after the other, lets the state machines decide, and does what they
 //! say. Thin by design: no rule lives here.
 
+mod calls;
 mod commands;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::diff::{CLOSE_DIFF, CloseDiff, OPEN_DIFF, OpenDiff};
 use pillion_protocol::{Dialect, IdeContext};
 use pillion_system::{Signal, Signals};
-use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::context::Context;
-use crate::diffs::{Action, Diffs, Proposal};
+use crate::diffs::{Action, Diffs};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
 use crate::looks::Looks;
@@ -113,10 +112,18 @@ impl MainLoop {
             Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {
                 session,
+                request,
                 tool,
                 arguments,
                 caller,
-            } => self.tool_called(&session, tool, arguments, caller, now),
+            } => {
+                let call = self.parse_call(&session, request, tool, arguments);
+                self.called(&session, call, caller, now);
+            }
+            Event::CallCancelled { session, request } => {
+                let actions = self.diffs.cancel(&session, &request);
+                self.perform(actions);
+            }
             Event::Looked {
                 id,
                 revision,
@@ -150,7 +157,7 @@ impl MainLoop {
                 self.context.report(files, is_trusted, now);
             }
             Event::FileFocused(file) => self.context.focus(file, now),
-            Event::Mentioned { told, .. } => told.done(None),
+            Event::Mentioned { path, lines, told } => told.done(self.mention(&path, lines)),
             Event::RootsChanged(roots) => self.presence.set_roots(roots),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {
@@ -211,65 +218,6 @@ impl MainLoop {
         }
     }
 
-    fn tool_called(
-        &mut self,
-        session: &SessionId,
-        tool: &str,
-        arguments: Map<String, Value>,
-        caller: Caller,
-        now: Instant,
-    ) {
-        let actions = match self.parse_call(session, tool, arguments) {
-            Ok(ToolCall::Open(proposal)) => {
-                // Told now, the outcome before would settle this diff.
-                let former = self.withdraw(session, &proposal.file_path);
-                // What was accepted as proposed needs no word: here is the newer proposal.
-                let edited = former.filter(|former| former.is_edited);
-                self.lose(proposal.agent, edited);
-                self.diffs.open(proposal, caller, now)
-            }
-            Ok(ToolCall::Close(CloseDiff { file_path })) => {
-                let undelivered = self.withdraw(session, &file_path);
-                let undelivered = undelivered.map(|delivery| delivery.outcome);
-                let diffs = &mut self.diffs;
-                diffs.close(session, &file_path, undelivered, caller, now)
-            }
-            Err(reason) => {
-                let answer = Err(reason);
-                vec![Action::Answer { caller, answer }]
-            }
-        };
-        self.perform(actions);
-    }
-
-    fn parse_call(
-        &self,
-        session: &SessionId,
-        tool: &str,
-        arguments: Map<String, Value>,
-    ) -> Result<ToolCall, String> {
-        let agent = self.sessions.agent(session);
-        let agent = agent.ok_or("the session has ended")?;
-        match tool {
-            OPEN_DIFF => {
-                let open =
-                    OpenDiff::from_arguments(arguments).map_err(|error| error.to_string())?;
-                target::check(&open.file_path)?;
-                Ok(ToolCall::Open(Proposal {
-                    session: Arc::clone(session),
-                    agent,
-                    agent_number: self.sessions.number(session),
-                    file_path: open.file_path,
-                    proposed: open.new_content.into(),
-                }))
-            }
-            CLOSE_DIFF => CloseDiff::from_arguments(arguments)
-                .map(ToolCall::Close)
-                .map_err(|error| error.to_string()),
-            other => Err(format!("unknown tool {other:?}")),
-        }
-    }
-
     fn perform(&mut self, actions: Vec<Action<Caller>>) {
         for action in actions {
             match action {
@@ -313,8 +261,8 @@ impl MainLoop {
         }
     }
 
-    fn withdraw(&self, session: &SessionId, file_path: &str) -> Option<Delivery> {
-        self.sessions.outbox(session)?.withdraw(file_path)
+    fn withdraw(&self, session: &SessionId, name: &str) -> Option<Delivery> {
+        self.sessions.outbox(session)?.withdraw(name)
     }
 
     /// What was accepted and never reached a session that is over.
@@ -386,9 +334,4 @@ impl MainLoop {
             self.tell_lost(lost);
         }
     }
-}
-
-enum ToolCall {
-    Open(Proposal),
-    Close(CloseDiff),
 }

@@ -1,25 +1,27 @@
-//! MCP, whatever carries it: what a server with two tools answers, and what it pushes. A transport
+//! MCP, whatever carries it: what a companion answers, and what it pushes. A transport
 //! reads messages, says whose session they are in, and writes what comes back.
 
 mod answer;
 mod calls;
 mod message;
+mod toolset;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_discovery::tokens::random_token;
 use pillion_protocol::Dialect;
-use pillion_protocol::diff::TOOLS;
+use pillion_protocol::dialect::Protocol;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 pub(crate) use self::answer::Answer;
 use self::answer::{Error, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Success, write_push};
 use self::calls::Calls;
-pub(crate) use self::message::{Message, Request, RequestId};
+pub(crate) use self::message::{Message, Request};
 use crate::event::{Event, Events};
 use crate::outbox;
+use crate::request_id::RequestId;
 use crate::sessions::{SessionId, Sessions, TooManySessions};
 use crate::wire::Wire;
 
@@ -44,8 +46,8 @@ pub(crate) enum OpenError {
     NoInitialize(RequestId),
     /// It asks in a way that this answers.
     Refused(Answer),
-    TooMany,
-    NoRandomness,
+    TooMany(RequestId),
+    NoRandomness(RequestId),
 }
 
 /// An open event stream of a session. Dropping it closes the stream.
@@ -53,6 +55,7 @@ pub(crate) enum OpenError {
 pub(crate) struct EventStream {
     stream: outbox::Stream,
     session: SessionId,
+    agent: Dialect,
     mcp: Mcp,
 }
 
@@ -85,19 +88,23 @@ impl Mcp {
             return Err(OpenError::NoInitialize(id));
         }
         let outcome = initialize(&params);
-        let is_refused = outcome.is_err();
-        let answer = Answer::new(id, outcome);
-        if is_refused {
-            return Err(OpenError::Refused(answer));
+        if outcome.is_err() {
+            return Err(OpenError::Refused(Answer::new(id, outcome)));
         }
-        let name = random_token().map_err(|_| OpenError::NoRandomness)?;
+        let agent = toolset::who(agent, &params);
+        let name = random_token();
+        let Ok(name) = name else {
+            return Err(OpenError::NoRandomness(id));
+        };
         let session = SessionId::from(name.expose());
         let opened = self
             .sessions
             .open(Arc::clone(&session), agent, Instant::now());
-        opened.map_err(|TooManySessions| OpenError::TooMany)?;
+        if let Err(TooManySessions) = opened {
+            return Err(OpenError::TooMany(id));
+        }
         tracing::info!(%agent, "session opened");
-        Ok((session, answer))
+        Ok((session, Answer::new(id, outcome)))
     }
 
     /// Answers a request of a session; not at all if the agent takes it back meanwhile.
@@ -107,11 +114,15 @@ impl Mcp {
         let outcome = match method.as_str() {
             INITIALIZE => initialize(&params),
             "ping" => Ok(Success::Value(json!({}))),
-            "tools/list" => Ok(Success::Value(tools())),
+            "tools/list" => Ok(Success::Value(toolset::list(self.protocol(&session)))),
             "tools/call" => {
                 let mut running = self.calls.begin(&session, &id);
                 tokio::select! {
-                    outcome = self.call(&session, params) => outcome,
+                    outcome = self.call(&session, &id, params) => match outcome.transpose() {
+                        Some(outcome) => outcome,
+                        // What the person decides is pushed.
+                        None => return None,
+                    },
                     () = running.cancelled() => return None,
                 }
             }
@@ -127,19 +138,23 @@ impl Mcp {
     pub(crate) fn notified(&self, session: &SessionId, method: &str, params: Map<String, Value>) {
         if method == "notifications/cancelled" {
             let id = params.get("requestId").cloned().and_then(RequestId::new);
-            if let Some(id) = id {
-                self.calls.cancel(session, &id);
+            if let Some(request) = id {
+                self.calls.cancel(session, &request);
+                let session = Arc::clone(session);
+                self.tell(Event::CallCancelled { session, request });
             }
         }
     }
 
     /// Opens an event stream of a session, which is written to this wire.
     pub(crate) fn stream(&self, session: &SessionId, wire: Arc<Wire>) -> Option<EventStream> {
+        let agent = self.sessions.agent(session)?;
         let outbox = self.sessions.stream_opened(session)?;
         self.tell(Event::StreamOpened(Arc::clone(session)));
         Some(EventStream {
             stream: outbox.stream(Some(wire)),
             session: Arc::clone(session),
+            agent,
             mcp: self.clone(),
         })
     }
@@ -150,17 +165,19 @@ impl Mcp {
         self.tell(Event::SessionEnded(Arc::clone(session)));
     }
 
-    /// Hands a call to the loop and waits for the answer.
+    /// Hands a call to the loop and waits for the answer; none, if it comes as a push.
     async fn call(
         &self,
         session: &SessionId,
+        id: &RequestId,
         mut params: Map<String, Value>,
-    ) -> Result<Success, Error> {
+    ) -> Result<Option<Success>, Error> {
+        let protocol = self.protocol(session);
         let invalid = |message: String| Error::new(INVALID_PARAMS, message);
         let name = params.get("name").and_then(Value::as_str);
         let name =
             name.ok_or_else(|| invalid("tools/call: name is missing, or no string".into()))?;
-        let tool = TOOLS.iter().find(|tool| tool.name == name);
+        let tool = toolset::find(protocol, name);
         let tool = tool.ok_or_else(|| invalid(format!("unknown tool {name:?}")))?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
@@ -170,13 +187,20 @@ impl Mcp {
         let (caller, answer) = oneshot::channel();
         let event = Event::ToolCalled {
             session: Arc::clone(session),
-            tool: tool.name,
+            request: id.clone(),
+            tool,
             arguments,
             caller,
         };
         let stopping = || Error::new(INTERNAL_ERROR, "the companion is stopping");
         self.events.send(event).map_err(|_| stopping())?;
-        answer.await.map(Success::Tool).map_err(|_| stopping())
+        let answer = async { answer.await.map_err(|_| stopping()) };
+        toolset::answer(protocol, tool, answer).await
+    }
+
+    fn protocol(&self, session: &SessionId) -> Protocol {
+        let agent = self.sessions.agent(session);
+        agent.map_or(Protocol::Companion, Dialect::protocol)
     }
 
     /// The loop may be gone while the last requests are answered.
@@ -192,7 +216,7 @@ impl EventStream {
         let push = self.stream.next().await;
         let is_open = push.is_some();
         if let Some(push) = push {
-            write_push(push, out);
+            write_push(push, self.agent, out);
         }
         is_open
     }
@@ -228,15 +252,4 @@ fn initialize(params: &Map<String, Value>) -> Result<Success, Error> {
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "pillion", "version": env!("CARGO_PKG_VERSION")},
     })))
-}
-
-fn tools() -> Value {
-    let tools = TOOLS.map(|tool| {
-        json!({
-            "name": tool.name,
-            "description": tool.description,
-            "inputSchema": tool.input_schema(),
-        })
-    });
-    json!({"tools": tools})
 }

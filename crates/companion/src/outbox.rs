@@ -14,25 +14,59 @@ use std::time::{Duration, Instant};
 use pillion_protocol::{IdeContext, Outcome};
 use tokio::sync::watch;
 
+use crate::request_id::RequestId;
 use crate::wire::{Fate, Mark, Wire};
 
 /// How long a connection has to outlive what it sent: by then a living agent has read it.
 const DELIVERY_GRACE: Duration = Duration::from_secs(10);
 
+/// How many mentions wait for an agent.
+const MAX_MENTIONS: usize = 100;
+
 /// Something to push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Push {
     Context(Arc<IdeContext>),
-    Outcome { file_path: String, outcome: Outcome },
+    Outcome {
+        file_path: String,
+        outcome: Outcome,
+        /// The call that it answers; without one it is a notification.
+        request: Option<RequestId>,
+    },
+    /// The person points the agent to a file, or to its lines from the first to the last, from 0.
+    Mention(Mention),
+}
+
+/// A file that the person points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mention {
+    pub(crate) path: String,
+    pub(crate) lines: Option<(u32, u32)>,
 }
 
 /// An outcome on its way to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub(crate) file_path: String,
+    /// Where the agent waits for it in a call of its own.
+    pub(crate) tab: Option<Tab>,
     pub(crate) outcome: Outcome,
     /// Whether it carries another text than the agent proposed: nobody else has that one.
     pub(crate) is_edited: bool,
+}
+
+/// A proposal of an agent that names each of them, and waits for its outcome in the call itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tab {
+    pub(crate) name: String,
+    pub(crate) request: RequestId,
+}
+
+impl Delivery {
+    /// What its proposal is known by in its session.
+    fn name(&self) -> &str {
+        self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
+    }
 }
 
 /// A session's outbox, shared by the loop that fills it and the event streams that empty it.
@@ -48,6 +82,8 @@ pub(crate) struct Outbox {
 struct Queue {
     context: Option<Arc<IdeContext>>,
     outcomes: VecDeque<Delivery>,
+    /// Not for an agent that is away: what is inserted into its prompt later is a surprise.
+    mentions: VecDeque<Mention>,
     /// What a stream took and may yet be lost.
     in_flight: Vec<InFlight>,
     /// Open streams, oldest first. Only the newest takes.
@@ -85,16 +121,26 @@ impl Outbox {
         self.changed.send_replace(());
     }
 
-    /// Takes back the outcomes for a path that were not delivered yet, and returns the last one.
-    /// Delivered later, they would settle a newer diff of the same path. One in flight is not
+    /// The person points the agent to something; a few that it never took are enough.
+    pub(crate) fn push_mention(&self, mention: Mention) {
+        let mentions = &mut self.lock().mentions;
+        mentions.push_back(mention);
+        if mentions.len() > MAX_MENTIONS {
+            mentions.pop_front();
+        }
+        self.changed.send_replace(());
+    }
+
+    /// Takes back the outcomes for a proposal of this name (a path, or a tab's) that were not delivered yet, and returns the last one.
+    /// Delivered later, they would settle a newer diff of the same name. One in flight is not
     /// returned: it may be there already.
-    pub(crate) fn withdraw(&self, file_path: &str) -> Option<Delivery> {
+    pub(crate) fn withdraw(&self, name: &str) -> Option<Delivery> {
         let mut queue = self.lock();
         let in_flight = &mut queue.in_flight;
-        in_flight.retain(|sent| sent.delivery.file_path != file_path);
+        in_flight.retain(|sent| sent.delivery.name() != name);
         let mut last = None;
         for delivery in std::mem::take(&mut queue.outcomes) {
-            if delivery.file_path == file_path {
+            if delivery.name() == name {
                 last = Some(delivery);
             } else {
                 queue.outcomes.push_back(delivery);
@@ -226,6 +272,9 @@ impl Stream {
         if let Some(context) = queue.context.take() {
             return Some(Push::Context(context));
         }
+        if let Some(mention) = queue.mentions.pop_front() {
+            return Some(Push::Mention(mention));
+        }
         let delivery = queue.outcomes.pop_front()?;
         if let Some(wire) = &self.wire {
             let outbox = Arc::downgrade(&self.outbox);
@@ -241,9 +290,16 @@ impl Stream {
             });
         }
         let Delivery {
-            file_path, outcome, ..
+            file_path,
+            tab,
+            outcome,
+            ..
         } = delivery;
-        Some(Push::Outcome { file_path, outcome })
+        Some(Push::Outcome {
+            file_path,
+            outcome,
+            request: tab.map(|tab| tab.request),
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
+use pillion_protocol::dialect::Protocol;
 
 use crate::outbox::Outbox;
 
@@ -163,6 +164,16 @@ impl Sessions {
         let mut connected: Vec<_> = sessions.filter(|session| session.streams > 0).collect();
         connected.sort_by_key(|session| session.order);
         connected.iter().map(|session| session.agent).collect()
+    }
+
+    /// The agent of this protocol that was heard of last, of those that listen.
+    pub(crate) fn latest(&self, protocol: Protocol) -> Option<(SessionId, Dialect)> {
+        let table = self.lock();
+        let listening = table.sessions.iter().filter(|(_, session)| {
+            session.streams > 0 && !session.is_ended && session.agent.protocol() == protocol
+        });
+        let latest = listening.max_by_key(|(_, session)| (session.last_heard, session.order));
+        latest.map(|(id, session)| (Arc::clone(id), session.agent))
     }
 
     /// When [`Sessions::expired`] wants to be called.

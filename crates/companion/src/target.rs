@@ -2,11 +2,13 @@
 //! Looks at the disk, and never writes (C5.9).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::real_path;
 
+use crate::line_endings;
 use crate::original::{Original, OriginalError, Stamp};
 
 /// How long a file is tried again that another program holds: shorter than
@@ -24,6 +26,10 @@ pub(crate) struct Target {
     pub(crate) original: Original,
     /// What the file looks like, also if it was not read; `None` when it is not there.
     pub(crate) stamp: Option<Stamp>,
+    /// The proposal as it is to be shown, if that is not how it came.
+    pub(crate) proposed: Option<Arc<str>>,
+    /// What the person should know about what the agent will write.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Whether the `filePath` of an agent can name a file at all.
@@ -41,6 +47,20 @@ pub(crate) fn check(file_path: &str) -> Result<(), String> {
         return Err(format!("openDiff: filePath {file_path:?} contains a NUL"));
     }
     Ok(())
+}
+
+impl Target {
+    /// Fits text and proposal to each other, for an agent whose proposals do not have the file's own
+    /// line endings and encoding, and which restores those when it writes.
+    pub(crate) fn adapted(mut self, proposed: &str) -> Self {
+        if let Some(text) = self.original.text.take() {
+            let adapted = line_endings::adapt(text, proposed);
+            self.original.text = Some(adapted.original);
+            self.proposed = adapted.proposed.map(Arc::from);
+            self.notes.extend(adapted.note);
+        }
+        self
+    }
 }
 
 /// Looks at the disk for a `filePath` that was checked; `reads` says whether the text is wanted.
@@ -78,6 +98,8 @@ fn look_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
         path,
         original,
         stamp,
+        proposed: None,
+        notes: Vec::new(),
     })
 }
 

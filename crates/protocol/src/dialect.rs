@@ -21,6 +21,15 @@ pub enum Dialect {
     Script,
 }
 
+/// How an agent speaks to a companion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// The companion contract: MCP over streamable HTTP.
+    Companion,
+    /// Claude Code's: MCP over a WebSocket ([`claude`](crate::claude)).
+    Claude,
+}
+
 /// Where one family of releases looks for discovery files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
@@ -302,6 +311,14 @@ impl Dialect {
             Self::ClaudeCode => &CLAUDE_CODE,
             Self::OpenCode => &OPEN_CODE,
             Self::Script => &SCRIPT,
+        }
+    }
+
+    /// How it speaks to a companion.
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Self::GeminiCli | Self::QwenCode | Self::Script => Protocol::Companion,
+            Self::ClaudeCode | Self::OpenCode => Protocol::Claude,
         }
     }
 

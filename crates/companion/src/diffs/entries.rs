@@ -1,4 +1,4 @@
-//! The open diffs, found without looking at all of them: by number, by path, by deadline.
+//! The open diffs, found without looking at all of them: by number, by name, by deadline.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
@@ -18,8 +18,8 @@ pub(super) const MAX_OPEN_BYTES: usize = 512 * 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct Entries<C> {
     entries: BTreeMap<DiffId, Entry<C>>,
-    /// The newest diff of each path.
-    by_path: HashMap<SessionId, HashMap<String, DiffId>>,
+    /// The newest diff of each name: its path, unless the agent gave it one.
+    by_name: HashMap<SessionId, HashMap<String, DiffId>>,
     /// Whatever may have a deadline.
     waiting: BTreeSet<DiffId>,
     loads: HashMap<Dialect, Load>,
@@ -36,7 +36,7 @@ impl<C> Default for Entries<C> {
     fn default() -> Self {
         Self {
             entries: BTreeMap::new(),
-            by_path: HashMap::new(),
+            by_name: HashMap::new(),
             waiting: BTreeSet::new(),
             loads: HashMap::new(),
         }
@@ -45,11 +45,11 @@ impl<C> Default for Entries<C> {
 
 impl<C> Entries<C> {
     pub(super) fn insert(&mut self, id: DiffId, entry: Entry<C>) {
-        let paths = self.by_path.entry(entry.session.clone()).or_default();
-        paths.insert(entry.file_path.clone(), id);
+        let names = self.by_name.entry(entry.session.clone()).or_default();
+        names.insert(entry.name().to_owned(), id);
         let load = self.loads.entry(entry.agent).or_default();
         load.count += 1;
-        load.bytes += entry.proposed.len();
+        load.bytes += entry.as_written().len();
         self.waiting.insert(id);
         self.entries.insert(id, entry);
     }
@@ -59,15 +59,15 @@ impl<C> Entries<C> {
         self.waiting.remove(&id);
         if let Some(load) = self.loads.get_mut(&entry.agent) {
             load.count -= 1;
-            load.bytes -= entry.proposed.len();
+            load.bytes -= entry.as_written().len();
         }
-        if let Some(paths) = self.by_path.get_mut(&entry.session) {
-            // While one closes, its path may have another already.
-            if paths.get(&entry.file_path) == Some(&id) {
-                paths.remove(&entry.file_path);
+        if let Some(names) = self.by_name.get_mut(&entry.session) {
+            // While one closes, its name may be another's already.
+            if names.get(entry.name()) == Some(&id) {
+                names.remove(entry.name());
             }
-            if paths.is_empty() {
-                self.by_path.remove(&entry.session);
+            if names.is_empty() {
+                self.by_name.remove(&entry.session);
             }
         }
         Some(entry)
@@ -89,9 +89,9 @@ impl<C> Entries<C> {
         self.entries.iter().map(|(id, entry)| (*id, entry))
     }
 
-    /// The open diff of a session for a path. One that the agent is closing is open no more.
-    pub(super) fn find(&self, session: &SessionId, file_path: &str) -> Option<DiffId> {
-        let id = *self.by_path.get(session)?.get(file_path)?;
+    /// The open diff of a session of this name. One that the agent is closing is open no more.
+    pub(super) fn find(&self, session: &SessionId, name: &str) -> Option<DiffId> {
+        let id = *self.by_name.get(session)?.get(name)?;
         let is_open = !matches!(self.get(id)?.state, State::AgentCloses { .. });
         is_open.then_some(id)
     }
@@ -123,7 +123,7 @@ impl<C> Entries<C> {
         let former = former.and_then(|id| self.get(id));
         let mut load = self.loads.get(&agent).copied().unwrap_or_default();
         load.count -= usize::from(former.is_some());
-        load.bytes -= former.map_or(0, |former| former.proposed.len());
+        load.bytes -= former.map_or(0, |former| former.as_written().len());
         let what = if load.count >= MAX_OPEN {
             format!("{MAX_OPEN} diffs")
         } else if load.bytes + bytes > MAX_OPEN_BYTES {

@@ -11,8 +11,9 @@ use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiti
 use crate::control::on_disk::OnDisk;
 use crate::disk::LOOK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
-use crate::lost::Lost;
+use crate::lost::{Loss, Lost};
 use crate::outbox::Delivery;
+use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
 
@@ -26,7 +27,9 @@ impl<C> Diffs<C> {
     /// An agent proposes a change. A proposal of the same session for the same path takes the
     /// place of the one before, in the same view.
     pub(crate) fn open(&mut self, proposal: Proposal, caller: C, now: Instant) -> Vec<Action<C>> {
-        let found = self.entries.find(&proposal.session, &proposal.file_path);
+        let name = proposal.tab.as_ref().map(|tab| &tab.name);
+        let name = name.unwrap_or(&proposal.file_path);
+        let found = self.entries.find(&proposal.session, name);
         let bytes = proposal.proposed.len();
         if let Some(why) = self.entries.refuse(proposal.agent, bytes, found) {
             // As with any proposal that is not shown, nothing stays behind.
@@ -44,6 +47,7 @@ impl<C> Diffs<C> {
         if let Some(former) = self.entries.remove(id) {
             revision = former.revision + 1;
             is_in_editor = former.is_in_editor;
+            actions.extend(former.reject_call());
             seen = former.seen;
             let why = "a newer proposal for this file replaced it";
             actions.extend(former.state.give_up(why));
@@ -53,13 +57,16 @@ impl<C> Diffs<C> {
             revision,
             agent: proposal.agent,
             file_path: proposal.file_path.clone(),
+            proposed: Arc::clone(&proposal.proposed),
         };
         let entry = Entry {
             session: proposal.session,
             agent: proposal.agent,
             agent_number: proposal.agent_number,
             file_path: proposal.file_path,
+            tab: proposal.tab,
             proposed: proposal.proposed,
+            as_written: None,
             revision,
             is_in_editor,
             opened: None,
@@ -90,6 +97,8 @@ impl<C> Diffs<C> {
             path,
             original,
             stamp,
+            proposed,
+            notes,
         } = match result {
             Ok(target) => target,
             Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
@@ -99,6 +108,9 @@ impl<C> Diffs<C> {
             entry.state = State::Opening { caller, deadline };
         }
         entry.is_in_editor = true;
+        if let Some(proposed) = proposed {
+            entry.as_written = Some(mem::replace(&mut entry.proposed, proposed));
+        }
         entry.opened = Some(OnDisk {
             leads_to: path.clone(),
             stamp,
@@ -111,7 +123,7 @@ impl<C> Diffs<C> {
             path,
             original,
             proposed: Arc::clone(&entry.proposed),
-            notes: Vec::new(),
+            notes,
         })]
     }
 
@@ -174,19 +186,19 @@ impl<C> Diffs<C> {
         }
     }
 
-    /// The agent closes its view. `undelivered` is an outcome for this path that the agent has
+    /// The agent closes its view, by its path or its tab's name. `undelivered` is an outcome of it that the agent has
     /// not been given yet and, having closed the view, must not get any more (C5.10).
     pub(crate) fn close(
         &mut self,
         session: &SessionId,
-        file_path: &str,
+        name: &str,
         undelivered: Option<Outcome>,
         caller: C,
         now: Instant,
     ) -> Vec<Action<C>> {
-        let found = self.entries.find(session, file_path);
+        let found = self.entries.find(session, name);
         let Some((id, entry)) = found.and_then(|id| Some((id, self.entries.get_mut(id)?))) else {
-            let answer = closed_answer(file_path, undelivered);
+            let answer = closed_answer(name, undelivered);
             return vec![Action::Answer { caller, answer }];
         };
         if matches!(entry.state, State::Looking { .. }) {
@@ -223,9 +235,12 @@ impl<C> Diffs<C> {
         };
         match (mem::replace(&mut entry.state, State::Pending), text) {
             (State::AgentCloses { caller, .. }, text) => {
+                let unused = text.as_ref().ok().cloned();
+                let unused = unused.and_then(|text| self.unused(id, text));
                 self.entries.remove(id);
                 let answer = text.map(Answer::Closed);
-                vec![Action::Answer { caller, answer }]
+                let answer = Action::Answer { caller, answer };
+                std::iter::once(answer).chain(unused).collect()
             }
             (State::CommandAccepts { waiting }, text) => {
                 let (answer, outcome) = match text {
@@ -425,8 +440,15 @@ impl<C> Diffs<C> {
         let entry = self.entries.remove(id)?;
         let is_edited =
             matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposed);
+        let outcome = match (outcome, &entry.as_written) {
+            (Outcome::Accepted { .. }, Some(as_written)) if !is_edited => {
+                Outcome::accepted(&**as_written)
+            }
+            (outcome, _) => outcome,
+        };
         let delivery = Delivery {
             file_path: entry.file_path,
+            tab: entry.tab,
             outcome: outcome.for_agent(entry.agent),
             is_edited,
         };
@@ -434,6 +456,41 @@ impl<C> Diffs<C> {
             session: entry.session,
             delivery,
         })
+    }
+
+    /// The person's edits in a view that its agent closed, where the agent does not take them.
+    fn unused(&self, id: DiffId, content: String) -> Option<Action<C>> {
+        let entry = self.entries.get(id)?;
+        let is_unused = entry.tab.is_some() && *content != *entry.proposed;
+        is_unused.then(|| {
+            Action::Lose(Lost {
+                agent: entry.agent,
+                file_path: entry.file_path.clone(),
+                content,
+                is_edited: true,
+                how: Loss::Unused,
+            })
+        })
+    }
+
+    /// The agent takes a call back: the view of its proposal goes away, as if it had closed it.
+    pub(crate) fn cancel(&mut self, session: &SessionId, request: &RequestId) -> Vec<Action<C>> {
+        let is_meant = |entry: &Entry<C>| {
+            let tab = entry.tab.as_ref();
+            entry.session == *session && tab.is_some_and(|tab| tab.request == *request)
+        };
+        let ids = self.ids(is_meant);
+        ids.into_iter()
+            .flat_map(|id| self.abandon(id, CloseReason::ClosedByAgent, AGENT_CLOSED))
+            .collect()
+    }
+
+    /// The names of all open diffs of a session.
+    pub(crate) fn names(&self, session: &SessionId) -> Vec<String> {
+        let ids = self.ids(|entry| entry.session == *session);
+        let entries = ids.into_iter().filter_map(|id| self.entries.get(id));
+        let open = entries.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
+        open.map(|entry| entry.name().to_owned()).collect()
     }
 
     fn lose(&mut self, id: DiffId, content: String) -> Option<Action<C>> {
@@ -444,16 +501,17 @@ impl<C> Diffs<C> {
             file_path: entry.file_path,
             content,
             is_edited,
+            how: Loss::Undelivered,
         }))
     }
 }
 
-/// The answer to a `closeDiff` for a path on which the reviewer has decided, or nobody.
-fn closed_answer(file_path: &str, decided: Option<Outcome>) -> Result<Answer, String> {
+/// The answer to a `closeDiff` for a name on which the reviewer has decided, or nobody.
+fn closed_answer(name: &str, decided: Option<Outcome>) -> Result<Answer, String> {
     match decided {
         Some(Outcome::Accepted { content, .. }) => Ok(Answer::Closed(content)),
-        Some(Outcome::Rejected) => Err(format!("the diff of {file_path} was rejected")),
-        None => Err(format!("no diff of {file_path} is open")),
+        Some(Outcome::Rejected) => Err(format!("the diff of {name} was rejected")),
+        None => Err(format!("no diff of {name} is open")),
     }
 }
 
@@ -481,6 +539,24 @@ impl<C> State<C> {
 }
 
 impl<C> Entry<C> {
+    /// The answer to the call that waits for its outcome, if another proposal takes its place.
+    fn reject_call(&self) -> Option<Action<C>> {
+        let is_waiting = !matches!(
+            self.state,
+            State::Looking { .. } | State::Opening { .. } | State::AgentGone { .. }
+        );
+        let tab = self.tab.clone().filter(|_| is_waiting)?;
+        Some(Action::Notify {
+            session: self.session.clone(),
+            delivery: Delivery {
+                file_path: self.file_path.clone(),
+                tab: Some(tab),
+                outcome: Outcome::Rejected,
+                is_edited: false,
+            },
+        })
+    }
+
     /// The view is open: the agent gets its answer, if it still waits for one.
     fn answer_opened(&mut self) -> Option<Action<C>> {
         if !matches!(self.state, State::Opening { .. }) {

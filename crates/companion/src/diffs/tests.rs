@@ -26,6 +26,7 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
         agent_number: 1,
         file_path: path.into(),
         proposed: text.into(),
+        tab: None,
     }
 }
 
@@ -83,6 +84,8 @@ fn target(path: impl Into<PathBuf>) -> Target {
         path: path.into(),
         original: Original::default(),
         stamp: None,
+        proposed: None,
+        notes: Vec::new(),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Who may come in (C3.3): the Host and Origin rules, and the tokens.
 
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pillion_discovery::Tokens;
-use pillion_protocol::{Dialect, Token};
+use pillion_protocol::dialect::Protocol;
+use pillion_protocol::{Dialect, Token, claude};
 
 use super::refusal::Refusal;
 
@@ -36,8 +37,23 @@ impl Guard {
     pub(super) fn admit_agent(&self, headers: &HeaderMap) -> Result<Dialect, Refusal> {
         self.check_host_and_origin(headers)?;
         let presented = bearer(headers).unwrap_or_default();
-        self.tokens.dialect_of(presented).ok_or_else(|| {
+        let agent = self.tokens.dialect_of(presented);
+        let agent = agent.filter(|agent| agent.protocol() == Protocol::Companion);
+        agent.ok_or_else(|| {
             unauthorized("send the authToken of the discovery file as Authorization: Bearer")
+        })
+    }
+
+    /// The agent whose token a request for a WebSocket bears.
+    pub(super) fn admit_websocket(&self, headers: &HeaderMap) -> Result<Dialect, Refusal> {
+        self.check_host_and_origin(headers)?;
+        let presented = headers.get(claude::AUTHORIZATION_HEADER);
+        let presented = presented.map(HeaderValue::as_bytes).unwrap_or_default();
+        let agent = self.tokens.dialect_of(presented);
+        let agent = agent.filter(|agent| agent.protocol() == Protocol::Claude);
+        agent.ok_or_else(|| {
+            let header = claude::AUTHORIZATION_HEADER;
+            unauthorized(&format!("send the authToken of the lock file as {header}"))
         })
     }
 
@@ -58,7 +74,9 @@ impl Guard {
 
     /// Whether a request comes from somebody with a token, whatever it may be for.
     pub(super) fn knows(&self, headers: &HeaderMap) -> bool {
-        self.admit_agent(headers).is_ok() || self.admit_command(headers).is_ok()
+        self.admit_agent(headers).is_ok()
+            || self.admit_websocket(headers).is_ok()
+            || self.admit_command(headers).is_ok()
     }
 
     fn check_host_and_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {

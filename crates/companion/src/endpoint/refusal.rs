@@ -1,7 +1,7 @@
 //! A request that is not served, as the client reads it.
 
 use http::header::WWW_AUTHENTICATE;
-use http::{HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::response::{self, Response};
 
@@ -9,6 +9,7 @@ use super::response::{self, Response};
 pub(super) struct Refusal {
     status: StatusCode,
     body: Body,
+    header: Option<(HeaderName, HeaderValue)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -20,14 +21,26 @@ enum Body {
 impl Refusal {
     /// A refusal with a sentence for people.
     pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
-        let body = Body::Text(text.into());
-        Self { status, body }
+        Self {
+            status,
+            body: Body::Text(text.into()),
+            header: None,
+        }
     }
 
     /// A refusal that a program reads.
     pub(super) fn json(status: StatusCode, json: Vec<u8>) -> Self {
-        let body = Body::Json(json);
-        Self { status, body }
+        Self {
+            status,
+            body: Body::Json(json),
+            header: None,
+        }
+    }
+
+    /// The same with a header that says what would be served.
+    pub(super) fn with(mut self, header: (HeaderName, HeaderValue)) -> Self {
+        self.header = Some(header);
+        self
     }
 
     /// The companion is on its way out.
@@ -41,6 +54,9 @@ impl Refusal {
             Body::Text(text) => response::whole(self.status, "text/plain; charset=utf-8", text),
             Body::Json(json) => response::whole(self.status, "application/json", json),
         };
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
+        }
         if self.status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);

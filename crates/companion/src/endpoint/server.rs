@@ -4,19 +4,19 @@
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::Shared;
 use super::socket::Socket;
 use super::strangers::{Stranger, Strangers};
+use super::websocket::Upgrade;
 use crate::wire::Wire;
 
 /// How long a connection may take to present a token: for its first request's headers, and idle
@@ -36,7 +36,7 @@ pub(super) async fn serve(
     mut stopping: oneshot::Receiver<()>,
 ) {
     let strangers = Strangers::new();
-    let connections = GracefulShutdown::new();
+    let (stop, stopped) = watch::channel(());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -46,8 +46,7 @@ pub(super) async fn serve(
             Ok((stream, _)) => {
                 let stranger = Stranger::new(&strangers);
                 let number = stranger.number();
-                let connection =
-                    serve_one(stream, stranger, Arc::clone(&shared), connections.watcher());
+                let connection = serve_one(stream, stranger, Arc::clone(&shared), stopped.clone());
                 let task = tokio::spawn(connection);
                 strangers.add(number, task.abort_handle());
                 // Whoever came before is heard before the next one is let in.
@@ -62,29 +61,57 @@ pub(super) async fn serve(
         }
     }
     drop(listener);
-    connections.shutdown().await;
+    drop(stopped);
+    stop.send_replace(());
+    // Every connection holds its end until it is over.
+    stop.closed().await;
 }
 
-async fn serve_one(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>, watcher: Watcher) {
+async fn serve_one(
+    stream: TcpStream,
+    stranger: Stranger,
+    shared: Arc<Shared>,
+    mut stopping: watch::Receiver<()>,
+) {
     let wire = Arc::new(Wire::default());
     let socket = TokioIo::new(Socket::new(stream, Arc::clone(&wire)));
+    let upgrade = Arc::new(Mutex::new(None));
     let service = service_fn(|request| {
         if !stranger.is_admitted() && shared.guard.knows(request.headers()) {
             stranger.admit();
         }
-        let handled = super::handle(Arc::clone(&shared), request, Arc::clone(&wire));
+        let (shared, wire, upgrade) =
+            (Arc::clone(&shared), Arc::clone(&wire), Arc::clone(&upgrade));
+        let handled = super::handle(shared, request, wire, upgrade);
         async { Ok::<_, Infallible>(handled.await) }
     });
     let mut http = http1::Builder::new();
     http.max_buf_size(MAX_BUFFER);
-    let mut connection = pin!(watcher.watch(http.serve_connection(socket, service)));
-    tokio::select! {
-        // Clients come and go as they like.
-        _ = &mut connection => return,
-        () = tokio::time::sleep(STRANGER_TIMEOUT) => {}
+    let mut connection = pin!(http.serve_connection(socket, service).with_upgrades());
+    let mut deadline = pin!(tokio::time::sleep(STRANGER_TIMEOUT));
+    let (mut is_timed, mut is_stopping) = (true, false);
+    loop {
+        tokio::select! {
+            // Clients come and go as they like.
+            _ = &mut connection => break,
+            () = &mut deadline, if is_timed => {
+                if !stranger.is_admitted() {
+                    return;
+                }
+                is_timed = false;
+            }
+            _ = stopping.changed(), if !is_stopping => {
+                connection.as_mut().graceful_shutdown();
+                is_stopping = true;
+            }
+        }
     }
-    if stranger.is_admitted() {
-        let _ = connection.await;
+    let upgrade = upgrade
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    if let Some(upgrade) = upgrade {
+        Upgrade::serve(upgrade).await;
     }
 }
 

@@ -13,7 +13,8 @@ use pillion_protocol::Dialect;
 use super::refusal::Refusal;
 use super::response::{self, Response};
 use super::{Shared, body};
-use crate::mcp::{Answer, Message, OpenError, RequestId, check_revision};
+use crate::mcp::{Answer, Message, OpenError, check_revision};
+use crate::request_id::RequestId;
 use crate::sessions::{MAX_SESSIONS, SessionId};
 use crate::wire::Wire;
 
@@ -142,14 +143,14 @@ fn open(
             checked.err().unwrap_or_else(session_required)
         }
         OpenError::Refused(answer) => bad(&answer),
-        OpenError::TooMany => {
+        OpenError::TooMany(_) => {
             let text = format!(
                 "too many sessions: {MAX_SESSIONS} of {} are open; end some, or wait until they are given up",
                 agent.name()
             );
             Refusal::new(StatusCode::TOO_MANY_REQUESTS, text)
         }
-        OpenError::NoRandomness => {
+        OpenError::NoRandomness(_) => {
             let text = "the system has no random bytes for a session";
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         }

@@ -1,14 +1,21 @@
 //! What goes back to an agent, written as one JSON-RPC message into the buffer that is sent. A text is
 //! in it once, however often it is quoted.
 
+use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
+use pillion_protocol::claude::tools::{DIFF_REJECTED, FILE_SAVED};
 use pillion_protocol::context::CONTEXT_UPDATE;
+use pillion_protocol::dialect::Protocol;
+use pillion_protocol::{Dialect, Outcome, claude};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::message::{Malformed, RequestId};
+use super::message::Malformed;
 use crate::diffs;
-use crate::outbox::Push;
+use crate::outbox::{Mention, Push};
+use crate::request_id::RequestId;
 
+/// JSON-RPC's code for a request that is none here.
+const INVALID_REQUEST: i32 = -32600;
 /// JSON-RPC's code for a method that there is not.
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 /// JSON-RPC's code for arguments that a method cannot take.
@@ -30,6 +37,8 @@ pub(crate) struct Answer {
 pub(super) enum Success {
     Value(Value),
     Tool(ToolResult),
+    /// Text blocks, in the order in which the agent reads them.
+    Blocks(Vec<String>),
 }
 
 /// What a tool came to: a call that fails is a result, too (C5.2).
@@ -59,6 +68,11 @@ impl Answer {
         }
     }
 
+    /// The answer to a request that is not served now.
+    pub(crate) fn refused(id: RequestId, why: &str) -> Self {
+        Self::new(id, Err(Error::new(INVALID_REQUEST, why)))
+    }
+
     /// The answer to a request in a revision that is not among those that are `spoken`.
     pub(crate) fn unsupported(id: Option<RequestId>, requested: &str, spoken: &[&str]) -> Self {
         let mut error = Error::new(UNSUPPORTED_REVISION, "Unsupported protocol version");
@@ -79,6 +93,7 @@ impl Answer {
                 match success {
                     Success::Value(value) => write_json(out, value),
                     Success::Tool(result) => write_tool_result(out, result),
+                    Success::Blocks(texts) => write_blocks(out, texts),
                 }
             }
             Err(error) => {
@@ -165,8 +180,51 @@ fn is_escaped(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// Writes a push to the end of `out`, as a notification.
-pub(super) fn write_push(push: Push, out: &mut Vec<u8>) {
+fn write_blocks(out: &mut Vec<u8>, texts: &[String]) {
+    out.extend_from_slice(br#"{"content":["#);
+    for (at, text) in texts.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(br#"{"type":"text","text":"#);
+        write_json(out, text);
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"]}");
+}
+
+/// Writes a push to the end of `out`: as a notification, or as the answer to the call that waits for it.
+pub(super) fn write_push(push: Push, agent: Dialect, out: &mut Vec<u8>) {
+    match push {
+        Push::Context(context) if agent.protocol() == Protocol::Claude => {
+            let params = claude::selection_changed(context.active_file(), agent);
+            write_notification(out, SELECTION_CHANGED, params);
+        }
+        Push::Context(context) => write_notification(out, CONTEXT_UPDATE, &*context),
+        Push::Mention(Mention { path, lines }) => {
+            let params = claude::at_mentioned(&path, lines, agent);
+            write_notification(out, AT_MENTIONED, params);
+        }
+        Push::Outcome {
+            request: Some(id),
+            outcome,
+            ..
+        } => {
+            let blocks = match outcome {
+                Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
+                Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],
+            };
+            Answer::new(id, Ok(Success::Blocks(blocks))).write_to(out);
+        }
+        Push::Outcome {
+            request: None,
+            file_path,
+            outcome,
+        } => write_notification(out, outcome.method(), outcome.into_params(file_path)),
+    }
+}
+
+fn write_notification(out: &mut Vec<u8>, method: &str, params: impl Serialize) {
     #[derive(Serialize)]
     struct Notification<'a, P> {
         jsonrpc: &'static str,
@@ -174,24 +232,14 @@ pub(super) fn write_push(push: Push, out: &mut Vec<u8>) {
         params: P,
     }
     let jsonrpc = "2.0";
-    match push {
-        Push::Context(context) => write_json(
-            out,
-            &Notification {
-                jsonrpc,
-                method: CONTEXT_UPDATE,
-                params: &*context,
-            },
-        ),
-        Push::Outcome { file_path, outcome } => write_json(
-            out,
-            &Notification {
-                jsonrpc,
-                method: outcome.method(),
-                params: outcome.into_params(file_path),
-            },
-        ),
-    }
+    write_json(
+        out,
+        &Notification {
+            jsonrpc,
+            method,
+            params,
+        },
+    );
 }
 
 fn write_json(out: &mut Vec<u8>, message: &impl Serialize) {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::message::RequestId;
+use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 
 /// The calls of all sessions. Clones share them.

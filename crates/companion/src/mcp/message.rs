@@ -2,9 +2,11 @@
 
 use pillion_protocol::surrogates::replace_lone_surrogates;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
+
+use crate::request_id::RequestId;
 
 /// JSON-RPC's code for a text that is no JSON.
 const PARSE_ERROR: i32 = -32700;
@@ -31,11 +33,6 @@ pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) params: Map<String, Value>,
 }
-
-/// What an answer is known by: a text or an integer, echoed as it came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub(crate) struct RequestId(Value);
 
 /// Why bytes are no message.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,13 +93,6 @@ impl Message {
                 params,
             }),
         })
-    }
-}
-
-impl RequestId {
-    /// The id in a message, if it can be one.
-    pub(crate) fn new(value: Value) -> Option<Self> {
-        (value.is_string() || value.is_i64() || value.is_u64()).then_some(Self(value))
     }
 }
 

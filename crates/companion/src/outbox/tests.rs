@@ -6,11 +6,13 @@ fn rejected(path: &str) -> Option<Push> {
     Some(Push::Outcome {
         file_path: path.into(),
         outcome: Outcome::Rejected,
+        request: None,
     })
 }
 
 fn rejection(path: &str) -> Delivery {
     Delivery {
+        tab: None,
         file_path: path.into(),
         outcome: Outcome::Rejected,
         is_edited: false,
@@ -19,6 +21,7 @@ fn rejection(path: &str) -> Delivery {
 
 fn accepted(path: &str, is_edited: bool) -> Delivery {
     Delivery {
+        tab: None,
         file_path: path.into(),
         outcome: Outcome::accepted("x"),
         is_edited,

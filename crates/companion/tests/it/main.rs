@@ -10,3 +10,4 @@ mod lifecycle;
 mod lost;
 mod protocol;
 mod support;
+mod websocket;

@@ -14,7 +14,7 @@ pub const AT_MENTIONED: &str = "at_mentioned";
 /// none. (`selection: null` would leave the agent with the one before.)
 ///
 /// opencode shows line numbers as they come, which Claude Code counts from 1 by itself.
-pub fn selection_changed(file: Option<&File>, uri: Option<&str>, agent: Dialect) -> Value {
+pub fn selection_changed(file: Option<&File>, agent: Dialect) -> Value {
     let selected = file.and_then(File::selected);
     let (text, range) = selected.unwrap_or(("", file.map(File::caret).unwrap_or_default()));
     let range = for_agent(range, agent);
@@ -25,14 +25,21 @@ pub fn selection_changed(file: Option<&File>, uri: Option<&str>, agent: Dialect)
     if let Some(file) = file {
         params["filePath"] = file.path.as_str().into();
     }
-    if let Some(uri) = uri {
-        params["fileUrl"] = uri.into();
-    }
     params
 }
 
 /// The params of an [`AT_MENTIONED`]: a file, or its lines from the first to the last, from 0.
+///
+/// Claude Code inserts a path with a blank as it comes and then does not read the file, unless it is
+/// quoted, its lines within the quotes.
 pub fn at_mentioned(path: &str, lines: Option<(u32, u32)>, agent: Dialect) -> Value {
+    if agent == Dialect::ClaudeCode && path.contains(char::is_whitespace) {
+        let lines = lines.map(|(first, last)| match first.saturating_add(1) {
+            line if first == last => format!("#L{line}"),
+            line => format!("#L{line}-{}", last.saturating_add(1)),
+        });
+        return json!({"filePath": format!("\"{path}{}\"", lines.unwrap_or_default())});
+    }
     let mut params = json!({"filePath": path});
     if let Some((first, last)) = lines {
         let first_line = first_line(agent);
@@ -73,15 +80,11 @@ mod tests {
 
     #[test]
     fn a_selection_has_the_shape_that_the_agent_reads() {
-        let params = selection_changed(
-            Some(&selected()),
-            Some("file:///a%20b"),
-            Dialect::ClaudeCode,
-        );
+        let params = selection_changed(Some(&selected()), Dialect::ClaudeCode);
         assert_eq!(
             params,
             json!({
-                "text": "two\nth", "filePath": "/a b", "fileUrl": "file:///a%20b",
+                "text": "two\nth", "filePath": "/a b",
                 "selection": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 2}, "isEmpty": false},
             })
         );
@@ -97,19 +100,32 @@ mod tests {
             cursor,
             ..File::focused("/a", 5)
         };
-        let params = selection_changed(Some(&file), None, Dialect::ClaudeCode);
+        let params = selection_changed(Some(&file), Dialect::ClaudeCode);
         let at = json!({"line": 2, "character": 1});
         assert_eq!(
             params,
             json!({"text": "", "filePath": "/a", "selection": {"start": at, "end": at, "isEmpty": true}})
         );
-        let params = selection_changed(None, None, Dialect::ClaudeCode);
+        let params = selection_changed(None, Dialect::ClaudeCode);
         assert!(params.get("filePath").is_none() && params["selection"]["isEmpty"] == true);
     }
 
     #[test]
+    fn a_path_with_a_blank_is_quoted_with_its_lines() {
+        let mentioned = |lines| at_mentioned("/a b", lines, Dialect::ClaudeCode);
+        assert_eq!(mentioned(None), json!({"filePath": "\"/a b\""}));
+        assert_eq!(mentioned(Some((0, 0))), json!({"filePath": "\"/a b#L1\""}));
+        assert_eq!(
+            mentioned(Some((1, 2))),
+            json!({"filePath": "\"/a b#L2-3\""})
+        );
+        let opencode = at_mentioned("/a b", None, Dialect::OpenCode);
+        assert_eq!(opencode, json!({"filePath": "/a b"}));
+    }
+
+    #[test]
     fn opencode_counts_lines_from_one() {
-        let params = selection_changed(Some(&selected()), None, Dialect::OpenCode);
+        let params = selection_changed(Some(&selected()), Dialect::OpenCode);
         assert_eq!(params["selection"]["start"]["line"], 2);
         let mentioned = |agent| at_mentioned("/a", Some((1, 2)), agent);
         assert_eq!(
@@ -121,7 +137,7 @@ mod tests {
             json!({"filePath": "/a", "lineStart": 2, "lineEnd": 3})
         );
         assert_eq!(
-            at_mentioned("/a", None, Dialect::OpenCode),
+            at_mentioned("/a", Dialect::OpenCode),
             json!({"filePath": "/a"})
         );
     }

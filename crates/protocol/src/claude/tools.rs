@@ -12,6 +12,9 @@ pub const CLOSE_ALL_DIFF_TABS: &str = "closeAllDiffTabs";
 /// Asks for the problems that the editor knows of.
 pub const GET_DIAGNOSTICS: &str = "getDiagnostics";
 
+/// Every tool's name.
+pub const NAMES: [&str; 4] = [OPEN_DIFF, CLOSE_TAB, CLOSE_ALL_DIFF_TABS, GET_DIAGNOSTICS];
+
 /// The first block of an acceptance; the second is the whole final text.
 pub const FILE_SAVED: &str = "FILE_SAVED";
 /// The block of a rejection.
@@ -173,6 +176,11 @@ mod tests {
             error.contains("new_file_contents has 67108865 bytes"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn every_tool_is_listed() {
+        assert_eq!(listed().map(|(name, ..)| name), NAMES);
     }
 
     #[test]

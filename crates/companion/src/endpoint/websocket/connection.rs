@@ -1,0 +1,294 @@
+//! One WebSocket: what comes is answered, and what is to be pushed is sent, each without waiting for
+//! the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use pillion_protocol::Dialect;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, interval_at};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::{CapacityError, Error as WebSocketError};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Bytes, Message as Frame, Utf8Bytes};
+
+use super::unfinished::{Begun, Budget, Counted};
+use crate::mcp::{Answer, EventStream, Mcp, Message, OpenError, Request};
+use crate::sessions::SessionId;
+use crate::wire::Wire;
+
+/// The longest message that is read.
+pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// How much is read at once.
+const READ_BUFFER: usize = 16 * 1024;
+
+/// How many answers may wait to be sent: an agent that does not read them is not read either.
+const MAX_UNREAD: usize = 64;
+
+/// How long a message may take to come.
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often the other end hears of us, so that nothing between us takes the connection for dead.
+const PING_INTERVAL: Duration = Duration::from_secs(15);
+
+/// How long the other end may take to say goodbye.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// After this notification the agent listens.
+const INITIALIZED: &str = "notifications/initialized";
+
+type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
+
+/// A connection that is about to be a WebSocket.
+pub(in crate::endpoint) struct Upgrade {
+    on: OnUpgrade,
+    agent: Dialect,
+    mcp: Mcp,
+    wire: Arc<Wire>,
+    unfinished: Budget,
+}
+
+/// What is to be sent.
+enum Outgoing {
+    /// With what is given back when it is sent.
+    Answer(Vec<u8>, OwnedSemaphorePermit),
+    /// The agent listens: what is pushed to it may go.
+    Stream(EventStream),
+    Close(CloseCode, &'static str),
+}
+
+impl Upgrade {
+    pub(super) fn new(
+        on: OnUpgrade,
+        agent: Dialect,
+        mcp: Mcp,
+        wire: Arc<Wire>,
+        unfinished: Budget,
+    ) -> Self {
+        Self {
+            on,
+            agent,
+            mcp,
+            wire,
+            unfinished,
+        }
+    }
+
+    /// Serves it until either end closes it, or the companion stops.
+    pub(in crate::endpoint) async fn serve(self) {
+        // Gone before it was one.
+        let Ok(upgraded) = self.on.await else { return };
+        let begun = Begun::new(self.unfinished);
+        let counted = Counted::new(TokioIo::new(upgraded), begun.clone());
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BUFFER)
+            .write_buffer_size(0)
+            .max_message_size(Some(MAX_MESSAGE))
+            .max_frame_size(Some(MAX_MESSAGE));
+        let socket = WebSocketStream::from_raw_socket(counted, Role::Server, Some(config)).await;
+        let (sink, frames) = socket.split();
+        let (outgoing, queue) = mpsc::unbounded_channel();
+        let mut reader = Reader {
+            agent: self.agent,
+            mcp: self.mcp,
+            wire: self.wire,
+            begun,
+            outgoing,
+            session: None,
+            calls: JoinSet::new(),
+            unread: Arc::new(Semaphore::new(MAX_UNREAD)),
+        };
+        tokio::select! {
+            () = reader.read(frames) => {}
+            () = write(sink, queue) => {}
+        }
+        if let Some(session) = &reader.session {
+            reader.mcp.end(session);
+        }
+    }
+}
+
+struct Reader {
+    agent: Dialect,
+    mcp: Mcp,
+    wire: Arc<Wire>,
+    begun: Begun,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
+    session: Option<SessionId>,
+    calls: JoinSet<()>,
+    unread: Arc<Semaphore>,
+}
+
+impl Reader {
+    /// Reads until the connection is over.
+    async fn read(&mut self, mut frames: SplitStream<Socket>) {
+        let mut check = interval_at(Instant::now() + MESSAGE_TIMEOUT, MESSAGE_TIMEOUT / 10);
+        loop {
+            let frame = tokio::select! {
+                frame = frames.next() => frame,
+                _ = check.tick() => {
+                    let since = self.begun.since();
+                    if since.is_some_and(|since| since.elapsed() > MESSAGE_TIMEOUT) {
+                        return self.close(CloseCode::Policy, "a message took too long").await;
+                    }
+                    while self.calls.try_join_next().is_some() {}
+                    continue;
+                }
+            };
+            match frame {
+                Some(Ok(Frame::Text(text))) => {
+                    self.hear(text.as_bytes()).await;
+                    drop(text);
+                    self.begun.complete();
+                }
+                Some(Ok(Frame::Binary(_))) => {
+                    return self
+                        .close(CloseCode::Unsupported, "messages are texts")
+                        .await;
+                }
+                Some(Ok(_)) => self.begun.complete(),
+                Some(Err(error)) => {
+                    let Some((code, reason)) = fault(&error) else {
+                        return;
+                    };
+                    return self.close(code, reason).await;
+                }
+                None => return,
+            }
+        }
+    }
+
+    async fn hear(&mut self, bytes: &[u8]) {
+        let unread = Arc::clone(&self.unread).acquire_owned();
+        let permit = unread.await.expect("nobody closes it");
+        match (Message::parse(bytes), &self.session) {
+            (Err(malformed), _) => self.answer(&Answer::malformed(malformed), permit),
+            (Ok(Message::Request(request)), None) => self.open(request, permit),
+            (Ok(Message::Request(request)), Some(session)) => {
+                let answered = self.mcp.clone().answer(Arc::clone(session), request);
+                let outgoing = self.outgoing.clone();
+                self.calls.spawn(async move {
+                    if let Some(answer) = answered.await {
+                        let _ = outgoing.send(Outgoing::Answer(written(&answer), permit));
+                    }
+                });
+                // The call is with the loop before the next message is read: their order counts.
+                tokio::task::yield_now().await;
+            }
+            (Ok(Message::Notification { method, params }), Some(session)) => {
+                if method == INITIALIZED {
+                    let stream = self.mcp.stream(session, Arc::clone(&self.wire));
+                    let stream = stream.map(Outgoing::Stream);
+                    stream.map(|stream| self.outgoing.send(stream));
+                }
+                self.mcp.notified(session, &method, params);
+            }
+            (Ok(Message::Notification { .. } | Message::Response), _) => {}
+        }
+    }
+
+    fn open(&mut self, request: Request, permit: OwnedSemaphorePermit) {
+        let answer = match self.mcp.open(self.agent, request) {
+            Ok((session, answer)) => {
+                self.session = Some(session);
+                answer
+            }
+            Err(OpenError::Refused(answer)) => answer,
+            Err(OpenError::NoInitialize(id)) => {
+                Answer::refused(id, "there is no session: initialize first")
+            }
+            Err(OpenError::TooMany(id)) => Answer::refused(id, "too many sessions are open"),
+            Err(OpenError::NoRandomness(id)) => {
+                Answer::refused(id, "the system has no random bytes for a session")
+            }
+        };
+        self.answer(&answer, permit);
+    }
+
+    fn answer(&self, answer: &Answer, permit: OwnedSemaphorePermit) {
+        let _ = self
+            .outgoing
+            .send(Outgoing::Answer(written(answer), permit));
+    }
+
+    /// Says why the connection ends, and waits for that to be sent: then it is over.
+    async fn close(&self, code: CloseCode, reason: &'static str) {
+        let _ = self.outgoing.send(Outgoing::Close(code, reason));
+        self.outgoing.closed().await;
+    }
+}
+
+/// Sends what is to be sent until the connection or the session is over.
+async fn write(mut sink: SplitSink<Socket, Frame>, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
+    let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
+    let mut stream: Option<EventStream> = None;
+    loop {
+        let mut push = Vec::new();
+        let pushed = async {
+            match &mut stream {
+                Some(stream) => stream.next(&mut push).await,
+                None => std::future::pending().await,
+            }
+        };
+        let sent = tokio::select! {
+            biased;
+            next = queue.recv() => match next {
+                Some(Outgoing::Answer(answer, _permit)) => sink.send(text(answer)).await,
+                Some(Outgoing::Stream(opened)) => {
+                    stream = Some(opened);
+                    continue;
+                }
+                Some(Outgoing::Close(code, reason)) => return say_goodbye(sink, code, reason).await,
+                None => return,
+            },
+            is_open = pushed => {
+                if !is_open {
+                    return say_goodbye(sink, CloseCode::Away, "the companion is stopping").await;
+                }
+                sink.send(text(push)).await
+            }
+            _ = ping.tick() => sink.send(Frame::Ping(Bytes::new())).await,
+        };
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+async fn say_goodbye(mut sink: SplitSink<Socket, Frame>, code: CloseCode, reason: &'static str) {
+    let frame = CloseFrame {
+        code,
+        reason: Utf8Bytes::from_static(reason),
+    };
+    let goodbye = sink.send(Frame::Close(Some(frame)));
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, goodbye).await;
+}
+
+fn written(answer: &Answer) -> Vec<u8> {
+    let mut text = Vec::new();
+    answer.write_to(&mut text);
+    text
+}
+
+fn text(json: Vec<u8>) -> Frame {
+    Frame::Text(String::from_utf8_lossy(&json).into_owned().into())
+}
+
+/// What the other end did wrong, if it is to hear of it.
+fn fault(error: &WebSocketError) -> Option<(CloseCode, &'static str)> {
+    match error {
+        WebSocketError::Capacity(CapacityError::MessageTooLong { .. }) => {
+            Some((CloseCode::Size, "a message is longer than 64 MiB"))
+        }
+        WebSocketError::Protocol(_) => Some((CloseCode::Protocol, "a frame is malformed")),
+        WebSocketError::Utf8(_) => Some((CloseCode::Invalid, "a text is not UTF-8")),
+        _ => None,
+    }
+}

@@ -1,0 +1,178 @@
+//! What the loop does for agents that call a tool, in either protocol.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pillion_protocol::claude::tools::{CLOSE_ALL_DIFF_TABS, CLOSE_TAB, GET_DIAGNOSTICS};
+use pillion_protocol::claude::{self, CloseTab, GetDiagnostics};
+use pillion_protocol::dialect::Protocol;
+use pillion_protocol::diff::{ArgumentError, CLOSE_DIFF, CloseDiff, OPEN_DIFF, OpenDiff};
+use pillion_protocol::{Dialect, FileDiagnostics};
+use serde_json::{Map, Value};
+
+use super::MainLoop;
+use crate::diffs::{Action, Answer, Proposal};
+use crate::editor::Reply;
+use crate::event::Caller;
+use crate::outbox::{Mention, Tab};
+use crate::request_id::RequestId;
+use crate::sessions::SessionId;
+use crate::target;
+
+/// A call that can be served.
+pub(super) enum ToolCall {
+    Open(Proposal),
+    /// The one of this name: its path, unless the agent gave it one.
+    Close(String),
+    CloseAll,
+    /// Of this file, or of all.
+    Diagnostics(Option<String>),
+}
+
+impl MainLoop {
+    pub(super) fn parse_call(
+        &self,
+        session: &SessionId,
+        request: RequestId,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolCall, String> {
+        let agent = self.sessions.agent(session);
+        let agent = agent.ok_or("the session has ended")?;
+        let wrong = |error: ArgumentError| error.to_string();
+        Ok(match (agent.protocol(), tool) {
+            (Protocol::Companion, OPEN_DIFF) => {
+                let open = OpenDiff::from_arguments(arguments).map_err(wrong)?;
+                let (path, content) = (open.file_path, open.new_content);
+                ToolCall::Open(self.proposal(session, agent, path, content, None)?)
+            }
+            (Protocol::Companion, CLOSE_DIFF) => {
+                let close = CloseDiff::from_arguments(arguments).map_err(wrong)?;
+                ToolCall::Close(close.file_path)
+            }
+            (Protocol::Claude, OPEN_DIFF) => {
+                let open = claude::OpenDiff::from_arguments(arguments).map_err(wrong)?;
+                let name = open.tab_name;
+                let tab = Some(Tab { name, request });
+                let (path, content) = (open.path, open.contents);
+                ToolCall::Open(self.proposal(session, agent, path, content, tab)?)
+            }
+            (Protocol::Claude, CLOSE_TAB) => {
+                let close = CloseTab::from_arguments(arguments).map_err(wrong)?;
+                ToolCall::Close(close.tab_name)
+            }
+            (Protocol::Claude, CLOSE_ALL_DIFF_TABS) => ToolCall::CloseAll,
+            (Protocol::Claude, GET_DIAGNOSTICS) => {
+                ToolCall::Diagnostics(GetDiagnostics::from_arguments(arguments).uri)
+            }
+            (_, other) => return Err(format!("unknown tool {other:?}")),
+        })
+    }
+
+    fn proposal(
+        &self,
+        session: &SessionId,
+        agent: Dialect,
+        file_path: String,
+        content: String,
+        tab: Option<Tab>,
+    ) -> Result<Proposal, String> {
+        target::check(&file_path)?;
+        Ok(Proposal {
+            session: Arc::clone(session),
+            agent,
+            agent_number: self.sessions.number(session),
+            file_path,
+            tab,
+            proposed: content.into(),
+        })
+    }
+
+    pub(super) fn called(
+        &mut self,
+        session: &SessionId,
+        call: Result<ToolCall, String>,
+        caller: Caller,
+        now: Instant,
+    ) {
+        let actions = match call {
+            Ok(ToolCall::Open(proposal)) => {
+                // Told now, the outcome before would settle this diff.
+                let name = proposal.tab.as_ref().map(|tab| &tab.name);
+                let former = self.withdraw(session, name.unwrap_or(&proposal.file_path));
+                // What was accepted as proposed needs no word: here is the newer proposal.
+                let edited = former.filter(|former| former.is_edited);
+                self.lose(proposal.agent, edited);
+                self.diffs.open(proposal, caller, now)
+            }
+            Ok(ToolCall::Close(name)) => self.close(session, &name, caller, now),
+            Ok(ToolCall::CloseAll) => return self.close_all(session, caller, now),
+            Ok(ToolCall::Diagnostics(uri)) => return self.diagnostics(uri, caller),
+            Err(reason) => {
+                let answer = Err(reason);
+                vec![Action::Answer { caller, answer }]
+            }
+        };
+        self.perform(actions);
+    }
+
+    fn close(
+        &mut self,
+        session: &SessionId,
+        name: &str,
+        caller: Caller,
+        now: Instant,
+    ) -> Vec<Action<Caller>> {
+        let undelivered = self.withdraw(session, name);
+        let agent = self.sessions.agent(session);
+        // In the other protocol the answer carries it.
+        if let Some(agent) = agent.filter(|agent| agent.protocol() == Protocol::Claude) {
+            let edited = undelivered.clone().filter(|delivery| delivery.is_edited);
+            self.lose(agent, edited);
+        }
+        let undelivered = undelivered.map(|delivery| delivery.outcome);
+        let diffs = &mut self.diffs;
+        diffs.close(session, name, undelivered, caller, now)
+    }
+
+    /// Closes the views of this session: "all" means no others. With that a turn begins, and the
+    /// prompt has used up the selection: what the person sees goes with the next one, too.
+    fn close_all(&mut self, session: &SessionId, caller: Caller, now: Instant) {
+        let names = self.diffs.names(session);
+        for name in &names {
+            let (ignored, _) = tokio::sync::oneshot::channel();
+            let actions = self.close(session, name, ignored, now);
+            self.perform(actions);
+        }
+        let answer = Ok(Answer::ClosedAll(names.len()));
+        self.perform(vec![Action::Answer { caller, answer }]);
+        let current = self.context.current();
+        if let Some(outbox) = self.sessions.outbox(session)
+            && current.active_file().is_some()
+        {
+            outbox.push_context(current);
+        }
+    }
+
+    fn diagnostics(&mut self, uri: Option<String>, caller: Caller) {
+        let asked = uri.clone();
+        let found = Reply::new(move |found: Result<Vec<FileDiagnostics>, String>| {
+            let mut found = found.unwrap_or_default();
+            // The agent passes over what it has not asked about.
+            found.retain(|file| asked.as_ref().is_none_or(|asked| *asked == file.uri));
+            let text = serde_json::to_string(&found).unwrap_or_else(|_| "[]".to_owned());
+            let _ = caller.send(Ok(Answer::Text(text)));
+        });
+        self.editor.diagnostics(uri, found);
+    }
+
+    /// Points the agent to a file that was heard of last, of those whose prompt can name one.
+    pub(super) fn mention(&self, path: &Path, lines: Option<(u32, u32)>) -> Option<Dialect> {
+        let path = path.to_str()?.to_owned();
+        let (session, agent) = self.sessions.latest(Protocol::Claude)?;
+        let outbox = self.sessions.outbox(&session)?;
+        outbox.push_mention(Mention { path, lines });
+        Some(agent)
+    }
+}

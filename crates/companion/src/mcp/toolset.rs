@@ -1,0 +1,83 @@
+//! The tools of each protocol: what is listed, and what a call comes to.
+
+use std::time::Duration;
+
+use pillion_protocol::Dialect;
+use pillion_protocol::claude::OPENCODE_CLIENT;
+use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
+use pillion_protocol::dialect::Protocol;
+use pillion_protocol::diff::TOOLS;
+use serde_json::{Map, Value, json};
+
+use super::answer::{Error, Success, ToolResult};
+use crate::diffs;
+
+/// How long an editor may look for problems: the agent goes on with its edit after a second, and after
+/// three times asks no more.
+const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Whose session it is: opencode presents Claude Code's token.
+pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
+    let client = initialize.get("clientInfo").map(|client| &client["name"]);
+    match agent {
+        Dialect::ClaudeCode if client.is_some_and(|name| name == OPENCODE_CLIENT) => {
+            Dialect::OpenCode
+        }
+        agent => agent,
+    }
+}
+
+/// What `tools/list` answers.
+pub(super) fn list(protocol: Protocol) -> Value {
+    let tool = |name: &str, description: &str, schema: Value| json!({"name": name, "description": description, "inputSchema": schema});
+    let tools: Vec<_> = match protocol {
+        Protocol::Companion => TOOLS
+            .iter()
+            .map(|it| tool(it.name, it.description, it.input_schema()))
+            .collect(),
+        Protocol::Claude => tools::listed()
+            .into_iter()
+            .map(|(name, description, schema)| tool(name, description, schema))
+            .collect(),
+    };
+    json!({"tools": tools})
+}
+
+/// The tool of this name.
+pub(super) fn find(protocol: Protocol, name: &str) -> Option<&'static str> {
+    match protocol {
+        Protocol::Companion => TOOLS
+            .iter()
+            .map(|tool| tool.name)
+            .find(|tool| *tool == name),
+        Protocol::Claude => tools::NAMES.into_iter().find(|tool| *tool == name),
+    }
+}
+
+/// What a call is answered with; nothing, if the answer is what the person decides.
+pub(super) async fn answer(
+    protocol: Protocol,
+    tool: &str,
+    result: impl Future<Output = Result<ToolResult, Error>>,
+) -> Result<Option<Success>, Error> {
+    if protocol == Protocol::Companion {
+        return result.await.map(Success::Tool).map(Some);
+    }
+    if tool == GET_DIAGNOSTICS {
+        let found = tokio::time::timeout(DIAGNOSTICS_TIMEOUT, result).await;
+        let found = match found {
+            Ok(Ok(Ok(diffs::Answer::Text(found)))) => found,
+            _ => "[]".to_owned(),
+        };
+        return Ok(Some(Success::Blocks(vec![found])));
+    }
+    Ok(match result.await? {
+        Ok(diffs::Answer::Opened) => None,
+        Ok(diffs::Answer::ClosedAll(views)) => {
+            Some(Success::Blocks(vec![format!("CLOSED_{views}_DIFF_TABS")]))
+        }
+        // Whether it was open or not: the agent closes some twice, and some late.
+        _ if tool == CLOSE_TAB => Some(Success::Blocks(vec![TAB_CLOSED.to_owned()])),
+        result => Some(Success::Tool(result)),
+    })
+}
