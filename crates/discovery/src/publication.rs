@@ -349,8 +349,11 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
     let mut seen = HashSet::new();
     for dialect in Dialect::ALL {
         for place in dialect.places() {
+            if is_second(environment, place) {
+                continue;
+            }
             let directory = environment.directory(place);
-            let readers = readers(environment, dialect, place);
+            let readers = readers(dialect, place);
             for name in names(place, &pids, announcement.port) {
                 if !seen.insert(directory.join(&name)) {
                     continue;
@@ -386,17 +389,19 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
     shelves
 }
 
-/// The agents that look in this place of a dialect's. Claude Code's second place is opencode's: where
-/// `CLAUDE_CONFIG_DIR` names another, Claude Code itself looks only there.
-fn readers(environment: &Environment, dialect: Dialect, place: &Place) -> Vec<Dialect> {
+/// Whether a file there would be the second of this companion in Claude Code's eyes. Newer releases look
+/// in both folders, take two files of one port for two companions, and then connect to neither; older
+/// ones look only where `CLAUDE_CONFIG_DIR` says.
+fn is_second(environment: &Environment, place: &Place) -> bool {
+    place.base == Base::ClaudeHome
+        && environment.base(Base::ClaudeConfig) != environment.base(place.base)
+}
+
+/// The agents that look in this place of a dialect's: opencode looks in the second of Claude Code's.
+fn readers(dialect: Dialect, place: &Place) -> Vec<Dialect> {
     match place.base {
         Base::TmpDir | Base::QwenHome | Base::ClaudeConfig => vec![dialect],
-        Base::ClaudeHome => {
-            let is_configured =
-                environment.base(Base::ClaudeConfig) == environment.base(place.base);
-            let claude = is_configured.then_some(dialect);
-            claude.into_iter().chain([Dialect::OpenCode]).collect()
-        }
+        Base::ClaudeHome => vec![dialect, Dialect::OpenCode],
     }
 }
 

@@ -48,6 +48,25 @@ fn every_place_is_served_for_every_ancestor() {
     assert_eq!(told, expected(listener.port()));
 }
 
+/// Two files of one companion would be two companions to Claude Code, which then takes neither.
+#[test]
+fn claude_codes_folder_elsewhere_has_its_only_file() {
+    let (world, listener) = (World::new(), Listener::new());
+    let configured = world.path("config");
+    let environment = world
+        .environment()
+        .with("CLAUDE_CONFIG_DIR", Some(&configured));
+    let publication = Publication::publish(&environment, announcement(listener.port())).unwrap();
+    let name = format!("{}.lock", listener.port());
+    let files = publication.files();
+    let locks = files.iter().filter(|path| {
+        let is_qwens = path.to_str().unwrap().contains("/.qwen/");
+        path.ends_with(&name) && !is_qwens
+    });
+    let locks: Vec<_> = locks.map(|path| world.relative(path)).collect();
+    assert_eq!(locks, [format!("config/ide/{name}")]);
+}
+
 #[test]
 fn a_file_says_what_the_contract_wants_and_each_agent_its_own_token() {
     let (world, listener) = (World::new(), Listener::new());
