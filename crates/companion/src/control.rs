@@ -5,6 +5,9 @@ mod client;
 mod diff_ref;
 pub(crate) mod on_disk;
 
+use std::path::PathBuf;
+
+use pillion_protocol::{File, Range};
 use serde::{Deserialize, Serialize};
 
 pub use client::{Client, ClientError};
@@ -22,6 +25,44 @@ impl Viewer {
     /// Output that is discarded: a text that is given to it counts as shown to nobody. No session
     /// has this number.
     pub const NOBODY: Self = Self(u32::MAX);
+}
+
+/// A file that is in focus.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Focus {
+    /// The file.
+    #[serde(flatten)]
+    pub file: File,
+    /// Where the selected text is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Range>,
+}
+
+/// A file that agents are pointed to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MentionedFile {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// Its first and its last line that are meant, from 0; the whole file if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u32, u32)>,
+}
+
+/// Who was pointed to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mentioned {
+    /// The short name of the agent whose prompt names it now; none if no agent that is connected
+    /// knows mentions.
+    pub agent: Option<String>,
+}
+
+impl From<Focus> for File {
+    fn from(focus: Focus) -> Self {
+        Self {
+            selection: focus.selection,
+            ..focus.file
+        }
+    }
 }
 
 /// What a companion is about.

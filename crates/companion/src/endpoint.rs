@@ -99,6 +99,7 @@ async fn handle(
         ("/control/status", &Method::GET) => control::status(&shared, headers).await,
         ("/control/settle", &Method::POST) => control::settle(&shared, headers, body).await,
         ("/control/focus", &Method::POST) => control::focus(&shared, headers, body).await,
+        ("/control/mention", &Method::POST) => control::mention(&shared, headers, body).await,
         _ => match path.strip_prefix("/control/diffs/") {
             Some(name) if method == Method::GET => control::diff(&shared, headers, name).await,
             _ => {

@@ -113,5 +113,11 @@ pub(crate) enum Command {
         file: File,
         sent: oneshot::Sender<()>,
     },
+    /// Point an agent to a file, or to some of its lines; answered with which one.
+    Mention {
+        path: PathBuf,
+        lines: Option<(u32, u32)>,
+        told: oneshot::Sender<Option<Dialect>>,
+    },
     Status(oneshot::Sender<CompanionStatus>),
 }

@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
-    list, lsp, man, reject, review, run, serve, uninstall,
+    list, lsp, man, mention, reject, review, run, serve, uninstall,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -55,6 +55,7 @@ pub enum Command {
     Context(context::Args),
     Diff(diff::Args),
     Focus(focus::Args),
+    Mention(mention::Args),
     Diffs(diffs::Args),
     Accept(accept::Args),
     Reject(reject::Args),
@@ -81,6 +82,7 @@ impl Cli {
             Some(Command::Context(args)) => context::run(args),
             Some(Command::Diff(args)) => diff::run(args),
             Some(Command::Focus(args)) => focus::run(args),
+            Some(Command::Mention(args)) => mention::run(args),
             Some(Command::Diffs(args)) => diffs::run(args),
             Some(Command::Accept(args)) => accept::run(args),
             Some(Command::Reject(args)) => reject::run(args),

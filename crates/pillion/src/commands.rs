@@ -14,6 +14,7 @@ pub mod install;
 pub mod list;
 pub mod lsp;
 pub mod man;
+pub mod mention;
 pub mod reject;
 pub mod review;
 pub mod run;
@@ -21,3 +22,4 @@ pub mod serve;
 pub mod uninstall;
 
 mod control_client;
+mod position;

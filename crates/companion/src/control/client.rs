@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use pillion_http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{Bytes, Method, Request, StatusCode};
-use pillion_protocol::{File, Token};
+use pillion_protocol::Token;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::{
-    CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Settle, Settled, VIEWER_HEADER,
-    Viewer,
+    CompanionStatus, DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile,
+    Settle, Settled, VIEWER_HEADER, Viewer,
 };
 
 /// How long a companion may be silent before its answer and within; the editor alone may take 10 s.
@@ -115,8 +115,17 @@ impl Client {
     ///
     /// # Errors
     /// When the companion cannot be reached.
-    pub async fn focus(&self, file: &File) -> Result<(), ClientError> {
+    pub async fn focus(&self, file: &Focus) -> Result<(), ClientError> {
         self.post("/control/focus", file).await.map(drop)
+    }
+
+    /// Points an agent to a file: the one that was heard of last, of those that know mentions.
+    ///
+    /// # Errors
+    /// When the companion cannot be reached.
+    pub async fn mention(&self, mentioned: &MentionedFile) -> Result<Mentioned, ClientError> {
+        let answer = self.post("/control/mention", mentioned).await?;
+        self.parse(&answer)
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {

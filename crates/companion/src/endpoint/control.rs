@@ -11,7 +11,8 @@ use super::response::{self, Response};
 use super::{Shared, body};
 use crate::control::on_disk::{self, OnDisk};
 use crate::control::{
-    DiffError, DiffRef, DiffSummary, DiffText, Settle, Settled, VIEWER_HEADER, Viewer,
+    DiffError, DiffRef, DiffSummary, DiffText, Focus, Mentioned, MentionedFile, Settle, Settled,
+    VIEWER_HEADER, Viewer,
 };
 use crate::diffs::{Answer, Decision, HandedOut, PendingDiff, SettleRequest};
 use crate::event::{Command, Event};
@@ -116,7 +117,8 @@ pub(super) async fn focus(
     headers: &HeaderMap,
     body: Incoming,
 ) -> Result<Response, Refusal> {
-    let file: File = shared.read(headers, body).await?;
+    let file: Focus = shared.read(headers, body).await?;
+    let file = File::from(file);
     let (sent, told) = oneshot::channel();
     shared.command(Command::Focus { file, sent })?;
     // RFC 7240: who moves a cursor ten thousand times does not wait for each.
@@ -125,6 +127,17 @@ pub(super) async fn focus(
     }
     told.await.map_err(|_| Refusal::stopping())?;
     Ok(response::empty(StatusCode::NO_CONTENT))
+}
+
+pub(super) async fn mention(
+    shared: &Shared,
+    headers: &HeaderMap,
+    body: Incoming,
+) -> Result<Response, Refusal> {
+    let MentionedFile { path, lines } = shared.read(headers, body).await?;
+    let told = shared.ask(headers, |told| Command::Mention { path, lines, told });
+    let agent = told.await?.map(|agent| agent.name().to_owned());
+    Ok(response::json(&Mentioned { agent }))
 }
 
 impl Shared {

@@ -37,6 +37,9 @@ impl MainLoop {
                 self.context.focus(file, now);
                 self.focusing.push(sent);
             }
+            Command::Mention { path, lines, told } => {
+                let _ = told.send(self.mention(&path, lines));
+            }
             Command::Status(answer) => {
                 let _ = answer.send(self.status());
             }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::Context;
 use pillion_companion::control::{
-    Client, ClientError, DiffError, DiffRef, DiffSummary, DiffText, Settle, Settled,
+    Client, ClientError, DiffError, DiffRef, DiffSummary, DiffText, Focus, MentionedFile, Settle,
+    Settled,
 };
 use pillion_discovery::Environment;
-use pillion_protocol::File;
 use pillion_protocol::diff::MAX_CONTENT;
 use tokio::runtime::Runtime;
 
@@ -52,7 +52,13 @@ impl ControlClient {
         settled.map_err(failure)
     }
 
-    pub fn focus(&self, file: &File) -> anyhow::Result<()> {
+    /// The name of the agent whose prompt names the file now, if one does.
+    pub fn mention(&self, mentioned: &MentionedFile) -> anyhow::Result<Option<String>> {
+        let told = self.runtime.block_on(self.client.mention(mentioned));
+        Ok(told.map_err(failure)?.agent)
+    }
+
+    pub fn focus(&self, file: &Focus) -> anyhow::Result<()> {
         let focused = self.runtime.block_on(self.client.focus(file));
         focused.map_err(failure)
     }

@@ -23,6 +23,7 @@ mod install;
 #[cfg(target_os = "linux")]
 mod limits;
 mod list;
+mod mention;
 mod pipes;
 mod program;
 mod readme;

@@ -1,0 +1,56 @@
+//! `pillion mention`.
+
+use std::ffi::OsString;
+
+use pillion_companion::control::MentionedFile;
+use pillion_protocol::Dialect;
+use pillion_text::stderr;
+
+use super::control_client::ControlClient;
+use super::position::{Located, Place};
+use crate::args::Target;
+use crate::failure::{Failure, Kind};
+
+/// Name a file, or some of its lines, in the agent's prompt
+///
+/// Claude Code and opencode insert a reference such as @src/main.rs#L3-7 where the cursor is in their
+/// prompt, and read those lines when the prompt is sent. Of several agents the one that was active last
+/// gets it. Gemini CLI and Qwen Code know no such references.
+///
+/// The companion is the one whose workspace contains FILE, else the one of the current folder.
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
+pub struct Args {
+    /// The file, optionally with one line or the first and the last, counted from 1
+    #[arg(value_name = "FILE[:FROM[-TO]]")]
+    file: OsString,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let Located { path, place } = Located::find(&args.file)?;
+    let target = args.target.about(&path);
+    let lines = place.map(|place| match place.within(&path) {
+        Place::Cursor(cursor) => (cursor.line - 1, cursor.line - 1),
+        Place::Lines(lines) => (lines.first - 1, lines.last - 1),
+    });
+    let mentioned = MentionedFile { path, lines };
+    match ControlClient::find(&target)?.mention(&mentioned)? {
+        Some(name) => {
+            let agent = Dialect::ALL
+                .into_iter()
+                .find(|agent| agent.name() == name.as_str());
+            let agent = agent.map_or(name, |agent| agent.display_name().to_owned());
+            stderr::tell(format!("{agent} has it in its prompt"));
+            Ok(())
+        }
+        None => {
+            let message = "no agent that takes mentions is connected";
+            Err(Failure::new(Kind::Refused, message)
+                .hint("Claude Code and opencode do; `pillion list` shows who is connected.")
+                .into())
+        }
+    }
+}

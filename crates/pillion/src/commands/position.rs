@@ -1,0 +1,247 @@
+//! `FILE:LINE:COLUMN` and `FILE:FROM-TO`: which file a person means, and where in it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use pillion_protocol::{Cursor, Position, Range};
+
+use crate::absolute::absolute;
+use crate::failure::{Failure, Kind};
+
+/// The lines of a larger file are not counted.
+const MAX_FILE: u64 = 64 << 20;
+
+/// A file that is there.
+pub struct Located {
+    /// Absolute.
+    pub path: PathBuf,
+    pub place: Option<Place>,
+}
+
+/// Where in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Cursor(Cursor),
+    Lines(Lines),
+}
+
+/// Whole lines, from 1, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    pub first: u32,
+    pub last: u32,
+}
+
+impl Located {
+    /// The file and the place. A name that holds colons wins over a place.
+    ///
+    /// # Errors
+    /// When there is no such file.
+    pub fn find(argument: &OsString) -> anyhow::Result<Self> {
+        let whole = Path::new(argument);
+        let candidates = argument.to_str().map(split).unwrap_or_default();
+        let candidates = candidates
+            .into_iter()
+            .map(|(path, place)| (PathBuf::from(path), Some(place)));
+        let found = std::iter::once((whole.to_owned(), None))
+            .chain(candidates)
+            .find(|(path, _)| path.is_file());
+        let (path, place) = found.ok_or_else(|| {
+            let shown = argument.display();
+            if let Some(path) = argument.to_str().and_then(file_of_wrong_place) {
+                let message = format!("{shown} is not a position in {path}");
+                return Failure::new(Kind::Refused, message).hint(
+                    "Lines and columns count from 1, as in `main.rs:12:5` or `main.rs:3-7`.",
+                );
+            }
+            let message = if whole.is_dir() {
+                format!("{shown} is a folder, not a file")
+            } else {
+                format!("there is no file {shown}")
+            };
+            Failure::new(Kind::Refused, message)
+                .hint("Agents see only files that exist on disk; save it first.")
+        })?;
+        let path =
+            absolute(&path).with_context(|| format!("cannot make {} absolute", path.display()))?;
+        Ok(Self { path, place })
+    }
+}
+
+impl Place {
+    /// The same place, or where the file on disk ends before it: that is what agents read.
+    pub fn within(self, path: &Path) -> Self {
+        read(path).map_or(self, |text| self.clamped(&text))
+    }
+
+    /// Where the cursor is.
+    pub fn cursor(&self) -> Cursor {
+        match self {
+            Self::Cursor(cursor) => *cursor,
+            Self::Lines(lines) => Cursor {
+                line: lines.last,
+                character: 1,
+            },
+        }
+    }
+
+    fn clamped(self, text: &str) -> Self {
+        let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        let line = |wanted: u32| wanted.min(count).max(1);
+        match self {
+            Self::Cursor(cursor) => {
+                let line = line(cursor.line);
+                let text = text.lines().nth(line as usize - 1).unwrap_or_default();
+                let length = u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
+                Self::Cursor(Cursor {
+                    line,
+                    character: cursor.character.min(length.saturating_add(1)),
+                })
+            }
+            Self::Lines(lines) => Self::Lines(Lines {
+                first: line(lines.first),
+                last: line(lines.last),
+            }),
+        }
+    }
+}
+
+impl Lines {
+    /// What stands in them.
+    pub fn text(self, path: &Path) -> Option<String> {
+        let text = read(path)?;
+        let lines = text.split_inclusive('\n').skip(self.first as usize - 1);
+        Some(lines.take((self.last - self.first) as usize + 1).collect())
+    }
+
+    /// From the start of the first line to the start of the one behind the last.
+    pub fn range(self) -> Range {
+        let start_of = |line| Position { line, character: 0 };
+        Range {
+            start: start_of(self.first - 1),
+            end: start_of(self.last),
+        }
+    }
+}
+
+/// The text of a file that is not too long.
+fn read(path: &Path) -> Option<String> {
+    let is_readable = path.metadata().is_ok_and(|it| it.len() <= MAX_FILE);
+    let text = is_readable.then(|| fs::read(path).ok()).flatten()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The file before what looks like a place, and is none.
+fn file_of_wrong_place(argument: &str) -> Option<&str> {
+    let before = |text: &'_ str| {
+        let (path, place) = text.rsplit_once(':')?;
+        let is_place = place
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"-+".contains(&byte));
+        is_place.then_some(path.len())
+    };
+    let last = &argument[..before(argument)?];
+    let first = before(last).map(|end| &argument[..end]);
+    [Some(last), first]
+        .into_iter()
+        .flatten()
+        .find(|path| Path::new(path).is_file())
+}
+
+/// The ways to read `a:1:2` or `a:1-2` as a path and a place.
+fn split(argument: &str) -> Vec<(&str, Place)> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
+    let mut ways = Vec::new();
+    let Some((rest, last)) = argument.rsplit_once(':') else {
+        return ways;
+    };
+    if let Some((first, last)) = last.split_once('-')
+        && let (Some(first), Some(last)) = (number(first), number(last))
+        && first <= last
+    {
+        ways.push((rest, Place::Lines(Lines { first, last })));
+    }
+    if let Some(last) = number(last) {
+        if let Some((path, line)) = rest.rsplit_once(':')
+            && let Some(line) = number(line)
+        {
+            let character = last;
+            ways.push((path, Place::Cursor(Cursor { line, character })));
+        }
+        let cursor = Cursor {
+            line: last,
+            character: 1,
+        };
+        ways.push((rest, Place::Cursor(cursor)));
+    }
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_past_the_end_is_the_end() {
+        let text = "one\r\n\u{1f600}\n";
+        for (wanted, expected) in [
+            ((1, 1), (1, 1)),
+            ((1, 4), (1, 4)),
+            ((1, 5), (1, 4)),
+            ((2, 9), (2, 3)),
+            ((3, 1), (2, 1)),
+            ((999_999, 5), (2, 3)),
+            ((u32::MAX, u32::MAX), (2, 3)),
+        ] {
+            let cursor = |(line, character)| Place::Cursor(Cursor { line, character });
+            assert_eq!(cursor(wanted).clamped(text), cursor(expected), "{wanted:?}");
+        }
+        let nowhere = Place::Cursor(Cursor {
+            line: 7,
+            character: 7,
+        });
+        let cursor = nowhere.clamped("").cursor();
+        assert_eq!((cursor.line, cursor.character), (1, 1));
+        let lines = |first, last| Place::Lines(Lines { first, last });
+        assert_eq!(lines(2, 9).clamped(text), lines(2, 2));
+        assert_eq!(lines(8, 9).clamped(text), lines(2, 2));
+        assert_eq!(lines(8, 9).clamped(""), lines(1, 1));
+    }
+
+    #[test]
+    fn places_are_read_from_the_right() {
+        let ways = |argument: &'static str| -> Vec<_> {
+            let ways = split(argument).into_iter();
+            ways.map(|(path, place)| match place {
+                Place::Cursor(cursor) => (path, cursor.line, cursor.character, false),
+                Place::Lines(lines) => (path, lines.first, lines.last, true),
+            })
+            .collect()
+        };
+        assert_eq!(ways("a"), []);
+        assert_eq!(ways("a:7"), [("a", 7, 1, false)]);
+        assert_eq!(ways("a:7:3"), [("a", 7, 3, false), ("a:7", 3, 1, false)]);
+        assert_eq!(ways("a:b:3"), [("a:b", 3, 1, false)]);
+        assert_eq!(ways("a:3-7"), [("a", 3, 7, true)]);
+        assert_eq!(ways("a:3-3"), [("a", 3, 3, true)]);
+        for none in ["a:0", "a:-1", "a:7-3", "a:0-3", "a:3-", "a:-3-4"] {
+            assert_eq!(ways(none), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn whole_lines_have_their_text_and_end_where_the_next_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "one\r\ntwo\nthree").unwrap();
+        let lines = |first, last| Lines { first, last };
+        let text = |first, last| lines(first, last).text(&path).unwrap();
+        assert_eq!(text(1, 2), "one\r\ntwo\n");
+        assert_eq!(text(3, 3), "three");
+        let range = lines(2, 3).range();
+        assert_eq!((range.start.line, range.end.line), (1, 3));
+        assert_eq!((range.start.character, range.end.character), (0, 0));
+    }
+}
