@@ -11,7 +11,7 @@ use crate::commands::{
 
 /// The IDE companion for terminal coding agents, in any editor
 ///
-/// Shows Gemini CLI and Qwen Code which files you are working on, and lets you review the changes
+/// Shows Claude Code, Qwen Code and Gemini CLI which files you are working on, and lets you review the changes
 /// they propose. Without a command, it opens the terminal review of the current folder.
 #[derive(Debug, Parser)]
 #[command(
