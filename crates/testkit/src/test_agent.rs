@@ -7,6 +7,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pillion_agent::{Client, ClientError, Update, Updates};
+use pillion_protocol::claude::LockFile;
+use pillion_protocol::dialect::FileName;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeContext};
 use tokio::runtime::Runtime;
 
@@ -188,10 +190,15 @@ pub fn discovery_files(home: &Home, dialect: Dialect) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a discovery file.
+/// Reads a discovery file, be it Claude Code's lock file.
 pub fn discovery_file(path: &Path) -> DiscoveryFile {
     let bytes = std::fs::read(path)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    serde_json::from_slice(&bytes)
-        .unwrap_or_else(|error| panic!("{} is no discovery file: {error}", path.display()))
+    let file = serde_json::from_slice(&bytes).or_else(|error| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let port = FileName::PortLock.port_in(name.unwrap_or_default());
+        let lock: LockFile = serde_json::from_slice(&bytes)?;
+        port.map(|port| lock.into_discovery_file(port)).ok_or(error)
+    });
+    file.unwrap_or_else(|error| panic!("{} is no discovery file: {error}", path.display()))
 }

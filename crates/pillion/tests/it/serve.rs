@@ -120,7 +120,7 @@ fn where_no_place_can_be_served_it_fails_and_says_which() {
     let sandbox = Sandbox::new();
     let nowhere = sandbox.home.file("nowhere", "");
     let mut command = sandbox.command(["serve"]);
-    command.env("TMPDIR", &nowhere).env("QWEN_HOME", &nowhere);
+    command.env("TMPDIR", &nowhere).env("HOME", &nowhere);
     let ran = ran(&mut command, b"").expect_error(1, "no agent can find", "TMPDIR");
     assert_eq!(ran.stdout, "");
     let warnings = ran
