@@ -56,6 +56,13 @@ pub struct Mentioned {
     pub agent: Option<String>,
 }
 
+impl From<File> for Focus {
+    fn from(mut file: File) -> Self {
+        let selection = file.selection.take();
+        Self { file, selection }
+    }
+}
+
 impl From<Focus> for File {
     fn from(focus: Focus) -> Self {
         Self {

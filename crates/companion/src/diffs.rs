@@ -4,6 +4,7 @@
 //! `C` stands for the caller waiting for an answer; the machine only hands it back.
 
 mod entries;
+mod outcomes;
 mod seen;
 mod steps;
 
@@ -49,6 +50,8 @@ struct Entry<C> {
     /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
     /// changed something.
     as_written: Option<Arc<str>>,
+    /// Whether the file ended with a line feed when it was looked at.
+    ends_with_line_feed: bool,
     /// Counts the proposals that were put into this view.
     revision: u32,
     /// Whether the editor has heard of it, in this revision or an earlier one.

@@ -60,6 +60,8 @@ pub(crate) struct Delivery {
 pub(crate) struct Tab {
     pub(crate) name: String,
     pub(crate) request: RequestId,
+    /// The agent's release writes an accepted text without its last line feed.
+    pub(crate) drops_last_line_feed: bool,
 }
 
 impl Delivery {

@@ -45,6 +45,8 @@ struct Session {
     streams: usize,
     last_heard: Instant,
     outbox: Arc<Outbox>,
+    /// The release writes an accepted text without its last line feed.
+    drops_last_line_feed: bool,
     /// The agent ended it; the loop has yet to forget it.
     is_ended: bool,
 }
@@ -76,10 +78,25 @@ impl Sessions {
             streams: 0,
             last_heard: now,
             outbox: Arc::default(),
+            drops_last_line_feed: false,
             is_ended: false,
         };
         table.sessions.insert(id, session);
         Ok(())
+    }
+
+    /// Notes that the release writes an accepted text without its last line feed.
+    pub(crate) fn drops_last_line_feed(&self, id: &SessionId) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
+            session.drops_last_line_feed = true;
+        }
+    }
+
+    /// Whether it does.
+    pub(crate) fn does_drop_last_line_feed(&self, id: &SessionId) -> bool {
+        let table = self.lock();
+        let session = table.sessions.get(id);
+        session.is_some_and(|session| session.drops_last_line_feed)
     }
 
     /// The id of the session of this name, if it is open and this agent's.

@@ -23,5 +23,9 @@ pub const SUBPROTOCOL: &str = "mcp";
 /// The path of the WebSocket.
 pub const WEBSOCKET_PATH: &str = "/";
 
+/// The newest release that writes an accepted text without its last line feed, where it does not take it
+/// for an edit of a file that ends with one. (2.1.330 was seen not to, and none between.)
+pub const DROPS_LAST_LINE_FEED: (u32, u32, u32) = (2, 1, 112);
+
 /// What a client of this protocol calls itself if it is opencode.
 pub const OPENCODE_CLIENT: &str = "opencode";

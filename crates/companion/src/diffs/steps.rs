@@ -6,13 +6,12 @@ use std::time::Instant;
 
 use pillion_protocol::Outcome;
 
+use super::outcomes::closed_answer;
 use super::seen::Seen;
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting, Wanted};
 use crate::control::on_disk::OnDisk;
 use crate::disk::LOOK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
-use crate::lost::{Loss, Lost};
-use crate::outbox::Delivery;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -67,6 +66,7 @@ impl<C> Diffs<C> {
             tab: proposal.tab,
             proposed: proposal.proposed,
             as_written: None,
+            ends_with_line_feed: false,
             revision,
             is_in_editor,
             opened: None,
@@ -108,6 +108,8 @@ impl<C> Diffs<C> {
             entry.state = State::Opening { caller, deadline };
         }
         entry.is_in_editor = true;
+        let text = original.text.as_deref();
+        entry.ends_with_line_feed = text.is_some_and(|text| text.ends_with(b"\n"));
         if let Some(proposed) = proposed {
             entry.as_written = Some(mem::replace(&mut entry.proposed, proposed));
         }
@@ -436,43 +438,6 @@ impl<C> Diffs<C> {
         close.into_iter().chain(entry.state.give_up(why)).collect()
     }
 
-    fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
-        let entry = self.entries.remove(id)?;
-        let is_edited =
-            matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposed);
-        let outcome = match (outcome, &entry.as_written) {
-            (Outcome::Accepted { .. }, Some(as_written)) if !is_edited => {
-                Outcome::accepted(&**as_written)
-            }
-            (outcome, _) => outcome,
-        };
-        let delivery = Delivery {
-            file_path: entry.file_path,
-            tab: entry.tab,
-            outcome: outcome.for_agent(entry.agent),
-            is_edited,
-        };
-        Some(Action::Notify {
-            session: entry.session,
-            delivery,
-        })
-    }
-
-    /// The person's edits in a view that its agent closed, where the agent does not take them.
-    fn unused(&self, id: DiffId, content: String) -> Option<Action<C>> {
-        let entry = self.entries.get(id)?;
-        let is_unused = entry.tab.is_some() && *content != *entry.proposed;
-        is_unused.then(|| {
-            Action::Lose(Lost {
-                agent: entry.agent,
-                file_path: entry.file_path.clone(),
-                content,
-                is_edited: true,
-                how: Loss::Unused,
-            })
-        })
-    }
-
     /// The agent takes a call back: the view of its proposal goes away, as if it had closed it.
     pub(crate) fn cancel(&mut self, session: &SessionId, request: &RequestId) -> Vec<Action<C>> {
         let is_meant = |entry: &Entry<C>| {
@@ -491,27 +456,6 @@ impl<C> Diffs<C> {
         let entries = ids.into_iter().filter_map(|id| self.entries.get(id));
         let open = entries.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
         open.map(|entry| entry.name().to_owned()).collect()
-    }
-
-    fn lose(&mut self, id: DiffId, content: String) -> Option<Action<C>> {
-        let entry = self.entries.remove(id)?;
-        let is_edited = *content != *entry.proposed;
-        Some(Action::Lose(Lost {
-            agent: entry.agent,
-            file_path: entry.file_path,
-            content,
-            is_edited,
-            how: Loss::Undelivered,
-        }))
-    }
-}
-
-/// The answer to a `closeDiff` for a name on which the reviewer has decided, or nobody.
-fn closed_answer(name: &str, decided: Option<Outcome>) -> Result<Answer, String> {
-    match decided {
-        Some(Outcome::Accepted { content, .. }) => Ok(Answer::Closed(content)),
-        Some(Outcome::Rejected) => Err(format!("the diff of {name} was rejected")),
-        None => Err(format!("no diff of {name} is open")),
     }
 }
 
@@ -539,24 +483,6 @@ impl<C> State<C> {
 }
 
 impl<C> Entry<C> {
-    /// The answer to the call that waits for its outcome, if another proposal takes its place.
-    fn reject_call(&self) -> Option<Action<C>> {
-        let is_waiting = !matches!(
-            self.state,
-            State::Looking { .. } | State::Opening { .. } | State::AgentGone { .. }
-        );
-        let tab = self.tab.clone().filter(|_| is_waiting)?;
-        Some(Action::Notify {
-            session: self.session.clone(),
-            delivery: Delivery {
-                file_path: self.file_path.clone(),
-                tab: Some(tab),
-                outcome: Outcome::Rejected,
-                is_edited: false,
-            },
-        })
-    }
-
     /// The view is open: the agent gets its answer, if it still waits for one.
     fn answer_opened(&mut self) -> Option<Action<C>> {
         if !matches!(self.state, State::Opening { .. }) {

@@ -60,13 +60,13 @@ impl Guard {
     /// Lets a command in, and no agent: none may accept its own diff.
     pub(super) fn admit_command(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         self.check_host_and_origin(headers)?;
-        if self
-            .control_token
-            .matches(bearer(headers).unwrap_or_default())
-        {
+        let presented = bearer(headers).unwrap_or_default();
+        if self.control_token.matches(presented) {
             Ok(())
-        } else if self.admit_agent(headers).is_ok() {
-            Err(forbidden("an agent's token opens /mcp and nothing else"))
+        } else if self.tokens.dialect_of(presented).is_some() {
+            Err(forbidden(
+                "an agent's token opens the agent's endpoint and nothing else",
+            ))
         } else {
             Err(unauthorized("send the control token"))
         }

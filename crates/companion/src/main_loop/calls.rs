@@ -54,7 +54,11 @@ impl MainLoop {
             (Protocol::Claude, OPEN_DIFF) => {
                 let open = claude::OpenDiff::from_arguments(arguments).map_err(wrong)?;
                 let name = open.tab_name;
-                let tab = Some(Tab { name, request });
+                let tab = Some(Tab {
+                    name,
+                    request,
+                    drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
+                });
                 let (path, content) = (open.path, open.contents);
                 ToolCall::Open(self.proposal(session, agent, path, content, tab)?)
             }

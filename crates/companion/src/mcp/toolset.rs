@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pillion_protocol::Dialect;
-use pillion_protocol::claude::OPENCODE_CLIENT;
 use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
+use pillion_protocol::claude::{DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::diff::TOOLS;
 use serde_json::{Map, Value, json};
@@ -24,6 +24,22 @@ pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
             Dialect::OpenCode
         }
         agent => agent,
+    }
+}
+
+/// Whether a release of Claude Code writes an accepted text without its last line feed.
+pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Value>) -> bool {
+    let version = initialize
+        .get("clientInfo")
+        .and_then(|client| client["version"].as_str());
+    let numbers = version.into_iter().flat_map(|version| version.split('.'));
+    let mut numbers = numbers.map(|number| number.parse().ok());
+    let mut next = || numbers.next().flatten();
+    match (next(), next(), next()) {
+        (Some(major), Some(minor), Some(patch)) => {
+            agent == Dialect::ClaudeCode && (major, minor, patch) <= DROPS_LAST_LINE_FEED
+        }
+        _ => false,
     }
 }
 
@@ -80,4 +96,40 @@ pub(super) async fn answer(
         _ if tool == CLOSE_TAB => Some(Success::Blocks(vec![TAB_CLOSED.to_owned()])),
         result => Some(Success::Tool(result)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_told_apart_by_what_they_say_of_themselves() {
+        let drops = |agent, version: &str| {
+            let params = json!({"clientInfo": {"name": "claude-code", "version": version}});
+            drops_last_line_feed(agent, params.as_object().unwrap())
+        };
+        for (version, expected) in [
+            ("2.1.112", true),
+            ("1.0.3", true),
+            ("2.1.113", false),
+            ("2.1.330", false),
+            ("3.0.0", false),
+            ("2.1", false),
+            ("", false),
+            ("2.1.x", false),
+        ] {
+            assert_eq!(drops(Dialect::ClaudeCode, version), expected, "{version}");
+        }
+        assert!(!drops(Dialect::OpenCode, "0.0.0"));
+        assert!(!drops_last_line_feed(Dialect::ClaudeCode, &Map::new()));
+    }
+
+    #[test]
+    fn opencode_is_known_by_its_name_and_only_with_claude_codes_token() {
+        let named = |name: &str| json!({"clientInfo": {"name": name}});
+        let who = |agent, name: &str| who(agent, named(name).as_object().unwrap());
+        assert_eq!(who(Dialect::ClaudeCode, "opencode"), Dialect::OpenCode);
+        assert_eq!(who(Dialect::ClaudeCode, "other"), Dialect::ClaudeCode);
+        assert_eq!(who(Dialect::GeminiCli, "opencode"), Dialect::GeminiCli);
+    }
 }

@@ -149,7 +149,7 @@ async fn a_command_asks_who_is_connected_and_what_waits() {
     let (script, _updates) = companion.connect(Dialect::Script).await;
     let path = companion.file("a", "old");
     let focused = pillion_protocol::File::focused(&path, 7);
-    commands.focus(&focused).await.unwrap();
+    commands.focus(&focused.into()).await.unwrap();
     let (opened, _) = tokio::join!(script.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
     let started = Instant::now();

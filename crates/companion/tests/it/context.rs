@@ -122,7 +122,7 @@ async fn a_command_focuses_a_file() {
         selected_text: Some("sel".into()),
         ..File::focused(&path, 1)
     };
-    commands.focus(&file).await.unwrap();
+    commands.focus(&file.clone().into()).await.unwrap();
     assert_eq!(next_context(&mut updates).await.files(), [file]);
     while let Some(status) = companion.editor.status.recv().await {
         if status.context.active_file().is_some() {
@@ -140,7 +140,7 @@ async fn whoever_connects_after_a_command_has_focused_a_file_sees_that_file_firs
     for turn in 0..100 {
         let path = &paths[turn % 2];
         commands
-            .focus(&File::focused(path, 1 + turn as u64))
+            .focus(&File::focused(path, 1 + turn as u64).into())
             .await
             .unwrap();
         let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
@@ -155,10 +155,13 @@ async fn a_command_that_focuses_what_agents_know_already_or_cannot_be_told_of_is
     let there = companion.file("there", "");
     let commands = Client::new(companion.companion.port(), companion.control_token());
     let file = File::focused(&there, 1);
-    commands.focus(&file).await.unwrap();
-    commands.focus(&file).await.unwrap();
+    commands.focus(&file.clone().into()).await.unwrap();
+    commands.focus(&file.clone().into()).await.unwrap();
     let scratch = companion.path("scratch");
-    commands.focus(&File::focused(scratch, 2)).await.unwrap();
+    commands
+        .focus(&File::focused(scratch, 2).into())
+        .await
+        .unwrap();
     // Also while the editor is never quiet.
     let moves = async {
         for line in 1.. {
@@ -171,9 +174,10 @@ async fn a_command_that_focuses_what_agents_know_already_or_cannot_be_told_of_is
         }
     };
     let file = File::focused(&there, 4);
+    let focus = file.clone().into();
     tokio::select! {
         () = moves => {}
-        focused = commands.focus(&file) => focused.unwrap(),
+        focused = commands.focus(&focus) => focused.unwrap(),
     }
 }
 

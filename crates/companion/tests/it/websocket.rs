@@ -56,7 +56,7 @@ async fn dial(
 impl Claude {
     async fn connect(test: &TestCompanion) -> Self {
         let mut claude = Self::dial(test).await;
-        claude.initialize("claude-code").await;
+        claude.initialize("claude-code", "2.1.330").await;
         claude
     }
 
@@ -72,10 +72,10 @@ impl Claude {
         Self { socket, last_id }
     }
 
-    async fn initialize(&mut self, name: &str) -> Value {
+    async fn initialize(&mut self, name: &str, version: &str) -> Value {
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": name, "version": "2.1.330"}
+            "clientInfo": {"name": name, "version": version}
         });
         let id = self.request("initialize", params).await;
         let answer = self.answer(id).await;
@@ -207,7 +207,7 @@ async fn the_handshake_is_what_the_agent_wants() {
     let mut claude = Claude::dial(&test).await;
     let early = claude.request("tools/list", json!({})).await;
     assert_eq!(claude.answer(early).await["error"]["code"], -32600);
-    let answer = claude.initialize("claude-code").await;
+    let answer = claude.initialize("claude-code", "2.1.330").await;
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
     let list = claude.request("tools/list", json!({})).await;
     let list = claude.answer(list).await;
@@ -365,6 +365,33 @@ async fn a_file_is_compared_as_the_agent_reads_it_and_written_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_release_that_drops_the_last_line_feed_gets_one_more() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::dial(&test).await;
+    claude.initialize("claude-code", "2.1.112").await;
+    for (name, original, accepted, answered) in [
+        ("new", None, "x\n", "x\n\n"),
+        ("new", None, "x", "x"),
+        ("open ended", Some("x"), "y\n", "y\n\n"),
+        ("ended", Some("x\n"), "y\n", "y\n"),
+    ] {
+        let path = match original {
+            Some(text) => test.file(name, text),
+            None => test.path(name),
+        };
+        let open = claude.open(&path, "proposed\n", name).await;
+        let diff = test.editor.show().await;
+        let accepted = Outcome::accepted(accepted);
+        test.handle.resolve_diff(diff.id, diff.revision, accepted);
+        assert_eq!(
+            claude.blocks(open).await,
+            ["FILE_SAVED", answered],
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_shown_is_an_error_that_says_why() {
     let test = TestCompanion::start();
     let mut claude = Claude::connect(&test).await;
@@ -454,7 +481,7 @@ async fn opencode_counts_lines_from_one_and_needs_no_subprotocol() {
         .await
         .unwrap();
     let mut opencode = Claude { socket, last_id: 0 };
-    opencode.initialize("opencode").await;
+    opencode.initialize("opencode", "0.0.0").await;
     test.handle.report_context(vec![selected(&test)], None);
     loop {
         let told = opencode.notification("selection_changed").await;

@@ -1,0 +1,105 @@
+//! What an agent gets back of a diff, and what it does not take.
+
+use pillion_protocol::Outcome;
+
+use super::{Action, Answer, Diffs, Entry, State};
+use crate::editor::DiffId;
+use crate::lost::{Loss, Lost};
+use crate::outbox::{Delivery, Tab};
+
+impl<C> Diffs<C> {
+    pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
+        let entry = self.entries.remove(id)?;
+        let is_edited =
+            matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposed);
+        let outcome = match (outcome, &entry.as_written) {
+            (Outcome::Accepted { .. }, Some(as_written)) if !is_edited => {
+                Outcome::accepted(&**as_written)
+            }
+            (outcome, _) => outcome,
+        };
+        let outcome = entry.with_last_line_feed(outcome);
+        let delivery = Delivery {
+            file_path: entry.file_path,
+            tab: entry.tab,
+            outcome: outcome.for_agent(entry.agent),
+            is_edited,
+        };
+        Some(Action::Notify {
+            session: entry.session,
+            delivery,
+        })
+    }
+
+    /// The person's edits in a view that its agent closed, where the agent does not take them.
+    pub(super) fn unused(&self, id: DiffId, content: String) -> Option<Action<C>> {
+        let entry = self.entries.get(id)?;
+        let is_unused = entry.tab.is_some() && *content != *entry.proposed;
+        is_unused.then(|| {
+            Action::Lose(Lost {
+                agent: entry.agent,
+                file_path: entry.file_path.clone(),
+                content,
+                is_edited: true,
+                how: Loss::Unused,
+            })
+        })
+    }
+
+    pub(super) fn lose(&mut self, id: DiffId, content: String) -> Option<Action<C>> {
+        let entry = self.entries.remove(id)?;
+        let is_edited = *content != *entry.proposed;
+        Some(Action::Lose(Lost {
+            agent: entry.agent,
+            file_path: entry.file_path,
+            content,
+            is_edited,
+            how: Loss::Undelivered,
+        }))
+    }
+}
+
+impl<C> Entry<C> {
+    /// The outcome with one line feed more, where the agent's release drops one: from the text of a new
+    /// file, or of one that did not end with one. (Where the file did, it depends on which of its
+    /// tools it uses, and it does not say.)
+    pub(super) fn with_last_line_feed(&self, outcome: Outcome) -> Outcome {
+        let drops = |tab: &Tab| tab.drops_last_line_feed && !self.ends_with_line_feed;
+        match outcome {
+            Outcome::Accepted { mut content, base }
+                if self.tab.as_ref().is_some_and(drops) && content.ends_with('\n') =>
+            {
+                content.push('\n');
+                Outcome::Accepted { content, base }
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// The answer to the call that waits for its outcome, if another proposal takes its place.
+    pub(super) fn reject_call(&self) -> Option<Action<C>> {
+        let is_waiting = !matches!(
+            self.state,
+            State::Looking { .. } | State::Opening { .. } | State::AgentGone { .. }
+        );
+        let tab = self.tab.clone().filter(|_| is_waiting)?;
+        Some(Action::Notify {
+            session: self.session.clone(),
+            delivery: Delivery {
+                file_path: self.file_path.clone(),
+                tab: Some(tab),
+                outcome: Outcome::Rejected,
+                is_edited: false,
+            },
+        })
+    }
+}
+
+/// The answer to a `closeDiff` for a name on which the reviewer has decided, or nobody.
+pub(super) fn closed_answer(name: &str, decided: Option<Outcome>) -> Result<Answer, String> {
+    match decided {
+        Some(Outcome::Accepted { content, .. }) => Ok(Answer::Closed(content)),
+        Some(Outcome::Rejected) => Err(format!("the diff of {name} was rejected")),
+        None => Err(format!("no diff of {name} is open")),
+    }
+}
