@@ -44,6 +44,7 @@
 //!
 //! What is not worked out: companions that are reached over stdio (a field `stdio`, or a variable).
 
+mod claude;
 mod content;
 mod folder;
 mod ide_pid;
@@ -116,6 +117,19 @@ pub struct Dial {
     pub token: Option<Token>,
     /// Where the port comes from.
     pub source: Source,
+    /// How it speaks to whoever answers.
+    pub transport: Transport,
+}
+
+/// How an agent speaks to a companion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// MCP over streamable HTTP, as the companion contract has it.
+    Http,
+    /// MCP over a WebSocket.
+    WebSocket,
+    /// MCP over an event source, as in its first revision, without a token.
+    EventSource,
 }
 
 /// Where a port comes from.
@@ -138,6 +152,12 @@ pub enum Refusal {
     NoFolder,
     /// The agent's folder is in none of these.
     OtherWorkspace(Vec<PathBuf>),
+    /// Several companions fit: those on these ports. Claude Code then takes none by itself.
+    Ambiguous(Vec<u16>),
+    /// Those that fit belong to other processes than the editor whose terminal this is.
+    OtherTerminal,
+    /// This variable turns automatic connecting off.
+    TurnedOff(&'static str),
     /// Neither file nor variable names a port that can be dialled.
     NoPort,
     /// Its attempt ends with an error at this file; none: at its variables.
@@ -154,6 +174,11 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         chain,
         ..
     } = *situation;
+    match release.agent {
+        Dialect::ClaudeCode => return claude::find(situation),
+        Dialect::OpenCode => return claude::find_for_opencode(situation),
+        Dialect::GeminiCli | Dialect::QwenCode | Dialect::Script => {}
+    }
     let mut finding = Finding {
         ide_pid: None,
         ide: None,
@@ -265,6 +290,7 @@ impl Place<'_> {
             port,
             token: token.cloned(),
             source: source.clone(),
+            transport: Transport::Http,
         };
         hosts(release, environment, in_container)
             .iter()
@@ -320,7 +346,12 @@ impl Dial {
 
 impl fmt::Display for Dial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}:{}/mcp", self.host, self.port)
+        let Self { host, port, .. } = self;
+        match self.transport {
+            Transport::Http => write!(f, "http://{host}:{port}/mcp"),
+            Transport::WebSocket => write!(f, "ws://{host}:{port}/"),
+            Transport::EventSource => write!(f, "http://{host}:{port}/sse"),
+        }
     }
 }
 
@@ -338,6 +369,19 @@ impl fmt::Display for Refusal {
                     write!(f, "{} {}", if index == 0 { ":" } else { "," }, root.display())?;
                 }
                 Ok(())
+            }
+            Self::Ambiguous(ports) => {
+                f.write_str("several companions fit, and the agent then takes none by itself: ports")?;
+                for (index, port) in ports.iter().enumerate() {
+                    write!(f, "{} {port}", if index == 0 { "" } else { "," })?;
+                }
+                Ok(())
+            }
+            Self::OtherTerminal => f.write_str(
+                "this is the terminal of an editor, and no companion that fits belongs to it",
+            ),
+            Self::TurnedOff(variable) => {
+                write!(f, "{variable} turns automatic connecting off")
             }
             Self::NoPort => f.write_str("neither a discovery file nor a variable names a port"),
             Self::Fails(Some(path)) => {

@@ -80,13 +80,17 @@ pub(crate) enum Change {
     /// Lock files must fit the folder; roots must be absolute and may be a JSON array; the port
     /// variable must be a port.
     LockFits,
+    /// Lock files in the home directory are read even if a variable names another folder.
+    BothFolders,
 }
 
 /// The first releases of the last twelve months (0.19.0 of Gemini CLI: 24 November 2025, 0.3.0 of Qwen
 /// Code: 28 November 2025). What was true of older ones is not known any more.
-const OLDEST_SUPPORTED: [(Dialect, Version); 2] = [
+/// Of Claude Code, whose releases come daily, the oldest that was looked at.
+const OLDEST_SUPPORTED: [(Dialect, Version); 3] = [
     (Dialect::GeminiCli, Version::new(0, 19, 0)),
     (Dialect::QwenCode, Version::new(0, 3, 0)),
+    (Dialect::ClaudeCode, Version::new(2, 1, 112)),
 ];
 
 /// Since when: the first published release that was seen to have it, or the first of its minor
@@ -109,6 +113,11 @@ const CHANGES: &[(Change, Dialect, Version)] = &[
     qwen(Change::LockSweep, 15, 6),
     qwen(Change::QwenHome, 15, 10),
     qwen(Change::LockFits, 21, 2),
+    (
+        Change::BothFolders,
+        Dialect::ClaudeCode,
+        Version::new(2, 1, 330),
+    ),
 ];
 
 const fn gemini(change: Change, minor: u32, patch: u32) -> (Change, Dialect, Version) {

@@ -192,14 +192,13 @@ mod tests {
     fn what_pillion_sends_is_read() {
         let mut file = File::focused("/a", 5);
         file.selected_text = Some("two".into());
-        let params = claude::selection_changed(Some(&file), Some("file:///a"), Dialect::ClaudeCode);
+        let params = claude::selection_changed(Some(&file), Dialect::ClaudeCode);
         let Some(Update::Selection(selection)) = update(SELECTION_CHANGED, params) else {
             panic!("it is a selection")
         };
         assert_eq!(selection.path.as_deref(), Some("/a"));
-        assert_eq!(selection.uri.as_deref(), Some("file:///a"));
         assert_eq!(selection.text, "two");
-        let none = claude::selection_changed(None, None, Dialect::ClaudeCode);
+        let none = claude::selection_changed(None, Dialect::ClaudeCode);
         let none = update(SELECTION_CHANGED, none);
         assert_eq!(none, Some(Update::Selection(Selection::default())));
         let params = claude::at_mentioned("/a", Some((1, 2)), Dialect::ClaudeCode);

@@ -134,7 +134,7 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
     text[..end.unwrap_or(text.len())].parse().ok()
 }
 
-fn is_truthy(value: &Value) -> bool {
+pub(crate) fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(is) => *is,
@@ -145,7 +145,7 @@ fn is_truthy(value: &Value) -> bool {
 }
 
 /// JavaScript's text of a value; what can stand for no port and no token is a mark.
-fn text_of(value: &Value) -> String {
+pub(crate) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => match number.as_f64() {

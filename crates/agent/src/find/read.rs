@@ -58,6 +58,22 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 }
 
 fn read(path: &Path) -> io::Result<Text> {
+    let (file, metadata) = regular(path)?;
+    let bytes = limited(file)?;
+    Ok(Text {
+        content: bytes.and_then(|bytes| Content::parse(&bytes)),
+        is_own: is_own(&metadata),
+        modified: metadata.modified()?,
+    })
+}
+
+/// All of a file's bytes; none of them if it is too long.
+pub(crate) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, _) = regular(path)?;
+    Ok(limited(file)?.unwrap_or_default())
+}
+
+fn regular(path: &Path) -> io::Result<(File, Metadata)> {
     let file = open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
@@ -66,13 +82,13 @@ fn read(path: &Path) -> io::Result<Text> {
     if !metadata.is_file() {
         return Err(ErrorKind::InvalidInput.into());
     }
+    Ok((file, metadata))
+}
+
+fn limited(file: File) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let size = file.take(MAX_FILE + 1).read_to_end(&mut bytes)? as u64;
-    Ok(Text {
-        content: (size <= MAX_FILE).then(|| Content::parse(&bytes)).flatten(),
-        is_own: is_own(&metadata),
-        modified: metadata.modified()?,
-    })
+    Ok((size <= MAX_FILE).then_some(bytes))
 }
 
 #[cfg(unix)]

@@ -37,6 +37,10 @@ pub enum Verdict {
     },
     /// The agent's folder is in none of its roots.
     OtherWorkspace,
+    /// Several fit, and the agent then takes none of them.
+    Ambiguous,
+    /// The agent's terminal is one of an editor, and not of the process that this file names.
+    OtherTerminal,
     /// It names no workspace.
     NoWorkspace,
     /// It belongs to another user.
@@ -74,10 +78,10 @@ pub enum Preference {
     FirstPlace,
 }
 
-/// Why Qwen Code takes a lock file for stale.
+/// Why an agent takes a lock file for stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
-    /// The process in `ppid` is gone, or another user's.
+    /// The process that it names is gone, or another user's; or it names none, and nobody listens.
     ProcessGone,
     /// There is no `ppid`, and `workspacePath` as a whole is not the path of anything.
     NoFolder,
@@ -106,6 +110,12 @@ impl fmt::Display for Verdict {
                 write!(f, "is for process {pid}; this release found no editor process")
             }
             Self::OtherWorkspace => f.write_str("is for another workspace"),
+            Self::Ambiguous => {
+                f.write_str("fits, like another: the agent then takes none by itself")
+            }
+            Self::OtherTerminal => f.write_str(
+                "is for another process than the editor whose terminal this is",
+            ),
             Self::NoWorkspace => f.write_str("names no workspace"),
             Self::OtherUser => f.write_str("belongs to another user"),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),

@@ -166,7 +166,12 @@ fn ours(release: Release, asked: &ChoiceSituation, pid: u32) -> (Answer, Finding
             Some(Refusal::NoFolder) => "empty",
             Some(Refusal::OtherWorkspace(_)) => "elsewhere",
             Some(Refusal::Fails(_)) => "fails",
-            Some(Refusal::NoAgent) => unreachable!("only agents are asked"),
+            Some(
+                Refusal::Ambiguous(_)
+                | Refusal::OtherTerminal
+                | Refusal::TurnedOff(_)
+                | Refusal::NoAgent,
+            ) => unreachable!("only agents of the companion contract are asked"),
         },
     };
     (answer, finding)

@@ -6,6 +6,10 @@
 #[cfg(unix)]
 mod choices;
 mod claude;
+#[cfg(target_os = "linux")]
+mod claude_choices;
+#[cfg(unix)]
+mod claude_verdicts;
 mod endings;
 mod foreign;
 #[cfg(unix)]

@@ -22,9 +22,13 @@ pub struct World {
 }
 
 /// Chance from a seed.
-struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -33,16 +37,16 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, count: u64) -> u64 {
+    pub fn below(&mut self, count: u64) -> u64 {
         self.next() % count
     }
 
     /// True this often in a hundred times.
-    fn percent(&mut self, often: u64) -> bool {
+    pub fn percent(&mut self, often: u64) -> bool {
         self.below(100) < often
     }
 
-    fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+    pub fn pick<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len() as u64) as usize].clone()
     }
 }

@@ -1,0 +1,116 @@
+//! Which lock file Claude Code takes, against the real program: in generated situations it must dial
+//! what `find` says, and nothing else.
+
+mod machine;
+mod program;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use pillion_agent::find::{Finding, Refusal, Release, Situation, find};
+use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
+use pillion_system::process;
+use pillion_testkit::{ClaudeRelease, Model};
+
+use self::machine::Machine;
+use self::program::Dialled;
+
+/// Programs at once: each works for a second and then waits.
+const AT_ONCE: usize = 3;
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn as_claude_code_2_1_330_chooses() {
+    let kinds = compare(ClaudeRelease::Native, 0..72);
+    for kind in [
+        "dials",
+        "dials by variable",
+        "dials an event source",
+        "several fit",
+        "elsewhere",
+        "other terminal",
+        "none",
+    ] {
+        let count = kinds.get(kind).copied().unwrap_or(0);
+        assert!(count > 1, "{kind}: {count} of {kinds:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn as_claude_code_2_1_112_chooses() {
+    let kinds = compare(ClaudeRelease::Node, 1000..1016);
+    assert!(kinds.contains_key("dials") && kinds.len() > 2, "{kinds:?}");
+}
+
+/// Compares both in the situations of these seeds; how often each kind of answer came up.
+fn compare(release: ClaudeRelease, seeds: std::ops::Range<u64>) -> BTreeMap<&'static str, usize> {
+    let model = Model::start();
+    let next = AtomicU64::new(seeds.start);
+    let (kinds, differing) = (Mutex::new(BTreeMap::new()), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds.end {
+                return;
+            }
+            let machine = Machine::generate(seed);
+            let finding = ours(release, &machine);
+            let expected: Vec<Dialled> = finding.dials.iter().map(Dialled::of).collect();
+            let listing = machine.listing();
+            // The real program goes last: it deletes files.
+            let dialled = program::dials(release, &machine, &model);
+            *kinds.lock().unwrap().entry(kind(&finding)).or_default() += 1;
+            if dialled != expected {
+                differing.lock().unwrap().push(format!(
+                    "seed {seed}: it dials {dialled:?}, and {expected:?} was expected\n{listing}{finding:#?}"
+                ));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(work);
+        }
+    });
+    let differing = differing.into_inner().unwrap();
+    assert!(
+        differing.is_empty(),
+        "{} differ; the shortest: {}",
+        differing.len(),
+        differing.iter().min_by_key(|text| text.len()).unwrap()
+    );
+    kinds.into_inner().unwrap()
+}
+
+fn ours(release: ClaudeRelease, machine: &Machine) -> Finding {
+    let environment =
+        Environment::from_pairs(machine.variables()).with_current_dir(machine.real_folder());
+    // The program is started below this process.
+    let chain = process::chain(std::process::id());
+    find(&Situation {
+        release: Release {
+            agent: Dialect::ClaudeCode,
+            version: release.version().parse().unwrap(),
+        },
+        environment: &environment,
+        current_dir: &machine.real_folder(),
+        chain: &chain,
+        in_container: false,
+    })
+}
+
+fn kind(finding: &Finding) -> &'static str {
+    match (&finding.refusal, finding.dials.first()) {
+        (Some(Refusal::Ambiguous(_)), _) => "several fit",
+        (Some(Refusal::OtherWorkspace(_)), _) => "elsewhere",
+        (Some(Refusal::OtherTerminal), _) => "other terminal",
+        (Some(_), _) => "none",
+        (None, Some(dial)) if dial.to_string().ends_with("/sse") => "dials an event source",
+        (None, _) if machine::is_named(finding) => "dials by variable",
+        (None, _) => "dials",
+    }
+}
