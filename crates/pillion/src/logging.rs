@@ -11,7 +11,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Starts logging to `file`, if there is one.
 ///
-/// Only our own crates are heard: the SDK's debug output holds whole messages, and those hold
+/// Only our own crates are heard: a library's debug output may hold whole messages, and those hold
 /// files.
 pub fn start(file: Option<&Path>) -> anyhow::Result<()> {
     let Some(path) = file else {

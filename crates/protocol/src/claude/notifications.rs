@@ -137,7 +137,7 @@ mod tests {
             json!({"filePath": "/a", "lineStart": 2, "lineEnd": 3})
         );
         assert_eq!(
-            at_mentioned("/a", Dialect::OpenCode),
+            at_mentioned("/a", None, Dialect::OpenCode),
             json!({"filePath": "/a"})
         );
     }
