@@ -1,6 +1,8 @@
 //! The plugin profile: what `docs/editor-protocol.md` says, as a state machine.
 
+mod asked;
 mod context;
+mod diagnostics;
 mod diffs;
 mod messages;
 #[cfg(test)]
@@ -8,22 +10,24 @@ mod page;
 mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
-use lsp_server::{Message, Request, Response};
+use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
 use pillion_companion::{DiffId, EditorEvent, Status};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use self::asked::{Asked, Requests};
+use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 use self::messages::{
     Chosen, DID_CHANGE_CONTEXT, DID_CHANGE_STATUS, DID_RESOLVE_DIFF, DidChangeContext,
-    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment,
+    DidChangeStatus, DidResolveDiff, ENVIRONMENT, Environment, MENTION, Mention, Mentioned,
 };
 use crate::handshake::VERSION;
-use crate::message;
 use crate::position::Encoding;
 use crate::profile::{self, Action, ClientProfile, Published};
+use crate::{message, uri};
 
 /// The profile of a plugin.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub struct Plugin {
     /// What the plugin calls its version.
     version: Option<String>,
     diffs: Diffs,
+    diagnostics: Diagnostics,
+    requests: Requests,
     status: Status,
     told: DidChangeStatus,
 }
@@ -43,6 +49,8 @@ impl Plugin {
             encoding,
             version,
             diffs: Diffs::default(),
+            diagnostics: Diagnostics::new(encoding),
+            requests: Requests::default(),
             status: Status::default(),
             told: DidChangeStatus::default(),
         }
@@ -67,15 +75,39 @@ impl Plugin {
         resolved.into_iter().chain(self.status()).collect()
     }
 
+    /// The person points an agent to a file.
+    fn mention(request: RequestId, params: Value) -> Action {
+        let Mention { uri, lines } = match message::params(params) {
+            Ok(params) => params,
+            Err(why) => return invalid(request, why),
+        };
+        let Some(path) = uri::to_path(&uri) else {
+            return invalid(request, "uri: not a file".to_owned());
+        };
+        if lines.is_some_and(|lines| lines.last < lines.first) {
+            return invalid(request, "lines: the last comes before the first".to_owned());
+        }
+        Action::Mention {
+            request,
+            path,
+            lines: lines.map(|lines| (lines.first, lines.last)),
+            answer: |agent| {
+                let agent = agent.map(Into::into);
+                serde_json::to_value(Mentioned { agent }).unwrap_or_default()
+            },
+        }
+    }
+
     /// The status message, if it differs from the last one.
     fn status(&mut self) -> Option<Action> {
+        let agents = &self.status.agents;
+        let knowing = Dialect::ALL
+            .into_iter()
+            .filter(|agent| agent.knows_mentions() && agents.contains(agent));
+        let mentions = knowing.map(Dialect::name).collect();
         let status = DidChangeStatus {
-            agents: self
-                .status
-                .agents
-                .iter()
-                .map(|agent| (*agent).into())
-                .collect(),
+            agents: agents.iter().map(|agent| (*agent).into()).collect(),
+            mentions,
             pending_diffs: self.diffs.pending(),
             warnings: self.status.warnings.clone(),
         };
@@ -116,7 +148,10 @@ impl ClientProfile for Plugin {
         vec![environment(published)]
     }
 
-    fn request(&mut self, Request { id, method, .. }: Request) -> Vec<Action> {
+    fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {
+        if method == MENTION {
+            return vec![Self::mention(id, params)];
+        }
         let result = Err(message::unknown_method(&method));
         vec![Action::Answer { id, result }]
     }
@@ -135,18 +170,28 @@ impl ClientProfile for Plugin {
     }
 
     fn response(&mut self, response: Response) -> Vec<Action> {
-        self.diffs.answered(response);
+        let result = response.response_result;
+        match self.requests.answered(&response.id) {
+            None => tracing::debug!(id = %response.id, "nothing is waiting for this answer"),
+            Some(Asked::Open { id, shown }) => self.diffs.opened(id, shown, result),
+            Some(Asked::Close { view, closed }) => {
+                self.diffs.closed(&view, closed, result, &mut self.requests);
+            }
+            Some(Asked::Diagnostics { uri, found }) => {
+                self.diagnostics.answered(uri.as_deref(), found, result);
+            }
+        }
         self.status().into_iter().collect()
     }
 
     fn event(&mut self, event: EditorEvent) -> Vec<Action> {
+        let requests = &mut self.requests;
         let message = match event {
-            EditorEvent::Open(diff, shown) => Some(self.diffs.open(diff, shown)),
-            EditorEvent::Close(id, reason, closed) => self.diffs.close(id, reason, closed),
-            EditorEvent::Diagnostics(_, found) => {
-                found.done(Vec::new());
-                None
+            EditorEvent::Open(diff, shown) => Some(self.diffs.open(diff, shown, requests)),
+            EditorEvent::Close(id, reason, closed) => {
+                self.diffs.close(id, reason, closed, requests)
             }
+            EditorEvent::Diagnostics(uri, found) => self.diagnostics.ask(uri, found, requests),
             EditorEvent::Status(status) => {
                 self.status = status;
                 None
@@ -165,6 +210,11 @@ fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Message> 
 
 fn refuse(why: Message) -> Vec<Action> {
     vec![Action::Send(why)]
+}
+
+fn invalid(id: RequestId, why: String) -> Action {
+    let result = Err(message::error(ErrorCode::InvalidParams, why));
+    Action::Answer { id, result }
 }
 
 fn environment(published: &Published) -> Action {

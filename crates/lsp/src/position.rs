@@ -70,19 +70,24 @@ impl Encoding {
     }
 }
 
-/// The position as agents count it: from 1, in UTF-16 units (C4.3). `line_text` is the line, or
-/// its part before the position; without it the character is taken as it is.
+/// The position as agents count it: from 1, in UTF-16 units (C4.3).
 pub fn cursor(line: u32, character: u32, line_text: Option<&str>, encoding: Encoding) -> Cursor {
-    let units = match line_text {
+    let character = utf16(character, line_text, encoding);
+    Cursor {
+        line: line.saturating_add(1),
+        character: character.saturating_add(1),
+    }
+}
+
+/// The character of a position in UTF-16 units. `line_text` is the line, or its part before the
+/// position; without it the character is taken as it is.
+pub fn utf16(character: u32, line_text: Option<&str>, encoding: Encoding) -> u32 {
+    match line_text {
         Some(text) if encoding != Encoding::Utf16 => {
             let before = &text[..encoding.byte(text, character)];
             u32::try_from(Encoding::Utf16.length(before)).unwrap_or(u32::MAX)
         }
         _ => character,
-    };
-    Cursor {
-        line: line.saturating_add(1),
-        character: units.saturating_add(1),
     }
 }
 

@@ -9,7 +9,7 @@ use gen_lsp_types::{
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_companion::{DiffId, EditorEvent};
 use pillion_protocol::context::MAX_FILES;
-use pillion_protocol::{File, Outcome};
+use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::Value;
 
 use crate::disk::{Done, Job};
@@ -91,6 +91,14 @@ pub enum Action {
     ReportContext {
         files: Vec<File>,
         is_trusted: Option<bool>,
+    },
+    /// Point an agent to a file, or to its lines from the first to the last, and answer the client's
+    /// request with what `answer` makes of the agent whose prompt names it now.
+    Mention {
+        request: RequestId,
+        path: PathBuf,
+        lines: Option<(u32, u32)>,
+        answer: fn(Option<Dialect>) -> Value,
     },
     /// The person decided about the proposal of this revision.
     Resolve {

@@ -8,7 +8,7 @@ use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request, Response, ResponseError};
 use pillion_companion::{
-    Companion, EditorEvent, Forward, LostOutcome, Options as CompanionOptions,
+    Companion, EditorEvent, Forward, LostOutcome, Options as CompanionOptions, Reply,
 };
 use pillion_discovery::Environment;
 use serde_json::Value;
@@ -149,6 +149,9 @@ impl Session {
             EditorEvent::Open(_, shown) if output.len() > MAX_UNREAD => {
                 shown.failed("the editor does not read its messages");
             }
+            EditorEvent::Diagnostics(_, found) if output.len() > MAX_UNREAD => {
+                found.done(Vec::new());
+            }
             EditorEvent::Lost(lost) => self.say(warning(&lost), output),
             event if self.is_initialized => {
                 let actions = self.profile.event(event);
@@ -268,6 +271,23 @@ impl Session {
                 }
                 Action::ReportContext { files, is_trusted } => {
                     companion.report_context(files, is_trusted);
+                }
+                Action::Mention {
+                    request,
+                    path,
+                    lines,
+                    answer,
+                } => {
+                    let output = output.clone();
+                    let told = Reply::new(move |agent: Result<_, _>| {
+                        let response = Response {
+                            id: request,
+                            // One that goes away in between has named nothing.
+                            response_result: Ok(answer(agent.unwrap_or_default())),
+                        };
+                        let _ = output.send(response.into());
+                    });
+                    companion.mention(path, lines, told);
                 }
                 Action::Resolve {
                     id,

@@ -54,6 +54,8 @@ pub struct Variables {
     pub token: Option<&'static str>,
     /// The process under whose id the companion is looked for, instead of an ancestor's.
     pub pid: Option<&'static str>,
+    /// What else to set where there is a companion.
+    pub settings: &'static [(&'static str, &'static str)],
     /// Any of these makes it dial this host and not the container's, the first being the one to set.
     pub same_host: &'static [&'static str],
     /// What makes every release take its terminal for one of an editor that it knows: it refuses all
@@ -108,6 +110,7 @@ const GEMINI_CLI: Row = Row {
         token: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
         // Known since 0.31; the exceptions for containers since 0.27.
         pid: Some("GEMINI_CLI_IDE_PID"),
+        settings: &[],
         same_host: &[
             "REMOTE_CONTAINERS",
             "VSCODE_REMOTE_CONTAINERS_SESSION",
@@ -140,6 +143,7 @@ const QWEN_CODE: Row = Row {
         workspace: Some("QWEN_CODE_IDE_WORKSPACE_PATH"),
         token: None,
         pid: None,
+        settings: &[],
         // It finds out by itself.
         same_host: &[],
         known_editor: Some(("TERM_PROGRAM", "vscode")),
@@ -160,6 +164,8 @@ const CLAUDE_CODE: Row = Row {
         workspace: None,
         token: None,
         pid: None,
+        // Without an extension for it, it would install the one of VS Code into whatever is there.
+        settings: &[("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1")],
         same_host: &[],
         // It looks for no name, and asks more of a companion in a terminal of VS Code.
         known_editor: None,
@@ -237,6 +243,26 @@ impl Dialect {
         }
     }
 
+    /// Whether it takes it for a rejection if this text is accepted where the file has `original`: the
+    /// file as it is, line ends aside, or nothing where there is no file.
+    pub fn takes_for_rejection(self, original: Option<&[u8]>, text: &str) -> bool {
+        self.unchanged_is_rejection()
+            && match original {
+                None => text.is_empty(),
+                Some(original) => is_same_but_for_line_ends(original, text.as_bytes()),
+            }
+    }
+
+    /// Whether there are texts that it [takes for a rejection](Self::takes_for_rejection).
+    pub fn unchanged_is_rejection(self) -> bool {
+        self == Self::ClaudeCode
+    }
+
+    /// Whether its prompt can be made to name a file.
+    pub fn knows_mentions(self) -> bool {
+        self.protocol() == Protocol::Claude
+    }
+
     /// The npm package that brings the agent's command.
     pub fn package(self) -> Option<&'static str> {
         self.row().package
@@ -252,7 +278,8 @@ impl Dialect {
         self.row().variables.as_ref().map(|names| names.port)
     }
 
-    /// The variables that wire an agent's terminal to one companion (C2.6), with their values.
+    /// The variables that wire an agent's terminal to one companion (C2.6), with their values, and what
+    /// else is set there.
     /// None of them is a secret: agents read the token from the discovery file.
     pub fn environment(self, port: u16, workspace_path: &str) -> Vec<(&'static str, String)> {
         let Some(names) = &self.row().variables else {
@@ -262,8 +289,26 @@ impl Dialect {
             .workspace
             .map(|name| (name, workspace_path.to_owned()));
         let port = (names.port, port.to_string());
-        std::iter::once(port).chain(workspace).collect()
+        let settings = names.settings.iter();
+        let settings = settings.map(|(name, value)| (*name, (*value).to_owned()));
+        std::iter::once(port)
+            .chain(workspace)
+            .chain(settings)
+            .collect()
     }
+}
+
+fn is_same_but_for_line_ends(one: &[u8], other: &[u8]) -> bool {
+    lines(one).eq(lines(other))
+}
+
+/// The lines without their ends, and whether they have one.
+fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    lines.map(|line| match line.strip_suffix(b"\n") {
+        Some(line) => (line.strip_suffix(b"\r").unwrap_or(line), true),
+        None => (line, false),
+    })
 }
 
 impl fmt::Display for Dialect {
@@ -365,6 +410,34 @@ mod tests {
             assert_eq!(variables[0], (port_variable, "1".to_owned()));
             assert!(variables.iter().all(|(name, _)| !name.contains("TOKEN")));
         }
+    }
+
+    #[test]
+    fn claude_code_takes_the_file_as_it_is_and_an_empty_new_one_for_a_rejection() {
+        let takes = |original: Option<&str>, text| {
+            let original = original.map(str::as_bytes);
+            Dialect::ClaudeCode.takes_for_rejection(original, text)
+        };
+        assert!(takes(Some("a\r\nb\r\n"), "a\nb\n"));
+        assert!(takes(Some("a\n"), "a\n") && takes(Some(""), "") && takes(None, ""));
+        assert!(!takes(Some("a\n"), "a") && !takes(Some("a\n"), "") && !takes(None, "\n"));
+        assert!(!takes(Some("a\n"), "a\n\r"));
+        for other in Dialect::ALL {
+            let is_claude = other == Dialect::ClaudeCode;
+            assert_eq!(other.takes_for_rejection(None, ""), is_claude, "{other}");
+        }
+    }
+
+    #[test]
+    fn claude_code_is_led_by_its_port_and_installs_no_extension() {
+        let variables = Dialect::ClaudeCode.environment(4242, "/w");
+        let expected = [
+            ("CLAUDE_CODE_SSE_PORT", "4242".to_owned()),
+            ("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1".to_owned()),
+        ];
+        assert_eq!(variables, expected);
+        let leading: Vec<_> = Dialect::ClaudeCode.variables().unwrap().leading().collect();
+        assert_eq!(leading, ["CLAUDE_CODE_SSE_PORT"]);
     }
 
     #[test]

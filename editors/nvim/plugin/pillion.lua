@@ -34,6 +34,7 @@ local short = {
   DropHunk = { "drop-hunk", "drop the hunk under the cursor" },
   NextHunk = { "next-hunk", "go to the next hunk" },
   PreviousHunk = { "previous-hunk", "go to the previous hunk" },
+  Add = { "add", "put a file, or lines of it, into the agent's prompt" },
   Send = { "send", "put files, lines or the selection into the agent's prompt" },
 }
 

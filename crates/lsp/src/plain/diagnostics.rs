@@ -60,6 +60,18 @@ pub fn between(
     diagnostics
 }
 
+/// What the person should know about what the agent will write, at the first line of the proposal.
+pub fn notes(notes: &[String], shown: &str, encoding: Encoding) -> Vec<Diagnostic> {
+    let first: Vec<&str> = shown.split('\n').take(1).collect();
+    let place = lines(0..1, &first, encoding);
+    let safe = notes.iter().map(|note| visible::one_line(note));
+    safe.map(|note| Diagnostic {
+        severity: Some(DiagnosticSeverity::Warning),
+        ..diagnostic(place, note)
+    })
+    .collect()
+}
+
 /// The lines that a hunk takes away, safe to be drawn.
 fn message(hunk: &Hunk, before: &Text) -> String {
     let removed = hunk.before.len();
@@ -195,6 +207,24 @@ mod tests {
         );
         let shown = between(Some(b"a\nb\n"), "a\nc\r\n", "a\nc\r\n", Encoding::Utf16);
         assert_eq!(shown[0].range.end.character, 1);
+    }
+
+    #[test]
+    fn notes_are_warnings_at_the_first_line() {
+        let all = ["One.".to_owned(), "Two\x1b.".to_owned()];
+        let found = notes(&all, "é\nb\n", Encoding::Utf8);
+        let said: Vec<_> = found.iter().map(|one| one.message.clone()).collect();
+        let said_as = |text: &str| Message::String(text.to_owned());
+        assert_eq!(said, [said_as("One."), said_as("Two␛.")]);
+        assert!(
+            found
+                .iter()
+                .all(|one| one.severity == Some(DiagnosticSeverity::Warning))
+        );
+        assert_eq!(
+            (found[0].range.start, found[0].range.end),
+            (position(0, 0), position(0, 2))
+        );
     }
 
     #[test]

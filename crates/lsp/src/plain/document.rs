@@ -56,11 +56,20 @@ impl Document {
     /// A place as agents count: from 1, in UTF-16 units (C4.3).
     pub fn cursor(&self, place: Position, encoding: Encoding) -> Cursor {
         let text = self.text();
-        let (line, character) =
-            position::position(text, byte(text, place, encoding), Encoding::Utf16);
+        let place = utf16(text, byte(text, place, encoding));
         Cursor {
-            line: line.saturating_add(1),
-            character: character.saturating_add(1),
+            line: place.line.saturating_add(1),
+            character: place.character.saturating_add(1),
+        }
+    }
+
+    /// Where [`Self::slice`] is, in UTF-16 units.
+    pub fn range(&self, range: wire::Range, encoding: Encoding) -> pillion_protocol::Range {
+        let text = self.text();
+        let bytes = bytes(text, range, encoding);
+        pillion_protocol::Range {
+            start: utf16(text, bytes.start),
+            end: utf16(text, bytes.end),
         }
     }
 }
@@ -69,6 +78,11 @@ fn bytes(text: &str, range: wire::Range, encoding: Encoding) -> Range<usize> {
     let start = byte(text, range.start, encoding);
     let end = byte(text, range.end, encoding);
     start.min(end)..start.max(end)
+}
+
+fn utf16(text: &str, byte: usize) -> pillion_protocol::Position {
+    let (line, character) = position::position(text, byte, Encoding::Utf16);
+    pillion_protocol::Position { line, character }
 }
 
 fn byte(text: &str, place: Position, encoding: Encoding) -> usize {

@@ -34,7 +34,14 @@ struct OpenFile {
     /// Its place in the order.
     focus: u64,
     cursor: Option<Cursor>,
-    selection: Option<String>,
+    selection: Option<Selection>,
+}
+
+/// What is selected, and where it is.
+#[derive(Debug)]
+struct Selection {
+    text: String,
+    range: pillion_protocol::Range,
 }
 
 impl Files {
@@ -98,7 +105,10 @@ impl Files {
         let (end, selection) = if text.is_empty() || is_cursor {
             (range.start, None)
         } else {
-            (range.end.max(range.start), Some(text.to_owned()))
+            let text = text.to_owned();
+            let place = file.document.range(range, encoding);
+            let selection = Selection { text, range: place };
+            (range.end.max(range.start), Some(selection))
         };
         file.selection = selection;
         file.cursor = Some(file.document.cursor(end, encoding));
@@ -111,10 +121,14 @@ impl Files {
         let named = newest.filter_map(|path| Some((path.to_str()?, self.open.get(path)?)));
         named
             .take(MAX_REPORTED)
-            .map(|(path, file)| File {
-                cursor: file.cursor,
-                selected_text: file.selection.clone(),
-                ..File::focused(path, file.focused_ms)
+            .map(|(path, file)| {
+                let selection = file.selection.as_ref();
+                File {
+                    cursor: file.cursor,
+                    selected_text: selection.map(|selection| selection.text.clone()),
+                    selection: selection.map(|selection| selection.range),
+                    ..File::focused(path, file.focused_ms)
+                }
             })
             .collect()
     }
@@ -198,6 +212,30 @@ mod tests {
         };
         assert!(files.change(path, vec![insert]));
         assert_eq!(active(&files).selected_text, None);
+    }
+
+    #[test]
+    fn text_and_range_of_a_selection_belong_together() {
+        let mut files = Files::new(Encoding::Utf8, false);
+        files.open("/a".into(), "é😀x\r\nend".to_owned(), 1);
+        let mut selected = |start, end| {
+            files.select(Path::new("/a"), range(start, end), 2);
+            let file = active(&files);
+            let found = file.selection;
+            let place = |at: pillion_protocol::Position| (at.line, at.character);
+            found.map(|range| {
+                (
+                    file.selected_text.unwrap(),
+                    place(range.start),
+                    place(range.end),
+                )
+            })
+        };
+        let two = |text: &str, start, end| Some((text.to_owned(), start, end));
+        assert_eq!(selected(at(0, 2), at(0, 6)), two("😀", (0, 1), (0, 3)));
+        assert_eq!(selected(at(1, 2), at(0, 6)), two("x\r\nen", (0, 3), (1, 2)));
+        assert_eq!(selected(at(1, 0), at(9, 9)), two("end", (1, 0), (1, 3)));
+        assert_eq!(selected(at(1, 0), at(1, 0)), None);
     }
 
     #[test]

@@ -109,7 +109,17 @@ impl Pending {
         let restored = self.edited_text();
         let text = restored.as_deref().unwrap_or(&self.diff.proposed);
         let shown = self.view.text().unwrap_or(text);
-        diagnostics::between(self.diff.original.text.as_deref(), text, shown, encoding)
+        let original = self.diff.original.text.as_deref();
+        let mut notes = self.diff.notes.clone();
+        if self.diff.agent.takes_for_rejection(original, text) {
+            let agent = self.diff.agent.display_name();
+            notes.push(format!(
+                "{agent} takes this for a rejection: it changes nothing."
+            ));
+        }
+        let mut found = diagnostics::notes(&notes, shown, encoding);
+        found.extend(diagnostics::between(original, text, shown, encoding));
+        found
     }
 
     /// Accept, then reject.

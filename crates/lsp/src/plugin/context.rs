@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use pillion_protocol::File;
+use pillion_protocol::{File, Position};
 
-use super::messages::OpenFile;
+use super::messages::{OpenFile, Range};
 use crate::position::{self, Encoding};
 use crate::profile::MAX_REPORTED;
 use crate::uri;
@@ -35,12 +35,31 @@ impl OpenFile {
             return File::open(path, self.last_focused);
         }
         let line_text = self.line_text.as_deref();
+        let selected_text = self.selected_text.filter(|text| !text.is_empty());
+        let selection = self.selection.filter(|_| selected_text.is_some());
         File {
             cursor: self
                 .position
                 .map(|at| position::cursor(at.line, at.character, line_text, encoding)),
-            selected_text: self.selected_text.filter(|text| !text.is_empty()),
+            selected_text,
+            selection: selection.map(|range| range.as_agents_count(encoding)),
             ..File::focused(path, self.last_focused)
+        }
+    }
+}
+
+impl Range {
+    /// In UTF-16 units, and forwards.
+    pub fn as_agents_count(&self, encoding: Encoding) -> pillion_protocol::Range {
+        let place = |at: super::messages::Position, line: &Option<String>| Position {
+            line: at.line,
+            character: position::utf16(at.character, line.as_deref(), encoding),
+        };
+        let start = place(self.start, &self.start_line_text);
+        let end = place(self.end, &self.end_line_text);
+        pillion_protocol::Range {
+            start: start.min(end),
+            end: end.max(start),
         }
     }
 }
@@ -60,6 +79,7 @@ mod tests {
             position: None,
             line_text: None,
             selected_text: None,
+            selection: None,
         }
     }
 
@@ -127,6 +147,28 @@ mod tests {
             ..active("file:///a", 1)
         };
         assert_eq!(report(vec![file])[0].selected_text, None);
+    }
+
+    #[test]
+    fn a_selection_is_where_agents_count_it_and_only_where_a_text_is() {
+        let at = |line, character| Position { line, character };
+        let range = Range {
+            start: at(1, 5),
+            end: at(0, 2),
+            start_line_text: Some("é😀x".to_owned()),
+            end_line_text: Some("é".to_owned()),
+        };
+        let file = |selected_text: Option<&str>| OpenFile {
+            selected_text: selected_text.map(str::to_owned),
+            selection: Some(range.clone()),
+            ..active("file:///a", 1)
+        };
+        let selection = |text| report(vec![file(text)])[0].selection;
+        let found = selection(Some("x")).unwrap();
+        let place = |at: pillion_protocol::Position| (at.line, at.character);
+        assert_eq!((place(found.start), place(found.end)), ((0, 1), (1, 1)));
+        assert_eq!(selection(None), None);
+        assert_eq!(selection(Some("")), None);
     }
 
     #[test]

@@ -1,22 +1,21 @@
-//! The views that the plugin has open, and what it was asked about them.
+//! The views that the plugin has open.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lsp_server::{Message, Response, ResponseError};
+use lsp_server::{Message, ResponseError};
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
+use super::asked::{Asked, Asking, Requests};
 use super::messages::{CLOSE_DIFF, CloseDiff, Closed, Decision, OPEN_DIFF, OpenDiff};
-use crate::outgoing::Outgoing;
 use crate::{message, uri};
 
-/// The views, and the requests whose answers are awaited.
+/// The views.
 #[derive(Debug, Default)]
 pub struct Diffs {
     views: BTreeMap<DiffId, View>,
-    outgoing: Outgoing<Asked>,
 }
 
 #[derive(Debug)]
@@ -36,27 +35,6 @@ enum State {
     Closing,
 }
 
-#[derive(Debug)]
-enum Asked {
-    Open { id: DiffId, shown: Reply<()> },
-    Close { view: Asking, closed: Reply<String> },
-}
-
-/// The view that the plugin was asked to take away. A newer proposal may open another with its id
-/// before the answer comes.
-#[derive(Debug)]
-struct Asking {
-    id: DiffId,
-    revision: u32,
-    reason: CloseReason,
-}
-
-impl Asked {
-    fn is_open_of(&self, wanted: DiffId) -> bool {
-        matches!(self, Self::Open { id, .. } if *id == wanted)
-    }
-}
-
 impl Diffs {
     /// How many diffs wait for a decision.
     pub fn pending(&self) -> usize {
@@ -65,7 +43,7 @@ impl Diffs {
     }
 
     /// The companion wants a proposal shown. The request.
-    pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Message {
+    pub fn open(&mut self, diff: Diff, shown: Reply<()>, requests: &mut Requests) -> Message {
         let Diff { id, revision, .. } = diff;
         let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
             None => (None, false),
@@ -93,10 +71,12 @@ impl Diffs {
             original,
             original_is_lossy,
             proposed: diff.proposed,
+            notes: diff.notes,
+            ignores_empty_text: diff.agent.ignores_empty_text(),
+            unchanged_is_rejection: diff.agent.unchanged_is_rejection(),
         };
         let asked = Asked::Open { id, shown };
-        self.outgoing
-            .ask_value(OPEN_DIFF, params.into_value(), asked)
+        requests.ask_value(OPEN_DIFF, params.into_value(), asked)
     }
 
     /// The companion wants a view taken away. The request, if the plugin ever heard of it.
@@ -105,6 +85,7 @@ impl Diffs {
         id: DiffId,
         reason: CloseReason,
         closed: Reply<String>,
+        requests: &mut Requests,
     ) -> Option<Message> {
         let Some(view) = self.views.get_mut(&id) else {
             closed.failed("no such diff is shown");
@@ -118,14 +99,14 @@ impl Diffs {
         };
         if reason == CloseReason::NotShown {
             // The companion has given it up: no answer about it counts any more.
-            self.forget(id);
+            self.forget(id, requests);
         }
         let params = CloseDiff {
             id: id.0,
             reason: reason.into(),
         };
         let asked = Asked::Close { view, closed };
-        Some(self.outgoing.ask(CLOSE_DIFF, params, asked))
+        Some(requests.ask(CLOSE_DIFF, params, asked))
     }
 
     /// The person decided. The outcome, if the diff still waits for one.
@@ -147,17 +128,8 @@ impl Diffs {
         })
     }
 
-    /// The plugin answers. An answer that nobody waits for any more does nothing.
-    pub fn answered(&mut self, response: Response) {
-        let result = response.response_result;
-        match self.outgoing.answered(&response.id) {
-            None => tracing::debug!(id = %response.id, "nothing is waiting for this answer"),
-            Some(Asked::Open { id, shown }) => self.opened(id, shown, result),
-            Some(Asked::Close { view, closed }) => self.closed(&view, closed, result),
-        }
-    }
-
-    fn opened(&mut self, id: DiffId, shown: Reply<()>, result: Result<Value, ResponseError>) {
+    /// The plugin answers whether the view is open.
+    pub fn opened(&mut self, id: DiffId, shown: Reply<()>, result: Result<Value, ResponseError>) {
         match result {
             Ok(_) => {
                 let view = self.views.get_mut(&id);
@@ -170,11 +142,13 @@ impl Diffs {
         }
     }
 
-    fn closed(
+    /// The plugin answers that it took a view away, or why not.
+    pub fn closed(
         &mut self,
         asking: &Asking,
         closed: Reply<String>,
         result: Result<Value, ResponseError>,
+        requests: &mut Requests,
     ) {
         let text = result.map_err(|error| error.message).and_then(|value| {
             let answer = message::params::<Closed>(value);
@@ -193,13 +167,13 @@ impl Diffs {
             Some(view) if !is_closed && asking.reason == CloseReason::Settled => {
                 view.state = State::Open;
             }
-            Some(_) => self.forget(asking.id),
+            Some(_) => self.forget(asking.id, requests),
         }
     }
 
-    fn forget(&mut self, id: DiffId) {
+    fn forget(&mut self, id: DiffId, requests: &mut Requests) {
         self.views.remove(&id);
-        self.outgoing.retain(|asked| !asked.is_open_of(id));
+        requests.retain(|asked| !asked.is_open_of(id));
     }
 }
 

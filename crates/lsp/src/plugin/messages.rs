@@ -11,6 +11,8 @@ use serde_json::Value;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
 pub const DID_RESOLVE_DIFF: &str = "pillion/didResolveDiff";
+pub const MENTION: &str = "pillion/mention";
+pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
@@ -37,10 +39,22 @@ pub struct OpenFile {
     pub position: Option<Position>,
     pub line_text: Option<String>,
     pub selected_text: Option<String>,
+    pub selection: Option<Range>,
+}
+
+/// A part of a text. Of each end the line, or its part before that end.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+#[serde(rename_all = "camelCase")]
+pub struct Range {
+    pub start: Position,
+    pub end: Position,
+    pub start_line_text: Option<String>,
+    pub end_line_text: Option<String>,
 }
 
 /// A place in a text, counted from 0 in the negotiated encoding.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[cfg_attr(test, derive(Serialize))]
 pub struct Position {
     pub line: u32,
@@ -66,6 +80,69 @@ pub enum Decision {
     Rejected,
 }
 
+/// The person points an agent to a file.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct Mention {
+    pub uri: String,
+    pub lines: Option<Lines>,
+}
+
+/// Lines of a file, from 0, both of them included.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct Lines {
+    pub first: u32,
+    pub last: u32,
+}
+
+/// The answer to a [`MENTION`].
+#[derive(Debug, Serialize)]
+pub struct Mentioned {
+    pub agent: Option<Agent>,
+}
+
+/// Ask for the problems that the editor shows.
+#[derive(Debug, Serialize)]
+pub struct AskDiagnostics {
+    pub uri: Option<String>,
+}
+
+/// The answer to [`DIAGNOSTICS`].
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct Diagnostics {
+    pub files: Vec<FileDiagnostics>,
+}
+
+/// The problems of one file.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct FileDiagnostics {
+    pub uri: String,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// One problem.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub struct Diagnostic {
+    pub range: Range,
+    pub severity: Option<u32>,
+    pub message: String,
+    pub source: Option<String>,
+    pub code: Option<Code>,
+}
+
+/// A tool's name for a problem.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+#[serde(untagged)]
+pub enum Code {
+    Number(i64),
+    Text(String),
+}
+
 /// The answer to [`CLOSE_DIFF`].
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(Serialize))]
@@ -86,6 +163,9 @@ pub struct OpenDiff {
     pub original_is_lossy: bool,
     #[serde(serialize_with = "text")]
     pub proposed: Arc<str>,
+    pub notes: Vec<String>,
+    pub ignores_empty_text: bool,
+    pub unchanged_is_rejection: bool,
 }
 
 /// Take a view away.
@@ -111,6 +191,7 @@ pub enum Reason {
 #[serde(rename_all = "camelCase")]
 pub struct DidChangeStatus {
     pub agents: Vec<Agent>,
+    pub mentions: Vec<&'static str>,
     pub pending_diffs: usize,
     pub warnings: Vec<String>,
 }

@@ -64,21 +64,29 @@ fn sample(field: &Field, tables: &Tables) -> Value {
     match field.kind.as_str() {
         "integer" => json!(7),
         "boolean" => json!(true),
-        "string" | "string or `null`" => json!("text"),
+        "string" | "string or `null`" | "string or integer" => json!("text"),
         "string[]" => json!(["text"]),
         "object of strings" => json!({"name": "text"}),
         "`accepted` or `rejected`" => json!("accepted"),
         "`true` or `{version?}`" => json!({"version": "text"}),
-        "OpenFile[]" => {
-            let open_file = &tables["`pillion/didChangeContext` (notification): OpenFile"];
-            json!([object(open_file, tables)])
+        "OpenFile[]" | "Range" => {
+            let name = field.kind.trim_end_matches("[]");
+            let table = format!("`pillion/didChangeContext` (notification): {name}");
+            one_or_list(field, object(&tables[&table], tables))
         }
+        "FileDiagnostics[]" | "Diagnostic[]" => {
+            let name = field.kind.trim_end_matches("[]");
+            let table = format!("`pillion/diagnostics` (request): {name}");
+            one_or_list(field, object(&tables[&table], tables))
+        }
+        "`{first, last}`" => json!({"first": 1, "last": 2}),
         "`{line, character}`" => json!({"line": 1, "character": 2}),
         "`{added, removed}`" => json!({"added": [{"uri": "a"}], "removed": [{"uri": "b"}]}),
         "`{supported, changeNotifications}`" => {
             json!({"supported": true, "changeNotifications": true})
         }
         other => {
+            let other = other.trim_end_matches(" or `null`");
             let names = other.trim_end_matches("[]").trim_matches('`');
             let names = names.trim_end_matches("[]").strip_prefix('{');
             let names = names.and_then(|names| names.strip_suffix('}'));
@@ -91,6 +99,13 @@ fn sample(field: &Field, tables: &Tables) -> Value {
                 object.into()
             }
         }
+    }
+}
+
+fn one_or_list(field: &Field, value: Value) -> Value {
+    match field.kind.ends_with("[]") {
+        true => json!([value]),
+        false => value,
     }
 }
 
@@ -190,8 +205,29 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/didChangeContext` (notification): OpenFile" => {
                 check_read::<OpenFile>(fields, &tables);
             }
+            "`pillion/didChangeContext` (notification): Range" => {
+                check_read::<Range>(fields, &tables);
+            }
             "`pillion/didResolveDiff` (notification)" => {
                 check_read::<DidResolveDiff>(fields, &tables);
+            }
+            "`pillion/mention` (request)" => check_read::<Mention>(fields, &tables),
+            "`pillion/mention` (request): The answer" => {
+                let agent = Some(agent());
+                check_written(Mentioned { agent }, fields, &tables);
+            }
+            "`pillion/diagnostics` (request)" => {
+                let uri = Some(String::new());
+                check_written(AskDiagnostics { uri }, fields, &tables);
+            }
+            "`pillion/diagnostics` (request): The answer" => {
+                check_read::<Diagnostics>(fields, &tables);
+            }
+            "`pillion/diagnostics` (request): FileDiagnostics" => {
+                check_read::<FileDiagnostics>(fields, &tables);
+            }
+            "`pillion/diagnostics` (request): Diagnostic" => {
+                check_read::<Diagnostic>(fields, &tables);
             }
             "`workspace/didChangeWorkspaceFolders` (notification)" => {
                 check_read::<DidChangeWorkspaceFolders>(fields, &tables);
@@ -212,7 +248,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 12, "every table was found");
+    assert_eq!(tables.len(), 19, "every table was found");
 }
 
 fn open_diff() -> OpenDiff {
@@ -225,12 +261,16 @@ fn open_diff() -> OpenDiff {
         original: Some(String::new()),
         original_is_lossy: false,
         proposed: "".into(),
+        notes: vec![String::new()],
+        ignores_empty_text: true,
+        unchanged_is_rejection: true,
     }
 }
 
 fn status() -> DidChangeStatus {
     DidChangeStatus {
         agents: vec![agent()],
+        mentions: vec!["claude"],
         pending_diffs: 1,
         warnings: vec![String::new()],
     }

@@ -67,6 +67,7 @@ macro_rules! each_neovim {
 mod agents;
 mod conformance;
 mod context;
+mod diagnostics;
 mod diff;
 mod diff_accidents;
 mod diff_autosave;
@@ -85,6 +86,7 @@ mod help;
 mod ide_client;
 mod install;
 mod lifecycle;
+mod mention;
 mod messages;
 mod plain;
 mod prompt;

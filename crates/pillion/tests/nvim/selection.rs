@@ -53,6 +53,101 @@ each_neovim! {
     }
 }
 
+/// From now on it is noted what the plugin says of the active file.
+fn listen(world: &World) {
+    world.nvim.lua::<()>(
+        "local client = require('pillion.client')
+         local notify = client.notify_encoded
+         client.notify_encoded = function(method, params)
+           _G.active = vim.json.decode(params).openFiles[1] or {}
+           return notify(method, params)
+         end",
+        json!([]),
+    );
+}
+
+/// Waits until this is said to be selected there: line, character, line, character.
+#[track_caller]
+fn says(world: &World, text: Option<&str>, range: [u32; 4]) {
+    let [from, start, to, end] = range;
+    let said = text.map_or("nil".to_owned(), |text| format!("[==[\n{text}]==]"));
+    let wanted = format!(
+        "(function()
+           local active = _G.active or {{}}
+           local range = active.selection
+           if active.selectedText ~= {said} or range == nil ~= (active.selectedText == nil) then
+             return false
+           end
+           local found = range and {{ range.start.line, range.start.character,
+             range['end'].line, range['end'].character }} or {{ 0, 0, 0, 0 }}
+           return vim.deep_equal(found, {{ {from}, {start}, {to}, {end} }})
+         end)()"
+    );
+    world
+        .nvim
+        .wait_until(&format!("{text:?} at {range:?}"), &wanted);
+}
+
+each_neovim! {
+    fn a_selection_is_told_with_its_range_in_utf16_units(version) {
+        let world = World::open(version, &[("a.txt", TEXT)]);
+        listen(&world);
+        for (keys, text, range) in [
+            ("gg0wve", "two", [0, 4, 0, 7]),
+            ("gg$vb", "two", [0, 4, 0, 7]),
+            ("gg0V", "one two", [0, 0, 0, 7]),
+            ("gg0wVjo", "one two\n", [0, 0, 1, 0]),
+            ("gg0wvjj", "two\n\n\t", [0, 4, 2, 1]),
+            ("3G0fév", "é", [2, 7, 2, 8]),
+            ("3G0févll", "é😀中", [2, 7, 2, 11]),
+            ("3G0f中vhh", "é😀中", [2, 7, 2, 11]),
+            ("3G0f😀<C-v>$", "😀中 end", [2, 8, 2, 15]),
+            ("gg0l<C-v>Gl", "ne\n\n  \nas", [0, 1, 3, 3]),
+            ("Gl<C-v>gg0", "on\n\n  \nla", [0, 0, 3, 2]),
+        ] {
+            world.nvim.input(keys);
+            says(&world, Some(text), range);
+            world.nvim.input("<Esc>");
+            says(&world, None, [0; 4]);
+        }
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    /// The text and the cursor are the same, and the range is another.
+    fn the_range_of_an_equal_text_is_told_anew(version) {
+        let world = World::open(version, &[("a.txt", "aaa\n")]);
+        listen(&world);
+        world.nvim.input("gg0vl");
+        says(&world, Some("aa"), [0, 0, 0, 2]);
+        world.nvim.input("<Esc>$vh");
+        says(&world, Some("aa"), [0, 1, 0, 3]);
+    }
+}
+
+each_neovim! {
+    fn the_range_of_a_kept_selection_moves_with_its_text(version) {
+        let world = World::open(version, &[("a.txt", TEXT)]);
+        listen(&world);
+        let change = "vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 0, 0, false, { '😀', 'new' })";
+        for (keys, text, before, after) in [
+            ("3G0févll", "é😀中", [2, 7, 2, 11], [4, 7, 4, 11]),
+            ("3G0V", "\tthree é😀中 end", [2, 0, 2, 15], [4, 0, 4, 15]),
+            ("3G0fé<C-v>jl", "é😀\n", [2, 7, 3, 4], [4, 7, 5, 4]),
+        ] {
+            world.nvim.command("silent! only! | edit! a.txt");
+            world.nvim.input(&format!("{keys}:<C-u>botright split | terminal<CR>"));
+            says(&world, Some(text), before);
+            world.nvim.lua::<()>(change, json!([]));
+            says(&world, Some(text), after);
+            world.nvim.input("<C-\\><C-n>:wincmd p<CR>gg0");
+            says(&world, None, [0; 4]);
+        }
+        world.nvim.assert_no_errors();
+    }
+}
+
 each_neovim! {
     fn the_option_selection_is_heeded(version) {
         let world = World::open(version, &[("a.txt", TEXT)]);

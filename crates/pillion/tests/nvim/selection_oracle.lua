@@ -1,5 +1,5 @@
 -- Makes selections of all kinds in lines of all kinds. Returns those for which what agents would be
--- shown is not what a yank takes.
+-- shown is not what a yank takes, or is not where they are told that it is.
 
 local count = ...
 local selection = require("pillion.context.selection")
@@ -51,15 +51,61 @@ local function is_same(mode, shown, yanked)
   return shown:gsub("\n$", "", 1) == yanked:gsub("\n$", "", 1) or shown .. "\n" == yanked
 end
 
+local function line_of(position)
+  return vim.api.nvim_buf_get_lines(0, position.line, position.line + 1, true)[1]
+end
+
+local function byte_of(position)
+  return vim.str_byteindex(line_of(position), position.character, true)
+end
+
+-- Of a block only where it begins and where it ends is known, and what it cuts is filled up.
+local function has_block_at(range, shown)
+  local pieces = vim.split(shown, "\n", { plain = true })
+  local first, last = pieces[1], pieces[#pieces]
+  local from = line_of(range.start):sub(byte_of(range.start) + 1)
+  local to = line_of(range["end"]):sub(1, byte_of(range["end"]))
+  local function begins(piece)
+    return vim.startswith(from, piece)
+  end
+  local function ends(piece)
+    return vim.endswith(to, piece)
+  end
+  local is_begun = begins(first) or begins(vim.trim(first)) or begins((first:gsub(" +$", "")))
+  return (is_begun or begins((first:gsub("^ +", "")))) and (ends(last) or ends(vim.trim(last)) or ends((last:gsub(" +$", ""))))
+end
+
+local function is_where_it_says(mode, shown, place)
+  if shown == "" then
+    return true
+  end
+  local range = require("pillion.context.cursor").range(0, place)
+  if mode == "\22" then
+    return has_block_at(range, shown)
+  end
+  local lines = vim.api.nvim_buf_get_text(
+    0,
+    range.start.line,
+    byte_of(range.start),
+    range["end"].line,
+    byte_of(range["end"]),
+    {}
+  )
+  return table.concat(lines, "\n") == shown
+end
+
 local wrong = {}
 local function compare_with_yank()
   local mode = vim.fn.mode()
   local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
-  local shown = selection.read(mode) or ""
+  local text, place = selection.read(mode)
+  local shown = text or ""
+  local is_placed = is_where_it_says(mode, shown, place)
   vim.cmd("silent normal! y")
   local yanked = vim.fn.getreg('"')
-  if not is_same(mode, shown, yanked) then
+  if not is_same(mode, shown, yanked) or not is_placed then
     table.insert(wrong, {
+      place = place,
       lines = vim.api.nvim_buf_get_lines(0, 0, -1, false),
       mode = mode,
       selection = vim.o.selection,

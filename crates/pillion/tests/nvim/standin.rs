@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use pillion_testkit::{Home, NvimSetup, SOON};
 
-/// The first line is the folder, the second Pillion's port, then one argument a line. What is typed
+/// The first line is the folder, the second Pillion's port, the third the one of Claude Code and what else
+/// it is told; then one argument a line. What is typed
 /// goes to a file of its own as soon as the terminal passes on every byte as it is.
 const SCRIPT: &str = r#"#!/bin/sh
 record="$HOME/$(basename "$0").$$"
 stty raw -echo
-printf '%s\n' "$PWD" "$GEMINI_CLI_IDE_SERVER_PORT" "$@" > "$record.begun"
+printf '%s\n' "$PWD" "$GEMINI_CLI_IDE_SERVER_PORT" \
+  "$CLAUDE_CODE_SSE_PORT $CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL" "$@" > "$record.begun"
 mv "$record.begun" "$record.started"
 cat > "$record.typed"
 "#;
@@ -31,15 +33,17 @@ pub struct StandIn {
     record: PathBuf,
     pub cwd: PathBuf,
     pub port: String,
+    /// Of Claude Code: the port, a blank, and `1` if it is to install nothing.
+    pub claude: String,
     pub arguments: Vec<String>,
 }
 
 impl StandIns {
-    /// Puts `gemini` and `qwen` into the home.
+    /// Puts all agents into the home.
     pub fn install(home: &Home) -> StandIns {
         let folder = home.root().join("stand-ins");
         fs::create_dir(&folder).unwrap();
-        for name in ["gemini", "qwen"] {
+        for name in ["claude", "gemini", "opencode", "qwen"] {
             let path = folder.join(name);
             fs::write(&path, SCRIPT).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -101,6 +105,7 @@ impl StandIn {
         StandIn {
             cwd: lines.next().unwrap().into(),
             port: lines.next().unwrap(),
+            claude: lines.next().unwrap(),
             arguments: lines.collect(),
             record: started.with_extension(""),
         }

@@ -80,6 +80,26 @@ each_neovim! {
 }
 
 each_neovim! {
+    /// opencode would dial that port without a token: it finds the companion by its files.
+    fn claude_code_is_led_by_its_port_and_opencode_is_not(version) {
+        let (world, agents) = world(version, |setup| setup);
+        let port: u16 = world.nvim.lua("return require('pillion.client').state.port", json!([]));
+        let led = format!("{port} 1");
+        world.nvim.command("Pillion run claude");
+        assert_eq!(agents.one("claude").claude, led);
+        world.nvim.input("<C-\\><C-n>1<C-w>w");
+        world.nvim.command("Pillion run opencode");
+        let opencode = agents.one("opencode");
+        assert_eq!((opencode.claude.as_str(), opencode.port.as_str()), (" ", ""));
+        assert_eq!(opencode.cwd, world.home.workspace());
+        world.nvim.input("<C-\\><C-n>1<C-w>w");
+        world.nvim.command(&format!("botright new | terminal {}", agents.program("qwen").display()));
+        assert_eq!(agents.one("qwen").claude, led, "in every terminal");
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
     /// In the repository of the file, wherever Neovim itself works; but a window's own folder is meant.
     fn an_agent_starts_in_the_root_of_the_file_that_was_used_last(version) {
         for (set_up, expected) in [
@@ -265,8 +285,8 @@ each_neovim! {
         let before = layout(&world);
         for (command, message) in [
             ("Pillion run gemini", "no-such-gemini is not installed: npm install -g @google/gemini-cli"),
-            ("Pillion run claude", "unknown agent claude. Hint: :Pillion run gemini|qwen"),
-            ("Pillion run", "an agent is missing. Hint: :Pillion run gemini|qwen"),
+            ("Pillion run cody", "unknown agent cody. Hint: :Pillion run claude|gemini|opencode|qwen"),
+            ("Pillion run", "an agent is missing. Hint: :Pillion run claude|gemini|opencode|qwen"),
         ] {
             is_refused(&world, command, message);
         }

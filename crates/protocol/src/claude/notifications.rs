@@ -31,9 +31,10 @@ pub fn selection_changed(file: Option<&File>, agent: Dialect) -> Value {
 /// The params of an [`AT_MENTIONED`]: a file, or its lines from the first to the last, from 0.
 ///
 /// Claude Code inserts a path with a blank as it comes and then does not read the file, unless it is
-/// quoted, its lines within the quotes.
+/// quoted, its lines within the quotes; and nothing of a folder, which ends in a slash.
 pub fn at_mentioned(path: &str, lines: Option<(u32, u32)>, agent: Dialect) -> Value {
-    if agent == Dialect::ClaudeCode && path.contains(char::is_whitespace) {
+    let needs_quotes = path.contains(char::is_whitespace) || path.ends_with('/');
+    if agent == Dialect::ClaudeCode && needs_quotes {
         let lines = lines.map(|(first, last)| match first.saturating_add(1) {
             line if first == last => format!("#L{line}"),
             line => format!("#L{line}-{}", last.saturating_add(1)),
@@ -114,6 +115,8 @@ mod tests {
     fn a_path_with_a_blank_is_quoted_with_its_lines() {
         let mentioned = |lines| at_mentioned("/a b", lines, Dialect::ClaudeCode);
         assert_eq!(mentioned(None), json!({"filePath": "\"/a b\""}));
+        let folder = at_mentioned("/src/", None, Dialect::ClaudeCode);
+        assert_eq!(folder, json!({"filePath": "\"/src/\""}));
         assert_eq!(mentioned(Some((0, 0))), json!({"filePath": "\"/a b#L1\""}));
         assert_eq!(
             mentioned(Some((1, 2))),

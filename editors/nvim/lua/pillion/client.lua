@@ -21,7 +21,7 @@ local restart_wanted = false
 M.last_end = nil
 
 local function fresh_state()
-  return { agents = {}, warnings = {}, files = {}, pendingDiffs = 0, environment = {} }
+  return { agents = {}, mentions = {}, warnings = {}, files = {}, pendingDiffs = 0, environment = {} }
 end
 
 --- What is known about the running companion; for the status line, `:checkhealth` and the like.
@@ -40,7 +40,13 @@ function M.notify(method, params)
   return phase == "running" and connection:notify(method, params) or false
 end
 
---- The same with parameters that are JSON already.
+--- Sends a request; `callback(error, result)` runs when the answer is there. False if nobody is there to
+--- answer.
+function M.request(method, params, callback)
+  return phase == "running" and connection:request(method, params, callback) or false
+end
+
+--- The same as `notify` with parameters that are JSON already.
 function M.notify_encoded(method, params)
   return phase == "running" and connection:notify_encoded(method, params) or false
 end
@@ -70,6 +76,7 @@ local notifications = {
   end,
   ["pillion/didChangeStatus"] = function(params)
     M.state.agents = params.agents or {}
+    M.state.mentions = params.mentions or {}
     M.state.warnings = params.warnings or {}
     M.state.pendingDiffs = params.pendingDiffs or 0
     require("pillion.status").update(params)
@@ -84,6 +91,9 @@ local requests = {
   end,
   ["pillion/closeDiff"] = function(params)
     return require("pillion.diff").close(params)
+  end,
+  ["pillion/diagnostics"] = function(params)
+    return require("pillion.diagnostics").answer(params)
   end,
 }
 

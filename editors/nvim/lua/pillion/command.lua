@@ -148,6 +148,15 @@ M.subcommands = {
       require("pillion.send").send(arguments, call)
     end,
   },
+  add = {
+    help = "put a file, or lines of it, into the agent's prompt",
+    complete = function(lead, is_first)
+      return require("pillion.send").complete_path(lead, is_first)
+    end,
+    run = function(arguments, call)
+      require("pillion.send").add(arguments, call)
+    end,
+  },
   prompt = {
     help = "put one of your prompts into the agent's prompt",
     complete = function(lead, is_first)

@@ -22,7 +22,7 @@ local defaults = {
     keep_terminal_focus = true,
     open_new_file = false,
   },
-  agents = { gemini = { "gemini" }, qwen = { "qwen" } },
+  agents = { claude = { "claude" }, gemini = { "gemini" }, opencode = { "opencode" }, qwen = { "qwen" } },
   prompts = {
     document = "Write documentation comments for {this}",
     explain = "Explain {this}",

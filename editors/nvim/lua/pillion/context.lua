@@ -68,16 +68,14 @@ local function signature()
   return table.concat(parts, "\n")
 end
 
---- The text that is selected in the file in focus, or was when the person went to what is no file;
---- notes where the cursor is in it.
+--- The text that is selected in the file in focus, or was when the person went to what is no file, and
+--- its range; notes where the cursor is in it.
 local function look_at_selection(entry)
   local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
   if seen.file then
     entry.position, entry.win = cursor.current(), seen.win
     if selection.is_mode(mode) then
-      local text, place = selection.read(mode)
-      kept.note(text, place)
-      return text
+      return kept.note(selection.read(mode))
     end
     return kept.in_file(seen.file, mode)
   end
@@ -85,9 +83,9 @@ local function look_at_selection(entry)
     -- The last that the person did there, if there was no look in between.
     entry.position, entry.win = cursor.of(entry.win, entry.buf), nil
   end
-  local text, position = kept.away(entry.buf)
+  local text, range, position = kept.away(entry.buf)
   entry.position = position or entry.position or cursor.last(entry.buf)
-  return text
+  return text, range
 end
 
 --- Completes the active file, which is the one focused last.
@@ -97,7 +95,7 @@ local function look_at_cursor()
     return nil
   end
   active.active = true
-  active.selectedText = look_at_selection(entry)
+  active.selectedText, active.selection = look_at_selection(entry)
   active.position = entry.position
   return active
 end
@@ -108,6 +106,7 @@ local function differs(active, files)
     or position.line ~= sent.line
     or position.character ~= sent.character
     or (active and active.selectedText) ~= sent.selectedText
+    or not vim.deep_equal(active and active.selection, sent.selection)
 end
 
 local function params(active)
@@ -126,6 +125,7 @@ local function send(active, files)
         line = position.line,
         character = position.character,
         selectedText = active and active.selectedText,
+        selection = active and active.selection,
       }
     or {}
 end

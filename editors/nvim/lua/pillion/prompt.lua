@@ -28,7 +28,7 @@ end
 local function put(words, agent, call, is_strict)
   local subject = placeholders.subject(call)
   local to = target.find(agent)
-  local text = placeholders.fill(words, subject, to.cwd, is_strict)
+  local text = placeholders.fill(words, subject, to, is_strict)
   if text:find("@%S*$") then
     -- Behind a path agents offer names to complete, and Enter would take one.
     text = text .. " "

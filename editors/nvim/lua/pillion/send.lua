@@ -1,7 +1,10 @@
---- `:PillionSend`: files, lines or a selection into the prompt of an agent.
+--- `:PillionSend` and `:PillionAdd`: files, lines or a selection into the prompt of an agent.
 ---
---- It arrives as if it were pasted or typed. Whatever is in it, it never presses Enter.
+--- Agents that know mentions put files and lines there themselves. For all others it arrives as if it
+--- were pasted or typed. Whatever is in it, it never presses Enter.
 
+local mention = require("pillion.send.mention")
+local notify = require("pillion.notify")
 local region = require("pillion.send.region")
 local target = require("pillion.send.target")
 local text = require("pillion.send.text")
@@ -24,6 +27,17 @@ local function current_file()
   return text.check(path)
 end
 
+--- The path of the current buffer if agents find there what it holds; else nil and why not.
+local function path_on_disk()
+  local path = require("pillion.context.file").path(0)
+  if not path or not require("pillion.context.file").is_on_disk(path) or path:find("%c") then
+    return nil, "the lines are not from a file on disk. Hint: :w first"
+  elseif vim.bo.modified then
+    return nil, "the buffer has unsaved changes. Hint: :w first"
+  end
+  return path
+end
+
 --- Where the lines are from. An agent that is to read the file would read what is not written yet as
 --- it was: there the path has no `@`.
 local function source_of(lines, to)
@@ -31,17 +45,79 @@ local function source_of(lines, to)
   if not path or not require("pillion.context.file").is_on_disk(path) or path:find("%c") then
     return nil
   end
-  local name = vim.bo.modified and text.relative(path, to.cwd) or text.mention(path, to.cwd)
+  local name = vim.bo.modified and text.relative(path, to.cwd) or text.item({ path = path }, to)
   return ("%s %s "):format(name, text.lines(lines.first, lines.last))
 end
 
-local function mentions(items, to)
-  local words = {}
-  for _, item in ipairs(items) do
-    table.insert(words, text.mention(item.path, to.cwd))
-    table.insert(words, item.first and text.lines(item.first, item.last) or nil)
-  end
+local function described(items, to)
+  local words = vim.tbl_map(function(item)
+    return text.item(item, to)
+  end, items)
   return table.concat(words, " ") .. " "
+end
+
+--- Says what goes wrong: after an answer nobody else would.
+local function attempt(act)
+  local ok, problem = pcall(act)
+  if not ok then
+    notify.error(type(problem) == "table" and problem.message or problem)
+  end
+end
+
+--- Who the text is for: a terminal, or nil and why there is none; and whether it is to be mentioned.
+local function find(agent)
+  local ok, to = pcall(target.find, agent)
+  if ok then
+    return to, nil, mention.is_for(agent, to)
+  end
+  return nil, to, mention.is_for(agent, nil)
+end
+
+--- Mentions the items, or calls `paste(to)` if nobody is told of them.
+local function mention_items(items, to, problem, paste)
+  mention.put(items, function(agent, count)
+    attempt(function()
+      if count == 0 then
+        paste(to or error(problem))
+      elseif count < #items then
+        error({ message = ("only %d of %d files were mentioned. Hint: try again"):format(count, #items) })
+      elseif to then
+        target.show(to)
+      else
+        notify.unasked("info", ("mentioned in the prompt of %s"):format(notify.visible(agent.displayName)))
+      end
+    end)
+  end)
+end
+
+local function send_items(items, agent)
+  local to, problem, is_mention = find(agent)
+  local function paste(there)
+    target.put(there, described(items, there))
+  end
+  if is_mention then
+    mention_items(items, to, problem, paste)
+  else
+    paste(to or error(problem))
+  end
+end
+
+local function send_lines(lines, agent)
+  local to, problem, is_mention = find(agent)
+  local path, reason = path_on_disk()
+  if is_mention and not path then
+    is_mention, problem = false, { message = reason }
+  end
+  if not is_mention then
+    to = to or error(problem)
+    target.put(to, source_of(lines, to), lines.read())
+    return
+  end
+  -- The person may go on before the answer comes.
+  local read = lines.read()
+  mention_items({ { path = path, first = lines.first, last = lines.last } }, to, problem, function(there)
+    target.put(there, source_of(lines, there), read)
+  end)
 end
 
 --- An agent's name if the first word is one; and the rest.
@@ -64,12 +140,44 @@ function M.send(arguments, call)
   if not items and trees.is_tree() then
     items, lines = trees.items(lines), nil
   end
-  local to = target.find(agent)
   if lines then
-    target.put(to, source_of(lines, to), lines.read())
+    send_lines(lines, agent)
   else
-    target.put(to, mentions(items or { { path = current_file() } }, to))
+    send_items(items or { { path = current_file() } }, agent)
   end
+end
+
+--- A line number that was typed, or an error.
+local function line_number(word, path)
+  local number = word and word:match("^%d+$") and tonumber(word)
+  if word and (not number or number < 1) then
+    error({ message = ("%s is no line number. Hint: :PillionAdd %s 3 7"):format(word, path) })
+  end
+  return number or nil
+end
+
+--- `:PillionAdd {path} [from] [to]`.
+function M.add(arguments, call)
+  local path = arguments[1]
+  if call.range > 0 then
+    error({ message = "no range goes with a path. Hint: :PillionAdd PATH 3 7" })
+  elseif not path then
+    error({ message = "a path is missing. Hint: :PillionAdd PATH [FROM TO]" })
+  elseif #arguments > 3 then
+    error({ message = "too many words. Hint: escape spaces in a name with a backslash" })
+  end
+  local item = require("pillion.send.paths").read(path)
+  local first = line_number(arguments[2], path)
+  local last = line_number(arguments[3], path) or first
+  if first and item.path:sub(-1) == "/" then
+    error({ message = ("%s is a folder: it has no lines"):format(path) })
+  elseif first and last < first then
+    local hint = (":PillionAdd %s %d %d"):format(path, last, first)
+    error({ message = ("line %d comes after line %d. Hint: %s"):format(first, last, hint) })
+  elseif first then
+    item.first, item.last = first, last
+  end
+  send_items({ item }, nil)
 end
 
 --- Completion: agents, then files.
@@ -79,6 +187,11 @@ function M.complete(lead, is_first)
   end, vim.tbl_keys(require("pillion.config").get().agents))
   table.sort(agents)
   return vim.list_extend(agents, require("pillion.send.paths").complete(lead))
+end
+
+--- Completion of `:PillionAdd`: files, and no line numbers.
+function M.complete_path(lead, is_first)
+  return is_first and require("pillion.send.paths").complete(lead) or {}
 end
 
 return M

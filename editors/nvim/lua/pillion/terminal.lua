@@ -12,7 +12,12 @@ local M = {}
 local TIMEOUT_MS = 3000
 
 --- Where the agents that Pillion knows come from.
-local packages = { gemini = "@google/gemini-cli", qwen = "@qwen-code/qwen-code" }
+local packages = {
+  claude = "@anthropic-ai/claude-code",
+  gemini = "@google/gemini-cli",
+  opencode = "opencode-ai",
+  qwen = "@qwen-code/qwen-code",
+}
 
 local sessions = {}
 
@@ -127,6 +132,11 @@ local function ended(session, status)
   end
 end
 
+--- opencode reads the variable with the port as well, and then dials without the token.
+local function finds_by_files(agent)
+  return agent == "opencode"
+end
+
 local function run_in_terminal(session, command)
   local settings = {
     cwd = session.cwd,
@@ -138,6 +148,9 @@ local function run_in_terminal(session, command)
       end
     end,
   }
+  if finds_by_files(session.agent) then
+    settings.clear_env, settings.env = true, require("pillion.environment").without_ours()
+  end
   if vim.fn.has("nvim-0.11") == 1 then
     settings.term = true
     return vim.fn.jobstart(command, settings)
@@ -237,7 +250,7 @@ local function open(agent, number, arguments)
     local details = { agent = agent, number = number, cwd = cwd }
     provider(
       command,
-      require("pillion.environment").get(),
+      finds_by_files(agent) and vim.empty_dict() or require("pillion.environment").get(),
       vim.tbl_extend("error", details, {
         split_side = options().split_side,
         split_width_percentage = options().split_width_percentage,

@@ -66,9 +66,10 @@ local function next_char(line, byte)
   return byte + (size > 0 and size or 1)
 end
 
+--- As `slice`.
 local function slice_slowly(number, line, left, right, virtual)
   if first_column(number, line, #line + 1, virtual) <= left then
-    return ""
+    return "", #line, #line
   end
   local from = char_at_column(number, line, left, virtual)
   local start = first_column(number, line, from, virtual)
@@ -79,29 +80,30 @@ local function slice_slowly(number, line, left, right, virtual)
     before = (" "):rep(math.min(start - 1, right) - left + 1)
   end
   if start > right then
-    return before
+    return before, from - 1, from - 1
   elseif right == TO_THE_END then
-    return before .. line:sub(from)
+    return before .. line:sub(from), from - 1, #line
   end
   local to = char_at_column(number, line, right, virtual)
   if to > #line then
-    return before .. line:sub(from)
+    return before .. line:sub(from), from - 1, #line
   end
   local after = next_char(line, to)
   if first_column(number, line, after, virtual) - 1 > right then
     local covered = right - first_column(number, line, to, virtual) + 1
-    return before .. line:sub(from, to - 1) .. (" "):rep(covered)
+    return before .. line:sub(from, to - 1) .. (" "):rep(covered), from - 1, to - 1
   end
-  return before .. line:sub(from, after - 1)
+  return before .. line:sub(from, after - 1), from - 1, after - 1
 end
 
---- Where all up to the block takes one column each, columns are bytes.
+--- What the block covers of a line; the byte where that begins, from 0, and the one after it. Where all
+--- up to the block takes one column each, columns are bytes.
 local function slice(number, line, left, right, virtual)
   local stop = math.min(right, #line)
   -- What follows could combine with the last character.
   local is_plain = not line:sub(1, stop + 1):find("[^ -~]")
   if is_plain and fn.virtcol({ number, stop }) == stop then
-    return line:sub(left, right)
+    return line:sub(left, right), math.min(left - 1, #line), stop
   end
   return slice_slowly(number, line, left, right, virtual)
 end
@@ -118,8 +120,9 @@ local function columns(corner, virtual)
 end
 
 --- The pieces of the lines that the block between two corners covers: all, or enough of them for
---- `units` UTF-16 units.
-function M.lines(from, to, units, is_to_the_end)
+--- `units` UTF-16 units. And its place: from where it begins in its first line to where it ends in its
+--- last.
+function M.read(from, to, units, is_to_the_end)
   local virtual = is_virtual()
   local from_left, from_right = columns(from, virtual)
   local to_left, to_right = columns(to, virtual)
@@ -131,17 +134,23 @@ function M.lines(from, to, units, is_to_the_end)
   if is_to_the_end then
     right = TO_THE_END
   end
+  local function piece(line)
+    local text = vim.api.nvim_buf_get_lines(0, line, line + 1, false)[1] or ""
+    return slice(line + 1, text, left, right, virtual)
+  end
   local pieces, size = {}, 0
   for line = from.line, to.line do
-    local text = vim.api.nvim_buf_get_lines(0, line, line + 1, false)[1] or ""
-    pieces[#pieces + 1] = slice(line + 1, text, left, right, virtual)
+    pieces[#pieces + 1] = (piece(line))
     -- A unit takes three bytes at most, and each line ends.
     size = size + #pieces[#pieces] / 3 + 1
     if size > units then
       break
     end
   end
-  return pieces
+  local _, start = piece(from.line)
+  local _, _, stop = piece(to.line)
+  local place = { from = { line = from.line, col = start }, to = { line = to.line, col = stop }, is_block = true }
+  return pieces, place
 end
 
 return M

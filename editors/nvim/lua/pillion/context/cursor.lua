@@ -15,6 +15,14 @@ function M.current()
   return position(0, at[1], at[2])
 end
 
+--- A place `{ from, to }`, lines and bytes from 0, as a range of positions.
+function M.range(buf, place)
+  return {
+    start = position(buf, place.from.line + 1, place.from.col),
+    ["end"] = position(buf, place.to.line + 1, place.to.col),
+  }
+end
+
 --- In the window `win` if it still shows the buffer; else as `last` says.
 function M.of(win, buf)
   if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then

@@ -10,7 +10,8 @@ local selection = require("pillion.context.selection")
 
 local M = {}
 
---- The selection that ended last, if nothing has ended it for good: `{ buf, win, tick, text, place }`;
+--- The selection that ended last, if nothing has ended it for good: `{ buf, win, tick, text, place,
+--- range }`, the range being that of the text, whatever happened to the buffer since;
 --- `cursor` and `lines` once the person was elsewhere; `is_held` if a command was given it.
 local kept
 
@@ -23,15 +24,25 @@ local is_to_the_end = false
 --- Called when a buffer changes that has a kept selection.
 local on_change = function() end
 
+--- The range of a place in `buf`, which has not changed since it was `kept`.
+local function range_of(buf, tick, place)
+  if kept and kept.buf == buf and kept.tick == tick and vim.deep_equal(kept.place, place) then
+    return kept.range
+  end
+  return cursor.range(buf, place)
+end
+
 local function keep(text, place, is_held)
   local buf = vim.api.nvim_get_current_buf()
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
   kept = text
       and {
         buf = buf,
         win = vim.api.nvim_get_current_win(),
-        tick = vim.api.nvim_buf_get_changedtick(buf),
+        tick = tick,
         text = text,
         place = place,
+        range = range_of(buf, tick, place),
         is_held = is_held,
       }
     or nil
@@ -44,9 +55,10 @@ function M.begin()
   started = { buf = buf, tick = vim.api.nvim_buf_get_changedtick(buf) }
 end
 
---- What is selected now: not every way out of it has an event.
+--- What is selected now: not every way out of it has an event. Text and range of it.
 function M.note(text, place)
   keep(text, place, kept ~= nil and kept.is_held)
+  return text, kept and kept.range
 end
 
 --- A key comes while something is selected.
@@ -103,7 +115,8 @@ local function is_same(one, other)
   return one ~= nil and other ~= nil and one.line == other.line and one.character == other.character
 end
 
---- The file `buf` has the focus, and nothing is selected there; `mode` is its first letter.
+--- The file `buf` has the focus, and nothing is selected there; `mode` is its first letter. The text and
+--- its range.
 function M.in_file(buf, mode)
   local one = of(buf)
   if not one then
@@ -111,7 +124,7 @@ function M.in_file(buf, mode)
   end
   -- On the command line, or asked something: what was selected may be what the command is about.
   if mode == "c" or mode == "r" or mode == "!" then
-    return one.text
+    return one.text, one.range
   end
   local is_first = one.cursor == nil
   local has_changed = one.tick ~= vim.api.nvim_buf_get_changedtick(buf)
@@ -121,7 +134,7 @@ function M.in_file(buf, mode)
     return nil
   end
   one.cursor = at
-  return one.text
+  return one.text, one.range
 end
 
 --- Takes what changed in the file since the last look.
@@ -137,12 +150,13 @@ local function follow(one)
   end
   one.place, one.lines = place, lines
   one.text = selection.text_at(one.buf, place) or (place.is_block and one.text) or nil
+  one.range = cursor.range(one.buf, place)
   one.cursor = cursor.of(one.win, one.buf)
   return one.text ~= nil
 end
 
---- Something that is no file has the focus, and the file `buf` had it before. The text, and where
---- the cursor is in the file.
+--- Something that is no file has the focus, and the file `buf` had it before. The text, its range, and
+--- where the cursor is in the file.
 function M.away(buf)
   local one = of(buf)
   if not one then
@@ -157,7 +171,7 @@ function M.away(buf)
     kept = nil
     return nil
   end
-  return one.text, one.cursor
+  return one.text, one.range, one.cursor
 end
 
 --- The kept selection of `buf`, `{ text, first, last }`, lines counted from 1; nil if there is none.

@@ -116,8 +116,8 @@ local function read_between(mode, from, to, is_to_the_end)
     from, to = to, from
   end
   if BLOCKWISE[mode] then
-    local place = { from = { line = from.line, col = 0 }, to = { line = to.line, col = 0 }, is_block = true }
-    return joined(0, block.lines(from, to, UNITS, is_to_the_end)), place
+    local pieces, place = block.read(from, to, UNITS, is_to_the_end)
+    return joined(0, pieces), place
   end
   from, to = (LINEWISE[mode] and linewise or charwise)(from, to)
   local place = { from = { line = from.line, col = from.col }, to = to }

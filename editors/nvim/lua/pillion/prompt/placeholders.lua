@@ -45,31 +45,30 @@ end
 
 local values = {}
 
-function values.file(subject, folder)
-  return send.mention(path_of("file", subject), folder)
+function values.file(subject, to)
+  return send.item({ path = path_of("file", subject) }, to)
 end
 
-function values.line(subject, folder)
-  local file = send.mention(path_of("line", subject), folder)
-  return ("%s %s"):format(file, send.lines(subject.line, subject.line))
+function values.line(subject, to)
+  return send.item({ path = path_of("line", subject), first = subject.line, last = subject.line }, to)
 end
 
-function values.selection(subject, folder)
+function values.selection(subject, to)
   if not subject.text or subject.text == "" then
     missing("selection", "nothing is selected. Hint: select text and run the command from there")
   end
-  local name = send.relative(path_of("selection", subject), folder)
+  local name = send.relative(path_of("selection", subject), to.cwd)
   return ("%s %s:\n%s\n"):format(name, send.lines(subject.first, subject.last), send.fenced(subject.text))
 end
 
-function values.this(subject, folder)
-  return (subject.text and values.selection or values.line)(subject, folder)
+function values.this(subject, to)
+  return (subject.text and values.selection or values.line)(subject, to)
 end
 
 --- Those of the selected lines, or of the whole file.
-function values.diagnostics(subject, folder)
+function values.diagnostics(subject, to)
   local path = path_of("diagnostics", subject)
-  local name = send.relative(path, folder)
+  local name = send.relative(path, to.cwd)
   local lines = {}
   local all = vim.diagnostic.get(subject.buf)
   table.sort(all, function(one, other)
@@ -84,14 +83,14 @@ function values.diagnostics(subject, folder)
   return table.concat(lines, "\n")
 end
 
---- Puts in what the placeholders stand for. Nothing that is put in is looked at again. `is_strict`:
---- a placeholder that nobody knows is an error.
-function M.fill(words, subject, folder, is_strict)
+--- Puts in what the placeholders stand for, as the agent in `to` reads it. Nothing that is put in is
+--- looked at again. `is_strict`: a placeholder that nobody knows is an error.
+function M.fill(words, subject, to, is_strict)
   return (
     words:gsub("{(%l+)}", function(name)
       local value = values[name]
       if value then
-        return value(subject, folder)
+        return value(subject, to)
       elseif is_strict then
         local known = vim.tbl_keys(values)
         table.sort(known)

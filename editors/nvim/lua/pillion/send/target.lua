@@ -1,6 +1,6 @@
 --- The agent that a prompt is for: in a terminal of Neovim, or in another pane of tmux.
 ---
---- `{ agent, cwd, terminal or pane }`.
+--- `{ agent, cwd, terminal or pane, is_chosen }`, the last for the pane of the option `terminal.tmux_pane`.
 
 local text = require("pillion.send.text")
 
@@ -25,7 +25,7 @@ function M.find(agent)
   local chosen = require("pillion.config").get().terminal.tmux_pane
   if chosen and not agent then
     local pane = tmux().chosen(chosen)
-    return { agent = pane.agent, cwd = pane.cwd, pane = pane }
+    return { agent = pane.agent, cwd = pane.cwd, pane = pane, is_chosen = true }
   end
   local terminal = first_for(agent, require("pillion.terminal").list())
   if terminal then

@@ -32,6 +32,28 @@ function M.mention(path, folder)
   return "@" .. M.relative(path, folder):gsub(SPECIAL, "\\%0")
 end
 
+--- `@path#L3-7`, as Claude Code reads it; the lines are optional. In quotes, the path has to be
+--- a whole one.
+local function with_anchor(item, folder)
+  local lines = ""
+  if item.first then
+    lines = ("#L%d%s"):format(item.first, item.last ~= item.first and "-" .. item.last or "")
+  end
+  if item.path:find("%s") then
+    return ('@"%s%s"'):format(item.path, lines)
+  end
+  return "@" .. M.relative(item.path, folder) .. lines
+end
+
+--- A file or folder `{ path, first, last }` as the agent reads it, the lines being optional.
+function M.item(item, to)
+  if to.agent == "claude" then
+    return with_anchor(item, to.cwd)
+  end
+  local lines = item.first and " " .. M.lines(item.first, item.last) or ""
+  return M.mention(item.path, to.cwd) .. lines
+end
+
 --- Which lines (from 1), in words.
 function M.lines(first, last)
   return first == last and ("line %d"):format(first) or ("lines %d-%d"):format(first, last)
