@@ -346,8 +346,16 @@ impl App {
         self.message.as_ref()
     }
 
-    /// What to look out for in the current view, as one line.
+    /// What to look out for in the current view, as one line: what is most important of the view, and
+    /// all that is to be known of the agent.
     pub fn note(&self) -> Option<String> {
+        let notes = self.view().map_or(&[][..], |view| &view.notes);
+        let notes = notes.iter().map(|note| visible::one_line(note));
+        let parts: Vec<String> = self.note_of_view().into_iter().chain(notes).collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+
+    fn note_of_view(&self) -> Option<String> {
         let view = self.view()?;
         let disk = match view.disk {
             Disk::Same => None,
@@ -393,7 +401,10 @@ impl App {
             wrap::rows(&text, geometry::message_room(area.width)).len()
         };
         let message = self.message.as_ref().map_or(1, rows);
-        Geometry::new(area, self.views.len() > 1, self.note().is_some(), message)
+        let note = self.note().map_or(0, |note| {
+            wrap::rows(&note, geometry::note_room(area.width)).len()
+        });
+        Geometry::new(area, self.views.len() > 1, note, message)
     }
 
     /// The window through which the current diff is seen.

@@ -13,6 +13,9 @@ pub const SMALLEST: (u16, u16) = (40, 10);
 /// Columns of the status line that are not for the message.
 const MESSAGE_MARGIN: u16 = 5;
 
+/// Columns of the note that are not for its text.
+const NOTE_MARGIN: u16 = 4;
+
 /// Columns for the mark of the current hunk.
 pub const MARK: usize = 2;
 
@@ -46,24 +49,31 @@ pub fn message_room(width: u16) -> usize {
     usize::from(width.saturating_sub(MESSAGE_MARGIN)).max(1)
 }
 
+/// The columns that a note has in a terminal of this width.
+pub fn note_room(width: u16) -> usize {
+    usize::from(width.saturating_sub(NOTE_MARGIN)).max(1)
+}
+
 impl Geometry {
     /// Divides `area`.
     ///
-    /// A message of so many rows is shown as a whole: it may say where a text is kept.
-    pub fn new(area: Rect, tabs: bool, note: bool, message: usize) -> Self {
+    /// A note and a message of so many rows are shown as a whole: they may say what nothing else shows,
+    /// such as where a text is kept.
+    pub fn new(area: Rect, tabs: bool, note: usize, message: usize) -> Self {
+        let most = (area.height / 3).max(1);
+        let most = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX).min(most);
         let mut next = area.y;
-        let mut row = || {
-            let rect = Rect::new(area.x, next, area.width, 1).intersection(area);
-            next += 1;
+        let mut part = |height: u16| {
+            let rect = Rect::new(area.x, next, area.width, height).intersection(area);
+            next += height;
             rect
         };
-        let header = row();
-        let tabs = tabs.then(&mut row);
-        let title = row();
-        let note = note.then(&mut row);
+        let header = part(1);
+        let tabs = tabs.then(|| part(1));
+        let title = part(1);
+        let note = (note > 0).then(|| part(most(note)));
         let bottom = area.bottom();
-        let rows = u16::try_from(message).unwrap_or(u16::MAX);
-        let rows = rows.clamp(1, (area.height / 3).max(1));
+        let rows = most(message).max(1);
         let body = Rect {
             y: next.min(bottom),
             height: bottom.saturating_sub(1 + rows).saturating_sub(next),

@@ -76,6 +76,8 @@ pub struct View {
     pub agent_number: u32,
     /// The file.
     pub target: Target,
+    /// What the reviewer should know about what the agent will write, each a sentence.
+    pub notes: Vec<String>,
     /// The change.
     pub proposal: Proposal,
     /// What is yet to become of it.
@@ -119,6 +121,7 @@ impl View {
             agent: diff.agent,
             agent_number: diff.agent_number,
             target,
+            notes: diff.notes.clone(),
             proposal,
             comparing: Comparing::default(),
             hunk: 0,
@@ -133,6 +136,15 @@ impl View {
             height: 1,
             seen: Seen::default(),
         }
+    }
+
+    /// Whether the agent would take it for a rejection if this was accepted.
+    pub fn takes_for_rejection(&self) -> bool {
+        // Finding out takes a copy of the text.
+        self.agent.unchanged_is_rejection()
+            && self
+                .agent
+                .takes_for_rejection(self.proposal.original(), &self.proposal.text())
     }
 
     /// Shows a proposal in place of one that was not compared yet.

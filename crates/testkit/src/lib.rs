@@ -21,6 +21,7 @@ mod nvim;
 mod opencode;
 mod process;
 mod test_agent;
+mod test_claude;
 mod tmux;
 mod wait;
 
@@ -40,5 +41,6 @@ pub use nvim::{Nvim, NvimSetup};
 pub use opencode::Opencode;
 pub use process::kill_tree;
 pub use test_agent::{Call, TestAgent, discovery_file, discovery_files};
+pub use test_claude::{TestClaude, lock_files};
 pub use tmux::{Pane, Size, Tmux};
 pub use wait::SOON;

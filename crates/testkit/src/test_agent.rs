@@ -151,7 +151,7 @@ impl TestAgent {
 }
 
 impl<T: Send + 'static> Call<T> {
-    fn start<F>(call: impl FnOnce() -> F + Send + 'static) -> Call<T>
+    pub(crate) fn start<F>(call: impl FnOnce() -> F + Send + 'static) -> Call<T>
     where
         F: Future<Output = Result<T, ClientError>>,
     {
@@ -162,6 +162,18 @@ impl<T: Send + 'static> Call<T> {
                 .expect("a runtime can be made");
             runtime.block_on(call())
         }))
+    }
+
+    /// Whether there is no answer for so long.
+    pub fn is_pending(&self, during: Duration) -> bool {
+        let started = Instant::now();
+        while started.elapsed() < during {
+            if self.0.is_finished() {
+                return false;
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+        true
     }
 
     /// Waits for the answer.

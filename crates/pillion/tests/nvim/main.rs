@@ -65,6 +65,7 @@ macro_rules! each_neovim {
 }
 
 mod agents;
+mod claude;
 mod conformance;
 mod context;
 mod diagnostics;

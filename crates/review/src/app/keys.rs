@@ -198,6 +198,11 @@ impl App {
             Some("still reading the file on disk: a again accepts without it")
         } else if view.disk != Disk::Same || !view.proposal.is_current() {
             Some("the file changed on disk: o merges both, a again accepts anyway")
+        } else if view.takes_for_rejection() {
+            Some(match view.proposal.original() {
+                Some(_) => "the agent takes the unchanged file for a rejection: r rejects",
+                None => "the agent takes an empty new file for a rejection: r rejects",
+            })
         } else if view.proposal.is_nothing() {
             Some("nothing left of the proposal: r rejects, a again accepts the unchanged file")
         } else if view.proposal.is_emptied() && view.agent.ignores_empty_text() {
@@ -218,12 +223,18 @@ impl App {
         }
         let view = self.remove(self.current);
         let count = view.proposal.count();
-        let mut text = format!("accepted {}", view.target.shown);
-        if count.out > 0 {
+        let name = &view.target.shown;
+        let (tone, text) = if view.takes_for_rejection() {
+            let text = format!("{name}: the agent takes this for a rejection");
+            (Tone::Warning, text)
+        } else if count.out > 0 {
             let kept = count.hunks - count.out;
-            text = format!("{text} with {kept} of {} hunks", count.hunks);
-        }
-        self.say(Tone::Good, text, now);
+            let text = format!("accepted {name} with {kept} of {} hunks", count.hunks);
+            (Tone::Good, text)
+        } else {
+            (Tone::Good, format!("accepted {name}"))
+        };
+        self.say(tone, text, now);
         let content = view.proposal.text();
         let base = Some(fingerprint::of(view.proposal.original()));
         let outcome = Outcome::Accepted { content, base };

@@ -26,6 +26,7 @@ impl App {
         if let Some(view) = self.view_mut(diff.id) {
             view.target = target;
             view.revision = diff.revision;
+            view.notes.clone_from(&diff.notes);
             // What is being read was the file of the former proposal.
             view.is_rereading = false;
         } else {

@@ -28,6 +28,8 @@ pub struct Person {
     revision: u32,
     /// Which of the agents of its kind proposes.
     pub agent_number: u32,
+    /// What the next proposals come with.
+    pub notes: Vec<String>,
 }
 
 impl Person {
@@ -41,6 +43,7 @@ impl Person {
             next: 1,
             revision: 0,
             agent_number: 1,
+            notes: Vec::new(),
         }
     }
 
@@ -76,7 +79,7 @@ impl Person {
             path,
             original: Default::default(),
             proposed: proposed.into(),
-            notes: Vec::new(),
+            notes: self.notes.clone(),
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -247,6 +250,53 @@ fn accepting_an_emptied_text_says_what_agents_do_with_it() {
     assert!(person.message().starts_with("agents ignore an empty text"));
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, ""));
+}
+
+#[test]
+fn what_an_agent_takes_for_a_rejection_is_said_before_it_is_accepted() {
+    for (original, proposed, edit, said) in [
+        (Some("a\n"), "b\n", "a\n", "unchanged file"),
+        (Some("a\r\n"), "b\r\n", "a\n", "unchanged file"),
+        (None, "b\n", "", "empty new file"),
+    ] {
+        let mut person = Person::new(80, 24);
+        let id = DiffId(1);
+        person.propose(id, Dialect::ClaudeCode, "a.txt", original, proposed);
+        person.happens(Event::Edited(id, Edit::Text(edit.into())));
+        person.wait(1_000);
+        assert_eq!(outcomes(person.press("a")), []);
+        assert!(person.message().contains(said), "{}", person.message());
+        assert!(person.message().ends_with("for a rejection: r rejects"));
+        person.wait(700);
+        assert_eq!(outcomes(person.press("a")), accepted(1, edit));
+        assert_eq!(
+            person.message(),
+            "a.txt: the agent takes this for a rejection"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_emptied_for_claude_code_is_accepted_at_once() {
+    let mut person = Person::new(80, 24);
+    person.propose(DiffId(1), Dialect::ClaudeCode, "a.txt", Some("a\n"), "");
+    person.wait(1_000);
+    assert_eq!(outcomes(person.press("a")), accepted(1, ""));
+}
+
+#[test]
+fn notes_are_those_of_the_newest_proposal() {
+    let mut person = Person::new(80, 24);
+    person.notes = vec![
+        "It is written with LF.".to_owned(),
+        "And\x1b so on.".to_owned(),
+    ];
+    let id = person.open("a.txt", Some("a\n"), "b\n");
+    let note = "It is written with LF. · And␛ so on.";
+    assert_eq!(person.app.note().as_deref(), Some(note));
+    person.notes.clear();
+    person.propose(id, Dialect::ClaudeCode, "a.txt", Some("a\n"), "c\n");
+    assert_eq!(person.app.note(), None);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
 
-use pillion_text::visible::{self, width};
+use pillion_text::visible::{self, width, wrap};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
-use crate::geometry::Geometry;
+use crate::geometry::{self, Geometry};
 use crate::proposal::Proposal;
 use crate::screen::theme::Theme;
 use crate::screen::{agents, fill, put, tabs};
@@ -25,8 +25,31 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
         fill(buffer, geometry.title, "─", theme.missing);
     }
     if let (Some(area), Some(note)) = (geometry.note, app.note()) {
-        let note = visible::head(&format!(" ! {note}"), usize::from(area.width));
-        put(buffer, area, &Line::styled(note, theme.warning));
+        self::note(buffer, area, &note, theme.warning);
+    }
+}
+
+fn note(buffer: &mut Buffer, area: Rect, note: &str, style: Style) {
+    let room = geometry::note_room(area.width);
+    for (y, row) in (area.top()..area.bottom()).zip(wrap::rows(note, room)) {
+        let is_first = y == area.top();
+        let is_last = y + 1 == area.bottom();
+        let text = match is_last {
+            // With all that has no row of its own.
+            true => visible::head(&note[row.start..], room),
+            false => note[row].to_owned(),
+        };
+        let mark = if is_first { " ! " } else { "   " };
+        let line = Line::styled(format!("{mark}{text}"), style);
+        put(
+            buffer,
+            Rect {
+                y,
+                height: 1,
+                ..area
+            },
+            &line,
+        );
     }
 }
 

@@ -453,3 +453,28 @@ fn a_terminal_that_shrinks_before_it_is_drawn_does_no_harm() {
         assert_eq!(person.app.size, Size::new(width, height));
     }
 }
+
+#[test]
+fn a_note_is_shown_whole_in_narrow_terminals_and_leaves_the_diff_its_place() {
+    for (width, height) in [(80, 24), (60, 20), (40, 10)] {
+        let mut person = Person::new(width, height);
+        let note = "The file mixes CRLF and LF line endings; the agent writes all of it with LF.";
+        person.notes = vec![note.to_owned()];
+        person.open("a.txt", Some("before\n"), "after\n");
+        let screen = see(&mut person);
+        let first = screen.lines().position(|line| line.starts_with(" ! "));
+        let rows = screen.lines().skip(first.unwrap());
+        let rows: Vec<_> = rows
+            .take_while(|row| {
+                row.starts_with([' ']) && !row.contains('│') && !row.contains("before")
+            })
+            .collect();
+        let shown = rows.join(" ").replace(" ! ", "");
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.starts_with(note), "{width}: {screen}");
+        assert!(
+            screen.contains("before") && screen.contains("after"),
+            "{screen}"
+        );
+    }
+}

@@ -35,6 +35,28 @@ local function refuse(problem)
   return nil, problem
 end
 
+local function without_returns(content)
+  return (content:gsub("\r\n", "\n"))
+end
+
+--- Whether this is the file as it is, line endings aside, or nothing where there is none.
+local function changes_nothing(diff, content)
+  if diff.is_new then
+    return content == ""
+  end
+  return not diff.is_lossy and without_returns(content) == without_returns(diff.original_content)
+end
+
+--- What the agent would make of this text, if it is not what the person expects.
+local function doubt(diff, content)
+  if diff.unchanged_is_rejection and changes_nothing(diff, content) then
+    local what = diff.is_new and "an empty new file counts as rejected" or "unchanged, so the agent rejects it"
+    return what .. ": :q! or :w again"
+  elseif diff.ignores_empty_text and content == "" and #diff.pristine.lines > 0 then
+    return "agents ignore an empty text: :q! rejects, :w again accepts"
+  end
+end
+
 --- `begun`: the revision that was on the screen when the person began to type this.
 local function accept(diff, begun)
   local refusal = seen.refusal(diff, begun)
@@ -47,9 +69,10 @@ local function accept(diff, begun)
     local _, line = content:sub(1, invalid):gsub("\n", "")
     return refuse(("line %d is not valid UTF-8, so the text cannot be sent"):format(line + 1))
   end
-  if content == "" and #diff.pristine.lines > 0 and not diff.is_script and not diff.is_warned then
-    diff.is_warned = true
-    return refuse("agents ignore an empty text: :q! rejects, :w again accepts")
+  local warning = doubt(diff, content)
+  if warning and warning ~= diff.warning then
+    diff.warning = warning
+    return refuse(warning)
   end
   if not send(diff, "accepted", content) then
     return refuse("Pillion is not running, so the agent cannot get this. Hint: :Pillion start; :w NAME writes a copy")
@@ -138,13 +161,20 @@ end
 
 local function read(diff, params)
   diff.revision = params.revision
-  diff.is_warned = false
+  diff.warning = nil
   diff.path = params.path
   diff.agent = params.agent.displayName
-  diff.is_script = params.agent.name == "script"
+  diff.notes = vim.tbl_map(tostring, params.notes or {})
+  -- An older program does not tell.
+  diff.ignores_empty_text = params.ignoresEmptyText
+  if diff.ignores_empty_text == nil then
+    diff.ignores_empty_text = params.agent.name ~= "script"
+  end
+  diff.unchanged_is_rejection = params.unchangedIsRejection == true
   diff.is_new = params.original == nil or params.original == vim.NIL
   diff.is_lossy = params.originalIsLossy == true
-  diff.original = text.decode(diff.is_new and "" or params.original)
+  diff.original_content = diff.is_new and "" or params.original
+  diff.original = text.decode(diff.original_content)
   diff.pristine = text.decode(params.proposed)
   return diff
 end

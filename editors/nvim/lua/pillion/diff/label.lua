@@ -20,9 +20,12 @@ function M.path(diff)
   return (notify.visible(path):gsub("\n", "^J"))
 end
 
---- What no line shows: line endings, BOM, an unreadable original.
+--- What no line shows: notes of the program, line endings, BOM, an unreadable original.
 local function remarks_of(diff)
-  local remarks = diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine)
+  local remarks = vim.tbl_map(function(note)
+    return (notify.visible(note):gsub("%s+", " "))
+  end, diff.notes)
+  vim.list_extend(remarks, diff.is_new and {} or text.unseen_changes(original.shape(diff), diff.pristine))
   if diff.is_lossy then
     table.insert(remarks, "the file on disk is not UTF-8: invalid bytes are shown as �")
   end
@@ -203,10 +206,24 @@ local function label(diff)
   keep(diff)
 end
 
+--- Says the notes once for each proposal: the line above a narrow window has no room for them.
+local function say_notes(diff)
+  if diff.noted ~= diff.revision and #diff.notes > 0 then
+    diff.noted = diff.revision
+    local said = table.concat(diff.notes, " ")
+    vim.schedule(function()
+      if not diff.outcome then
+        notify.unasked("warn", said)
+      end
+    end)
+  end
+end
+
 --- Labels the windows of a view.
 function M.show(diff)
   diff.remarks = remarks_of(diff)
   label(diff)
+  say_notes(diff)
 end
 
 --- When other plugins put theirs into the same lines. Ours comes after theirs, since they were there
