@@ -11,6 +11,7 @@ use pillion_agent::{Address, ClientError};
 use pillion_protocol::FileDiagnostics;
 use pillion_protocol::claude::LockFile;
 use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 
 use crate::test_agent::Call;
 use crate::{Home, SOON};
@@ -20,9 +21,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// A connected agent.
 #[derive(Debug)]
 pub struct TestClaude {
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     client: Arc<Client>,
     updates: Updates,
+    /// Lets the thread end that reads the socket while the test does something else.
+    _driven: oneshot::Sender<()>,
 }
 
 impl TestClaude {
@@ -45,12 +48,14 @@ impl TestClaude {
         let name = path.file_stem().and_then(|name| name.to_str());
         let port = name.and_then(|name| name.parse().ok());
         let address = Address::new(port.expect("its name is the port"));
-        // One thread reads the socket while the test does something else.
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .expect("a runtime can be made");
+        let runtime = Arc::new(runtime);
+        let (driven, is_over) = oneshot::channel::<()>();
+        let driver = Arc::clone(&runtime);
+        thread::spawn(move || driver.block_on(is_over).ok());
         let connecting = Client::connect_as(address.with_token(file.auth_token), "claude-code");
         let (client, updates) = runtime
             .block_on(connecting)
@@ -59,6 +64,7 @@ impl TestClaude {
             runtime,
             client: Arc::new(client),
             updates,
+            _driven: driven,
         }
     }
 

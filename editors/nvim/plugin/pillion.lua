@@ -51,18 +51,17 @@ for name, row in pairs(short) do
       return require("pillion.command").complete_short(subcommand, ...)
     end,
   })
-  vim.keymap.set(
-    { "n", "x" },
-    ("<Plug>(pillion-%s)"):format(subcommand),
-    (":Pillion%s<CR>"):format(name),
-    { silent = true, desc = "Pillion: " .. description }
-  )
-  vim.keymap.set(
-    "t",
-    ("<Plug>(pillion-%s)"):format(subcommand),
-    ("<Cmd>Pillion%s<CR>"):format(name),
-    { desc = "Pillion: " .. description }
-  )
+  local plug = ("<Plug>(pillion-%s)"):format(subcommand)
+  -- One that needs words is typed.
+  if subcommand ~= "add" then
+    vim.keymap.set(
+      { "n", "x" },
+      plug,
+      (":Pillion%s<CR>"):format(name),
+      { silent = true, desc = "Pillion: " .. description }
+    )
+    vim.keymap.set("t", plug, ("<Cmd>Pillion%s<CR>"):format(name), { desc = "Pillion: " .. description })
+  end
 end
 
 local group = vim.api.nvim_create_augroup("PillionAutoStart", {})
