@@ -41,7 +41,7 @@ each_neovim! {
             ("gg0wve", "two", range((0, 4), (0, 7))),
             ("2G0lvl", "é😀", range((1, 1), (1, 4))),
             ("gg0wV", "one two", range((0, 0), (0, 7))),
-            ("ggvj$h", "one two\n\té😀中 end", range((0, 0), (1, 9))),
+            ("gg0vj$h", "one two\n\té😀中 end", range((0, 0), (1, 9))),
         ] {
             world.nvim.input(keys);
             claude.selection(|it| it.path.as_deref() == path && it.text == text && it.range == place);

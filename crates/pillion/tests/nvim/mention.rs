@@ -16,7 +16,7 @@ const PRETEND: &str = "local names, answers = ...
     client.state.agents = vim.tbl_map(function(name) return { name = name, displayName = name } end, names)
     _G.asked = {}
     client.request = function(method, params, callback)
-      table.insert(_G.asked, { method, params.uri:gsub('.*/workspace/', ''), params.lines or vim.NIL })
+      table.insert(_G.asked, { method, params.uri:gsub('.*/project/', ''), params.lines or vim.NIL })
       local answer = answers[#_G.asked] or answers[#answers]
       vim.schedule(function()
         if answer == 'error' then

@@ -103,7 +103,7 @@ each_neovim! {
             ("3G0f中vhh", "é😀中", [2, 7, 2, 11]),
             ("3G0f😀<C-v>$", "😀中 end", [2, 8, 2, 15]),
             ("gg0l<C-v>Gl", "ne\n\n  \nas", [0, 1, 3, 3]),
-            ("Gl<C-v>gg0", "on\n\n  \nla", [0, 0, 3, 2]),
+            ("G0l<C-v>gg0", "on\n\n  \nla", [0, 0, 3, 2]),
         ] {
             world.nvim.input(keys);
             says(&world, Some(text), range);
@@ -134,7 +134,7 @@ each_neovim! {
         for (keys, text, before, after) in [
             ("3G0févll", "é😀中", [2, 7, 2, 11], [4, 7, 4, 11]),
             ("3G0V", "\tthree é😀中 end", [2, 0, 2, 15], [4, 0, 4, 15]),
-            ("3G0fé<C-v>jl", "é😀\n", [2, 7, 3, 4], [4, 7, 5, 4]),
+            ("gg0<C-v>jjl", "one two\n\n\tt", [0, 0, 2, 2], [2, 0, 4, 2]),
         ] {
             world.nvim.command("silent! only! | edit! a.txt");
             world.nvim.input(&format!("{keys}:<C-u>botright split | terminal<CR>"));

@@ -59,20 +59,29 @@ local function byte_of(position)
   return vim.str_byteindex(line_of(position), position.character, true)
 end
 
--- Of a block only where it begins and where it ends is known, and what it cuts is filled up.
+--- Whether this holds for a piece of a block, without any of the spaces that fill it up at its ends.
+local function is_so_without_filling(piece, holds)
+  for first = 1, #piece:match("^ *") + 1 do
+    for last = #piece - #piece:match(" *$"), #piece do
+      if holds(piece:sub(first, last)) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+--- Of a block only where it begins and where it ends is known.
 local function has_block_at(range, shown)
   local pieces = vim.split(shown, "\n", { plain = true })
-  local first, last = pieces[1], pieces[#pieces]
   local from = line_of(range.start):sub(byte_of(range.start) + 1)
   local to = line_of(range["end"]):sub(1, byte_of(range["end"]))
-  local function begins(piece)
+  local begins = is_so_without_filling(pieces[1], function(piece)
     return vim.startswith(from, piece)
-  end
-  local function ends(piece)
+  end)
+  return begins and is_so_without_filling(pieces[#pieces], function(piece)
     return vim.endswith(to, piece)
-  end
-  local is_begun = begins(first) or begins(vim.trim(first)) or begins((first:gsub(" +$", "")))
-  return (is_begun or begins((first:gsub("^ +", "")))) and (ends(last) or ends(vim.trim(last)) or ends((last:gsub(" +$", ""))))
+  end)
 end
 
 local function is_where_it_says(mode, shown, place)

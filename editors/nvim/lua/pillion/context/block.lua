@@ -139,16 +139,18 @@ function M.read(from, to, units, is_to_the_end)
     return slice(line + 1, text, left, right, virtual)
   end
   local pieces, size = {}, 0
+  local start, stop
   for line = from.line, to.line do
-    pieces[#pieces + 1] = (piece(line))
+    local text, first, last = piece(line)
+    pieces[#pieces + 1] = text
+    start, stop = start or first, last
     -- A unit takes three bytes at most, and each line ends.
-    size = size + #pieces[#pieces] / 3 + 1
-    if size > units then
+    size = size + #text / 3 + 1
+    if size > units and line < to.line then
+      stop = select(3, piece(to.line))
       break
     end
   end
-  local _, start = piece(from.line)
-  local _, _, stop = piece(to.line)
   local place = { from = { line = from.line, col = start }, to = { line = to.line, col = stop }, is_block = true }
   return pieces, place
 end
