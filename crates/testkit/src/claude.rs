@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{ClaudeNpm, Env, Home, Model, Npm, Pane, SOON, Size, Tmux};
+use crate::{ClaudeNpm, ClaudeRelease, Env, Home, Model, Npm, Pane, SOON, Size, Tmux};
 
 /// Long enough for Node to start on a busy machine of two cores.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
@@ -40,27 +40,7 @@ const API_KEY: &str = "sk-ant-api03-made-up-for-tests-0123456789-abcdefghij";
 /// Of a key that the person has approved, the settings keep so many last characters.
 const APPROVED_LEN: usize = 20;
 
-/// Which release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaudeRelease {
-    /// 2.1.330, a native program.
-    Native,
-    /// 2.1.112, the last that runs on Node.
-    Node,
-}
-
 impl ClaudeRelease {
-    /// Both.
-    pub const ALL: [ClaudeRelease; 2] = [ClaudeRelease::Native, ClaudeRelease::Node];
-
-    /// As it names itself.
-    pub fn version(self) -> &'static str {
-        match self {
-            ClaudeRelease::Native => "2.1.330",
-            ClaudeRelease::Node => "2.1.112",
-        }
-    }
-
     /// `base` with what makes it ask the stand-in model and nobody else, and with its command,
     /// `claude`, on PATH. Nothing in it leads to a companion.
     pub fn env(self, base: Env, model: &Model) -> Env {

@@ -4,10 +4,30 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::ClaudeRelease;
-
 /// The variable that holds the folder of the installation.
 const VARIABLE: &str = "PILLION_TEST_CLAUDE";
+
+/// Which release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaudeRelease {
+    /// 2.1.330, a native program.
+    Native,
+    /// 2.1.112, the last that runs on Node.
+    Node,
+}
+
+impl ClaudeRelease {
+    /// Both.
+    pub const ALL: [ClaudeRelease; 2] = [ClaudeRelease::Native, ClaudeRelease::Node];
+
+    /// As it names itself.
+    pub fn version(self) -> &'static str {
+        match self {
+            ClaudeRelease::Native => "2.1.330",
+            ClaudeRelease::Node => "2.1.112",
+        }
+    }
+}
 
 /// The folder with both releases of Claude Code, and opencode.
 #[derive(Debug, Clone)]

@@ -26,8 +26,8 @@ mod tmux;
 mod wait;
 
 pub use agent::{Agent, AgentKind};
-pub use claude::{Claude, ClaudeRelease, ClaudeStart, set_up_claude};
-pub use claude_npm::ClaudeNpm;
+pub use claude::{Claude, ClaudeStart, set_up_claude};
+pub use claude_npm::{ClaudeNpm, ClaudeRelease};
 pub use editors::{Editors, NvimVersion};
 pub use env::Env;
 pub use home::Home;
