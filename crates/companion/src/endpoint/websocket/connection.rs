@@ -18,13 +18,10 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message as Frame, Utf8Bytes};
 
-use super::unfinished::{Begun, Budget, Counted};
+use super::unfinished::{Begun, Budget, Counted, MAX_MESSAGE};
 use crate::mcp::{Answer, EventStream, Mcp, Message, OpenError, Request};
 use crate::sessions::SessionId;
 use crate::wire::Wire;
-
-/// The longest message that is read.
-pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// How much is read at once.
 const READ_BUFFER: usize = 16 * 1024;

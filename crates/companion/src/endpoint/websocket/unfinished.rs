@@ -10,8 +10,11 @@ use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+/// The longest message that is read.
+pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
+
 /// How much all unfinished messages may come to: four of the longest.
-const MAX_UNFINISHED: usize = 4 * super::connection::MAX_MESSAGE;
+const MAX_UNFINISHED: usize = 4 * MAX_MESSAGE;
 
 /// What all connections share.
 #[derive(Debug, Clone, Default)]
