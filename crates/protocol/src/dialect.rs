@@ -253,6 +253,11 @@ impl Dialect {
             }
     }
 
+    /// Whether it writes nothing, whatever is accepted, if the file is not as it was when it read it.
+    pub fn refuses_changed_file(self) -> bool {
+        self == Self::ClaudeCode
+    }
+
     /// Whether there are texts that it [takes for a rejection](Self::takes_for_rejection).
     pub fn unchanged_is_rejection(self) -> bool {
         self == Self::ClaudeCode

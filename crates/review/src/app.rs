@@ -257,6 +257,7 @@ impl App {
             Event::Disk(id, disk) => {
                 if let Some(view) = self.view_mut(id) {
                     view.disk = disk;
+                    view.is_overtaken |= disk != Disk::Same;
                 }
                 Vec::new()
             }

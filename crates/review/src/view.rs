@@ -92,6 +92,8 @@ pub struct View {
     pub unfold: bool,
     /// What became of the file on disk.
     pub disk: Disk,
+    /// The file was written since the agent made this proposal, also if both were merged.
+    pub is_overtaken: bool,
     /// It is being read again.
     pub is_rereading: bool,
     /// Colours and line breaks that were worked out.
@@ -129,6 +131,7 @@ impl View {
             x: 0,
             unfold: false,
             disk: Disk::Same,
+            is_overtaken: false,
             is_rereading: false,
             rows,
             rows_for,
@@ -136,6 +139,11 @@ impl View {
             height: 1,
             seen: Seen::default(),
         }
+    }
+
+    /// Whether the agent would write nothing if this was accepted.
+    pub fn is_refused(&self) -> bool {
+        self.is_overtaken && self.agent.refuses_changed_file()
     }
 
     /// Whether the agent would take it for a rejection if this was accepted.

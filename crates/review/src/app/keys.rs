@@ -196,6 +196,8 @@ impl App {
         let view = &self.views[self.current];
         let doubt = if view.is_rereading {
             Some("still reading the file on disk: a again accepts without it")
+        } else if view.is_refused() {
+            Some("the file changed, so the agent will not write it: r rejects, a accepts anyway")
         } else if view.disk != Disk::Same || !view.proposal.is_current() {
             Some("the file changed on disk: o merges both, a again accepts anyway")
         } else if view.takes_for_rejection() {

@@ -80,6 +80,7 @@ impl App {
         };
         if is_newer {
             view.disk = Disk::Same;
+            view.is_overtaken = false;
             self.say_newer(id, now);
         } else if is_shown {
             self.show_first_hunk();

@@ -19,6 +19,35 @@ fn accepting_over_a_file_that_changed_on_disk_asks_once_more() {
 }
 
 #[test]
+fn an_agent_that_refuses_a_changed_file_does_so_also_after_a_merge() {
+    let mut person = Person::new(100, 24);
+    let id = DiffId(1);
+    person.propose(id, Dialect::ClaudeCode, "a.txt", Some("a\nb\n"), "a\nB\n");
+    person.wait(700);
+    person.happens(Event::Disk(id, Disk::Changed));
+    for merged in [false, true] {
+        if merged {
+            person.happens(Event::Reread(id, Ok(Some("a\nb\nc\n".into()))));
+            person.wait(700);
+        }
+        assert_eq!(outcomes(person.press("a")), []);
+        let message = person.message();
+        assert!(message.contains("the agent will not write it"), "{message}");
+        // Another key takes the doubt back.
+        person.press("j");
+    }
+    person.propose(
+        id,
+        Dialect::ClaudeCode,
+        "a.txt",
+        Some("a\nb\nc\n"),
+        "a\nB\nc\n",
+    );
+    person.wait(700);
+    assert_eq!(outcomes(person.press("a")).len(), 1, "it has read the file");
+}
+
+#[test]
 fn a_merge_can_be_taken_back_and_the_file_is_then_known_to_be_another() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\nb\n"), "a\nB\n");
