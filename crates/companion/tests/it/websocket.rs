@@ -6,6 +6,7 @@ mod frames;
 use std::fs;
 
 use futures_util::SinkExt;
+use pillion_agent::Update;
 use pillion_companion::{CloseReason, EditorEvent};
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
@@ -118,6 +119,34 @@ async fn the_agent_closes_its_own_views_and_no_others() {
     test.handle
         .resolve_diff(kept_diff.id, kept_diff.revision, accepted);
     assert_eq!(other.blocks(kept).await, ["FILE_SAVED", "kept"]);
+}
+
+#[tokio::test]
+async fn agents_of_both_protocols_propose_for_one_file() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let (gemini, mut updates) = test.connect(Dialect::GeminiCli).await;
+    let path = test.file("a.txt", "one\r\n");
+    let open = claude.open(&path, "claude\n", "tab").await;
+    let first = test.editor.show().await;
+    let (opened, second) = tokio::join!(gemini.open_diff(&path, "gemini\n"), test.editor.show());
+    opened.unwrap();
+    // Each as its agent means it.
+    assert_eq!(
+        (&*first.proposed, &*second.proposed),
+        ("claude\r\n", "gemini\n")
+    );
+    assert_ne!(first.id, second.id);
+    test.handle
+        .resolve_diff(second.id, 1, Outcome::accepted("gemini\n"));
+    loop {
+        match timeout(SOON, updates.next()).await.unwrap().unwrap() {
+            Update::Context(_) => {}
+            update => break assert_eq!(update, Update::accepted(path, "gemini\n")),
+        }
+    }
+    test.handle.resolve_diff(first.id, 1, Outcome::Rejected);
+    assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
 }
 
 #[tokio::test]
