@@ -275,7 +275,7 @@ fn written(answer: &Answer) -> Vec<u8> {
 }
 
 fn text(json: Vec<u8>) -> Frame {
-    Frame::Text(String::from_utf8_lossy(&json).into_owned().into())
+    Frame::text(String::from_utf8(json).expect("JSON is UTF-8"))
 }
 
 /// What the other end did wrong, if it is to hear of it.
