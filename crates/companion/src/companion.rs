@@ -22,6 +22,7 @@ use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
 use crate::presence::{Identity, Presence, PublishError};
 use crate::sessions::Sessions;
+use crate::succession;
 
 /// How long connections may take to end when the companion stops: an agent may read slowly.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
@@ -238,9 +239,17 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
     let mut signals = Signals::install().map_err(system("catch signals"))?;
     let tokens = Tokens::generate()?;
     let control_token = random_token()?;
-    let (listener, port) = endpoint::bind()
-        .await
-        .map_err(system("listen on loopback"))?;
+    let predecessor = succession::predecessor(
+        options.environment.clone(),
+        options.editor_pid,
+        options.roots.clone(),
+    );
+    let listening = async { succession::listen(predecessor.await, tokens).await };
+    let (listener, port, tokens) = tokio::select! {
+        biased;
+        listening = listening => listening.map_err(system("listen on loopback"))?,
+        _ = signals.next() => return Err(StartError::Interrupted),
+    };
     let identity = Identity {
         editor_pid: options.editor_pid,
         port,

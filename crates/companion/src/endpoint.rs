@@ -43,12 +43,12 @@ struct Shared {
     unfinished: websocket::Budget,
 }
 
-/// Binds a port that the system chooses (C1.3).
+/// Binds this port, or one that the system chooses (C1.3).
 ///
 /// # Errors
-/// What the system says when loopback has no port left.
-pub(crate) async fn bind() -> io::Result<(TcpListener, u16)> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+/// What the system says when loopback has no port left, or this one is taken.
+pub(crate) async fn bind(port: Option<u16>) -> io::Result<(TcpListener, u16)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
 }

@@ -26,6 +26,7 @@ mod outbox;
 mod presence;
 mod request_id;
 mod sessions;
+mod succession;
 mod target;
 mod wire;
 

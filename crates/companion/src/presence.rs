@@ -10,7 +10,8 @@ use std::time::Duration;
 use std::{io, process, thread};
 
 use pillion_discovery::{
-    Announcement, CompanionState, Environment, Publication, StateError, StateFile, Tokens,
+    Announcement, CompanionState, Environment, FileError, Handover, Lineage, Publication,
+    StateError, StateFile, Tokens,
 };
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, IdeInfo, Token};
@@ -149,6 +150,8 @@ impl Drop for Presence {
 struct Files {
     publication: Publication,
     state_file: Option<StateFile>,
+    /// For the companion that comes after this one.
+    handover: Option<Handover>,
     /// Why commands, or agents in new roots, do not find this companion.
     complaints: Vec<String>,
 }
@@ -168,6 +171,8 @@ impl Files {
             started_at_ms: now_ms(),
             tmpdir: CompanionState::tmpdir_in(environment),
         };
+        let lineage = Lineage::of(who.editor_pid, &who.roots);
+        let claude_token = who.tokens.get(Dialect::ClaudeCode).clone();
         let announcement = Announcement {
             editor_pid: who.editor_pid,
             companion_pid: process::id(),
@@ -185,9 +190,15 @@ impl Files {
                 None
             }
         };
+        let handover = lineage.and_then(|lineage| {
+            let recorded = Handover::record(environment, lineage, who.port, claude_token, now_ms());
+            // The state file, which lies beside it, says so to people.
+            recorded.inspect_err(not_recorded).ok()
+        });
         Ok(Self {
             publication,
             state_file,
+            handover,
             complaints,
         })
     }
@@ -198,7 +209,7 @@ impl Files {
             match orders.next() {
                 Order::SetRoots(roots) => self.set_roots(roots),
                 Order::Restore => self.restore(),
-                Order::Remove => return,
+                Order::Remove => return self.end(),
             }
             let warnings = self.warnings();
             let _ = events.send(Event::PresenceChanged { warnings });
@@ -217,12 +228,23 @@ impl Files {
             .collect()
     }
 
+    fn end(self) {
+        drop((self.publication, self.state_file));
+        // A successor's files may have the same names and tokens, so that ours must be gone first.
+        if let Some(handover) = self.handover {
+            handover.end(now_ms());
+        }
+    }
+
     fn set_roots(&mut self, roots: Vec<PathBuf>) {
         self.complaints.clear();
         if let Err(error) = self.publication.set_roots(roots.clone()) {
             let complaint = format!("agents do not find the new workspace folders: {error}");
             self.complaints.push(complaint);
             return;
+        }
+        if let Some(Err(error)) = self.handover.as_mut().map(|it| it.set_roots(&roots)) {
+            not_recorded(&error);
         }
         if let Some(file) = &mut self.state_file
             && let Err(error) = file.set_roots(roots)
@@ -239,7 +261,14 @@ impl Files {
             // Tried again the next time; commands say themselves that they find nobody.
             let _ = file.restore();
         }
+        if let Some(Err(error)) = self.handover.as_mut().map(|it| it.refresh(now_ms())) {
+            not_recorded(&error);
+        }
     }
+}
+
+fn not_recorded(error: &FileError) {
+    tracing::info!(%error, "a successor would not be found by Claude Code");
 }
 
 fn unreachable(error: &StateError) -> String {

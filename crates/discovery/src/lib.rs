@@ -7,6 +7,7 @@
 //! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
+//! - [`handover`]: what a companion leaves to its successor.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`private_file`]: files that only this user can read, never written through a link.
 //! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
@@ -17,6 +18,7 @@
 
 pub mod detect;
 pub mod environment;
+pub mod handover;
 pub mod kept_text;
 mod liveness;
 pub mod private_file;
@@ -30,6 +32,7 @@ mod warning;
 
 pub use detect::{Detection, Ide, detect};
 pub use environment::Environment;
+pub use handover::{Handover, Lineage, Predecessor};
 pub use liveness::listens;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication};

@@ -200,12 +200,12 @@ pub(crate) fn split(directory: &Path) -> Option<(&Path, &str)> {
     Some((directory.parent()?, directory.file_name()?.to_str()?))
 }
 
-fn open(directory: &Path) -> Option<Folder> {
+pub(crate) fn open(directory: &Path) -> Option<Folder> {
     let (base, part) = split(directory)?;
     Folder::open(base, &[part]).ok()?
 }
 
-fn write(directory: &Path, name: &str, content: &[u8]) -> Result<(), FileError> {
+pub(crate) fn write(directory: &Path, name: &str, content: &[u8]) -> Result<(), FileError> {
     let Some((base, part)) = split(directory) else {
         return Err(FileError::NotAFolder(directory.to_owned()));
     };

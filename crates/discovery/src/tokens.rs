@@ -27,6 +27,13 @@ impl Tokens {
         Self(Dialect::ALL.map(token))
     }
 
+    /// The same, but with another token for one dialect.
+    #[must_use]
+    pub fn with(mut self, dialect: Dialect, token: Token) -> Self {
+        self.0[index(dialect)] = token;
+        self
+    }
+
     /// The token that agents of `dialect` present.
     pub fn get(&self, dialect: Dialect) -> &Token {
         &self.0[index(dialect)]
@@ -77,6 +84,20 @@ mod tests {
             assert!(!format!("{tokens:?}").contains(secret));
         }
         assert_eq!(tokens.dialect_of(b""), None);
+    }
+
+    #[test]
+    fn a_token_of_a_predecessor_replaces_one_and_no_other() {
+        let fresh = Tokens::generate().unwrap();
+        let old = Token::from("old".to_owned());
+        let tokens = fresh.clone().with(Dialect::ClaudeCode, old);
+        assert_eq!(tokens.dialect_of(b"old"), Some(Dialect::ClaudeCode));
+        for dialect in Dialect::ALL {
+            let is_kept = tokens
+                .get(dialect)
+                .matches(fresh.get(dialect).expose().as_bytes());
+            assert_eq!(is_kept, dialect != Dialect::ClaudeCode, "{dialect}");
+        }
     }
 
     #[test]

@@ -27,6 +27,12 @@ impl Token {
         self.0.as_bytes().ct_eq(presented).into()
     }
 
+    /// Whether it has the form of those that [`from_random`](Self::from_random) makes.
+    pub fn is_random(&self) -> bool {
+        let is_hexadecimal = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        self.0.len() == 64 && self.0.bytes().all(is_hexadecimal)
+    }
+
     /// The secret itself, for a discovery file, an environment or an `Authorization` header.
     pub fn expose(&self) -> &str {
         &self.0
@@ -54,6 +60,20 @@ mod tests {
         let token = Token::from_random([0xab; 32]);
         assert_eq!(format!("{token:?}"), "…");
         assert_eq!(token.expose(), "ab".repeat(32));
+    }
+
+    #[test]
+    fn only_long_random_tokens_count_as_such() {
+        assert!(Token::from_random([0xab; 32]).is_random());
+        for other in [
+            "",
+            "secret",
+            &"a".repeat(63),
+            &"A".repeat(64),
+            &"é".repeat(32),
+        ] {
+            assert!(!Token::from((*other).to_owned()).is_random(), "{other:?}");
+        }
     }
 
     #[test]

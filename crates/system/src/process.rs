@@ -71,6 +71,12 @@ pub fn is_alive(pid: u32) -> bool {
     system::is_alive(pid)
 }
 
+/// When a process started, in a unit of the system's own: with its id it names one process, also
+/// after the id was given to another. None if there is no such process.
+pub fn started_at(pid: u32) -> Option<u64> {
+    system::started_at(pid)
+}
+
 /// Follows `parent_of` up to process 1. A parent that is met twice ends the way: where pids are
 /// used again, as on Windows, a dead parent's number can belong to a descendant.
 fn climb(pid: u32, parent_of: impl Fn(u32) -> Option<u32>) -> Vec<u32> {
@@ -125,6 +131,19 @@ mod tests {
             let first = ancestors(std::process::id()).first().copied();
             assert_eq!(first, Some(parent).filter(|parent| *parent > 1));
         }
+    }
+
+    #[test]
+    fn a_process_keeps_the_time_at_which_it_started() {
+        let own = started_at(std::process::id());
+        assert!(own.is_some());
+        assert_eq!(started_at(std::process::id()), own);
+        #[cfg(unix)]
+        {
+            let parent = started_at(std::os::unix::process::parent_id());
+            assert!(parent <= own, "{parent:?} {own:?}");
+        }
+        assert_eq!(started_at(u32::MAX), None);
     }
 
     #[cfg(unix)]

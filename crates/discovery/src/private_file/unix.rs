@@ -157,6 +157,24 @@ impl Folder {
         Ok(Some(content))
     }
 
+    /// Takes the file `name` away and returns its content, if it is there: of several who want it, one
+    /// gets it.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read). Nobody gets it then.
+    pub fn take(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let failed = |source| FileError::io("take", &self.path.join(name), source);
+        let own = unfinished_name().map_err(failed)?;
+        match renameat(&self.fd, name, &self.fd, &own) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(failed(errno.into())),
+        }
+        let content = self.read(&own, limit);
+        self.remove(&own)?;
+        content
+    }
+
     /// Removes the file `name` itself, never what a link leads to. One that is not there is fine.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 
 #[cfg(target_os = "linux")]
 mod full_disk;
+mod handover;
 mod modes;
 mod node;
 mod publish;

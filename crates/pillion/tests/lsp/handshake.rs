@@ -64,6 +64,7 @@ fn the_environment_for_terminals_holds_no_secret() {
     assert_eq!(
         environment["variables"],
         json!({
+            "CLAUDE_CODE_SSE_PORT": port,
             "GEMINI_CLI_IDE_SERVER_PORT": port,
             "GEMINI_CLI_IDE_WORKSPACE_PATH": workspace,
             "QWEN_CODE_IDE_SERVER_PORT": port,

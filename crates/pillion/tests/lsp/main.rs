@@ -4,6 +4,7 @@
 
 mod agent;
 mod client;
+mod comeback;
 mod conformance;
 mod context;
 mod diffs;

@@ -52,6 +52,10 @@ pub(super) fn is_alive(pid: u32) -> bool {
     }
 }
 
+pub(super) fn started_at(pid: u32) -> Option<u64> {
+    Stat::of(pid)?.started
+}
+
 /// What `ps` makes of `/proc/PID/cmdline`: every argument ends with a NUL.
 fn command_line(arguments: &[u8]) -> String {
     let text = String::from_utf8_lossy(arguments);
@@ -63,6 +67,8 @@ fn command_line(arguments: &[u8]) -> String {
 struct Stat {
     state: u8,
     parent: u32,
+    /// In clock ticks since the system started.
+    started: Option<u64>,
 }
 
 impl Stat {
@@ -74,7 +80,8 @@ impl Stat {
         Self::parse(&line[..length])
     }
 
-    /// `PID (NAME) STATE PARENT …`, where the name may hold anything, `) ` included.
+    /// `PID (NAME) STATE PARENT …`, where the name may hold anything, `) ` included; the start is the
+    /// 22nd field.
     fn parse(line: &[u8]) -> Option<Self> {
         let name_end = line.iter().rposition(|byte| *byte == b')')?;
         let mut fields = line[name_end + 1..]
@@ -83,6 +90,9 @@ impl Stat {
         Some(Self {
             state: *fields.next()?.first()?,
             parent: std::str::from_utf8(fields.next()?).ok()?.parse().ok()?,
+            started: fields
+                .nth(17)
+                .and_then(|field| std::str::from_utf8(field).ok()?.parse().ok()),
         })
     }
 
@@ -105,11 +115,20 @@ mod tests {
                 stat,
                 Some(Stat {
                     state: b'Z',
-                    parent: 34
+                    parent: 34,
+                    started: None,
                 }),
                 "{name:?}"
             );
         }
+    }
+
+    #[test]
+    fn the_start_is_the_22nd_field() {
+        let fields: Vec<String> = (5..=52).map(|number| (number * 100).to_string()).collect();
+        let line = format!("12 (a b) S 34 {}\n", fields.join(" "));
+        let stat = Stat::parse(line.as_bytes()).unwrap();
+        assert_eq!(stat.started, Some(2200));
     }
 
     #[test]

@@ -73,6 +73,15 @@ pub(super) fn is_alive(pid: u32) -> bool {
     }
 }
 
+pub(super) fn started_at(pid: u32) -> Option<u64> {
+    let only = [Pid::from_u32(pid)];
+    let tree = Tree::of(
+        ProcessesToUpdate::Some(&only),
+        ProcessRefreshKind::nothing(),
+    );
+    tree.known(pid).map(Known::start_time)
+}
+
 /// Whether the kernel knows the process, ours or not.
 #[cfg(unix)]
 fn answers(pid: u32) -> bool {

@@ -1,0 +1,148 @@
+//! Coming back where the predecessor was: on its port, with its token for Claude Code, which dials
+//! both again and never reads a new lock file. Whatever is in the way, the companion starts elsewhere.
+
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{io, thread};
+
+use pillion_discovery::handover::{self, Takeover};
+use pillion_discovery::{Environment, Lineage, Predecessor, Tokens};
+use pillion_protocol::Dialect;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::clock::now_ms;
+use crate::endpoint;
+
+/// How long the disk may take for the record of a predecessor.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long a companion may take to end whose successor this one may be: some editors start a language
+/// server again before the old one has left.
+const END_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How long a predecessor may take to close its port: more than it allows its agents.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether it has.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Binds the predecessor's port, or a fresh one, and makes the tokens that go with it.
+///
+/// # Errors
+/// What the system says when loopback has no port left.
+pub(crate) async fn listen(
+    predecessor: Option<Predecessor>,
+    tokens: Tokens,
+) -> io::Result<(TcpListener, u16, Tokens)> {
+    if let Some(predecessor) = predecessor {
+        match bind_again(&predecessor).await {
+            Ok((listener, port)) => {
+                tracing::info!(port, "came back on the port of the companion before");
+                let tokens = tokens.with(Dialect::ClaudeCode, predecessor.token);
+                return Ok((listener, port, tokens));
+            }
+            // Its token goes with its port: whoever has that now may have heard the token.
+            Err(error) => tracing::info!(%error, port = predecessor.port, "cannot come back"),
+        }
+    }
+    let (listener, port) = endpoint::bind(None).await?;
+    Ok((listener, port, tokens))
+}
+
+/// What there is to take over. Never waits long for a disk.
+pub(crate) async fn predecessor(
+    environment: Environment,
+    editor_pid: u32,
+    roots: Vec<PathBuf>,
+) -> Option<Predecessor> {
+    let (found, finding) = oneshot::channel();
+    let look = move || {
+        let lineage = Lineage::of(editor_pid, &roots);
+        // Nobody listens to one that comes too late.
+        let _ = found.send(lineage.and_then(|own| take_over(&environment, &own)));
+    };
+    let thread = thread::Builder::new().name("succession".to_owned());
+    thread.spawn(look).ok()?;
+    timeout(RECORD_TIMEOUT, finding).await.ok()?.ok()?
+}
+
+fn take_over(environment: &Environment, own: &Lineage) -> Option<Predecessor> {
+    let ended_by = Instant::now() + END_TIMEOUT;
+    loop {
+        match handover::take_over(environment, own, now_ms()) {
+            Takeover::Taken(predecessor) => return Some(predecessor),
+            Takeover::Running if Instant::now() < ended_by => thread::sleep(POLL_INTERVAL),
+            Takeover::Running | Takeover::Nothing => return None,
+        }
+    }
+}
+
+async fn bind_again(predecessor: &Predecessor) -> io::Result<(TcpListener, u16)> {
+    let closed_by = Instant::now() + CLOSE_TIMEOUT;
+    loop {
+        let bound = endpoint::bind(Some(predecessor.port)).await;
+        match &bound {
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse
+                    && predecessor.is_closing
+                    && Instant::now() < closed_by =>
+            {
+                sleep(POLL_INTERVAL).await;
+            }
+            _ => return bound,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pillion_protocol::Token;
+
+    use super::*;
+
+    fn predecessor(port: u16, is_closing: bool) -> Predecessor {
+        Predecessor {
+            port,
+            token: Token::from("old".to_owned()),
+            is_closing,
+        }
+    }
+
+    #[tokio::test]
+    async fn the_port_and_only_claude_codes_token_are_kept() {
+        let (listener, port) = endpoint::bind(None).await.unwrap();
+        drop(listener);
+        let fresh = Tokens::generate().unwrap();
+        let listening = listen(Some(predecessor(port, false)), fresh.clone()).await;
+        let (_listener, found, tokens) = listening.unwrap();
+        assert_eq!(found, port);
+        assert_eq!(tokens.dialect_of(b"old"), Some(Dialect::ClaudeCode));
+        for dialect in [Dialect::GeminiCli, Dialect::QwenCode, Dialect::Script] {
+            assert_eq!(tokens.get(dialect).expose(), fresh.get(dialect).expose());
+        }
+    }
+
+    #[tokio::test]
+    async fn where_somebody_else_listens_port_and_token_are_fresh() {
+        let (_somebody, port) = endpoint::bind(None).await.unwrap();
+        let fresh = Tokens::generate().unwrap();
+        let listening = listen(Some(predecessor(port, false)), fresh).await;
+        let (_listener, found, tokens) = listening.unwrap();
+        assert_ne!(found, port);
+        assert_eq!(tokens.dialect_of(b"old"), None);
+    }
+
+    #[tokio::test]
+    async fn a_predecessor_that_is_closing_is_waited_for() {
+        let (closing, port) = endpoint::bind(None).await.unwrap();
+        let fresh = Tokens::generate().unwrap();
+        let starting = tokio::spawn(listen(Some(predecessor(port, true)), fresh));
+        tokio::task::yield_now().await;
+        assert!(!starting.is_finished());
+        drop(closing);
+        let (_listener, found, _tokens) = starting.await.unwrap().unwrap();
+        assert_eq!(found, port);
+    }
+}

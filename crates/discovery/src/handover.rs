@@ -1,0 +1,306 @@
+//! What a companion leaves to its successor: its port, and the token of Claude Code's lock file.
+//!
+//! Claude Code dials a companion that it lost for another 15 seconds, on the same port and with the
+//! same token, and reads no new lock file. So whoever starts a companion again gets both back, if it
+//! does so in time: an editor that restarts its language server, a person who restarts a review.
+//!
+//! The record of a running companion is a private file beside its state file. A successor takes it
+//! away: one successor at most, and only when the companion has ended. Another's port and token are
+//! never taken over: a record is for the process that started the companion, and for its roots.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pillion_protocol::Token;
+use pillion_system::process;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+use crate::private_file::{FileError, Folder};
+use crate::publication::MAX_FILE;
+use crate::state;
+
+/// How long after the end of a companion its record counts: longer than Claude Code dials.
+pub const VALID_FOR: Duration = Duration::from_secs(20);
+
+/// How often the record of a running companion must be refreshed: nobody else knows when it crashed.
+pub const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Whose successor a companion can be: of one that the same process started for the same roots.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lineage {
+    starter_pid: u32,
+    /// Tells it from a later process with its id.
+    starter_started_at: u64,
+    roots: Vec<PathBuf>,
+}
+
+/// The record of a running companion.
+#[derive(Debug)]
+pub struct Handover {
+    record: Record,
+    directory: PathBuf,
+    name: String,
+}
+
+/// What a companion takes over from the one before it.
+#[derive(Debug)]
+pub struct Predecessor {
+    /// The port on which it listened.
+    pub port: u16,
+    /// The token of Claude Code's lock file.
+    pub token: Token,
+    /// Whether it may still listen there, for a moment.
+    pub is_closing: bool,
+}
+
+/// What there is to take over.
+#[derive(Debug)]
+pub enum Takeover {
+    /// This, which nobody else gets.
+    Taken(Predecessor),
+    /// Nothing yet: a companion of the same lineage runs. It may be about to end.
+    Running,
+    /// Nothing.
+    Nothing,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    /// The companion's process.
+    pid: u32,
+    port: u16,
+    token: Token,
+    lineage: Lineage,
+    /// When it was last known to run, in Unix milliseconds.
+    seen_at_ms: u64,
+    /// When it ended; none if it runs, or crashed.
+    ended_at_ms: Option<u64>,
+}
+
+/// What a record is to a companion that starts.
+#[derive(Debug, PartialEq, Eq)]
+enum Claim {
+    Fits,
+    /// It would fit if its companion did not run.
+    Running,
+    /// For somebody else.
+    Others,
+    /// Too old for anybody.
+    Stale,
+}
+
+impl Lineage {
+    /// The lineage of a companion of this editor. One that is its own editor is started again by its
+    /// parent. None if there is no such process, or JSON cannot hold a root.
+    pub fn of(editor_pid: u32, roots: &[PathBuf]) -> Option<Self> {
+        let is_own_editor = editor_pid == std::process::id();
+        let starter_pid = if is_own_editor {
+            *process::ancestors(editor_pid).first()?
+        } else {
+            editor_pid
+        };
+        let lineage = Self {
+            starter_pid,
+            starter_started_at: process::started_at(starter_pid)?,
+            roots: Vec::new(),
+        };
+        lineage.with_roots(roots)
+    }
+
+    fn with_roots(&self, roots: &[PathBuf]) -> Option<Self> {
+        let mut roots = roots.to_vec();
+        roots.sort();
+        roots.dedup();
+        let is_unicode = roots.iter().all(|root| root.to_str().is_some());
+        is_unicode.then(|| Self {
+            roots,
+            ..self.clone()
+        })
+    }
+}
+
+impl Handover {
+    /// Records a companion of this process that runs.
+    ///
+    /// # Errors
+    /// When no state directory can be used; this is what was wrong with the last.
+    pub fn record(
+        environment: &Environment,
+        lineage: Lineage,
+        port: u16,
+        token: Token,
+        now_ms: u64,
+    ) -> Result<Self, FileError> {
+        let pid = std::process::id();
+        let mut handover = Self {
+            record: Record {
+                pid,
+                port,
+                token,
+                lineage,
+                seen_at_ms: now_ms,
+                ended_at_ms: None,
+            },
+            directory: PathBuf::new(),
+            name: file_name(pid, port),
+        };
+        let mut result = Err(FileError::NotAFolder(PathBuf::new()));
+        for directory in environment.state_dirs() {
+            handover.directory = directory;
+            result = handover.write();
+            if result.is_ok() {
+                break;
+            }
+        }
+        result.map(|()| handover)
+    }
+
+    /// Notes other workspace roots.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn set_roots(&mut self, roots: &[PathBuf]) -> Result<(), FileError> {
+        if let Some(lineage) = self.record.lineage.with_roots(roots) {
+            self.record.lineage = lineage;
+        }
+        self.write()
+    }
+
+    /// Notes that the companion still runs. Due every [`REFRESH_INTERVAL`].
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn refresh(&mut self, now_ms: u64) -> Result<(), FileError> {
+        self.record.seen_at_ms = now_ms;
+        self.write()
+    }
+
+    /// Notes that the companion has ended: a successor can take over from here. Its other files must
+    /// be gone, for nobody could tell them from the successor's.
+    pub fn end(mut self, now_ms: u64) {
+        self.record.ended_at_ms = Some(now_ms);
+        if self.write().is_err() {
+            // Better none than one that says that it runs.
+            let folder = state::open(&self.directory);
+            let _ = folder.map(|folder| folder.remove(&self.name));
+        }
+    }
+
+    fn write(&self) -> Result<(), FileError> {
+        let content = serde_json::to_vec(&self.record);
+        let content = content.expect("strings, numbers and Unicode paths only");
+        state::write(&self.directory, &self.name, &content)
+    }
+}
+
+/// Takes over from the companion that this one succeeds, if there is one, and removes what is too
+/// old. Nobody else can take the same.
+pub fn take_over(environment: &Environment, own: &Lineage, now_ms: u64) -> Takeover {
+    let mut fitting = Vec::new();
+    let mut is_running = false;
+    for directory in environment.state_dirs() {
+        for (name, record) in records(&directory) {
+            match record.claim(own, now_ms) {
+                Claim::Fits => fitting.push((record.last_seen_ms(), directory.clone(), name)),
+                Claim::Stale => remove(&directory, &name),
+                Claim::Running => is_running = true,
+                Claim::Others => {}
+            }
+        }
+    }
+    // The agent may still dial the one that ended last.
+    fitting.sort_by_key(|(last_seen_ms, ..)| std::cmp::Reverse(*last_seen_ms));
+    let mut taken = fitting.into_iter().filter_map(|(_, directory, name)| {
+        let content = state::open(&directory)?.take(&name, MAX_FILE).ok()??;
+        let record = parse(&name, &content)?;
+        (record.claim(own, now_ms) == Claim::Fits).then(|| record.into_predecessor())
+    });
+    match taken.next() {
+        Some(predecessor) => Takeover::Taken(predecessor),
+        None if is_running => Takeover::Running,
+        None => Takeover::Nothing,
+    }
+}
+
+impl Record {
+    fn claim(&self, own: &Lineage, now_ms: u64) -> Claim {
+        let is_own = self.lineage == *own;
+        let valid_for = match self.ended_at_ms {
+            Some(_) => VALID_FOR,
+            None if process::is_alive(self.pid) => {
+                return if is_own {
+                    Claim::Running
+                } else {
+                    Claim::Others
+                };
+            }
+            None => VALID_FOR + REFRESH_INTERVAL,
+        };
+        let age = Duration::from_millis(now_ms.abs_diff(self.last_seen_ms()));
+        if age > valid_for {
+            Claim::Stale
+        } else if is_own {
+            Claim::Fits
+        } else {
+            Claim::Others
+        }
+    }
+
+    fn last_seen_ms(&self) -> u64 {
+        self.ended_at_ms.unwrap_or(self.seen_at_ms)
+    }
+
+    fn into_predecessor(self) -> Predecessor {
+        Predecessor {
+            is_closing: process::is_alive(self.pid),
+            port: self.port,
+            token: self.token,
+        }
+    }
+}
+
+/// What can be read of the records in a state directory. What has the name of one and is none is no
+/// use to anybody.
+fn records(directory: &Path) -> Vec<(String, Record)> {
+    let Some(folder) = state::open(directory) else {
+        return Vec::new();
+    };
+    let mut names = folder.names().unwrap_or_default();
+    names.retain(|name| name.ends_with(EXTENSION));
+    let read = |name: String| match read(&folder, &name) {
+        Ok(Some(record)) => Some((name, record)),
+        Ok(None) | Err(FileError::TooLong { .. }) => {
+            let _ = folder.remove(&name);
+            None
+        }
+        // A link, or another user's: not ours to judge.
+        Err(_) => None,
+    };
+    names.into_iter().filter_map(read).collect()
+}
+
+fn read(folder: &Folder, name: &str) -> Result<Option<Record>, FileError> {
+    let content = folder.read(name, MAX_FILE)?;
+    Ok(content.and_then(|content| parse(name, &content)))
+}
+
+/// The record in the file `name`, if that is what it is. No other token than those we make is ever
+/// taken over: an empty one would let everybody in.
+fn parse(name: &str, content: &[u8]) -> Option<Record> {
+    let record: Record = serde_json::from_slice(content).ok()?;
+    let is_named = file_name(record.pid, record.port) == name;
+    (is_named && record.port != 0 && record.token.is_random()).then_some(record)
+}
+
+fn remove(directory: &Path, name: &str) {
+    let _ = state::open(directory).map(|folder| folder.remove(name));
+}
+
+const EXTENSION: &str = ".handover";
+
+fn file_name(pid: u32, port: u16) -> String {
+    format!("{pid}-{port}{EXTENSION}")
+}
