@@ -349,6 +349,31 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn claude_codes_folder_is_the_configured_one_or_in_the_home_directory() {
+        for (configured, expected) in [
+            (None, "/h/.claude"),
+            (Some(""), "/h/.claude"),
+            (Some("/c"), "/c"),
+            (Some("/h/.claude/"), "/h/.claude"),
+            (Some("/h/x/../.claude"), "/h/.claude"),
+            (Some("c"), "/w/c"),
+            (Some("../c"), "/c"),
+            // It expands nothing.
+            (Some("~/c"), "/w/~/c"),
+        ] {
+            let environment = Environment::from_pairs([("HOME", "/h")])
+                .with("CLAUDE_CONFIG_DIR", configured)
+                .with_current_dir("/w");
+            let base = environment.base(Base::ClaudeConfig);
+            assert_eq!(base, Path::new(expected), "{configured:?}");
+            assert_eq!(environment.base(Base::ClaudeHome), Path::new("/h/.claude"));
+        }
+        let homeless = Environment::from_pairs([("HOME", ""), ("TMPDIR", "/t")]);
+        assert_eq!(homeless.base(Base::ClaudeConfig), Path::new("/t/.claude"));
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn without_a_home_qwen_lives_in_the_temporary_directory() {
         let environment = Environment::from_pairs([("HOME", ""), ("TMPDIR", "/t")]);
         assert_eq!(environment.qwen_home(), Path::new("/t/.qwen"));

@@ -42,6 +42,8 @@ pub struct Announcement {
 pub struct Publication {
     announcement: Announcement,
     workspace_path: String,
+    /// The roots with links resolved: once, because their disks may stop answering.
+    real_roots: Vec<PathBuf>,
     shelves: Vec<Shelf>,
     warnings: Vec<Warning>,
 }
@@ -81,6 +83,7 @@ impl Publication {
         let workspace_path = join_roots(&announcement.roots)?;
         let mut publication = Self {
             shelves: shelves(environment, &announcement),
+            real_roots: resolved(&announcement.roots),
             announcement,
             workspace_path,
             warnings: Vec::new(),
@@ -115,6 +118,7 @@ impl Publication {
     /// When a root cannot be written into a discovery file. Then everything stays as it was.
     pub fn set_roots(&mut self, roots: Vec<PathBuf>) -> Result<(), RootError> {
         self.workspace_path = join_roots(&roots)?;
+        self.real_roots = resolved(&roots);
         self.announcement.roots = roots;
         self.settle();
         Ok(())
@@ -135,7 +139,7 @@ impl Publication {
     /// Makes everything as it should be. Returns the files that had to be written.
     fn settle(&mut self) -> Vec<PathBuf> {
         self.warnings.clear();
-        let contents = Contents::of(&self.announcement, &self.workspace_path);
+        let contents = Contents::of(self);
         let mut written = Vec::new();
         // One dial for each port: a companion that does not answer may have all of our names.
         let mut listening = HashMap::new();
@@ -199,7 +203,8 @@ impl Publication {
 struct Contents(Vec<(Dialect, Format, Vec<u8>)>);
 
 impl Contents {
-    fn of(announcement: &Announcement, workspace_path: &str) -> Self {
+    fn of(publication: &Publication) -> Self {
+        let announcement = &publication.announcement;
         let mut contents = Vec::new();
         for dialect in Dialect::ALL {
             for place in dialect.places() {
@@ -210,8 +215,10 @@ impl Contents {
                     continue;
                 }
                 let content = match place.format {
-                    Format::Companion => announcement.discovery_file(dialect, workspace_path),
-                    Format::Claude => announcement.lock_file(dialect),
+                    Format::Companion => {
+                        announcement.discovery_file(dialect, &publication.workspace_path)
+                    }
+                    Format::Claude => announcement.lock_file(dialect, &publication.real_roots),
                 };
                 contents.push((dialect, place.format, content));
             }
@@ -250,13 +257,12 @@ impl Announcement {
     }
 
     /// The bytes of Claude Code's lock files: it compares resolved folders only.
-    fn lock_file(&self, dialect: Dialect) -> Vec<u8> {
-        let folders = self.roots.iter().map(|root| real_path(root)).collect();
+    fn lock_file(&self, dialect: Dialect, real_roots: &[PathBuf]) -> Vec<u8> {
+        let (folders, name) = (real_roots.to_vec(), &self.ide.display_name);
         let token = self.tokens.get(dialect).clone();
-        let mut file = LockFile::new(self.editor_pid, folders, &self.ide.display_name, token);
+        let mut file = LockFile::new(self.editor_pid, folders, name, token);
         file.pillion = Some(self.publisher());
-        // Roots that are no Unicode were refused before.
-        serde_json::to_vec(&file).unwrap_or_default()
+        serde_json::to_vec(&file).expect("strings, numbers and Unicode paths only")
     }
 
     fn publisher(&self) -> Publisher {
@@ -326,6 +332,19 @@ impl Entry {
         folder.write(&self.name, content)?;
         Ok(Settled::Written)
     }
+}
+
+/// The roots with links resolved. One that JSON cannot hold then stays as it is.
+fn resolved(roots: &[PathBuf]) -> Vec<PathBuf> {
+    let resolve = |root: &PathBuf| {
+        let real = real_path(root);
+        if real.to_str().is_some() {
+            real
+        } else {
+            root.clone()
+        }
+    };
+    roots.iter().map(resolve).collect()
 }
 
 /// What a file of this name in this place says.

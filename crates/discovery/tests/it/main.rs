@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod claude;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod handover;

@@ -8,6 +8,7 @@ use std::thread;
 
 use pillion_discovery::private_file::Folder;
 use pillion_protocol::DiscoveryFile;
+use pillion_protocol::claude::LockFile;
 
 use crate::world::{Listener, World, again, is_root, publish};
 
@@ -40,11 +41,16 @@ fn watched_while_written() {
         unfinished.load(Ordering::Relaxed) >= UNFINISHED
             && finished.load(Ordering::Relaxed) >= FINISHED
     };
-    let tmp = world.path("tmp");
+    let claudes = world.path("home/.claude/ide");
+    fs::create_dir_all(&claudes).unwrap();
+    let folders = [world.path("tmp"), claudes.clone()];
     thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             while !is_enough() {
-                for entry in fs::read_dir(&tmp).unwrap().flatten() {
+                let entries = folders
+                    .iter()
+                    .flat_map(|it| fs::read_dir(it).unwrap().flatten());
+                for entry in entries {
                     let Ok(metadata) = entry.path().symlink_metadata() else {
                         continue;
                     };
@@ -57,7 +63,12 @@ fn watched_while_written() {
                         unfinished.fetch_add(1, Ordering::Relaxed);
                     } else if let Ok(content) = fs::read(entry.path()) {
                         finished.fetch_add(1, Ordering::Relaxed);
-                        serde_json::from_slice::<DiscoveryFile>(&content).unwrap();
+                        if entry.path().starts_with(&claudes) {
+                            let file: LockFile = serde_json::from_slice(&content).unwrap();
+                            assert!(file.auth_token.is_some());
+                        } else {
+                            serde_json::from_slice::<DiscoveryFile>(&content).unwrap();
+                        }
                     }
                 }
             }

@@ -5,6 +5,7 @@ use std::os::unix::fs::{chown, symlink};
 use std::path::PathBuf;
 
 use pillion_discovery::{CompanionState, StateFile, sweep};
+use pillion_protocol::claude::LockFile;
 use pillion_protocol::discovery::Publisher;
 use pillion_protocol::{DiscoveryFile, IdeInfo, Token};
 
@@ -23,6 +24,14 @@ fn file(port: u16, publisher: Option<u32>) -> String {
         ide_name: None,
         pillion: publisher.map(|pid| Publisher { pid }),
     };
+    serde_json::to_string(&file).unwrap()
+}
+
+/// The lock file of a companion for Claude Code, Pillion's if `publisher` is there.
+fn lock(publisher: Option<u32>) -> String {
+    let token = Token::from("t".to_owned());
+    let mut file = LockFile::new(std::process::id(), vec!["/w".into()], "X", token);
+    file.pillion = publisher.map(|pid| Publisher { pid });
     serde_json::to_string(&file).unwrap()
 }
 
@@ -54,6 +63,10 @@ fn dead_files_go_from_every_place() {
             planted.push(plant(&world, &below, &content));
         }
     }
+    for (port, publisher) in [(dead_port(), own), (listener.port(), dead_pid())] {
+        let below = format!("home/.claude/ide/{port}.lock");
+        planted.push(plant(&world, &below, &lock(Some(publisher))));
+    }
     let mut removed = sweep(&world.environment());
     removed.sort();
     planted.sort();
@@ -79,6 +92,20 @@ fn what_is_not_surely_a_dead_companions_stays() {
         ("home/.qwen/ide/4.lock", &"not JSON".to_owned()),
         ("home/.qwen/ide/5.lock", &String::new()),
         ("home/.qwen/ide/6.lock", &long),
+        // Other companions', whose agents delete them.
+        (
+            &format!("home/.claude/ide/{}.lock", dead_port()),
+            &lock(None),
+        ),
+        ("home/.claude/ide/7.lock", &"/w\n/v\n".to_owned()),
+        ("home/.claude/ide/8.lock", &String::new()),
+        (
+            &format!("home/.claude/ide/{}.lock", listener.port()),
+            &lock(Some(own)),
+        ),
+        // Its name says no port.
+        ("home/.claude/ide/70000.lock", &lock(Some(dead_pid()))),
+        ("home/.claude/ide/x.lock", &lock(Some(dead_pid()))),
         // No agent looks for it.
         (&format!("{FOLDER}/notes.json"), &dead),
         (&format!("{FOLDER}/gemini-ide-server-x-1.json"), &dead),
