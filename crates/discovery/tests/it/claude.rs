@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::survey::Liveness;
-use pillion_discovery::{Announcement, Environment, FileError, Publication, survey};
+use pillion_discovery::{Announcement, Environment, Publication, survey};
 use pillion_protocol::Dialect;
 use serde_json::{Value, json};
 
