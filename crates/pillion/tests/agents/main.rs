@@ -6,11 +6,13 @@
 
 // First by its name, so that its six minutes pass while all others run.
 mod away;
+mod claude;
 mod companion;
 mod conformance;
 mod connection;
 mod context;
 mod lost;
+mod opencode;
 mod proposals;
 mod review;
 mod run;

@@ -1,0 +1,159 @@
+//! The ways in which Claude Code finds its companion.
+
+use std::fs;
+
+use pillion_testkit::{
+    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Tmux, Turn, set_up_claude,
+};
+
+use super::{NAME, Scene, ide, wait_connected};
+use crate::companion::{SOON, wait_until};
+use crate::review::Review;
+
+/// The variable that names one companion of several.
+const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
+
+/// `--ide` is enough, in a folder below the workspace, too.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_finds_its_companion_from_a_folder_below() {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    let below = home.workspace().join("below/it");
+    fs::create_dir_all(&below).expect("the workspace is ours");
+    set_up_claude(&home, &below);
+    let review = Review::start(&tmux, &home);
+    let release = ClaudeRelease::Native;
+    let _claude = Claude::start(release, &tmux, &home, &model, &below);
+    wait_connected(&review);
+}
+
+/// Two companions of one folder are too many for `--ide`, but the variable names one of them.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_takes_the_companion_that_its_variable_names() {
+    takes_the_companion_that_its_variable_names(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_takes_the_companion_that_its_variable_names() {
+    takes_the_companion_that_its_variable_names(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_connects_when_asked() {
+    connects_when_asked(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_connects_when_asked() {
+    connects_when_asked(ClaudeRelease::Node);
+}
+
+/// Two of them at one companion: each gets what is its own.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn two_claudes_at_one_companion_get_an_outcome_each() {
+    let scene = Scene::new(ClaudeRelease::Native);
+    let model = Model::start();
+    let how = ClaudeStart {
+        name: "second",
+        ..ide()
+    };
+    let folder = scene.home.workspace();
+    let second = Claude::start_with(
+        ClaudeRelease::Native,
+        &scene.tmux,
+        &scene.home,
+        &model,
+        &folder,
+        &how,
+    );
+    scene.review.pane().wait_for("2", SOON);
+    let first_path = scene.propose_new("first.txt", "one");
+    let second_path = folder.join("second.txt");
+    model.script([
+        Turn::write_file(&second_path, "two"),
+        Turn::say("second.txt is done"),
+    ]);
+    second.prompt("change it");
+    second.wait_question();
+    let title = format!("{NAME} proposes second.txt");
+    scene.review.press("Tab", &title);
+    scene.review.reject("second.txt");
+    second.wait_answered();
+    assert!(scene.claude.asks(), "the other's outcome is not its own");
+    scene.wait_view("first.txt");
+    scene.review.accept("first.txt");
+    scene.claude.wait_for("first.txt is done");
+    assert!(first_path.exists() && !second_path.exists());
+}
+
+fn takes_the_companion_that_its_variable_names(release: ClaudeRelease) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    set_up_claude(&home, &home.workspace());
+    let meant = Review::start(&tmux, &home);
+    let [port] = wait_ports(&home, 1)[..] else {
+        unreachable!("one was waited for")
+    };
+    let other = Review::start_with(&tmux, &home, "other", &Env::default());
+    wait_ports(&home, 2);
+    let how = ClaudeStart {
+        env: Env::default().with(PORT_VARIABLE, port.to_string()),
+        ..ClaudeStart::default()
+    };
+    let folder = home.workspace();
+    let _claude = Claude::start_with(release, &tmux, &home, &model, &folder, &how);
+    wait_connected(&meant);
+    let screen = other.pane().screen();
+    assert!(!screen.contains(&format!("● {NAME}")), "{screen}");
+}
+
+fn connects_when_asked(release: ClaudeRelease) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    set_up_claude(&home, &home.workspace());
+    let how = ClaudeStart::default();
+    let folder = home.workspace();
+    let claude = Claude::start_with(release, &tmux, &home, &model, &folder, &how);
+    // One that comes later, in a terminal outside of every editor.
+    let review = Review::start(&tmux, &home);
+    connect_by_command(&claude);
+    wait_connected(&review);
+}
+
+/// Gives the command `/ide`, and chooses the first companion that it offers, for once.
+pub(super) fn connect_by_command(claude: &Claude) {
+    const AUTOMATIC: &str = "automatically";
+    let is_chooser =
+        |screen: &str| screen.contains("Connect to an IDE") || screen.contains("Select IDE");
+    claude.prompt("/ide");
+    let what = "the list of companions";
+    claude.pane().wait_until(what, SOON, is_chooser);
+    claude.enter();
+    claude
+        .pane()
+        .wait_until("the choice taken", SOON, |screen| {
+            screen.contains(AUTOMATIC) || !is_chooser(screen)
+        });
+    if claude.pane().screen().contains(AUTOMATIC) {
+        claude.pane().send_keys(["Down"]);
+        claude.enter();
+    }
+}
+
+/// The ports of so many lock files, once they are there.
+fn wait_ports(home: &Home, count: usize) -> Vec<u16> {
+    let folder = home.home().join(".claude/ide");
+    wait_until("the lock files", || {
+        let files = fs::read_dir(&folder).ok()?.flatten();
+        let ports: Vec<u16> = files
+            .filter_map(|file| {
+                let name = file.file_name().into_string().ok()?;
+                name.strip_suffix(".lock")?.parse().ok()
+            })
+            .collect();
+        (ports.len() == count).then_some(ports)
+    })
+}

@@ -1,0 +1,139 @@
+//! Claude Code proposes, a person decides: in the review, or in Claude Code's own window.
+
+use pillion_testkit::{Claude, ClaudeRelease, Turn};
+
+use super::{Scene, read};
+
+const FILE: &str = "new.txt";
+
+/// Without a final newline: [`ClaudeRelease::Node`] loses that of a new file.
+const TEXT: &str = "one\ntwo\nthree";
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_writes_what_is_accepted() {
+    writes_what_is_accepted(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_writes_what_is_accepted() {
+    writes_what_is_accepted(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_writes_nothing_that_is_rejected() {
+    writes_nothing_that_is_rejected(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_writes_nothing_that_is_rejected() {
+    writes_nothing_that_is_rejected(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_closes_the_view_when_answered_in_its_own_window() {
+    closes_the_view_when_answered_in_its_own_window(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_closes_the_view_when_answered_in_its_own_window() {
+    closes_the_view_when_answered_in_its_own_window(ClaudeRelease::Node);
+}
+
+fn writes_what_is_accepted(release: ClaudeRelease) {
+    let scene = Scene::new(release);
+    let path = scene.propose_new(FILE, TEXT);
+    scene.review.accept(FILE);
+    scene.claude.wait_for("new.txt is done");
+    assert_eq!(read(&path), TEXT);
+    scene.review.wait_idle();
+    let requests = scene.model.requests();
+    let is_modified = requests
+        .iter()
+        .any(|request| request.mentions("modified your"));
+    assert!(!is_modified, "the model is told that it was edited");
+}
+
+/// The turn ends there, and the model hears of it with the next prompt.
+fn writes_nothing_that_is_rejected(release: ClaudeRelease) {
+    let scene = Scene::new(release);
+    let path = scene.propose_new(FILE, TEXT);
+    scene.review.reject(FILE);
+    scene.claude.wait_answered();
+    scene.claude.wait_ready();
+    scene.review.wait_idle();
+    assert!(!path.exists());
+    scene.model.clear();
+    scene.model.script([Turn::say("I heard you")]);
+    scene.claude.prompt("go on");
+    scene.claude.wait_for("I heard you");
+    scene.wait_asked("The user doesn't want to proceed");
+}
+
+fn closes_the_view_when_answered_in_its_own_window(release: ClaudeRelease) {
+    let scene = Scene::new(release);
+    let path = scene.propose_new("allowed.txt", TEXT);
+    scene.claude.allow();
+    scene.wait_closed("allowed.txt");
+    scene.claude.wait_for("allowed.txt is done");
+    assert_eq!(read(&path), TEXT);
+
+    for (file, refuse) in [
+        ("denied.txt", Claude::deny as fn(&Claude)),
+        ("cancelled.txt", Claude::cancel),
+    ] {
+        let path = scene.propose_new(file, TEXT);
+        refuse(&scene.claude);
+        scene.wait_closed(file);
+        scene.claude.wait_ready();
+        assert!(!path.exists(), "{file} was refused");
+        scene.model.clear();
+    }
+}
+
+/// One after the other: what is rejected takes the later ones with it, before they are shown.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_shows_the_edits_of_one_turn_one_after_the_other() {
+    let scene = Scene::new(ClaudeRelease::Native);
+    let files = ["first.txt", "second.txt", "third.txt", "fourth.txt"];
+    let paths = files.map(|name| scene.home.workspace().join(name));
+    let writes = paths.iter().map(|path| Turn::write_file(path, TEXT));
+    scene.propose([Turn::at_once(writes)], "all is done", files[0]);
+    scene.review.accept(files[0]);
+    scene.wait_view(files[1]);
+    assert!(!paths[1].exists());
+    scene.review.accept(files[1]);
+    scene.wait_view(files[2]);
+    scene.review.reject(files[2]);
+    scene.claude.wait_ready();
+    scene.review.wait_idle();
+    let written = paths.map(|path| path.exists());
+    assert_eq!(written, [true, true, false, false]);
+}
+
+/// The second edit of a file is computed on what was accepted of the first.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_edits_on_what_was_accepted() {
+    let scene = Scene::new(ClaudeRelease::Native);
+    let path = scene.home.file(FILE, "one\ntwo\nthree\n");
+    let edits = [
+        Turn::replace(&path, "one", "eins"),
+        Turn::replace(&path, "three", "drei"),
+    ];
+    let turns = [Turn::read_file(&path), Turn::at_once(edits)];
+    scene.propose(turns, "both are done", FILE);
+    scene.review.pane().wait_for("eins", crate::companion::SOON);
+    scene.review.accept(FILE);
+    scene.review.pane().wait_for("drei", crate::companion::SOON);
+    scene.wait_view(FILE);
+    scene.review.accept(FILE);
+    scene.claude.wait_for("both are done");
+    assert_eq!(read(&path), "eins\ntwo\ndrei\n");
+}
