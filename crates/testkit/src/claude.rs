@@ -171,7 +171,7 @@ impl Claude {
     /// Types into the input line, after what stands there, and waits until it is there.
     pub fn type_text(&self, text: &str) {
         self.pane.type_text(text);
-        self.pane.wait_for(text, SOON);
+        self.pane.wait_for(text.trim_end(), SOON);
     }
 
     /// Sends what stands in the input line.

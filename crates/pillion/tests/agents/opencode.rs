@@ -11,12 +11,12 @@ fn opencode_tells_its_model_what_is_selected() {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
     let folder = home.workspace();
     set_up_claude(&home, &folder);
+    // Before there is a review, which would share it as saved.
+    let file = home.file("looked-at.txt", "one\ntwo\nthree\n");
     let review = Review::start(&tmux, &home);
     let opencode = Opencode::start(&tmux, &home, &model, &folder, &Env::default());
     review.pane().wait_for("● opencode", SOON);
-    let file = home.file("looked-at.txt", "one\ntwo\nthree\n");
-    let place = format!("{}:2", file.display());
-    run(&home, ["focus", &place, "--selection", "two"]);
+    run(&home, ["focus", &format!("{}:2-2", file.display())]);
     review.pane().wait_for("looked-at.txt:2", SOON);
     // The file, and the line as a person counts.
     opencode.wait_for("looked-at.txt#2");

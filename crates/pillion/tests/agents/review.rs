@@ -66,6 +66,21 @@ impl Review {
         self.press("a", &format!("accepted {file_name}"));
     }
 
+    /// Accepts what is shown, of which this is a part: also a file that was accepted before.
+    pub fn accept_shown(&self, shown: &str) {
+        let until = Instant::now() + SOON;
+        let mut screen = self.pane.wait_for(shown, SOON);
+        while screen.contains(shown) {
+            self.pane.wait_gone(TOO_EARLY, SOON);
+            self.pane.send_keys(["a"]);
+            let left = until.saturating_duration_since(Instant::now());
+            let what = format!("{shown:?} gone after \"a\"");
+            screen = self.pane.wait_until(&what, left.max(LEAST), |screen| {
+                !screen.contains(shown) || screen.contains(TOO_EARLY)
+            });
+        }
+    }
+
     /// Rejects it.
     pub fn reject(&self, file_name: &str) {
         self.press("r", &format!("rejected {file_name}"));

@@ -74,7 +74,7 @@ fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
 
         let edit = Turn::replace(&path, "line 2\n", "line two\n");
         scene.propose([edit], &format!("{file} is accepted"), file);
-        scene.review.accept(file);
+        scene.review.accept_shown("+ line two");
         scene.claude.wait_for(&format!("{file} is accepted"));
         let expected = expected.replace("line 2\n", "line two\n");
         assert_bytes(&path, &encode(&expected), file);

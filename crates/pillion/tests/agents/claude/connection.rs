@@ -71,8 +71,23 @@ fn two_claudes_at_one_companion_get_an_outcome_each() {
         &folder,
         &how,
     );
-    scene.review.pane().wait_for("2", SOON);
-    let first_path = scene.propose_new("first.txt", "one");
+    scene.review.pane().wait_for(&format!("● {NAME} ×2"), SOON);
+    let first_path = folder.join("first.txt");
+    let write = Turn::write_file(&first_path, "one");
+    scene.model.script([write, Turn::say("first.txt is done")]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_question();
+    let shows = |file: &str| {
+        let what = format!("a proposal for {file}");
+        let is_shown = |screen: &str| {
+            let title = format!("proposes {file}");
+            screen
+                .lines()
+                .any(|row| row.contains(NAME) && row.contains(&title))
+        };
+        scene.review.pane().wait_until(&what, SOON, is_shown);
+    };
+    shows("first.txt");
     let second_path = folder.join("second.txt");
     model.script([
         Turn::write_file(&second_path, "two"),
@@ -80,12 +95,11 @@ fn two_claudes_at_one_companion_get_an_outcome_each() {
     ]);
     second.prompt("change it");
     second.wait_question();
-    let title = format!("{NAME} proposes second.txt");
-    scene.review.press("Tab", &title);
+    scene.review.press("Tab", "proposes second.txt");
     scene.review.reject("second.txt");
     second.wait_answered();
     assert!(scene.claude.asks(), "the other's outcome is not its own");
-    scene.wait_view("first.txt");
+    shows("first.txt");
     scene.review.accept("first.txt");
     scene.claude.wait_for("first.txt is done");
     assert!(first_path.exists() && !second_path.exists());
@@ -125,19 +139,24 @@ fn connects_when_asked(release: ClaudeRelease) {
 
 /// Gives the command `/ide`, and chooses the first companion that it offers, for once.
 pub(super) fn connect_by_command(claude: &Claude) {
-    const AUTOMATIC: &str = "automatically";
+    // Whether it shall connect by itself from now on: this is asked first.
+    let is_question = |screen: &str| {
+        screen.contains("IDE automatically?") || screen.contains("enable auto-connect to IDE?")
+    };
     let is_chooser =
         |screen: &str| screen.contains("Connect to an IDE") || screen.contains("Select IDE");
     claude.prompt("/ide");
     let what = "the list of companions";
     claude.pane().wait_until(what, SOON, is_chooser);
+    // "None" is chosen, below them.
+    claude.pane().send_keys(["Up"]);
     claude.enter();
     claude
         .pane()
         .wait_until("the choice taken", SOON, |screen| {
-            screen.contains(AUTOMATIC) || !is_chooser(screen)
+            is_question(screen) || !is_chooser(screen)
         });
-    if claude.pane().screen().contains(AUTOMATIC) {
+    if is_question(&claude.pane().screen()) {
         claude.pane().send_keys(["Down"]);
         claude.enter();
     }

@@ -17,9 +17,48 @@ fn claude_on_node_tells_its_model_what_is_selected() {
     tells_its_model_what_is_selected(ClaudeRelease::Node);
 }
 
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_reads_the_lines_that_are_mentioned() {
+    reads_the_lines_that_are_mentioned(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_reads_the_lines_that_are_mentioned() {
+    reads_the_lines_that_are_mentioned(ClaudeRelease::Node);
+}
+
+/// Into what stands in its prompt already, also if the name has blanks.
+fn reads_the_lines_that_are_mentioned(release: ClaudeRelease) {
+    let scene = Scene::new(release);
+    for (name, reference) in [
+        ("plain.txt", "@plain.txt#L2-3"),
+        ("with blanks.txt", "#L2-3\""),
+    ] {
+        let words = ["alpha", "beta", "gamma", "delta"].map(|word| format!("{word} of {name}"));
+        let file = scene.home.file(name, words.join("\n"));
+        let question = format!("look into {name} at");
+        let answer = format!("I saw {name}");
+        scene.model.script([Turn::say(&answer)]);
+        scene.claude.type_text(&format!("{question} "));
+        run(&scene.home, ["mention", &format!("{}:2-3", file.display())]);
+        scene.claude.wait_for(reference);
+        scene.claude.enter();
+        scene.claude.wait_for(&answer);
+        let request = scene.wait_asked(&question);
+        let read = words.map(|word| request.mentions(&word));
+        assert_eq!(read, [false, true, true, false], "{name}");
+    }
+}
+
 /// Every prompt carries it once, also when nothing has changed since the last.
 fn tells_its_model_what_is_selected(release: ClaudeRelease) {
-    const SELECTED: &str = "The user selected the lines ";
+    // The older release gives the numbers as they came, which start at 0.
+    let lines = match release {
+        ClaudeRelease::Native => "2 to 3",
+        ClaudeRelease::Node => "1 to 2",
+    };
     let scene = Scene::new(release);
     let file = scene.home.file("looked-at.txt", "one\ntwo\nthree\n");
     let path = file.display().to_string();
@@ -30,12 +69,12 @@ fn tells_its_model_what_is_selected(release: ClaudeRelease) {
     let told = times_told(&scene, &opened);
     assert_eq!(told, 1, "{opened}");
 
-    let place = format!("{path}:2");
-    run(&scene.home, ["focus", &place, "--selection", "two"]);
-    scene.review.pane().wait_for("looked-at.txt:2", SOON);
+    run(&scene.home, ["focus", &format!("{path}:2-3")]);
+    scene.review.pane().wait_for("looked-at.txt:3", SOON);
+    let selected = format!("The user selected the lines {lines} from {path}:\\ntwo\\nthree");
     for (times, question) in [(1, "the second question"), (2, "the third question")] {
         ask(&scene, question);
-        assert_eq!(times_told(&scene, SELECTED), times, "with {question}");
+        assert_eq!(times_told(&scene, &selected), times, "with {question}");
     }
 }
 

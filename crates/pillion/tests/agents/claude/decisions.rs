@@ -129,11 +129,8 @@ fn claude_edits_on_what_was_accepted() {
     ];
     let turns = [Turn::read_file(&path), Turn::at_once(edits)];
     scene.propose(turns, "both are done", FILE);
-    scene.review.pane().wait_for("eins", crate::companion::SOON);
-    scene.review.accept(FILE);
-    scene.review.pane().wait_for("drei", crate::companion::SOON);
-    scene.wait_view(FILE);
-    scene.review.accept(FILE);
+    scene.review.accept_shown("+ eins");
+    scene.review.accept_shown("+ drei");
     scene.claude.wait_for("both are done");
     assert_eq!(read(&path), "eins\ntwo\ndrei\n");
 }
