@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{File, Range};
+use crate::context::{File, Position, Range};
 use crate::dialect::Dialect;
 
 /// The method of a [`selection_changed`].
@@ -17,7 +17,10 @@ pub const AT_MENTIONED: &str = "at_mentioned";
 pub fn selection_changed(file: Option<&File>, agent: Dialect) -> Value {
     let selected = file.and_then(File::selected);
     let (text, range) = selected.unwrap_or(("", file.map(File::caret).unwrap_or_default()));
-    let range = for_agent(range, agent);
+    let range = match agent {
+        Dialect::OpenCode => from_one(within_lines(range, text)),
+        _ => range,
+    };
     let mut params = json!({
         "text": text,
         "selection": {"start": range.start, "end": range.end, "isEmpty": text.is_empty()},
@@ -55,17 +58,41 @@ fn first_line(agent: Dialect) -> u32 {
     u32::from(agent == Dialect::OpenCode)
 }
 
-fn for_agent(mut range: Range, agent: Dialect) -> Range {
+/// The range with lines that count from 1.
+fn from_one(mut range: Range) -> Range {
     for position in [&mut range.start, &mut range.end] {
-        position.line = position.line.saturating_add(first_line(agent));
+        position.line = position.line.saturating_add(1);
     }
     range
+}
+
+/// A range of whole lines ends where the next line starts, which opencode takes for one line more: the same
+/// range up to the end of its last line, unless nothing is left then.
+fn within_lines(range: Range, text: &str) -> Range {
+    let Range { start, end } = range;
+    if end.character > 0 || end.line <= start.line || !text.ends_with('\n') {
+        return range;
+    }
+    let last = text.lines().next_back().unwrap_or_default();
+    let length = u32::try_from(last.encode_utf16().count()).unwrap_or(u32::MAX);
+    let line = end.line - 1;
+    let before = if line == start.line {
+        start.character
+    } else {
+        0
+    };
+    let character = before.saturating_add(length);
+    let end = Position { line, character };
+    if end == start {
+        return range;
+    }
+    Range { start, end }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Cursor, Position};
+    use crate::context::Cursor;
 
     fn selected() -> File {
         let at = |line, character| Position { line, character };
@@ -124,6 +151,41 @@ mod tests {
         );
         let opencode = at_mentioned("/a b", None, Dialect::OpenCode);
         assert_eq!(opencode, json!({"filePath": "/a b"}));
+    }
+
+    #[test]
+    fn opencode_gets_no_line_more_than_is_selected() {
+        let at = |line, character| Position { line, character };
+        let range = |start, end| Range { start, end };
+        for (selected, text, expected) in [
+            (
+                range(at(1, 0), at(2, 0)),
+                "two\n",
+                range(at(2, 0), at(2, 3)),
+            ),
+            (
+                range(at(0, 2), at(1, 0)),
+                "e\r\n",
+                range(at(1, 2), at(1, 3)),
+            ),
+            (
+                range(at(0, 1), at(2, 0)),
+                "ne\n𝄞\n",
+                range(at(1, 1), at(2, 2)),
+            ),
+            (range(at(1, 0), at(2, 0)), "\n", range(at(2, 0), at(3, 0))),
+            (range(at(1, 0), at(1, 3)), "two", range(at(2, 0), at(2, 3))),
+        ] {
+            let file = File {
+                selected_text: Some(text.into()),
+                selection: Some(selected),
+                ..File::focused("/a", 5)
+            };
+            let params = selection_changed(Some(&file), Dialect::OpenCode);
+            let found = &params["selection"];
+            assert_eq!(found["start"], json!(expected.start), "{text:?}");
+            assert_eq!(found["end"], json!(expected.end), "{text:?}");
+        }
     }
 
     #[test]
