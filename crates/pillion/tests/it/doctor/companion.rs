@@ -262,7 +262,9 @@ fn two_companions_of_equal_rank_are_told_apart_by_the_command() {
 #[test]
 fn a_port_variable_of_a_companion_that_is_gone_is_named() {
     let world = World::new();
-    let port = kill(world.serve()).to_string();
+    // For the same folder the next one would come back on its port.
+    let elsewhere = world.home().other_workspace("elsewhere");
+    let port = kill(world.serve_in(&elsewhere)).to_string();
     let _serve = world.serve();
     for (agent, variable) in [
         (GEMINI, "GEMINI_CLI_IDE_SERVER_PORT"),
