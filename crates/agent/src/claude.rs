@@ -2,6 +2,7 @@
 //! program opens it.
 //!
 //! - [`Client`]: the handshake and the tools. [`Client::open_diff`] waits for the person's decision.
+//! - [`knock`]: whether a companion would let one in, without a session.
 //! - [`Updates`]: what is selected and mentioned in the editor.
 //!
 //! A companion is found by its lock file ([`find`](crate::find)) and dialled by an
@@ -9,8 +10,10 @@
 
 mod client;
 mod connection;
+mod knock;
 mod socket;
 mod updates;
 
 pub use client::{Answer, Client};
+pub use knock::knock;
 pub use updates::{Mention, Selection, Update, Updates};

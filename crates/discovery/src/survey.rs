@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use pillion_protocol::dialect::Base;
+use pillion_protocol::dialect::{Base, Protocol};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
@@ -92,7 +92,7 @@ impl Companion {
         match (&self.state, dialect) {
             (Some(state), Dialect::Script) => Some(&state.script_token),
             _ => {
-                let mut files = self.files.iter().filter(|file| file.dialect == dialect);
+                let mut files = self.files.iter().filter(|file| file.is_for(dialect));
                 files.find_map(|file| file.content.auth_token.as_ref())
             }
         }
@@ -100,13 +100,26 @@ impl Companion {
 
     /// Whether agents of this dialect, started in this environment, look where a file of its is.
     pub fn is_seen(&self, dialect: Dialect, environment: &Environment) -> bool {
-        let places = dialect.places().iter();
+        let places = dialect.discovery().places().iter();
+        let places = places.filter(|place| dialect.reads(place));
         let directories: Vec<_> = places.map(|place| environment.directory(place)).collect();
-        let mut files = self.files.iter().filter(|file| file.dialect == dialect);
+        let mut files = self.files.iter().filter(|file| file.is_for(dialect));
         files.any(|file| {
             let directory = file.path.parent();
             directory.is_some_and(|found| directories.iter().any(|place| is_same(place, found)))
         })
+    }
+
+    /// How agents, and Pillion's own commands, speak to it: to one that leaves no files but Claude
+    /// Code's by that protocol alone.
+    pub fn protocol(&self) -> Protocol {
+        let mut protocols = self.files.iter().map(|file| file.dialect.protocol());
+        let is_claudes = protocols.len() > 0 && protocols.all(|it| it == Protocol::Claude);
+        if self.state.is_none() && is_claudes {
+            Protocol::Claude
+        } else {
+            Protocol::Companion
+        }
     }
 
     /// How many components its deepest root has that contains this folder or file, if one does.
@@ -322,6 +335,11 @@ impl Group {
 }
 
 impl FoundFile {
+    /// Whether agents of this dialect read such a file.
+    pub fn is_for(&self, dialect: Dialect) -> bool {
+        self.dialect == dialect.discovery()
+    }
+
     /// The process id in the file's name.
     pub fn pid(&self) -> Option<u32> {
         let name = self.path.file_name()?.to_str()?;

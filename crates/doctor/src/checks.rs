@@ -1,6 +1,7 @@
 //! What the facts mean. No I/O: a check takes facts and gives findings.
 
 mod agent;
+mod claude;
 mod companion;
 mod connection;
 mod files;
@@ -12,6 +13,8 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod variables;
+
+use pillion_protocol::dialect::Protocol;
 
 use super::facts::Facts;
 use super::finding::{Finding, Id, Level};
@@ -25,7 +28,10 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     }
     let mut findings = Vec::new();
     agent::check(facts, &mut findings);
-    settings::check(facts, &mut findings);
+    match facts.agent().protocol() {
+        Protocol::Companion => settings::check(facts, &mut findings),
+        Protocol::Claude => claude::settings(facts, &mut findings),
+    }
     folders::check(facts, &mut findings);
     files::check(facts, &mut findings);
     companion::check(facts, &mut findings);

@@ -164,7 +164,7 @@ impl Facts {
 
 /// Whether a companion has a discovery file for the agent.
 pub fn is_for(companion: &Companion, agent: Dialect) -> bool {
-    companion.files.iter().any(|file| file.dialect == agent)
+    companion.files.iter().any(|file| file.is_for(agent))
 }
 
 /// The agent's process and its ancestors, as it would see them if it were started in place of this

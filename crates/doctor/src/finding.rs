@@ -99,6 +99,8 @@ ids! {
     SystemIgnored = "system-settings-ignored" in Settings,
     /// It makes changes without asking.
     NoDiffs = "changes-without-asking" in Settings,
+    /// It shows its changes in its own window.
+    DiffsInTerminal = "diffs-in-terminal" in Settings,
     /// A companion is there, but not where this terminal's agents look.
     TmpdirDiffers = "tmpdir-differs" in Folders,
     /// Others can put files into the folder of the discovery files.
@@ -107,6 +109,8 @@ ids! {
     NoCompanion = "no-companion" in Companion,
     /// Companions are there, for other folders (C2.5).
     WrongFolder = "wrong-folder" in Companion,
+    /// A workspace root that Claude Code cannot compare with its folder.
+    RootIsLink = "root-is-a-link" in Companion,
     /// A file whose companion is gone (C6.2).
     DeadCompanion = "dead-companion" in Companion,
     /// A discovery file or its folder that belongs to somebody else.

@@ -57,7 +57,7 @@ pub fn agents(named: Option<Dialect>, environment: &Environment) -> Vec<Dialect>
         return vec![agent];
     }
     let is_installed = |agent: &Dialect| program::is_installed(*agent, environment);
-    let installed: Vec<_> = Dialect::AGENTS.into_iter().filter(is_installed).collect();
+    let installed: Vec<_> = Dialect::PROGRAMS.into_iter().filter(is_installed).collect();
     if installed.is_empty() {
         Dialect::AGENTS.to_vec()
     } else {

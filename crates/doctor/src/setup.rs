@@ -2,6 +2,7 @@
 //! the folder, and which variables it has once it has started. Read as the agent reads it, and judged
 //! nowhere here.
 
+mod claude;
 mod dotenv;
 pub mod owner;
 pub mod program;
@@ -14,6 +15,8 @@ use std::path::Path;
 
 use pillion_agent::find::Release;
 use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
+use pillion_protocol::dialect::Protocol;
 
 use self::settings::Settings;
 use self::trust::{Trust, trust};
@@ -34,6 +37,18 @@ impl Setup {
     /// What it reads when it is started in `folder` with the variables of this `terminal`.
     pub fn read(release: Release, terminal: &Environment, folder: &Path) -> Self {
         let variables = Variables::before_settings(release, terminal);
+        if release.agent.protocol() == Protocol::Claude {
+            let settings = match release.agent {
+                Dialect::ClaudeCode => claude::read(terminal, folder),
+                _ => Settings::default(),
+            };
+            let trust = Trust::Trusted;
+            return Self {
+                settings,
+                trust,
+                variables,
+            };
+        }
         let settings = settings::read(release, &variables.all, folder);
         let trust = trust(release, &variables.all, &settings, folder);
         let variables = variables.after_settings(release, folder, &settings, trust);

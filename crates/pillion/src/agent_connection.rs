@@ -2,10 +2,11 @@
 
 use std::thread;
 
-use pillion_agent::{Address, ClientError, Session};
+use pillion_agent::{Address, ClientError, Session, claude};
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
+use pillion_protocol::dialect::Protocol;
 
 use crate::args::Target;
 use crate::choice;
@@ -44,6 +45,20 @@ impl AgentConnection {
         self.companion.display_name()
     }
 
+    /// How the companion is spoken to.
+    pub fn protocol(&self) -> Protocol {
+        self.companion.protocol()
+    }
+
+    /// Connects as Claude Code does. The connection is not opened again when it is lost.
+    ///
+    /// # Errors
+    /// When it cannot reach the companion, or the companion refuses.
+    pub async fn connect_as_claude(&self) -> anyhow::Result<(claude::Client, claude::Updates)> {
+        let connecting = claude::Client::connect(address(&self.companion));
+        connecting.await.map_err(failure)
+    }
+
     /// Connects; afterwards the session looks for the same target whenever it lost its companion.
     ///
     /// # Errors
@@ -67,7 +82,7 @@ impl AgentConnection {
 /// Where a companion is. Pillion's own know its commands by a token of their own; to another's they
 /// are an agent like any other.
 fn address(companion: &Companion) -> Address {
-    let mut dialects = std::iter::once(Dialect::Script).chain(Dialect::AGENTS);
+    let mut dialects = std::iter::once(Dialect::Script).chain(Dialect::PROGRAMS);
     let token = dialects.find_map(|dialect| companion.token(dialect));
     Address::new(companion.port).with_token(token.cloned())
 }

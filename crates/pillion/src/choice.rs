@@ -54,7 +54,7 @@ impl Need {
     fn is_met_by(self, companion: &Companion) -> bool {
         match self {
             Self::Any => true,
-            Self::Agent(agent) => companion.files.iter().any(|file| file.dialect == agent),
+            Self::Agent(agent) => companion.files.iter().any(|file| file.is_for(agent)),
             Self::Control => companion.state.is_some(),
         }
     }

@@ -10,7 +10,7 @@ use pillion_agent::find::{Release, Situation, find};
 use pillion_agent::host::{container_host_resolves, is_in_container};
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_discovery::{Environment, depth_in, listens};
-use pillion_protocol::dialect::{Base, Variables};
+use pillion_protocol::dialect::{Base, Protocol, Variables};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
 use pillion_system::process;
@@ -59,9 +59,12 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Whether this agent dials another host than this one.
-    fn leads_away(&self, variables: &Variables) -> bool {
+    fn leads_away(&self, agent: Dialect, variables: &Variables) -> bool {
         let mut exceptions = variables.same_host.iter();
-        self.is_container && !exceptions.any(|name| self.environment.filled(name).is_some())
+        let is_claudes = agent.protocol() == Protocol::Claude;
+        self.is_container
+            && !is_claudes
+            && !exceptions.any(|name| self.environment.filled(name).is_some())
     }
 
     fn removal(&self, name: &'static str) -> Option<Change> {
@@ -86,7 +89,7 @@ impl Wiring {
     /// What leads this agent to this companion. Nothing of another's stays.
     fn leading(companion: &Companion, agent: Dialect, here: Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
-            return Self::default();
+            return Self::without_variables(agent, here);
         };
         let mut files = companion.files.iter().filter(|file| file.dialect == agent);
         let workspace = files.next().map(|file| file.content.workspace_path.clone());
@@ -109,24 +112,36 @@ impl Wiring {
             }
         };
         let mut changes: Vec<_> = values.into_iter().filter_map(change).collect();
-        if here.leads_away(names)
+        if here.leads_away(agent, names)
             && let Some(name) = names.same_host.first()
         {
             let value = Some(Plain("1".to_owned()));
             changes.push(Change { name, value });
         }
+        changes.extend(install_nothing(agent, here));
         Self(changes)
+    }
+
+    /// What an agent needs that no variable leads to a companion. opencode finds the file by itself, and
+    /// by Claude Code's port variable it would dial without the token.
+    fn without_variables(agent: Dialect, here: Surroundings<'_>) -> Self {
+        let misleading = match agent {
+            Dialect::OpenCode => agent.discovery().port_variable(),
+            _ => None,
+        };
+        let removal = misleading.and_then(|name| here.removal(name));
+        Self(removal.into_iter().collect())
     }
 
     /// What keeps this agent from looking for a companion that is gone, where none is there for
     /// `folder`. Variables that may still lead somewhere stay: not every companion leaves files.
     pub fn without(agent: Dialect, folder: &Path, here: Surroundings<'_>) -> Self {
         let Some(names) = agent.variables() else {
-            return Self::default();
+            return Self::without_variables(agent, here);
         };
         let leads_on = match here.environment.filled(names.port) {
             // Whether somebody listens on another host is not for us to ask.
-            Some(_) if here.leads_away(names) => (here.has_host)(),
+            Some(_) if here.leads_away(agent, names) => (here.has_host)(),
             Some(port) => {
                 let workspace = names.workspace;
                 let workspace = workspace.and_then(|name| here.environment.filled(name));
@@ -227,6 +242,16 @@ impl Value {
     fn is_possible(&self) -> bool {
         !self.expose().contains('\0')
     }
+}
+
+/// What keeps Claude Code from installing its own extension into an editor that it finds on PATH.
+fn install_nothing(agent: Dialect, here: Surroundings<'_>) -> Option<Change> {
+    const NAME: &str = "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL";
+    let is_set = here.environment.filled(NAME).is_some();
+    (agent == Dialect::ClaudeCode && !is_set).then(|| Change {
+        name: NAME,
+        value: Some(Plain("1".to_owned())),
+    })
 }
 
 /// The process under whose id this agent finds this companion: a living one; the editor itself, if

@@ -199,8 +199,17 @@ impl Dialect {
         Self::Script,
     ];
 
-    /// The agents: programs of others, that find companions by discovery files.
+    /// The agents of the companion contract: programs of others, that find companions by discovery
+    /// files.
     pub const AGENTS: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
+
+    /// Every agent that people start, whatever its protocol.
+    pub const PROGRAMS: [Self; 4] = [
+        Self::GeminiCli,
+        Self::QwenCode,
+        Self::ClaudeCode,
+        Self::OpenCode,
+    ];
 
     fn row(self) -> &'static Row {
         match self {
@@ -233,6 +242,19 @@ impl Dialect {
     /// Every place where some release looks, the specified one first.
     pub fn places(self) -> &'static [Place] {
         self.row().places
+    }
+
+    /// Whose discovery files it reads: opencode reads Claude Code's.
+    pub fn discovery(self) -> Self {
+        match self {
+            Self::OpenCode => Self::ClaudeCode,
+            own => own,
+        }
+    }
+
+    /// Whether it looks in this place of [`discovery`](Self::discovery). opencode heeds no variable.
+    pub fn reads(self, place: &Place) -> bool {
+        self != Self::OpenCode || place.base != Base::ClaudeConfig
     }
 
     /// Whether it takes an accepted text that is empty for none, and writes its own proposal.

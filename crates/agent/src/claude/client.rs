@@ -97,6 +97,11 @@ impl Client {
         &self.server
     }
 
+    /// Whether the companion offers the tool for diffs. The agent calls it in any case.
+    pub fn can_diff(&self) -> bool {
+        self.server.tools.iter().any(|tool| tool == OPEN_DIFF)
+    }
+
     /// Proposes a new content for a file, by its absolute path, and waits until the person has decided,
     /// however long that takes. Dropping this leaves the view open: [`close_tab`](Self::close_tab).
     ///

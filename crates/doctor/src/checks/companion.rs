@@ -10,7 +10,7 @@ use pillion_protocol::Dialect;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::agent::install_newest;
-use super::{folders, shell, variables};
+use super::{claude, folders, shell, variables};
 
 /// Since this release, a variable can hold the token for Gemini CLI.
 const TAKES_TOKENS: Version = Version::new(0, 20, 2);
@@ -28,6 +28,9 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 
 /// Why the agent dials nobody: the one reason that has to go first.
 fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
+    if let Some(finding) = claude::not_taken(facts) {
+        return vec![finding];
+    }
     let fitting: Vec<_> = facts.fitting().collect();
     let mut looked_at = fitting
         .iter()
@@ -157,7 +160,7 @@ pub fn is_other_users(facts: &Facts) -> bool {
 /// Whether a path is one of those where this agent's files are.
 pub fn is_agents(facts: &Facts, path: &Path) -> bool {
     let environment = facts.environment();
-    let mut places = facts.agent().places().iter();
+    let mut places = facts.agent().discovery().places().iter();
     places.any(|place| {
         let folder = environment.directory(place);
         let name = path.file_name().and_then(|name| name.to_str());

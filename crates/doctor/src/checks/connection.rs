@@ -3,6 +3,7 @@
 use pillion_agent::find::{Dial, Source};
 use pillion_agent::host::{Host, Override, hosts, needs_container_override};
 use pillion_discovery::survey::Companion;
+use pillion_protocol::dialect::Protocol;
 
 use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
@@ -12,7 +13,10 @@ use super::companion::run;
 use super::{files, proxies, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    proxies::check(facts, findings);
+    // Claude Code dials its own machine past every proxy.
+    if facts.agent().protocol() == Protocol::Companion {
+        proxies::check(facts, findings);
+    }
     if facts.is_connected() {
         return;
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Candidate, Refusal, Stale, Verdict};
 use pillion_discovery::FileError;
+use pillion_protocol::dialect::Protocol;
 
 use super::super::facts::Facts;
 use super::super::facts::dial::Outcome;
@@ -157,7 +158,7 @@ fn is_decisive(facts: &Facts, path: &Path) -> bool {
 
 /// Whether discovery files of this agent lie at or below the path.
 fn is_folder(facts: &Facts, path: &Path) -> bool {
-    let mut places = facts.agent().places().iter();
+    let mut places = facts.agent().discovery().places().iter();
     places.any(|place| facts.environment().directory(place).starts_with(path))
 }
 
@@ -202,7 +203,14 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
     files.retain(|path| !facts.survey.unread.iter().any(|error| error.path() == path));
     for path in files {
         let what = format!("{} is not a valid discovery file", path.display());
-        let why = "a discovery file is a JSON object with `port` and `workspacePath` (C2.4); an agent cannot use this one";
+        let why = match facts.agent().protocol() {
+            Protocol::Companion => {
+                "a discovery file is a JSON object with `port` and `workspacePath` (C2.4); an agent cannot use this one"
+            }
+            Protocol::Claude => {
+                "a lock file is a JSON object with `pid`, `workspaceFolders`, `transport` and `authToken`; an agent cannot use this one"
+            }
+        };
         let blocks = !facts.is_connected() && is_decisive(facts, &path);
         let fix = shell::remove([path.as_path()]);
         findings.push(Finding::blocking(blocks, Id::Malformed, what, why).fix(fix));
@@ -220,6 +228,9 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
             continue;
         }
         let reason = match stale {
+            Stale::ProcessGone if facts.agent().protocol() == Protocol::Claude => {
+                "its `pid` is not a running process of yours"
+            }
             Stale::ProcessGone => "its `ppid` is not a running process of yours",
             Stale::NoFolder => {
                 "it has no `ppid`, and its `workspacePath` as a whole is not a folder"

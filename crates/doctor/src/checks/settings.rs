@@ -218,7 +218,7 @@ fn own_ide_mode(facts: &Facts, file: &SettingsFile) -> Option<bool> {
 }
 
 /// The last value that counts.
-fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
+pub(super) fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
     let is_trusted = facts.trust.is_trusted();
     let files = facts.settings.files.iter().rev();
     let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);

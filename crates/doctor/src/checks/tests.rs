@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_agent::find::{self, Candidate, Dial, Refusal, Release, Source, Verdict, Version};
+use pillion_agent::find::{
+    self, Candidate, Dial, Refusal, Release, Source, Transport, Verdict, Version,
+};
 use pillion_agent::host::Host;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey};
@@ -96,6 +98,7 @@ fn beside(agent: Dialect, version: Version, hosts: &[Host], outcome: Outcome) ->
             port: PORT,
             token: Some(Token::from("hidden".to_owned())),
             source: Source::File(PathBuf::from(FILE)),
+            transport: Transport::Http,
         })
         .collect();
     let dials = facts.search.dials.iter().cloned();

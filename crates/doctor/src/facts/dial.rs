@@ -6,9 +6,9 @@
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use pillion_agent::find::Dial;
+use pillion_agent::find::{Dial, Transport};
 use pillion_agent::host::Host;
-use pillion_agent::{Address, Client, ClientError, Update, Updates, knock};
+use pillion_agent::{Address, Client, ClientError, Update, Updates, claude, knock};
 use pillion_companion::control;
 use pillion_discovery::survey::Companion;
 
@@ -111,10 +111,16 @@ fn address(dial: &Dial) -> Address {
 
 /// Whether a companion is there that takes the token.
 fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> {
-    let address = address(dial);
+    let (address, transport) = (address(dial), dial.transport);
     async move {
         // The client's patience begins when somebody listens.
-        let knock = tokio::time::timeout(2 * ANSWER_TIMEOUT, knock(&address));
+        let knock = async {
+            match transport {
+                Transport::Http => knock(&address).await,
+                Transport::WebSocket | Transport::EventSource => claude::knock(&address).await,
+            }
+        };
+        let knock = tokio::time::timeout(2 * ANSWER_TIMEOUT, knock);
         knock
             .await
             .unwrap_or(Err(ClientError::Silent(2 * ANSWER_TIMEOUT)))
@@ -136,6 +142,7 @@ async fn agents_of(companion: &Companion) -> Vec<String> {
 
 async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: bool) -> Outcome {
     let outcome = match admitted {
+        Ok(()) if is_pillion && dial.transport != Transport::Http => claude_session(dial).await,
         Ok(()) if is_pillion => session(dial).await,
         Ok(()) => Ok(Outcome::Admitted),
         Err(error) => Err(error),
@@ -152,6 +159,17 @@ async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
     Ok(Outcome::Connected {
         can_diff,
         has_context,
+    })
+}
+
+/// Nothing needs to be told here before something is open.
+async fn claude_session(dial: &Dial) -> Result<Outcome, ClientError> {
+    let (client, _updates) = claude::Client::connect(address(dial)).await?;
+    let can_diff = client.can_diff();
+    client.disconnect().await;
+    Ok(Outcome::Connected {
+        can_diff,
+        has_context: true,
     })
 }
 

@@ -22,7 +22,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Disk {
 
     const STICKY: u32 = 0o1000;
     let mut disk = Disk::default();
-    for place in agent.places() {
+    for place in agent.discovery().places() {
         let folder = environment.directory(place);
         let base = environment.base(place.base);
         // Each folder below the base lets one replace the next.

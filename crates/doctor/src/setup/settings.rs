@@ -62,8 +62,12 @@ pub enum Scope {
     User,
     /// The folder's own: counts where the folder is trusted.
     Project,
+    /// The folder's own, but this user's alone (Claude Code).
+    Local,
     /// The administrator's last word.
     System,
+    /// What the agent's menus set (Claude Code).
+    Menus,
 }
 
 /// What is in a settings file.
@@ -200,6 +204,11 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
 
 /// What a file that begins with a byte order mark begins with.
 const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The content of a file whose texts stand for themselves.
+pub(super) fn plain(path: &Path) -> Content {
+    content(path, true)
+}
 
 fn content(path: &Path, ignores_mark: bool) -> Content {
     if !path.exists() {

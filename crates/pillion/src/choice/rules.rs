@@ -81,7 +81,7 @@ fn editors(companion: &Companion) -> Vec<u32> {
 /// Whether a variable of this terminal names the companion's port.
 pub fn is_named(companion: &Companion, environment: &Environment) -> bool {
     let port = companion.port.to_string();
-    let mut variables = Dialect::AGENTS
+    let mut variables = Dialect::PROGRAMS
         .into_iter()
         .filter_map(Dialect::port_variable);
     variables.any(|name| {

@@ -1,5 +1,7 @@
 //! `pillion context`.
 
+mod claude;
+
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,6 +9,7 @@ use std::time::Duration;
 use pillion_agent::{Session, Status};
 use pillion_discovery::Environment;
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
+use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{File, IdeContext};
 use pillion_system::{Signals, output};
 use pillion_text::stderr;
@@ -66,6 +69,17 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
         // Before anything else: from here on a signal ends the session, too.
         let mut signals = Signals::install()?;
         let interrupted = |kind| Failure::new(kind, "interrupted");
+        if connection.protocol() == Protocol::Claude {
+            return tokio::select! {
+                shown = claude::show(&connection, &mut printer, args.follow) => shown,
+                signal = signals.next() => match args.follow {
+                    // That is how following ends.
+                    true => Ok(()),
+                    false => Err(interrupted(signal.into()).into()),
+                },
+                () = output::closed(), if args.follow => Ok(()),
+            };
+        }
         let session = tokio::select! {
             session = connection.connect() => session?,
             signal = signals.next() => return Err(interrupted(signal.into()).into()),

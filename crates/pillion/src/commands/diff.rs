@@ -2,6 +2,7 @@
 
 use pillion_system::Signals;
 use pillion_text::stderr;
+mod claude;
 mod limit;
 mod save;
 
@@ -13,6 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use pillion_agent::{ClientError, Decision, Session};
 use pillion_discovery::{Environment, FileError, kept_text};
+use pillion_protocol::dialect::Protocol;
 use pillion_text::visible;
 use serde_json::json;
 
@@ -229,6 +231,9 @@ async fn ask(
             () = limit => Stop::TimedOut,
         }
     });
+    if connection.protocol() == Protocol::Claude {
+        return claude::ask(connection, path, text, stop).await;
+    }
     let session = tokio::select! {
         session = connection.connect() => session?,
         stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
@@ -254,11 +259,7 @@ async fn decide(
     let (proposal, stop) = match opened {
         Ok(opened) => {
             let mut proposal = opened.map_err(agent_connection::failure)?;
-            if io::stderr().is_terminal() {
-                stderr::tell(format_args!(
-                    "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
-                ));
-            }
+            say_waiting(editor);
             tokio::select! {
                 // Who decided in the same moment has decided.
                 biased;
@@ -300,6 +301,14 @@ async fn decide(
             is_closed: false,
         },
     })
+}
+
+fn say_waiting(editor: &str) {
+    if io::stderr().is_terminal() {
+        stderr::tell(format_args!(
+            "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
+        ));
+    }
 }
 
 impl From<Decision> for End {

@@ -44,8 +44,8 @@ pub struct Args {
 }
 
 fn agents() -> impl TypedValueParser<Value = Dialect> {
-    PossibleValuesParser::new(Dialect::AGENTS.map(Dialect::name)).try_map(|name| {
-        let mut agents = Dialect::AGENTS.into_iter();
+    PossibleValuesParser::new(Dialect::PROGRAMS.map(Dialect::name)).try_map(|name| {
+        let mut agents = Dialect::PROGRAMS.into_iter();
         let agent = agents.find(|agent| agent.name() == name);
         agent.ok_or("there is no such agent")
     })

@@ -73,6 +73,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     for error in failures {
         stderr::tell(format_args!("note: {error}"));
     }
+    if misleads_opencode(&wired, &environment) {
+        stderr::tell(
+            "note: opencode takes no companion while CLAUDE_CODE_SSE_PORT is set: start it with `pillion run opencode`.",
+        );
+    }
     Ok(())
 }
 
@@ -93,12 +98,16 @@ fn asking(environment: &Environment) -> anyhow::Result<Shell> {
     })
 }
 
+/// The agents that variables lead to a companion. opencode needs none of them, and Claude Code's to be
+/// unset.
+const WIRED: [Dialect; 3] = [Dialect::GeminiCli, Dialect::QwenCode, Dialect::ClaudeCode];
+
 /// What each agent gets, and why some have no companion.
 fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::Error>) {
     let running = Running::look(environment);
     let here = Surroundings::here(environment);
     let mut failures = Vec::new();
-    let wired = Dialect::AGENTS.map(|agent| {
+    let wired = WIRED.map(|agent| {
         let companion = running.choose_for(agent, target, environment);
         let companion = companion.map_err(|error| failures.push(error)).ok();
         let wiring = match &companion {
@@ -118,6 +127,12 @@ fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::
         }
     });
     (wired.into(), failures)
+}
+
+/// Whether what Claude Code gets keeps an opencode that is installed from its companion.
+fn misleads_opencode(wired: &[Wired], environment: &Environment) -> bool {
+    let is_set = |it: &Wired| it.agent == Dialect::ClaudeCode && it.companion.is_some();
+    wired.iter().any(is_set) && program::is_installed(Dialect::OpenCode, environment)
 }
 
 fn lines(wired: &[Wired], shell: Shell) -> String {

@@ -19,6 +19,7 @@ use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_doctor::setup::{Setup, program};
 use pillion_protocol::Dialect;
+use pillion_protocol::dialect::Protocol;
 use pillion_text::visible;
 
 use crate::args::Target;
@@ -53,7 +54,8 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// `gemini` or `qwen`, or a path to one of them, followed by the agent's own arguments
+    /// `claude`, `gemini`, `qwen` or `opencode`, or a path to one of them, followed by the agent's own
+    /// arguments
     // One list, so that no option behind the agent is taken for one of ours.
     #[arg(
         value_names = ["AGENT", "ARGS"],
@@ -107,8 +109,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
     let folder = environment.current_dir();
-    let settings = || Setup::read(release, &environment, folder).settings;
-    if companion.is_some() && settings().has_ide_mode_nowhere() {
+    let is_off = || {
+        let has_mode = agent.protocol() == Protocol::Companion;
+        has_mode
+            && Setup::read(release, &environment, folder)
+                .settings
+                .has_ide_mode_nowhere()
+    };
+    if companion.is_some() && is_off() {
         stderr::tell(format_args!(
             "note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));
@@ -136,10 +144,10 @@ impl<'a> Start<'a> {
     fn read(words: &'a [OsString]) -> anyhow::Result<Self> {
         let (command, arguments) = words.split_first().context("no agent was named")?;
         let name = Path::new(command).file_stem();
-        let mut agents = Dialect::AGENTS.into_iter();
+        let mut agents = Dialect::PROGRAMS.into_iter();
         let agent = agents.find(|agent| name == Some(OsStr::new(agent.name())));
         let agent = agent.ok_or_else(|| {
-            let names = Dialect::AGENTS.map(Dialect::name).join(" and ");
+            let names = Dialect::PROGRAMS.map(Dialect::name).join(", ");
             let message = format!("there is no agent {}", command.display());
             Failure::new(Kind::Usage, message).hint(format!(
                 "The agents are {names}. For one that is started in another way, `pillion env` wires the shell."

@@ -1,0 +1,185 @@
+//! What only Claude Code and opencode do: when they connect by themselves, which of several companions
+//! they take, and when they show no diffs.
+
+use std::path::{Path, PathBuf};
+
+use pillion_agent::find::{Refusal, Verdict, Version};
+use pillion_discovery::canonicalize;
+use pillion_discovery::survey::Companion;
+use pillion_protocol::Dialect;
+use serde_json::Value;
+
+use super::super::facts::Facts;
+use super::super::finding::{Finding, Id};
+use super::companion::run;
+use super::settings::merged;
+use super::{shell, variables};
+use crate::setup::settings::{Content, Scope, SettingsFile};
+
+/// The oldest release that was seen to make changes without asking if no setting says otherwise.
+const AUTOMATIC: Version = Version::new(2, 1, 330);
+
+/// The permission modes in which it makes changes without asking.
+const WITHOUT_ASKING: [&str; 4] = ["auto", "acceptEdits", "bypassPermissions", "dontAsk"];
+
+/// The tools that change files.
+const TOOLS: [&str; 2] = ["Edit", "Write"];
+
+/// Whether its settings let it connect, and show diffs.
+pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
+    if facts.agent() != Dialect::ClaudeCode {
+        return;
+    }
+    for file in &facts.settings.files {
+        if let Content::Broken(reason) = &file.content {
+            let what = format!(
+                "{} is not a valid settings file: {reason}",
+                file.path.display()
+            );
+            let why = "the doctor does not know what Claude Code makes of it";
+            let finding = Finding::warning(Id::SettingsBroken, what, why);
+            findings.push(finding.fix(shell::edit(&file.path)));
+        }
+    }
+    findings.extend(not_automatic(facts));
+    findings.extend(without_asking(facts));
+    findings.extend(in_terminal(facts));
+}
+
+/// Why it does not connect by itself, if it does not.
+fn not_automatic(facts: &Facts) -> Option<Finding> {
+    if let Some(Refusal::TurnedOff(variable)) = facts.search.refusal {
+        let shown = variables::shown(facts, variable);
+        let what = format!("{shown} turns off that Claude Code connects by itself");
+        let why = "it then connects to no companion, not even with `--ide` or with the port in a variable";
+        let fix = variables::unset(facts, variable);
+        return Some(Finding::problem(Id::IdeModeOff, what, why).fix(fix));
+    }
+    let environment = facts.environment();
+    let names = ["CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_AUTO_CONNECT_IDE"];
+    let by_variable = names.iter().any(|name| environment.filled(name).is_some());
+    let menus = of(facts, Scope::Menus);
+    let chosen = menus.and_then(|file| file.content.get(&["autoConnectIde"]));
+    if by_variable || chosen.and_then(Value::as_bool) == Some(true) {
+        return None;
+    }
+    let what = "Claude Code does not connect by itself here";
+    let why = "it does with `claude --ide`, after `/ide`, if `/config` turns \"Auto-connect to IDE\" on, or if a variable of its terminal names the companion";
+    let blocks = facts.dialled.is_empty() || facts.is_connected();
+    let finding = Finding::blocking(blocks, Id::IdeModeOff, what, why);
+    Some(finding.fix("pillion run claude"))
+}
+
+/// The permission mode that shows no diff, if it is that.
+fn without_asking(facts: &Facts) -> Option<Finding> {
+    let set = merged(facts, &["permissions", "defaultMode"]).and_then(Value::as_str);
+    let is_default = set.is_none() && facts.release.version >= AUTOMATIC;
+    let mode = set.or_else(|| is_default.then_some("auto"))?;
+    let asks = TOOLS.iter().all(|tool| has_rule(facts, "ask", tool));
+    let allowed = TOOLS.iter().find(|tool| has_rule(facts, "allow", tool));
+    let how = match allowed {
+        _ if asks => return None,
+        _ if WITHOUT_ASKING.contains(&mode) && is_default => {
+            format!("its permission mode is {mode:?}, its own default")
+        }
+        _ if WITHOUT_ASKING.contains(&mode) => format!("its permission mode is {mode:?}"),
+        Some(tool) => format!("a rule allows {tool}"),
+        None => return None,
+    };
+    let what = format!("Claude Code makes changes without asking: {how}");
+    let why = "it then shows no diffs, not even in the editor; `\"permissions\": {\"ask\": [\"Edit\", \"Write\"]}` in its settings brings them back in every mode";
+    let user = of(facts, Scope::User)?;
+    let finding = Finding::note(Id::NoDiffs, what, why);
+    Some(finding.fix(shell::edit(&user.path)))
+}
+
+/// Whether a settings file has a rule of this kind for all that this tool does.
+fn has_rule(facts: &Facts, kind: &str, tool: &str) -> bool {
+    let names = ["permissions", kind];
+    let lists = facts
+        .settings
+        .files
+        .iter()
+        .filter_map(|file| file.content.get(&names));
+    let mut rules = lists.filter_map(Value::as_array).flatten();
+    rules.any(|rule| rule.as_str() == Some(tool))
+}
+
+fn in_terminal(facts: &Facts) -> Option<Finding> {
+    let menus = of(facts, Scope::Menus)?;
+    let tool = menus.content.get(&["diffTool"]).and_then(Value::as_str);
+    (tool == Some("terminal")).then(|| {
+        let what = format!("`diffTool` is \"terminal\" in {}", menus.path.display());
+        let why = "Claude Code then shows its changes in its own window only; `/config` sets its diff tool to `auto`";
+        Finding::warning(Id::DiffsInTerminal, what, why).fix("/config")
+    })
+}
+
+fn of(facts: &Facts, scope: Scope) -> Option<&SettingsFile> {
+    facts.settings.files.iter().find(|file| file.scope == scope)
+}
+
+/// Why it takes none of the companions that are there, where the reason is Claude Code's own.
+pub fn not_taken(facts: &Facts) -> Option<Finding> {
+    match facts.search.refusal.as_ref()? {
+        Refusal::Ambiguous(ports) => several(facts, ports),
+        Refusal::OtherTerminal => other_terminal(facts),
+        Refusal::OtherWorkspace(roots) => linked_root(facts, roots),
+        _ => None,
+    }
+}
+
+fn several(facts: &Facts, ports: &[u16]) -> Option<Finding> {
+    let name = facts.agent().display_name();
+    let shown = ports.iter().map(|port| {
+        let editor = facts.at(*port).map_or("an editor", Companion::display_name);
+        format!("{editor} on port {port}")
+    });
+    let shown: Vec<_> = shown.collect();
+    let what = format!(
+        "{} companions serve this folder, and {name} then connects to none: {}",
+        shown.len(),
+        shown.join(", ")
+    );
+    let why =
+        "nothing says which one you mean: `/ide` in the agent asks, and the command names one";
+    let port = ports.iter().find(|port| facts.at(**port).is_some());
+    let finding = Finding::problem(Id::SeveralCompanions, what, why);
+    Some(finding.fix(run(facts, *port.or(ports.first())?)))
+}
+
+fn other_terminal(facts: &Facts) -> Option<Finding> {
+    let other = |it: &&pillion_agent::find::Candidate| it.verdict == Verdict::OtherTerminal;
+    let candidate = facts.search.candidates.iter().find(other)?;
+    let port = candidate.port?;
+    let editor = facts
+        .at(port)
+        .map_or("the companion", Companion::display_name);
+    let what = format!(
+        "{} does not take {editor} on port {port}: this is a terminal of VS Code or of a JetBrains IDE, which did not start that companion",
+        facts.release
+    );
+    let why = "in such a terminal (`TERM_PROGRAM`, `TERMINAL_EMULATOR`) only the companion of an ancestor process counts, or the one that a variable names";
+    Some(Finding::problem(Id::OtherProcess, what, why).fix(run(facts, port)))
+}
+
+/// A root that leads to this folder, but not by its name.
+fn linked_root(facts: &Facts, roots: &[PathBuf]) -> Option<Finding> {
+    let leads_here = |root: &&PathBuf| {
+        canonicalize(root).is_ok_and(|real| real != **root && facts.folder.starts_with(&real))
+    };
+    let root = roots.iter().find(leads_here)?;
+    let has = |candidate: &&pillion_agent::find::Candidate| candidate.roots.contains(root);
+    let port = facts.search.candidates.iter().find(has)?.port?;
+    let what = format!(
+        "{} does not take the companion on port {port}: its workspace root {} is a symbolic link",
+        facts.release,
+        shown(root)
+    );
+    let why = "it compares a root with the real path of its folder and does not follow links in it; the editor's plugin has to write the real path";
+    Some(Finding::problem(Id::RootIsLink, what, why).fix(run(facts, port)))
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
