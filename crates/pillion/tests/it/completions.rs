@@ -40,10 +40,10 @@ complete -C "$WORDS"
 /// What is offered behind which words, and something that must not be.
 const CASES: [(&str, &[&str], &str); 6] = [
     ("pillion ", &["review", "doctor"], "gemini"),
-    ("pillion run ", &["gemini", "qwen"], "nvim"),
+    ("pillion run ", &["claude", "opencode", "qwen"], "nvim"),
     ("pillion install n", &["nvim"], "gemini"),
     ("pillion completions ", &["fish", "zsh"], "gemini"),
-    ("pillion doctor ", &["gemini", "qwen"], "nvim"),
+    ("pillion doctor ", &["claude", "gemini"], "nvim"),
     ("pillion man ", &["review", "conformance"], "gemini"),
 ];
 

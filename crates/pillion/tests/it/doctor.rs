@@ -1,6 +1,7 @@
 //! `pillion doctor`: every break of the way is made for real, told, and fixed by what it says.
 
 mod agent;
+mod claude;
 mod companion;
 mod connection;
 mod dotenv;

@@ -113,6 +113,10 @@ fn json_holds_the_same_without_the_token() {
                 "QWEN_CODE_IDE_SERVER_PORT": port,
                 "QWEN_CODE_IDE_WORKSPACE_PATH": workspace,
             }},
+            {"agent": "claude", "companion": companion, "unset": [], "set": {
+                "CLAUDE_CODE_SSE_PORT": port,
+                "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL": "1",
+            }},
         ])
     );
 }

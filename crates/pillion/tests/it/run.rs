@@ -1,6 +1,7 @@
 //! `pillion run`: which companion it takes, and what becomes of the agent. The agents are stand-ins
 //! that say what they were started with.
 
+mod claude;
 mod start;
 mod wrappers;
 
@@ -40,7 +41,7 @@ impl Stage {
         let sandbox = Sandbox::new();
         let stage = Self { sandbox };
         fs::create_dir(stage.bin()).unwrap();
-        for agent in Dialect::AGENTS {
+        for agent in Dialect::PROGRAMS {
             let path = stage.bin().join(agent.name());
             fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();

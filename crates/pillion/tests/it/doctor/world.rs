@@ -14,6 +14,7 @@ use crate::sandbox::{Sandbox, Serve};
 
 pub const GEMINI: &str = "gemini";
 pub const QWEN: &str = "qwen";
+pub const CLAUDE: &str = "claude";
 
 /// The newest releases that the doctor is tried with.
 pub const NEW_GEMINI: &str = "0.61.0";
@@ -79,6 +80,7 @@ impl World {
     pub fn install(&self, agent: &str, version: &str) {
         let name = match agent {
             GEMINI => "@google/gemini-cli",
+            CLAUDE => "@anthropic-ai/claude-code",
             _ => "@qwen-code/qwen-code",
         };
         let folder = self.home().root().join("lib/node_modules").join(name);

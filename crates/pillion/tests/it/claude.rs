@@ -1,0 +1,163 @@
+//! Commands with a companion that speaks Claude Code's protocol only: one of Pillion's, of which nothing
+//! but its lock file is to be seen, and that without Pillion's mark.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pillion_testkit::SOON;
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, Serve};
+
+struct Disguised {
+    /// Where the companion runs.
+    there: Sandbox,
+    /// Where only its lock file is.
+    here: Sandbox,
+    serve: Serve,
+}
+
+impl Disguised {
+    fn new() -> Self {
+        let (there, here) = (Sandbox::new(), Sandbox::new());
+        let serve = there.serve::<&str>([]);
+        let name = format!(".claude/ide/{}.lock", serve.port());
+        let text = fs::read_to_string(there.home.home().join(&name)).unwrap();
+        let mut lock: Value = serde_json::from_str(&text).unwrap();
+        lock.as_object_mut().unwrap().remove("pillion");
+        lock["ideName"] = "VS Code".into();
+        let path = here.home.home().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, lock.to_string()).unwrap();
+        Self { there, here, serve }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.here.command(args);
+        command.current_dir(self.there.home.workspace());
+        command
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.there.home.workspace().join(name)
+    }
+
+    /// A `pillion diff` that waits, once its view is open; the proposal's number.
+    fn propose(&self, args: &[&str], text: &str) -> (Child, String) {
+        let mut command = self.command(&[&["diff", "--yes"], args].concat());
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        drop(input);
+        let pending = self.pending(1);
+        let number = pending[0]["diff"].as_str().unwrap().to_owned();
+        (child, number)
+    }
+
+    fn pending(&self, count: usize) -> Vec<Value> {
+        let started = Instant::now();
+        loop {
+            let out = self.there.run(["diffs", "--json"]).expect(0).stdout;
+            let diffs: Vec<Value> = serde_json::from_str(&out).unwrap();
+            if diffs.len() == count {
+                return diffs;
+            }
+            assert!(started.elapsed() < SOON, "{diffs:?}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn stdout(output: &Output) -> &str {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_proposal_is_decided_there_and_its_text_comes_back() {
+    let world = Disguised::new();
+    let (asking, number) = world.propose(&["new.txt"], "one\r\ntwo");
+    world.there.run(["accept", &number]).expect(0);
+    let output = asking.wait_with_output().unwrap();
+    assert_eq!(stdout(&output), "one\r\ntwo");
+    world.pending(0);
+
+    let (asking, number) = world.propose(&["new.txt"], "one\n");
+    world.there.run(["reject", &number]).expect(0);
+    let output = asking.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    assert!(!world.path("new.txt").exists());
+}
+
+#[test]
+fn a_proposal_that_nobody_decides_in_time_is_taken_back() {
+    let world = Disguised::new();
+    let (asking, _) = world.propose(&["new.txt", "--timeout", "1s", "--json"], "one\n");
+    let output = asking.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(said["outcome"], "timedOut");
+    world.pending(0);
+}
+
+#[test]
+fn a_companion_that_ends_before_a_decision_is_no_decision() {
+    let mut world = Disguised::new();
+    let (asking, _) = world.propose(&["new.txt"], "one\n");
+    world.serve.child.kill().unwrap();
+    let output = asking.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn no_session_is_opened_unasked() {
+    let world = Disguised::new();
+    let path = world.path("a.txt");
+    fs::write(&path, "text\n").unwrap();
+    let path = path.to_str().unwrap();
+    for args in [
+        &["context"][..],
+        &["diff", "new.txt", "--content-file", path],
+    ] {
+        let output = world.command(args).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains("is not Pillion's"), "{stderr}");
+    }
+}
+
+#[test]
+fn its_context_is_what_is_focused_and_selected() {
+    let world = Disguised::new();
+    let path = world.path("a.txt");
+    fs::write(&path, "one\ntwo\n").unwrap();
+    world.there.run(["focus", "a.txt:2:3"]).expect(0);
+    let output = world.command(&["context", "--yes", "--json"]).output();
+    let output = output.unwrap();
+    let context: Value = serde_json::from_str(stdout(&output)).unwrap();
+    let files = context["workspaceState"]["openFiles"].as_array().unwrap();
+    assert_eq!(files.len(), 1, "{context}");
+    assert_eq!(files[0]["path"], path.to_str().unwrap());
+    assert_eq!(files[0]["cursor"], json!({"line": 2, "character": 3}));
+}
+
+#[test]
+fn it_is_listed_and_wires_claude_code_and_no_other() {
+    let world = Disguised::new();
+    let output = world.command(&["list", "--json"]).output().unwrap();
+    let listed = stdout(&output);
+    assert!(listed.contains("VS Code"), "{listed}");
+    let output = world.command(&["env", "--shell", "sh"]).output().unwrap();
+    let port = world.serve.port();
+    let lines = stdout(&output);
+    assert!(lines.contains(&format!("export CLAUDE_CODE_SSE_PORT='{port}'")));
+    assert!(!lines.contains("GEMINI_CLI_IDE_SERVER_PORT"), "{lines}");
+}
