@@ -96,6 +96,13 @@ impl TestClaude {
         found.expect("there is always a list")
     }
 
+    /// Begins to ask for them, while the test answers as the editor.
+    pub fn asking_diagnostics(&self, uri: Option<&str>) -> Call<Vec<FileDiagnostics>> {
+        let client = Arc::clone(&self.client);
+        let uri = uri.map(str::to_owned);
+        Call::start(move || async move { client.get_diagnostics(uri.as_deref()).await })
+    }
+
     /// Waits for a selection as wanted.
     pub fn selection(&mut self, wanted: impl Fn(&Selection) -> bool) -> Selection {
         self.next(|update| match update {

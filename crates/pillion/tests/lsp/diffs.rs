@@ -36,6 +36,9 @@ fn a_proposal_is_shown_whole_and_accepted_as_edited() {
             "original": "old\r\n",
             "originalIsLossy": false,
             "proposed": proposed,
+            "notes": [],
+            "ignoresEmptyText": true,
+            "unchangedIsRejection": false,
         })
     );
     editor.answer(&request, Value::Null);

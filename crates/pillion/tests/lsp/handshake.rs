@@ -51,7 +51,7 @@ fn a_plugin_is_answered_when_agents_can_find_the_editor() {
         (ide.name.as_str(), ide.display_name.as_str()),
         ("test-editor", "Test Editor")
     );
-    let nobody = json!({"agents": [], "pendingDiffs": 0, "warnings": []});
+    let nobody = json!({"agents": [], "mentions": [], "pendingDiffs": 0, "warnings": []});
     assert_eq!(editor.params("pillion/didChangeStatus"), nobody);
 }
 
@@ -64,6 +64,7 @@ fn the_environment_for_terminals_holds_no_secret() {
     assert_eq!(
         environment["variables"],
         json!({
+            "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL": "1",
             "CLAUDE_CODE_SSE_PORT": port,
             "GEMINI_CLI_IDE_SERVER_PORT": port,
             "GEMINI_CLI_IDE_WORKSPACE_PATH": workspace,

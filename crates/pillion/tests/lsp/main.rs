@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod agent;
+mod claude;
 mod client;
 mod comeback;
 mod conformance;

@@ -280,7 +280,7 @@ each_neovim! {
             wait_said(&world.nvim, text);
         }
         world.nvim.input(":Pillion frobnicate<CR>");
-        wait_said(&world.nvim, "unknown subcommand frobnicate. Hint: use one of accept, ask, diffs");
+        wait_said(&world.nvim, "unknown subcommand frobnicate. Hint: use one of accept, add, ask");
         let complete = "return vim.fn.getcompletion(..., 'cmdline')";
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion st"));
         assert_eq!(words, ["start", "status", "stop"]);

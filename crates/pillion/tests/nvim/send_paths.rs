@@ -140,8 +140,9 @@ each_neovim! {
         let (world, _agents, _gemini) = with_gemini(version);
         world.home.file(".hidden", "");
         world.home.file("src/main.rs", "");
-        assert_eq!(completed(&world, "PillionSend "), ["gemini", "qwen", "first.txt", "src/"]);
-        assert_eq!(completed(&world, "Pillion send "), ["gemini", "qwen", "first.txt", "src/"]);
+        let agents_and_files = ["claude", "gemini", "opencode", "qwen", "first.txt", "src/"];
+        assert_eq!(completed(&world, "PillionSend "), agents_and_files);
+        assert_eq!(completed(&world, "Pillion send "), agents_and_files);
         assert_eq!(completed(&world, "PillionSend qwen s"), ["src/"]);
         assert_eq!(completed(&world, "PillionSend ."), [".hidden"]);
         assert_eq!(completed(&world, "PillionSend first.txt src/m"), ["src/main.rs"]);

@@ -1,0 +1,177 @@
+//! What Claude Code hears of an editor, and what the editor is told of its proposals.
+
+use pillion_agent::claude::Answer;
+use pillion_protocol::{Position, Range};
+use pillion_testkit::{TestClaude, lock_files};
+use serde_json::{Value, json};
+
+use crate::client::{Editor, uri};
+use crate::plain;
+use crate::sandbox::Sandbox;
+
+fn range(from: (u32, u32), to: (u32, u32)) -> Range {
+    let place = |(line, character)| Position { line, character };
+    Range {
+        start: place(from),
+        end: place(to),
+    }
+}
+
+fn place(line: u32, character: u32) -> Value {
+    json!({"line": line, "character": character})
+}
+
+/// A plugin that counts in UTF-8, and Claude Code, as the plugin knows.
+fn at_work(sandbox: &Sandbox) -> (Editor, TestClaude) {
+    let mut editor = Editor::plugin(sandbox);
+    let claude = connect(sandbox);
+    editor.status(|status| status["mentions"] == json!(["claude"]));
+    (editor, claude)
+}
+
+fn connect(sandbox: &Sandbox) -> TestClaude {
+    TestClaude::connect(&lock_files(&sandbox.home)[0])
+}
+
+#[test]
+fn a_selection_has_the_range_of_the_plugin_in_utf16_units() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a b.rs", "");
+    let (mut editor, mut claude) = at_work(&sandbox);
+    let mut open = json!({
+        "uri": uri(&file).replace(' ', "%20"), "lastFocused": 1, "active": true,
+        "position": place(3, 2), "lineText": "\u{e9}x", "selectedText": "\u{1f600}\nx",
+        "selection": {
+            "start": place(2, 2), "startLineText": "\u{e9}",
+            "end": place(3, 3), "endLineText": "\u{e9}x",
+        },
+    });
+    editor.notify("pillion/didChangeContext", json!({"openFiles": [open]}));
+    let wanted = range((2, 1), (3, 2));
+    let path = file.to_str();
+    claude.selection(|it| {
+        it.path.as_deref() == path && it.text == "\u{1f600}\nx" && it.range == wanted
+    });
+    // As an older plugin tells of it, and as one without a selection does.
+    open["selection"] = Value::Null;
+    editor.notify("pillion/didChangeContext", json!({"openFiles": [open]}));
+    let caret = range((3, 1), (3, 1));
+    claude.selection(|it| it.text == "\u{1f600}\nx" && it.range == caret);
+    open["selectedText"] = Value::Null;
+    editor.notify("pillion/didChangeContext", json!({"openFiles": [open]}));
+    claude.selection(|it| it.text.is_empty() && it.range == caret);
+}
+
+#[test]
+fn a_mention_is_answered_with_the_agent_that_was_told() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "");
+    let mut editor = Editor::plugin(&sandbox);
+    let mention = |editor: &mut Editor, params: Value| editor.request("pillion/mention", params);
+    let whole = json!({"uri": uri(&file)});
+    let nobody = mention(&mut editor, whole.clone());
+    assert_eq!(nobody["result"], json!({"agent": null}));
+    let mut claude = connect(&sandbox);
+    editor.status(|status| status["mentions"] == json!(["claude"]));
+    let claude_code = json!({"agent": {"name": "claude", "displayName": "Claude Code"}});
+    assert_eq!(mention(&mut editor, whole)["result"], claude_code);
+    let lines = json!({"uri": uri(&file), "lines": {"first": 1, "last": 2}});
+    assert_eq!(mention(&mut editor, lines)["result"], claude_code);
+    let path = file.to_str().unwrap();
+    for lines in [None, Some((1, 2))] {
+        let mentioned = claude.mention();
+        assert_eq!((mentioned.path.as_str(), mentioned.lines()), (path, lines));
+    }
+    for (params, field) in [
+        (json!({}), "missing field `uri`"),
+        (json!({"uri": "untitled:1"}), "uri: not a file"),
+        (
+            json!({"uri": uri(&file), "lines": {"first": 2, "last": 1}}),
+            "lines: the last comes",
+        ),
+        (
+            json!({"uri": uri(&file), "lines": {"first": -1, "last": 1}}),
+            "lines.first",
+        ),
+    ] {
+        let error = &mention(&mut editor, params)["error"];
+        assert_eq!(error["code"], -32602);
+        assert!(
+            error["message"].as_str().unwrap().contains(field),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn diagnostics_are_asked_of_the_plugin_and_none_if_it_does_not_know_them() {
+    let sandbox = Sandbox::new();
+    let (mut editor, claude) = at_work(&sandbox);
+    let asked = "file:///a b.rs";
+    let call = claude.asking_diagnostics(Some(asked));
+    let request = editor.next("pillion/diagnostics");
+    assert_eq!(request["params"], json!({"uri": asked}));
+    let place = json!({
+        "start": place(0, 2), "startLineText": "\u{e9}x",
+        "end": place(0, 3), "endLineText": "\u{e9}x",
+    });
+    let one = json!({"range": place, "severity": 3, "message": "m"});
+    editor.answer(
+        &request,
+        json!({"files": [{"uri": asked, "diagnostics": [one]}]}),
+    );
+    let files = call.end().unwrap();
+    assert_eq!(files[0].uri, asked);
+    assert_eq!(files[0].diagnostics[0].range, range((0, 1), (0, 2)));
+
+    let call = claude.asking_diagnostics(None);
+    let request = editor.next("pillion/diagnostics");
+    assert_eq!(request["params"], json!({"uri": null}));
+    // A plugin that is busy: the agent does not wait for it.
+    assert_eq!(call.end().unwrap(), []);
+    editor.answer(&request, json!({"files": []}));
+
+    let call = claude.asking_diagnostics(None);
+    let request = editor.next("pillion/diagnostics");
+    let unknown = json!({"code": -32601, "message": "unknown method"});
+    editor.send(json!({"jsonrpc": "2.0", "id": request["id"], "error": unknown}));
+    assert_eq!(call.end().unwrap(), []);
+    assert_eq!(claude.diagnostics(None), []);
+    let passed = editor.passed();
+    assert!(
+        !passed.contains(&"pillion/diagnostics".to_owned()),
+        "{passed:?}"
+    );
+}
+
+#[test]
+fn a_proposal_says_what_the_agent_will_make_of_the_answer() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home.file("a.rs", "one\r\ntwo\nthree\n");
+    let (mut editor, claude) = at_work(&sandbox);
+    let call = claude.proposing(&file, "one\n2\nthree\n", "tab 1");
+    let diff = editor.open_diff();
+    assert_eq!(diff["agent"]["name"], "claude");
+    assert_eq!(
+        (&diff["ignoresEmptyText"], &diff["unchangedIsRejection"]),
+        (&json!(false), &json!(true))
+    );
+    let notes = diff["notes"].as_array().unwrap();
+    assert!(
+        notes.len() == 1 && notes[0].as_str().unwrap().contains("CRLF"),
+        "{notes:?}"
+    );
+    editor.resolve(&diff, "accepted", Some("mine\n"));
+    assert_eq!(call.end(), Ok(Answer::Saved("mine\n".to_owned())));
+}
+
+#[test]
+fn a_plain_client_tells_where_the_selection_is_and_is_told_of_notes() {
+    let mut world = plain::world::World::counting("utf-8");
+    let mut claude = connect(&world.sandbox);
+    let document = world.open("a.rs", "x\n\u{1f600}\u{e9}z\n");
+    world.code_actions(&document, (1, 4), (1, 6));
+    let wanted = range((1, 2), (1, 3));
+    claude.selection(|it| it.text == "\u{e9}" && it.range == wanted);
+    assert_eq!(claude.diagnostics(None), []);
+}
