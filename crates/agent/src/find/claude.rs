@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
 fn is_gone(process: &Process, lock: &Lock) -> bool {
     match process {
         Process::Id(pid) => ask(*pid) != Answer::Here,
-        Process::NoProcess => true,
+        Process::Impossible => true,
         // It dials then, and so does this.
         Process::None => {
             let port = lock.dialled_port();

@@ -36,7 +36,7 @@ pub(super) enum Process {
     /// The file names none.
     None,
     /// What it names can be no process.
-    NoProcess,
+    Impossible,
     /// What it names always lives.
     Any,
 }
@@ -133,8 +133,8 @@ fn process(value: Option<&Value>) -> Process {
     match number {
         // Minus one means every process.
         Some(-1) => Process::Any,
-        Some(number) => u32::try_from(number).map_or(Process::NoProcess, Process::Id),
-        None => Process::NoProcess,
+        Some(number) => u32::try_from(number).map_or(Process::Impossible, Process::Id),
+        None => Process::Impossible,
     }
 }
 
@@ -153,9 +153,9 @@ mod tests {
             (json!(null), Process::None),
             (json!(""), Process::None),
             (json!(-1), Process::Any),
-            (json!(1.5), Process::NoProcess),
-            (json!("x"), Process::NoProcess),
-            (json!({}), Process::NoProcess),
+            (json!(1.5), Process::Impossible),
+            (json!("x"), Process::Impossible),
+            (json!({}), Process::Impossible),
         ] {
             assert_eq!(process(Some(&value)), expected, "{value}");
         }
