@@ -84,13 +84,18 @@ enum Bearer {
     Query,
 }
 
-impl Bearer {
-    /// The values of `Authorization` to try, none for a request without.
-    fn values(self, token: &str) -> Result<Vec<Option<String>>, Problem> {
-        let bearers = |tokens: Vec<String>| {
-            let bearer = |token: String| Some(format!("Bearer {token}"));
-            tokens.into_iter().map(bearer).collect()
-        };
+/// A token that is nearly the right one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Spoilt {
+    Wrong,
+    Truncated,
+    Case,
+    Extended,
+}
+
+impl Spoilt {
+    /// The tokens to try.
+    pub(super) fn of(self, token: &str) -> Result<Vec<String>, Problem> {
         let other = |char: char| if char == '0' { '1' } else { '0' };
         let wrong_at = |wrong: usize| {
             let chars = token.chars().enumerate();
@@ -102,14 +107,13 @@ impl Bearer {
         let tail = token.chars().skip(1).collect();
         let head = token.chars().take(count.saturating_sub(1)).collect();
         Ok(match self {
-            Self::None => vec![None, Some("Bearer".to_owned())],
-            Self::Wrong => bearers(vec![
+            Self::Wrong => vec![
                 token.chars().map(other).collect(),
                 wrong_at(0),
                 wrong_at(count / 2),
                 wrong_at(count - 1),
-            ]),
-            Self::Truncated => bearers(vec![head, tail]),
+            ],
+            Self::Truncated => vec![head, tail],
             Self::Case => {
                 let (lower, upper) = (token.to_ascii_lowercase(), token.to_ascii_uppercase());
                 let others = [lower, upper].into_iter().filter(|it| it != token);
@@ -117,9 +121,26 @@ impl Bearer {
                 if others.is_empty() {
                     return unchecked("the token has no letters");
                 }
-                bearers(others)
+                others
             }
-            Self::Extended => bearers(vec![format!("{token}0"), format!("0{token}")]),
+            Self::Extended => vec![format!("{token}0"), format!("0{token}")],
+        })
+    }
+}
+
+impl Bearer {
+    /// The values of `Authorization` to try, none for a request without.
+    fn values(self, token: &str) -> Result<Vec<Option<String>>, Problem> {
+        let bearers = |spoilt: Spoilt| -> Result<Vec<_>, Problem> {
+            let bearer = |token: String| Some(format!("Bearer {token}"));
+            Ok(spoilt.of(token)?.into_iter().map(bearer).collect())
+        };
+        Ok(match self {
+            Self::None => vec![None, Some("Bearer".to_owned())],
+            Self::Wrong => bearers(Spoilt::Wrong)?,
+            Self::Truncated => bearers(Spoilt::Truncated)?,
+            Self::Case => bearers(Spoilt::Case)?,
+            Self::Extended => bearers(Spoilt::Extended)?,
             Self::Bare => vec![Some(token.to_owned()), Some(format!("Basic {token}"))],
             Self::Query => vec![None],
         })
@@ -214,7 +235,11 @@ fn initialize() -> String {
 }
 
 async fn secret(test: &TestContext) -> Finding {
-    let token = token(test)?;
+    hard_to_guess(&token(test)?)
+}
+
+/// Whether a token is a secret.
+pub(super) fn hard_to_guess(token: &str) -> Finding {
     let length = token.chars().count();
     let mut letters: Vec<_> = token.chars().collect();
     letters.sort_unstable();

@@ -17,15 +17,16 @@ pub(super) struct Check {
 }
 
 /// The table of a group. A row is how much is asked, the rule, the function that checks it, with what
-/// it takes beside the context, and what is asked, as a statement.
+/// it takes beside the context, what is asked, as a statement, and what breaks otherwise.
 macro_rules! checks {
-    ($group:ident: $($level:ident $id:literal => $check:ident$(($($more:expr),+))?, $title:literal;)*) => {
+    ($group:ident: $($level:ident $id:literal => $check:ident$(($($more:expr),+))?, $title:literal $(, $reason:literal)?;)*) => {
         pub(super) const CHECKS: &[$crate::check::Check] = &[$($crate::check::Check {
             rule: $crate::rule::Rule {
                 id: $id,
                 level: $crate::rule::Level::$level,
                 group: $crate::rule::Group::$group,
                 title: $title,
+                reason: concat!($($reason)?),
             },
             run: |test| Box::pin($check(test $($(, $more)+)?)),
         },)*];

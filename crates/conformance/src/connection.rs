@@ -26,6 +26,8 @@ pub struct Timeouts {
     pub idle: Duration,
     /// After how much silence agents take a stream for dead.
     pub silence: Duration,
+    /// For a file to be put back.
+    pub restore: Duration,
     /// For a person, or a command in a person's place.
     pub help: Duration,
 }
@@ -40,6 +42,8 @@ impl Default for Timeouts {
             idle: Duration::from_secs(1),
             // Node's fetch gives up on a body that is silent for so long.
             silence: Duration::from_secs(300),
+            // Claude Code looks for a companion for so long after its start.
+            restore: Duration::from_secs(30),
             help: Duration::from_secs(60),
         }
     }

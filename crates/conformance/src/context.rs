@@ -163,9 +163,14 @@ async fn debounce(test: &TestContext) -> Finding {
     if moves.contexts.is_empty() {
         return blocked(&["C4.2-change"], "no context came when the cursor moved");
     }
+    debounced(moves, &contexts.of_bursts)
+}
+
+/// The same of moves, and of moves in quick succession, that something came of.
+pub(super) fn debounced(moves: &Moves, bursts: &[Moves]) -> Finding {
     // Moves that were done one after the other may have come all at once, and any debounce merges
     // these.
-    let mut bursts = contexts.of_bursts.iter();
+    let mut bursts = bursts.iter();
     let groups = iter::once(moves).chain(bursts.clone());
     let close: Vec<_> = groups.flat_map(Moves::close_gaps).collect();
     let merged = match bursts.clone().find(|group| group.is_debounced()) {
@@ -175,15 +180,15 @@ async fn debounce(test: &TestContext) -> Finding {
     };
     if let Some(merged) = merged {
         let (contexts, count) = (merged.contexts.len(), merged.count.unwrap_or_default());
-        let contexts = match contexts {
-            1 => "1 context".to_owned(),
-            more => format!("{more} contexts"),
+        let messages = match contexts {
+            1 => "1 message".to_owned(),
+            more => format!("{more} messages"),
         };
-        return Ok(format!("{contexts} for {count} moves"));
+        return Ok(format!("{messages} for {count} moves"));
     }
     if let [first, _, ..] = close[..] {
         return broken(format!(
-            "{} contexts came less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
+            "{} messages came less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
             close.len()
         ));
     }

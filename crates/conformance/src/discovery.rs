@@ -59,10 +59,10 @@ checks! {
 }
 
 /// What a rule says of one file, or what is wrong with that.
-type OfFile = fn(&TargetFile) -> Result<Look, String>;
+pub(super) type OfFile = fn(&TargetFile) -> Result<Look, String>;
 
 /// Every file that a rule applies to keeps it.
-async fn each(test: &TestContext, look: OfFile) -> Finding {
+pub(super) async fn each(test: &TestContext, look: OfFile) -> Finding {
     let mut tally = Tally::default();
     for file in test.connection.target.discovery_files() {
         let look = look(file).or_else(|why| broken(format!("{}: {why}", file.path.display())))?;
@@ -84,7 +84,7 @@ fn of_dialect(test: &TestContext, dialect: Dialect) -> Result<Vec<&TargetFile>, 
     Ok(files)
 }
 
-fn regular_file(file: &TargetFile) -> Result<Look, String> {
+pub(super) fn regular_file(file: &TargetFile) -> Result<Look, String> {
     if file.facts.is_link {
         return Err("it is a symbolic link".to_owned());
     }
@@ -314,13 +314,20 @@ fn private_file(file: &TargetFile) -> Result<Look, String> {
     match file.facts.unix {
         _ if file.facts.is_link => Ok(Look::Blocked(&["C2.1-file"])),
         _ if file.token().is_none() => Ok(Look::Blocked(&["C2.4-authToken"])),
+        _ => unshared(file),
+    }
+}
+
+/// Whether other users can read it.
+pub(super) fn unshared(file: &TargetFile) -> Result<Look, String> {
+    match file.facts.unix {
         None => Ok(Look::NotAbout),
         Some(unix) if unix.mode & 0o077 == 0 => Ok(Look::Kept),
         Some(unix) => Err(format!("its mode is {:04o}, not 0600", unix.mode)),
     }
 }
 
-fn private_folder(file: &TargetFile) -> Result<Look, String> {
+pub(super) fn private_folder(file: &TargetFile) -> Result<Look, String> {
     let folder = file.path.parent().and_then(|it| it.canonicalize().ok());
     let facts = folder.and_then(|folder| facts::of(&folder).ok());
     let Some(unix) = facts.and_then(|facts| facts.unix) else {

@@ -13,7 +13,7 @@
 //! use std::path::Path;
 //! use std::pin::Pin;
 //!
-//! use pillion_conformance::{Conformance, Help, Helper, Timeouts, Step, Target};
+//! use pillion_conformance::{Conformance, Help, Helper, Protocol, Step, Target, Timeouts};
 //! use pillion_discovery::Environment;
 //!
 //! /// Nobody sits at the editor.
@@ -26,7 +26,7 @@
 //! }
 //!
 //! # async fn example(file: &Path) -> Result<(), Box<dyn std::error::Error>> {
-//! let target = Target::of_file(file, &Environment::current())?;
+//! let target = Target::of_file(file, Protocol::Companion, &Environment::current())?;
 //! let conformance = Conformance::new(target, Timeouts::default(), Box::new(Absent));
 //! let report = conformance.run(|_| true, |row| println!("{}", row.rule.id)).await;
 //! assert_eq!(report.summary().failed, 0);
@@ -36,6 +36,7 @@
 
 mod access;
 mod check;
+mod claude;
 mod connection;
 mod context;
 mod diffs;
@@ -48,6 +49,7 @@ mod names;
 mod observation;
 mod paths;
 mod probe;
+mod protocol;
 mod report;
 mod rule;
 mod scenario;
@@ -69,6 +71,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 pub use crate::connection::Timeouts;
+pub use crate::protocol::Protocol;
 pub use crate::report::{Report, Row, Summary};
 pub use crate::rule::{Group, Level, Rule, Verdict};
 pub use crate::target::{Target, TargetError};
@@ -78,7 +81,7 @@ use crate::check::Check;
 use crate::rule::{Finding, Problem, blocked, broken};
 use crate::test_context::TestContext;
 
-/// The rows of every group, in the order in which they are looked at and shown.
+/// The rows of every group of the published contract, in the order in which they are looked at and shown.
 const GROUPS: &[&[Check]] = &[
     discovery::CHECKS,
     transport::CHECKS,
@@ -102,13 +105,17 @@ pub struct Conformance {
     test: TestContext,
 }
 
-/// Every rule, in the order of the report.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    checks().map(|check| &check.rule)
+/// Every rule of a protocol, in the order of the report.
+pub fn rules(protocol: Protocol) -> impl Iterator<Item = &'static Rule> {
+    checks(protocol).map(|check| &check.rule)
 }
 
-fn checks() -> impl Iterator<Item = &'static Check> {
-    GROUPS.iter().flat_map(|checks| checks.iter())
+fn checks(protocol: Protocol) -> impl Iterator<Item = &'static Check> {
+    let groups = match protocol {
+        Protocol::Companion => GROUPS,
+        Protocol::Claude => claude::GROUPS,
+    };
+    groups.iter().flat_map(|checks| checks.iter())
 }
 
 impl Conformance {
@@ -131,7 +138,7 @@ impl Conformance {
             results: RefCell::default(),
         };
         let mut report = Report::default();
-        for check in checks().filter(|check| is_wanted(&check.rule)) {
+        for check in run.checks().filter(|check| is_wanted(&check.rule)) {
             let row = run.result(check).await.row;
             tell(&row);
             report.rows.push(row);
@@ -164,6 +171,10 @@ struct Looked {
 }
 
 impl Run<'_> {
+    fn checks(&self) -> impl Iterator<Item = &'static Check> + use<> {
+        checks(self.test.connection.target.protocol())
+    }
+
     async fn result(&self, check: &Check) -> Looked {
         let id = check.rule.id;
         if let Some(Some(looked)) = self.results.borrow().get(id) {
@@ -197,7 +208,10 @@ impl Run<'_> {
         if let (true, Err(why)) = (needs_answers, test.answers().await) {
             let port = test.connection.target.port();
             let why = format!("nothing answers on port {port}: {why}");
-            return blocked(&["C6.1-answers"], why);
+            return match test.connection.target.protocol() {
+                Protocol::Companion => blocked(&["C6.1-answers"], why),
+                Protocol::Claude => blocked(&["K9-answers"], why),
+            };
         }
         let longest = LONGEST + test.connection.timeouts.help + test.connection.timeouts.idle;
         let finding = timeout(longest, (check.run)(test)).await;
@@ -223,7 +237,7 @@ impl Run<'_> {
     /// Whether this row of the same report fails, so that the exit code tells of it as it would of
     /// one of this level.
     async fn is_hurt(&self, id: &str, level: Level) -> bool {
-        let mut rows = checks().filter(|check| check.rule.id == id);
+        let mut rows = self.checks().filter(|check| check.rule.id == id);
         let Some(check) = rows.find(|check| (self.is_wanted)(&check.rule)) else {
             return false;
         };

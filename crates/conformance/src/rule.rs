@@ -51,6 +51,8 @@ pub struct Rule {
     pub group: Group,
     /// What is asked, as a statement.
     pub title: &'static str,
+    /// What breaks if it is not kept; empty where a published text asks for it.
+    pub reason: &'static str,
 }
 
 /// What became of a rule.
@@ -223,6 +225,7 @@ mod tests {
             level: Level::Must,
             group: Group::Access,
             title: "",
+            reason: "",
         };
         for pattern in ["C3", "C3.3", "C3.3-post", "C3.3-post-none"] {
             assert!(rule.is_meant_by(pattern), "{pattern}");

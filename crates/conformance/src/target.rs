@@ -12,6 +12,7 @@ use pillion_system::process;
 use serde_json::Value;
 
 use crate::facts::{self, Facts};
+use crate::protocol::Protocol;
 
 /// How many files are looked into that no agent would look at.
 const MAX_OTHERS: usize = 500;
@@ -19,6 +20,7 @@ const MAX_OTHERS: usize = 500;
 /// A companion to look at.
 #[derive(Debug, Clone)]
 pub struct Target {
+    protocol: Protocol,
     port: u16,
     files: Vec<TargetFile>,
     environment: Environment,
@@ -45,6 +47,7 @@ pub enum TargetError {
 #[derive(Clone)]
 pub(super) struct TargetFile {
     pub(super) path: PathBuf,
+    protocol: Protocol,
     /// Whose file it is, by its name and, where the name fits two, by its folder.
     pub(super) dialect: Option<Dialect>,
     /// The place of this dialect that it lies in.
@@ -59,18 +62,25 @@ impl Target {
     ///
     /// # Errors
     /// When the file cannot be read, or leads nowhere.
-    pub fn of_file(path: &Path, environment: &Environment) -> Result<Self, TargetError> {
+    pub fn of_file(
+        path: &Path,
+        protocol: Protocol,
+        environment: &Environment,
+    ) -> Result<Self, TargetError> {
         let unreadable = |source| TargetError::Unreadable {
             path: path.to_owned(),
             source,
         };
         let path = std::path::absolute(path).map_err(unreadable)?;
-        let first = TargetFile::read(&path, environment).map_err(unreadable)?;
+        let first = TargetFile::read(&path, protocol, environment).map_err(unreadable)?;
         let named = || first.port_in_name()?.try_into().ok();
-        let port = first.port().or_else(named);
+        let port = first.port().or_else(named).or_else(|| match protocol {
+            Protocol::Companion => None,
+            Protocol::Claude => last_number(first.name()),
+        });
         let port = port.ok_or_else(|| TargetError::NoPort(path.clone()))?;
         let mut files = vec![first];
-        for other in siblings(environment) {
+        for other in siblings(protocol, environment) {
             let is_its = match other.place {
                 Some(_) => other.belongs_to(port, &files[0]),
                 None => other.is_copy_of(port, &files[0]),
@@ -80,10 +90,16 @@ impl Target {
             }
         }
         Ok(Self {
+            protocol,
             port,
             files,
             environment: environment.clone(),
         })
+    }
+
+    /// By which protocol it is spoken to.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
     }
 
     /// The companion's loopback port.
@@ -99,17 +115,29 @@ impl Target {
     /// The editor's name for people, if a file tells it.
     pub fn display_name(&self) -> Option<&str> {
         let mut names = self.contents();
-        names.find_map(|content| content.pointer("/ideInfo/displayName")?.as_str())
+        match self.protocol {
+            Protocol::Companion => {
+                names.find_map(|content| content.pointer("/ideInfo/displayName")?.as_str())
+            }
+            Protocol::Claude => names.find_map(|content| content.get("ideName")?.as_str()),
+        }
     }
 
     /// Its workspace roots.
     pub fn roots(&self) -> Vec<PathBuf> {
+        if self.protocol == Protocol::Claude {
+            let lists = self.files.iter().map(TargetFile::folders);
+            return lists
+                .into_iter()
+                .find(|list| !list.is_empty())
+                .unwrap_or_default();
+        }
         let mut lists = self.contents();
         let list = lists.find_map(|content| content.get("workspacePath")?.as_str());
         list.map(split_roots).unwrap_or_default()
     }
 
-    /// The processes whose ids are in the names of its files, ascending.
+    /// The processes whose ids are in its files, or in their names, ascending.
     pub fn pids(&self) -> Vec<u32> {
         let mut pids: Vec<_> = self.files.iter().filter_map(TargetFile::pid).collect();
         pids.sort_unstable();
@@ -130,6 +158,15 @@ impl Target {
         self.files.iter().find_map(TargetFile::token)
     }
 
+    /// The tokens that this companion gives to agents of the other protocol.
+    pub(super) fn other_tokens(&self) -> Vec<Token> {
+        let others = siblings(self.protocol.other(), &self.environment);
+        let its = others
+            .iter()
+            .filter(|it| it.belongs_to(self.port, &self.files[0]));
+        its.filter_map(TargetFile::token).collect()
+    }
+
     fn contents(&self) -> impl Iterator<Item = &Value> {
         self.files
             .iter()
@@ -138,17 +175,18 @@ impl Target {
 }
 
 impl TargetFile {
-    fn read(path: &Path, environment: &Environment) -> io::Result<Self> {
+    fn read(path: &Path, protocol: Protocol, environment: &Environment) -> io::Result<Self> {
         let facts = facts::of(path)?;
         let content = facts::content(path)?.and_then(|bytes| object(&bytes));
-        let shelf = shelf(path, environment);
+        let shelf = shelf(path, protocol, environment);
         let name = path.file_name().and_then(|name| name.to_str());
         let by_name = name.and_then(|name| {
             let fits = |dialect: &Dialect| dialect.places().iter().any(|it| it.name.fits(name));
-            Dialect::AGENTS.into_iter().find(fits)
+            protocol.agents().iter().copied().find(fits)
         });
         Ok(Self {
             path: path.to_owned(),
+            protocol,
             dialect: shelf.map(|(dialect, _)| dialect).or(by_name),
             place: shelf.map(|(_, place)| place),
             facts,
@@ -176,8 +214,21 @@ impl TargetFile {
         u16::try_from(port).ok().filter(|port| *port != 0)
     }
 
-    /// The process id in its name.
+    /// The folders that a lock file of Claude Code's lists.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let list = self.field("workspaceFolders").and_then(Value::as_array);
+        let folders = list.into_iter().flatten().filter_map(Value::as_str);
+        folders.map(PathBuf::from).collect()
+    }
+
+    /// The process id in its name, or in its content if that is where the protocol has it.
     pub(super) fn pid(&self) -> Option<u32> {
+        if self.protocol == Protocol::Claude {
+            return match self.field("pid")? {
+                Value::String(text) => text.parse().ok(),
+                number => number.as_u64()?.try_into().ok(),
+            };
+        }
         let places = self.dialect?.places().iter();
         let mut pids = places.filter_map(|place| {
             let pid = place.name.pid_in(self.name())?;
@@ -220,7 +271,8 @@ impl TargetFile {
         let (Some(own), Some(its)) = tokens else {
             return false;
         };
-        self.port() == Some(port) && own.expose() == its.expose()
+        let is_its_port = self.protocol == Protocol::Claude || self.port() == Some(port);
+        is_its_port && own.expose() == its.expose()
     }
 
     /// Whether it is another file of the companion of `first`, and not what a dead one left that
@@ -234,7 +286,7 @@ impl TargetFile {
         }
         match (own, its) {
             (Some(own), Some(its)) => own == its,
-            _ => self.pid().is_none_or(process::is_alive),
+            _ => self.is_copy_of(port, first) || self.pid().is_none_or(process::is_alive),
         }
     }
 }
@@ -249,10 +301,14 @@ impl fmt::Debug for TargetFile {
 }
 
 /// The place that a file lies in, if some agent looks there for its name.
-fn shelf(path: &Path, environment: &Environment) -> Option<(Dialect, &'static Place)> {
+fn shelf(
+    path: &Path,
+    protocol: Protocol,
+    environment: &Environment,
+) -> Option<(Dialect, &'static Place)> {
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
     let real = folder.canonicalize().ok();
-    for dialect in Dialect::AGENTS {
+    for dialect in protocol.agents().iter().copied() {
         for place in dialect.places() {
             let directory = environment.directory(place);
             let is_here =
@@ -267,16 +323,16 @@ fn shelf(path: &Path, environment: &Environment) -> Option<(Dialect, &'static Pl
 
 /// Every file that some agent would look at and that can be read; behind these, what else lies in
 /// those folders, and in the ones around them, that could have been meant to be one.
-fn siblings(environment: &Environment) -> Vec<TargetFile> {
+fn siblings(protocol: Protocol, environment: &Environment) -> Vec<TargetFile> {
     let (mut files, mut others) = (Vec::new(), Vec::new());
-    for folder in folders(environment) {
+    for folder in folders(protocol, environment) {
         let Ok(entries) = folder.read_dir() else {
             continue;
         };
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
-            let is_looked_at = shelf(&path, environment).is_some();
+            let is_looked_at = shelf(&path, protocol, environment).is_some();
             let extension = path.extension().and_then(|it| it.to_str());
             let is_similar = matches!(extension, Some("json" | "lock"));
             if !is_looked_at && (!is_similar || others.len() >= MAX_OTHERS) {
@@ -287,7 +343,7 @@ fn siblings(environment: &Environment) -> Vec<TargetFile> {
             } else {
                 &mut others
             };
-            list.extend(TargetFile::read(&path, environment).ok());
+            list.extend(TargetFile::read(&path, protocol, environment).ok());
         }
     }
     files.append(&mut others);
@@ -295,14 +351,18 @@ fn siblings(environment: &Environment) -> Vec<TargetFile> {
 }
 
 /// The folders where agents look, and those that they are in as far as they are agents' own.
-fn folders(environment: &Environment) -> Vec<PathBuf> {
+fn folders(protocol: Protocol, environment: &Environment) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     let mut add = |folder: PathBuf| {
         if !folders.contains(&folder) {
             folders.push(folder);
         }
     };
-    for place in Dialect::AGENTS.iter().flat_map(|dialect| dialect.places()) {
+    for place in protocol
+        .agents()
+        .iter()
+        .flat_map(|dialect| dialect.places())
+    {
         let folder = environment.directory(place);
         let around = folder.ancestors().skip(1).take(place.folder.len());
         let around: Vec<_> = around.map(Path::to_owned).collect();
@@ -318,4 +378,11 @@ fn object(bytes: &[u8]) -> Result<Value, String> {
         Ok(_) => Err("it is JSON, but not an object".to_owned()),
         Err(error) => Err(format!("it is not JSON: {error}")),
     }
+}
+
+/// The last number in a name that tells no port where it should.
+fn last_number(name: &str) -> Option<u16> {
+    let numbers = name.rsplit(|char: char| !char.is_ascii_digit());
+    let mut numbers = numbers.filter_map(|digits| digits.parse().ok());
+    numbers.find(|port| *port != 0)
 }

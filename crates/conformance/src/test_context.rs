@@ -12,6 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
+use crate::claude;
 use crate::connection::{Connection, Timeouts};
 use crate::message::ACCEPTED;
 use crate::names::Names;
@@ -34,6 +35,23 @@ pub enum Step {
     Reject {
         /// The file, as it was proposed.
         file: String,
+    },
+    /// Accept one more diff, of another text. Nobody is asked for it.
+    AcceptAgain {
+        /// The file, as it was proposed.
+        file: String,
+    },
+    /// Close the view of this file without a decision.
+    Close {
+        /// The file, as it was proposed.
+        file: String,
+    },
+    /// Mention these lines to the agent. Nobody is asked for it.
+    Mention {
+        /// A file that exists.
+        file: String,
+        /// The first line and the last, counted from 1.
+        lines: (u32, u32),
     },
     /// Focus this file and move the cursor about in it, quickly.
     Move {
@@ -97,6 +115,7 @@ pub struct TestContext {
     /// Whether diffs are accepted without anybody's help.
     accepts_itself: OnceCell<bool>,
     pub(super) observations: Observations,
+    pub(super) claude: claude::Observations,
     watch: Watch,
 }
 
@@ -113,6 +132,7 @@ impl TestContext {
             views: OnceCell::new(),
             accepts_itself: OnceCell::new(),
             observations: Observations::default(),
+            claude: claude::Observations::default(),
             watch,
         }
     }
@@ -310,7 +330,7 @@ impl TestContext {
     /// Closes what is open there because of us, and removes what was written. False when the
     /// companion did not answer: a view may be open still.
     pub(super) async fn clean_up(&self) -> bool {
-        let is_clean = self.connection.clean_up().await;
+        let is_clean = self.connection.clean_up().await && claude::clean_up(self).await;
         self.names.sweep();
         is_clean
     }

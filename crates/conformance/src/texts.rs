@@ -44,11 +44,11 @@ checks! {
 }
 
 /// Longer texts may take their time.
-const LONG: usize = 100_000;
+pub(super) const LONG: usize = 100_000;
 
-const UNICODE: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 🇧🇷 é e\u{301} ñ n\u{303} 한 ᄒ\u{1161}ᆫ \u{1d11e} \u{fffd} \u{e000}\n";
-const MARKUP: &str = "<b title='&quot;'>&amp;&lt;</b> <!-- --> $& $$ $1 ${x} {{y}} #{z} %s %% %20 \\n \\u0041 \\\\ `a`\n";
-const JSON: &str = r#"{"content": "not this", "data: x": "\n\n\u0041"}"#;
+pub(super) const UNICODE: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 🇧🇷 é e\u{301} ñ n\u{303} 한 ᄒ\u{1161}ᆫ \u{1d11e} \u{fffd} \u{e000}\n";
+pub(super) const MARKUP: &str = "<b title='&quot;'>&amp;&lt;</b> <!-- --> $& $$ $1 ${x} {{y}} #{z} %s %% %20 \\n \\u0041 \\\\ `a`\n";
+pub(super) const JSON: &str = r#"{"content": "not this", "data: x": "\n\n\u0041"}"#;
 
 async fn comes_back(test: &TestContext, text: String) -> Finding {
     let mut session = test.deaf_session().await?;
@@ -64,7 +64,7 @@ async fn comes_back(test: &TestContext, text: String) -> Finding {
 }
 
 /// Many different lines.
-fn lines(size: usize) -> String {
+pub(super) fn lines(size: usize) -> String {
     let mut text = String::with_capacity(size + 80);
     for number in 0.. {
         text.push_str(&format!("{number}: quick brown \"\\\" ü 漢 foxes\n"));

@@ -48,7 +48,7 @@ checks! {
 }
 
 /// What some release of some agent understands.
-const KNOWN_VERSIONS: [&str; 5] = [
+pub(super) const KNOWN_VERSIONS: [&str; 5] = [
     "2024-10-07",
     "2024-11-05",
     "2025-03-26",
@@ -312,7 +312,7 @@ async fn endpoint(test: &TestContext) -> Finding {
     Ok("no other path answers".to_owned())
 }
 
-async fn loopback(test: &TestContext) -> Finding {
+pub(super) async fn loopback(test: &TestContext) -> Finding {
     let mut addresses = own_addresses();
     // Who listens on every address listens on this one, too, even without a network.
     if cfg!(target_os = "linux") {

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use pillion_conformance::{
-    Conformance, Help, Helper, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
+    Conformance, Help, Helper, Protocol, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
 };
 use pillion_discovery::Environment;
 
@@ -170,6 +170,9 @@ impl Reviewer {
             }
             Step::Visit { files } => files.iter().for_each(|file| companion.move_cursor(file, 1)),
             Step::Stop => companion.stop(),
+            Step::AcceptAgain { .. } | Step::Close { .. } | Step::Mention { .. } => {
+                return Help::Nobody("no rule of this protocol is about it".to_owned());
+            }
         }
         Help::Done
     }
@@ -198,6 +201,7 @@ fn timeouts(flaw: &str) -> Timeouts {
         quiet: Duration::from_millis(300),
         idle,
         silence: short,
+        restore: short,
         help: Duration::from_secs(10),
     }
 }
@@ -219,7 +223,7 @@ fn report_with(flaw: &'static str, slowness: Duration) -> Report {
 fn report_of(flaw: &'static str, slowness: Duration, is_wanted: impl Fn(&Rule) -> bool) -> Report {
     let companion = Companion::start(flaw);
     let environment = Environment::from_pairs(companion.environment());
-    let target = Target::of_file(companion.entry(), &environment).unwrap();
+    let target = Target::of_file(companion.entry(), Protocol::Companion, &environment).unwrap();
     let helper = Box::new(Reviewer {
         companion: Arc::clone(&companion.shared),
         slowness,
@@ -252,7 +256,7 @@ fn who_keeps_every_rule_passes_them_all() {
         .map(|row| (row.rule.id, &row.verdict))
         .collect();
     assert!(others.is_empty(), "{others:#?}");
-    assert_eq!(report.rows.len(), rules().count());
+    assert_eq!(report.rows.len(), rules(Protocol::Companion).count());
     for row in &report.rows {
         assert!(!row.verdict.detail().contains(TOKEN), "{row:?}");
     }
@@ -262,7 +266,9 @@ fn who_keeps_every_rule_passes_them_all() {
 #[ignore = "takes two minutes: cargo xtask test"]
 fn who_breaks_a_rule_is_caught_by_its_row_and_by_no_other() {
     let is_breakable = |id: &&str| !UNBREAKABLE.iter().any(|(other, _)| other == id);
-    let flaws = rules().map(|rule| rule.id).filter(is_breakable);
+    let flaws = rules(Protocol::Companion)
+        .map(|rule| rule.id)
+        .filter(is_breakable);
     let flaws: VecDeque<_> = flaws.chain(VARIANTS.iter().copied()).collect();
     let flaws = Mutex::new(flaws);
     let surprises = Mutex::new(Vec::new());
@@ -340,7 +346,7 @@ impl Skips for Report {
 
 #[test]
 fn every_rule_has_an_id_of_its_own_that_names_the_contract() {
-    let mut ids: Vec<_> = rules().map(|rule| rule.id).collect();
+    let mut ids: Vec<_> = rules(Protocol::Companion).map(|rule| rule.id).collect();
     let count = ids.len();
     assert!(ids.iter().all(|id| id.starts_with('C') && id.contains('-')));
     ids.sort_unstable();

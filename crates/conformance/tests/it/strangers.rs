@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pillion_conformance::{Conformance, Help, Helper, Report, Step, Target, Timeouts, Verdict};
+use pillion_conformance::{
+    Conformance, Help, Helper, Protocol, Report, Step, Target, Timeouts, Verdict,
+};
 use pillion_discovery::Environment;
 use serde_json::{Value, json};
 
@@ -50,7 +52,7 @@ fn report_with(limit: Duration, helper: Box<dyn Helper>, answer: fn(TcpStream)) 
     let content = json!({"port": port, "workspacePath": folder.path(), "authToken": TOKEN});
     std::fs::write(&file, content.to_string()).unwrap();
     let environment = Environment::from_pairs([("TMPDIR", folder.path())]);
-    let target = Target::of_file(&file, &environment).unwrap();
+    let target = Target::of_file(&file, Protocol::Companion, &environment).unwrap();
     let timeouts = Timeouts {
         answer: limit,
         ..Timeouts::default()

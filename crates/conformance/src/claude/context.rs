@@ -1,0 +1,230 @@
+//! What the editor shows and what the person mentions, as the agent gets it.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::observation::Selections;
+use super::selection::{is_in, mention, selections};
+use crate::check::checks;
+use crate::context::debounced;
+use crate::rule::{Finding, Problem, blocked, broken, shown, unchecked};
+use crate::test_context::TestContext;
+
+checks! {
+    Context:
+    Should "K7-start" => start,
+        "A new client is sent the selection, once it has reported `notifications/initialized`",
+        "The agent does not know what is open until the person moves the cursor.";
+    Must "K7-early" => early,
+        "Nothing is sent before that",
+        "MCP forbids it, and the agent drops what it is not ready for.";
+    Must "K7-shape" => shape,
+        "`selection_changed` has the string `text` and the object `selection {start, end}`, lines and characters counted from 0",
+        "The agent ignores what has another type, and keeps the selection before.";
+    Must "K7-path" => path,
+        "`filePath` is an absolute path, and is left out if no file is open",
+        "The model is told of a file that does not exist.";
+    Should "K7-change" => change,
+        "A move of the cursor is sent",
+        "The model is told of what was selected before; each selection counts for one prompt.";
+    Must "K7-moved" => moved,
+        "The selection that is sent is where the cursor was moved to, lines counted from 0",
+        "The agent adds 1: the model reads other lines than the person selected.";
+    Should "K7-debounce" => debounce,
+        "Changes are debounced",
+        "Every step of the cursor interrupts the agent.";
+    Should "K7-mention" => mention_shape,
+        "`at_mentioned` has an absolute `filePath`, and `lineStart` and `lineEnd` as numbers or not at all",
+        "The agent ignores a mention with lines that are null.";
+    Should "K7-mention-lines" => mention_lines,
+        "The lines of a mention are counted from 0",
+        "The agent adds 1: the model reads other lines than the person mentioned.";
+}
+
+/// The selections, if there are any.
+async fn heard(test: &TestContext) -> Result<&Selections, Problem> {
+    let selections = selections(test).await?;
+    match selections.all().next() {
+        Some(_) => Ok(selections),
+        None if selections.moved_to.is_some() => {
+            blocked(&["K7-start", "K7-change"], "no `selection_changed` came")
+        }
+        None => unchecked("no `selection_changed` came: focus a file in the editor"),
+    }
+}
+
+async fn start(test: &TestContext) -> Finding {
+    let selections = selections(test).await?;
+    match selections.of_start.len() {
+        // Whoever has no file open has nothing to report.
+        0 if selections.all().next().is_none() && selections.moved_to.is_none() => {
+            unchecked("no `selection_changed` came: focus a file in the editor")
+        }
+        0 => broken("none came"),
+        count => Ok(format!("{count} came")),
+    }
+}
+
+async fn early(test: &TestContext) -> Finding {
+    let selections = selections(test).await?;
+    match &selections.early {
+        None => Ok("nothing came".to_owned()),
+        Some(message) => broken(format!("this came: {}", shown(message))),
+    }
+}
+
+async fn shape(test: &TestContext) -> Finding {
+    let selections = heard(test).await?;
+    for params in selections.all() {
+        well_formed(params).map_err(Problem::Broken)?;
+    }
+    Ok(format!("{} selections", selections.all().count()))
+}
+
+fn well_formed(params: &Value) -> Result<(), String> {
+    let wrong = |what: &str, value: &Value| Err(format!("{what} is {}", shown(value)));
+    if !params["text"].is_string() {
+        return wrong("`text`", &params["text"]);
+    }
+    let selection = &params["selection"];
+    if !selection.is_object() {
+        return wrong("`selection`", selection);
+    }
+    for end in ["start", "end"] {
+        for field in ["line", "character"] {
+            if !selection[end][field].is_u64() {
+                return wrong(
+                    &format!("`selection.{end}.{field}`"),
+                    &selection[end][field],
+                );
+            }
+        }
+    }
+    let place = |end: &str| {
+        let number = |field: &str| selection[end][field].as_u64();
+        (number("line"), number("character"))
+    };
+    if place("start") > place("end") {
+        return Err(format!("it ends before it starts: {}", shown(selection)));
+    }
+    match selection.get("isEmpty") {
+        Some(value) if !value.is_boolean() => wrong("`selection.isEmpty`", value),
+        _ => Ok(()),
+    }
+}
+
+async fn path(test: &TestContext) -> Finding {
+    let selections = heard(test).await?;
+    for params in selections.all() {
+        match params.get("filePath") {
+            None => {}
+            Some(Value::String(path)) if Path::new(path).is_absolute() => {}
+            Some(other) => return broken(format!("`filePath` is {}", shown(other))),
+        }
+    }
+    Ok(format!("{} selections", selections.all().count()))
+}
+
+async fn change(test: &TestContext) -> Finding {
+    let selections = selections(test).await?;
+    let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
+    match moves.contexts.len() {
+        0 => broken("none came when the cursor moved"),
+        count => Ok(format!("{count} selections")),
+    }
+}
+
+async fn moved(test: &TestContext) -> Finding {
+    let selections = heard(test).await?;
+    let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
+    let Some((file, line)) = &selections.moved_to else {
+        return unchecked(
+            "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace",
+        );
+    };
+    let Some((_, last)) = moves.contexts.last() else {
+        return blocked(&["K7-change"], "nothing was sent when the cursor moved");
+    };
+    if let Err(why) = well_formed(last) {
+        return blocked(&["K7-shape"], why);
+    }
+    if !is_in(last, file) {
+        let path = &last["filePath"];
+        return match path.as_str() {
+            Some(path) if !Path::new(path).is_absolute() => {
+                blocked(&["K7-path"], "its path is not absolute")
+            }
+            _ => broken(format!("{file} was focused, `filePath` is {path}")),
+        };
+    }
+    // The command may select from there on, or up to there.
+    let lines = ["start", "end"].map(|end| last["selection"][end]["line"].as_u64());
+    if lines.contains(&Some(u64::from(line - 1))) {
+        return Ok(format!("line {line}"));
+    }
+    broken(format!(
+        "it was moved to line {line} (counted from 1), `selection` is {}",
+        shown(&last["selection"])
+    ))
+}
+
+async fn debounce(test: &TestContext) -> Finding {
+    let selections = heard(test).await?;
+    let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
+    if moves.contexts.is_empty() {
+        return blocked(&["K7-change"], "nothing was sent when the cursor moved");
+    }
+    debounced(moves, &selections.of_bursts)
+}
+
+async fn mention_shape(test: &TestContext) -> Finding {
+    let mention = mention(test).await?;
+    let Some((_, message)) = mention.messages.first() else {
+        return broken("no `at_mentioned` came");
+    };
+    let params = &message["params"];
+    let is_absolute = |path: &str| Path::new(path).is_absolute();
+    if message.get("id").is_some() {
+        return broken("it has an `id`: it is a request, and no notification");
+    }
+    if !params["filePath"].as_str().is_some_and(is_absolute) {
+        return broken(format!("`filePath` is {}", shown(&params["filePath"])));
+    }
+    for field in ["lineStart", "lineEnd"] {
+        if let Some(value) = params.get(field).filter(|value| !value.is_u64()) {
+            return broken(format!("`{field}` is {}", shown(value)));
+        }
+    }
+    match mention.messages.len() {
+        1 => Ok(shown(params)),
+        count => broken(format!("{count} came for one mention")),
+    }
+}
+
+async fn mention_lines(test: &TestContext) -> Finding {
+    let mention = mention(test).await?;
+    let Some((_, message)) = mention.messages.first() else {
+        return blocked(&["K7-mention"], "no `at_mentioned` came");
+    };
+    let params = &message["params"];
+    let (first, last) = mention.lines;
+    let lines = [&params["lineStart"], &params["lineEnd"]];
+    if lines.iter().any(|line| !line.is_null() && !line.is_u64()) {
+        return blocked(&["K7-mention"], "they are no numbers");
+    }
+    if !is_in(params, &mention.file) {
+        let why = format!(
+            "{} was mentioned, {} came",
+            mention.file, params["filePath"]
+        );
+        return blocked(&["K7-mention"], why);
+    }
+    if *lines[0] == first - 1 && *lines[1] == last - 1 {
+        return Ok(format!("lines {first} to {last}"));
+    }
+    broken(format!(
+        "lines {first} to {last} (counted from 1) were mentioned, {} to {} came",
+        lines[0], lines[1]
+    ))
+}

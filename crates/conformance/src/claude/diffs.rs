@@ -1,0 +1,272 @@
+//! Proposals, from `openDiff` to the answer, which is the decision.
+
+use std::path::Path;
+
+use pillion_protocol::claude::tools::{DIFF_REJECTED, FILE_SAVED, TAB_CLOSED};
+use pillion_protocol::diff::OPEN_DIFF;
+use serde_json::{Map, Value, json};
+
+use super::client::{Client, session, with_client};
+use super::observation::Decided;
+use super::scenario::{self, open_view, tab_name};
+use crate::check::checks;
+use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::session::ToolReply;
+use crate::test_context::{Step, TestContext};
+use crate::texts::difference;
+
+checks! {
+    Diffs:
+    Must "K5-blocks" => blocks,
+        "`openDiff` is answered with the decision and not before",
+        "An early answer decides in the person's place; after an error the agent asks about a diff that it does not show.";
+    Must "K5-accepted" => accepted,
+        "An acceptance is answered with the text blocks FILE_SAVED and the whole final text",
+        "Without the second block the agent's own question stays; with another word nothing is written.";
+    Must "K5-bytes" => accepted_bytes,
+        "A text that is accepted without edits comes back byte for byte",
+        "The agent writes what comes back.";
+    Must "K5-rejected" => rejected,
+        "A rejection is answered with the text block DIFF_REJECTED",
+        "With another word the agent writes the file, or goes on asking.";
+    Must "K5-closed" => closed,
+        "A view that is closed without a decision is answered with DIFF_REJECTED, never TAB_CLOSED",
+        "The agent takes TAB_CLOSED for an acceptance, and writes what nobody accepted.";
+    Must "K5-once" => once,
+        "A decision is answered once",
+        "A second answer may meet another call.";
+    Must "K5-writes" => writes_nothing,
+        "The companion does not write the file",
+        "The agent writes it, and takes a file that changed meanwhile for somebody else's.";
+    Should "K5-relative" => relative_path,
+        "`openDiff` of a relative path fails",
+        "The person would review a change of another file than the agent means.";
+    Should "K5-directory" => directory,
+        "`openDiff` of a folder fails",
+        "The call waits for a decision that nobody can make.";
+    Should "K5-arguments" => arguments,
+        "`openDiff` without one of its arguments fails",
+        "The call waits for a decision that nobody can make.";
+    Must "K5-lost" => lost,
+        "A view whose agent is gone is closed",
+        "The person accepts something that nobody writes.";
+}
+
+async fn blocks(test: &TestContext) -> Finding {
+    with_client(test, async |client: &mut Client<'_>| {
+        let path = test.names.path();
+        let tab = tab_name(test, &path);
+        let id = client.open_diff(&tab, &path, "text\n").await?;
+        client.listen(test.connection.timeouts.quiet).await;
+        if let Some(answer) = client.answers(&id).first() {
+            return broken(format!("it is answered with {}", answer.shown()));
+        }
+        client.is_served().await?;
+        Ok("other calls are answered meanwhile".to_owned())
+    })
+    .await
+}
+
+/// The first answer to a call that was decided.
+fn answer(decided: &Decided) -> Result<&ToolReply, Problem> {
+    match decided.answers.first() {
+        Some(answer) => Ok(answer),
+        None => broken("no answer came"),
+    }
+}
+
+/// The texts of an answer's blocks, if it is no failure and has only such.
+pub(super) fn blocks_of(reply: &ToolReply) -> Option<Vec<&str>> {
+    let blocks = reply.content().filter(|_| !reply.is_error())?.iter();
+    let text = |block: &'_ Value| block["type"] == "text";
+    blocks
+        .map(|block| block["text"].as_str().filter(|_| text(block)))
+        .collect()
+}
+
+/// The text that an answer accepts.
+pub(super) fn saved(reply: &ToolReply) -> Result<&str, Problem> {
+    match blocks_of(reply).as_deref() {
+        Some([FILE_SAVED, text]) => Ok(text),
+        _ => broken(format!("it is answered with {}", reply.shown())),
+    }
+}
+
+async fn accepted(test: &TestContext) -> Finding {
+    saved(answer(scenario::accepted(test).await?)?)?;
+    Ok(FILE_SAVED.to_owned())
+}
+
+async fn accepted_bytes(test: &TestContext) -> Finding {
+    let decided = scenario::accepted(test).await?;
+    let text = answer(decided).and_then(saved);
+    let Ok(text) = text else {
+        return blocked(&["K5-accepted"], "it is not answered as an acceptance");
+    };
+    match difference(text, &decided.text) {
+        None => Ok(format!("{} bytes", text.len())),
+        Some(difference) => broken(difference),
+    }
+}
+
+/// Whether an answer rejects.
+pub(super) fn is_rejection(reply: &ToolReply) -> bool {
+    let blocks = blocks_of(reply);
+    blocks.is_some_and(|blocks| blocks.first() == Some(&DIFF_REJECTED))
+}
+
+fn rejection(decided: &Decided) -> Finding {
+    let answer = answer(decided)?;
+    if is_rejection(answer) {
+        return Ok(DIFF_REJECTED.to_owned());
+    }
+    let shown = answer.shown();
+    match blocks_of(answer).as_deref() {
+        Some([TAB_CLOSED, ..]) => broken(format!("the agent takes it for an acceptance: {shown}")),
+        _ => broken(format!("it is answered with {shown}")),
+    }
+}
+
+async fn rejected(test: &TestContext) -> Finding {
+    rejection(scenario::rejected(test).await?)
+}
+
+async fn closed(test: &TestContext) -> Finding {
+    rejection(scenario::closed(test).await?)
+}
+
+async fn once(test: &TestContext) -> Finding {
+    let accepted = scenario::accepted(test).await?;
+    let rejected = scenario::rejected(test).await?;
+    for (name, decided) in [("acceptance", accepted), ("rejection", rejected)] {
+        match decided.answers.len() {
+            0 => return blocked(&["K5-accepted", "K5-rejected"], "no answer came"),
+            1 => {}
+            count => return broken(format!("{count} answers to the {name} came")),
+        }
+    }
+    Ok("one answer each".to_owned())
+}
+
+async fn writes_nothing(test: &TestContext) -> Finding {
+    let mut client = session(test).await?;
+    let view = open_view(&mut client, "text\n").await;
+    client.listen(test.connection.timeouts.quiet).await;
+    let was_written = view
+        .as_ref()
+        .is_ok_and(|view| Path::new(&view.path).exists());
+    client.leave().await;
+    view?;
+    if was_written {
+        return broken("the file was on disk while its view was open (removed again)");
+    }
+    if let Some(Ok(decided)) = test.claude.rejected.get()
+        && decided.was_written
+    {
+        return broken("the file was on disk after the rejection (removed again)");
+    }
+    if scenario::accepted(test).await?.was_written {
+        return broken("the file was on disk after the acceptance (removed again)");
+    }
+    Ok("neither while the view is open nor after the decision".to_owned())
+}
+
+/// The arguments of a proposal as it must be.
+fn proposal(test: &TestContext, path: &str) -> Map<String, Value> {
+    let fields = [
+        ("old_file_path", path.to_owned()),
+        ("new_file_path", path.to_owned()),
+        ("new_file_contents", "text\n".to_owned()),
+        ("tab_name", tab_name(test, path)),
+    ];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.into()));
+    fields.into_iter().collect()
+}
+
+/// A call that cannot be one for a view fails, and others are served afterwards.
+async fn fails(client: &mut Client<'_>, arguments: Map<String, Value>) -> Result<String, Problem> {
+    let tab = arguments
+        .get("tab_name")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    let reply = client.call(OPEN_DIFF, arguments.into()).await;
+    let reply = match reply {
+        Ok(reply) if reply.is_error() => Ok(reply.shown()),
+        Ok(reply) => broken(format!("it is answered with {}", reply.shown())),
+        Err(error) => broken(error.why),
+    };
+    if let (Err(_), Some(tab)) = (&reply, tab) {
+        let _ = client.close_tab(&tab).await;
+    }
+    reply
+}
+
+async fn relative_path(test: &TestContext) -> Finding {
+    with_client(test, async |client: &mut Client<'_>| {
+        fails(client, proposal(test, &test.names.name())).await
+    })
+    .await
+}
+
+async fn directory(test: &TestContext) -> Finding {
+    with_client(test, async |client: &mut Client<'_>| {
+        fails(client, proposal(test, &test.names.folder())).await
+    })
+    .await
+}
+
+async fn arguments(test: &TestContext) -> Finding {
+    with_client(test, async |client: &mut Client<'_>| {
+        let complete = proposal(test, &test.names.path());
+        let mut seen = String::new();
+        for field in ["new_file_path", "new_file_contents", "tab_name"] {
+            let mut arguments = complete.clone();
+            arguments.remove(field);
+            let failed = fails(client, arguments).await;
+            seen = failed.map_err(|problem| match problem {
+                Problem::Broken(why) => Problem::Broken(format!("without `{field}`: {why}")),
+                other => other,
+            })?;
+            let mut arguments = complete.clone();
+            arguments.insert(field.to_owned(), json!(7));
+            fails(client, arguments).await?;
+        }
+        client.is_served().await?;
+        Ok(seen)
+    })
+    .await
+}
+
+/// Whether a view is open shows only by what decides about it: a command that fails where there is
+/// none.
+async fn lost(test: &TestContext) -> Finding {
+    let decide = |file: String| Step::AcceptAgain { file };
+    match test.help(&decide(test.names.path())).await {
+        Err(Problem::Broken(_)) => {}
+        Err(other) => return Err(other),
+        Ok(_) => {
+            return unchecked(
+                "it cannot be seen: the command of --accept-with succeeds although there is no view to accept",
+            );
+        }
+    }
+    // That the command works where there is a view.
+    scenario::accepted(test).await?;
+    let mut client = session(test).await?;
+    let view = match open_view(&mut client, "text\n").await {
+        Ok(view) => view,
+        Err(problem) => {
+            client.leave().await;
+            return Err(problem);
+        }
+    };
+    client.listen(test.connection.timeouts.quiet).await;
+    client.cut();
+    // As long as the companion may take to see it.
+    tokio::time::sleep(2 * test.connection.timeouts.quiet).await;
+    match test.help(&decide(view.path)).await {
+        Err(Problem::Broken(_)) => Ok("there is nothing left to accept".to_owned()),
+        Err(other) => Err(other),
+        Ok(_) => broken("the view could be accepted after its connection was cut"),
+    }
+}

@@ -1,0 +1,220 @@
+//! The lock files: where they are, what they are called, what is in them, who can read them.
+
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::Dialect;
+use pillion_system::process;
+use serde_json::Value;
+
+use crate::check::checks;
+use crate::discovery::{each, private_folder, regular_file, unshared};
+use crate::rule::{Finding, Look, blocked, broken, shown};
+use crate::target::TargetFile;
+use crate::test_context::TestContext;
+
+checks! {
+    Discovery:
+    Must "K1-file" => each(regular_file),
+        "Lock files are regular files of this user, not links",
+        "Who owns the target of a link decides where the agent sends its proposals.";
+    Must "K1-name" => each(known_name),
+        "A lock file is called PORT.lock",
+        "The agent takes the port from the name, and dials nobody for another one.";
+    Must "K1-folder" => in_place(0),
+        "There is a lock file in $CLAUDE_CONFIG_DIR/ide, by default ~/.claude/ide",
+        "Claude Code looks nowhere else.";
+    Should "K1-home" => in_place(1),
+        "There is a lock file in ~/.claude/ide, even if CLAUDE_CONFIG_DIR is set",
+        "opencode, which reads the same files, looks nowhere else.";
+    Must "K1-json" => each(json_object),
+        "Lock files hold a JSON object",
+        "The agent takes other text for a list of folders, and dials another transport without a token.";
+    Must "K1-pid" => each(living_pid),
+        "`pid` is the number of a running process",
+        "The agent deletes the file of a process that is gone.";
+    Should "K1-pid-present" => each(pid_present),
+        "A lock file has a `pid`",
+        "In a terminal of VS Code the agent connects only to a companion whose process is its ancestor.";
+    Must "K1-folders" => each(folders),
+        "`workspaceFolders` is a list of at least one path",
+        "Without a folder the agent never connects.";
+    Must "K1-resolved" => each(resolved),
+        "Every workspace folder exists and is absolute, with links resolved",
+        "The agent compares its own folder, with links resolved, and finds no companion in a linked one.";
+    Must "K1-transport" => each(transport),
+        "`transport` is `ws`",
+        "Without it the agent asks for an event stream, and presents no token.";
+    Must "K1-token" => each(token),
+        "`authToken` is a non-empty string",
+        "Without it the agent dials without a token, as any other program of this machine could.";
+    Should "K1-ideName" => each(ide_name),
+        "`ideName` is a non-empty string",
+        "The agent has no name to show for the companion, at its prompt and in /ide.";
+    Should "K1-same" => same,
+        "All lock files of the companion say the same",
+        "Which companion an agent finds would depend on which file it reads.";
+    Should "K1-private-file" => each(private_file),
+        "Only this user can read the token in a lock file",
+        "Other users of the machine could read every proposal, and answer it.";
+    Should "K1-private-folder" => each(private_folder),
+        "Only this user can replace a lock file",
+        "Other users of the machine could lead the agent to a companion of theirs.";
+}
+
+pub(super) fn known_name(file: &TargetFile) -> Result<Look, String> {
+    let digits = file.name().strip_suffix(".lock").unwrap_or_default();
+    match digits.parse::<u16>() {
+        // The agent would dial the same port for `+80` and `080`, but others would not.
+        Ok(port) if port > 0 && port.to_string() == digits => Ok(Look::Kept),
+        _ => Err("its name is not PORT.lock".to_owned()),
+    }
+}
+
+async fn in_place(test: &TestContext, place: usize) -> Finding {
+    let target = &test.connection.target;
+    let Some(place) = Dialect::ClaudeCode.places().get(place) else {
+        return broken("there is no such place");
+    };
+    let folder = target.environment().directory(place);
+    let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let is_there = |file: &&TargetFile| {
+        let parent = file.path.parent();
+        known_name(file).is_ok() && parent.is_some_and(|parent| real(parent) == real(&folder))
+    };
+    if let Some(file) = target.discovery_files().iter().find(is_there) {
+        return Ok(file.path.display().to_string());
+    }
+    if !target
+        .discovery_files()
+        .iter()
+        .any(|file| known_name(file).is_ok())
+    {
+        return blocked(&["K1-name"], "there is no file of that name");
+    }
+    broken(format!("there is none in {}", folder.display()))
+}
+
+fn json_object(file: &TargetFile) -> Result<Look, String> {
+    if !file.facts.is_file && !file.facts.is_link {
+        return Ok(Look::Blocked(&["K1-file"]));
+    }
+    let content = file.content.as_ref();
+    content.map(|_| Look::Kept).map_err(Clone::clone)
+}
+
+/// The rule is about what is in a file that is no object at all.
+const NO_OBJECT: Result<Look, String> = Ok(Look::Blocked(&["K1-json"]));
+
+fn living_pid(file: &TargetFile) -> Result<Look, String> {
+    if file.content.is_err() {
+        return NO_OBJECT;
+    }
+    match (file.field("pid"), file.pid()) {
+        (None, _) => Ok(Look::NotAbout),
+        (Some(_), Some(pid)) if process::is_alive(pid) => Ok(Look::Kept),
+        (Some(_), Some(pid)) => Err(format!("process {pid} is not running")),
+        (Some(other), None) => Err(format!("`pid` is {}", shown(other))),
+    }
+}
+
+fn pid_present(file: &TargetFile) -> Result<Look, String> {
+    match (&file.content, file.field("pid")) {
+        (Err(_), _) => NO_OBJECT,
+        (Ok(_), Some(_)) => Ok(Look::Kept),
+        (Ok(_), None) => Err("`pid` is missing".to_owned()),
+    }
+}
+
+fn folders(file: &TargetFile) -> Result<Look, String> {
+    if file.content.is_err() {
+        return NO_OBJECT;
+    }
+    match file.field("workspaceFolders") {
+        Some(Value::Array(list)) if list.is_empty() => Err("it is empty".to_owned()),
+        Some(Value::Array(list)) => match list.iter().find(|it| !it.is_string()) {
+            None => Ok(Look::Kept),
+            Some(other) => Err(format!("it contains {}", shown(other))),
+        },
+        Some(other) => Err(format!("`workspaceFolders` is {}", shown(other))),
+        None => Err("`workspaceFolders` is missing".to_owned()),
+    }
+}
+
+fn resolved(file: &TargetFile) -> Result<Look, String> {
+    let folders = file.folders();
+    if folders.is_empty() {
+        return Ok(Look::Blocked(&["K1-folders", "K1-json"]));
+    }
+    for folder in folders {
+        if !folder.is_absolute() {
+            return Err(format!("{folder:?} is not absolute"));
+        }
+        match folder.canonicalize() {
+            Ok(real) if is_spelt_alike(&real, &folder) => {}
+            Ok(real) => return Err(format!("{folder:?} is {real:?}")),
+            Err(error) => return Err(format!("{folder:?}: {error}")),
+        }
+    }
+    Ok(Look::Kept)
+}
+
+/// A separator at the end is no difference, and Windows has two ways to spell what is resolved.
+fn is_spelt_alike(real: &Path, folder: &PathBuf) -> bool {
+    let verbatim = format!(r"\\?\{}", folder.display());
+    real == folder || cfg!(windows) && real == Path::new(&verbatim)
+}
+
+fn transport(file: &TargetFile) -> Result<Look, String> {
+    if file.content.is_err() {
+        return NO_OBJECT;
+    }
+    match file.field("transport") {
+        Some(Value::String(word)) if word == "ws" => Ok(Look::Kept),
+        Some(other) => Err(format!("`transport` is {}", shown(other))),
+        None => Err("`transport` is missing".to_owned()),
+    }
+}
+
+fn token(file: &TargetFile) -> Result<Look, String> {
+    match (&file.content, file.token()) {
+        (Err(_), _) => NO_OBJECT,
+        (Ok(_), Some(_)) => Ok(Look::Kept),
+        (Ok(_), None) => Err("`authToken` is missing, empty or not a string".to_owned()),
+    }
+}
+
+fn ide_name(file: &TargetFile) -> Result<Look, String> {
+    if file.content.is_err() {
+        return NO_OBJECT;
+    }
+    match file.field("ideName").and_then(Value::as_str) {
+        Some(name) if !name.trim().is_empty() => Ok(Look::Kept),
+        _ => Err("`ideName` is missing, empty or not a string".to_owned()),
+    }
+}
+
+async fn same(test: &TestContext) -> Finding {
+    let files = test.connection.target.discovery_files();
+    for field in ["workspaceFolders", "pid", "ideName", "transport"] {
+        let mut values = files.iter().filter(|file| file.content.is_ok());
+        let first = values.next();
+        let differs =
+            |other: &&TargetFile| first.is_some_and(|it| it.field(field) != other.field(field));
+        if let (Some(first), Some(other)) = (first, values.find(differs)) {
+            let (first, other) = (first.path.display(), other.path.display());
+            return broken(format!("{first} and {other} differ in `{field}`"));
+        }
+    }
+    match files.len() {
+        1 => Ok("there is one file".to_owned()),
+        count => Ok(format!("{count} files")),
+    }
+}
+
+fn private_file(file: &TargetFile) -> Result<Look, String> {
+    match file.token() {
+        _ if file.facts.is_link => Ok(Look::Blocked(&["K1-file"])),
+        None => Ok(Look::Blocked(&["K1-token", "K1-json"])),
+        Some(_) => unshared(file),
+    }
+}

@@ -1,0 +1,98 @@
+//! What is seen once and read by several rules.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use crate::observation::{Moves, Once};
+use crate::rule::Problem;
+use crate::session::ToolReply;
+
+/// Everything of that kind.
+#[derive(Debug, Default)]
+pub(crate) struct Observations {
+    /// How the first handshake ended.
+    pub(super) handshake: OnceCell<Result<(), String>>,
+    /// Whether a view can be opened at all.
+    pub(super) views: OnceCell<Result<(), Problem>>,
+    pub(super) accepted: Once<Decided>,
+    pub(super) rejected: Once<Decided>,
+    pub(super) closed: Once<Decided>,
+    pub(super) selections: Once<Selections>,
+    pub(super) mention: Once<Mention>,
+    /// Whether two clients are served at once.
+    pub(super) together: Once<()>,
+    pub(super) restored: Once<Restored>,
+    pub(super) stopped: Once<Stopped>,
+    /// Whether a view was opened that its row has not closed yet.
+    pub(super) has_views: AtomicBool,
+    /// Whether a command failed although it had every chance.
+    pub(super) is_command_broken: AtomicBool,
+}
+
+/// The way of one proposal from `openDiff` to what came of it.
+#[derive(Debug, Clone)]
+pub(super) struct Decided {
+    pub(super) text: String,
+    /// Every answer to the call, in order.
+    pub(super) answers: Vec<ToolReply>,
+    /// What the two calls of `close_tab` were answered that follow.
+    pub(super) closes: Vec<Result<ToolReply, String>>,
+    /// Whether the file was on the disk afterwards.
+    pub(super) was_written: bool,
+}
+
+/// What was heard of selections.
+#[derive(Debug, Clone)]
+pub(super) struct Selections {
+    /// Whether a message came before the agent had reported that it is initialized.
+    pub(super) early: Option<Value>,
+    /// What came after it, unasked.
+    pub(super) of_start: Vec<Value>,
+    /// What was heard when somebody moved about.
+    pub(super) of_moves: Result<Moves, Problem>,
+    /// What was heard when commands moved the cursor in quick succession.
+    pub(super) of_bursts: Vec<Moves>,
+    /// The file and the line where a command, which can be relied on, has moved the cursor.
+    pub(super) moved_to: Option<(String, u32)>,
+}
+
+/// A mention that was brought about.
+#[derive(Debug, Clone)]
+pub(super) struct Mention {
+    pub(super) file: String,
+    /// Counted from 1.
+    pub(super) lines: (u32, u32),
+    /// The messages that came of it.
+    pub(super) messages: Vec<(Instant, Value)>,
+}
+
+/// What became of lock files that were deleted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Restored {
+    /// Those that the companion did not put back.
+    pub(super) missing: Vec<PathBuf>,
+    /// How long the last one took.
+    pub(super) longest: Duration,
+    /// What a reader would have suffered from.
+    pub(super) flaw: Option<String>,
+}
+
+/// What is left of a companion that was stopped.
+#[derive(Debug, Clone)]
+pub(super) struct Stopped {
+    pub(super) listens: bool,
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl Selections {
+    /// The params of every `selection_changed` that was heard.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
+        let moves = self.of_moves.iter().chain(&self.of_bursts);
+        let moves = moves.flat_map(|moves| &moves.contexts);
+        self.of_start.iter().chain(moves.map(|(_, params)| params))
+    }
+}

@@ -1,0 +1,286 @@
+//! A companion that keeps every rule passes them all; one that breaks a rule is caught by the row
+//! of that rule, and by no other.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use pillion_conformance::{
+    Conformance, Help, Helper, Protocol, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
+};
+use pillion_discovery::Environment;
+
+use super::companion::{Companion, Decision, Shared, TOKEN};
+use crate::rules::failed;
+
+/// Other ways to break some rules: the rule, and the way.
+const VARIANTS: &[&str] = &[
+    "K1-folders/empty",
+    "K1-folders/text",
+    "K1-json/lines",
+    "K1-name/zeros",
+    "K1-pid/word",
+    "K1-resolved/gone",
+    "K1-resolved/relative",
+    "K1-token/empty",
+    "K1-transport/sse",
+    "K2-deflate/refused",
+    "K2-no-protocol/refused",
+    "K2-ping/empty",
+    "K2-protocol/other",
+    "K2-unmasked/code",
+    "K2-upgrade/refused",
+    "K3-elsewhere/bearer",
+    "K3-elsewhere/header",
+    "K3-extended/end",
+    "K3-host/prefix",
+    "K3-none/late",
+    "K3-none/tells",
+    "K3-origin/null",
+    "K3-origin/prefix",
+    "K3-truncated/end",
+    "K3-wrong/half",
+    "K4-batch/closes",
+    "K4-notification/unknown",
+    "K4-schemas/number",
+    "K5-accepted/nothing",
+    "K5-accepted/order",
+    "K5-accepted/word",
+    "K5-all/count",
+    "K5-arguments/crash",
+    "K5-blocks/empty",
+    "K5-blocks/error",
+    "K5-bytes/bom",
+    "K5-bytes/cr",
+    "K5-bytes/long",
+    "K5-bytes/lossy",
+    "K5-bytes/nul",
+    "K5-bytes/spaces",
+    "K5-close-late/error",
+    "K5-close-once/saved",
+    "K5-once/rejected",
+    "K5-rejected/error",
+    "K5-rejected/nothing",
+    "K5-rejected/tab",
+    "K5-same-name/tab",
+    "K5-writes/open",
+    "K5-writes/rejected",
+    "K7-debounce/5ms",
+    "K7-diagnostics-shape/range",
+    "K7-diagnostics-uri/all",
+    "K7-diagnostics/object",
+    "K7-diagnostics/two",
+    "K7-diagnostics/words",
+    "K7-mention/nothing",
+    "K7-mention/path",
+    "K7-mention/request",
+    "K7-mention/twice",
+    "K7-path/uri",
+    "K7-shape/backwards",
+    "K7-shape/empty",
+    "K7-shape/line",
+    "K7-shape/text",
+    "K8-close-all/count",
+    "K8-tab-names/close",
+    "K9-atomic/back",
+    "K9-atomic/gone",
+    "K9-atomic/half",
+    "K9-port/clients",
+];
+
+/// How many companions are looked at at once. They mostly wait.
+const AT_ONCE: usize = 16;
+
+struct Reviewer(Arc<Shared>);
+
+impl Helper for Reviewer {
+    fn help<'a>(&'a self, step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>> {
+        Box::pin(self.step(step))
+    }
+}
+
+impl Reviewer {
+    async fn step(&self, step: &Step) -> Help {
+        let companion = &self.0;
+        let settled = async |file: &str, decision| {
+            let (companion, file) = (Arc::clone(companion), file.to_owned());
+            // It may wait for who reads the answer.
+            let settled = tokio::task::spawn_blocking(move || companion.settle(&file, decision));
+            match settled.await.unwrap() {
+                true => Help::Done,
+                false => Help::Failed("no such view".to_owned()),
+            }
+        };
+        match step {
+            Step::Accept { file } | Step::AcceptAgain { file } => {
+                return settled(file, Decision::Accept).await;
+            }
+            Step::Reject { file } => return settled(file, Decision::Reject).await,
+            Step::Close { file } => return settled(file, Decision::Close).await,
+            Step::Mention { file, lines } => companion.mention(file, *lines),
+            Step::Move { file, lines } => {
+                (1..=*lines).for_each(|line| companion.move_cursor(file, line));
+            }
+            Step::Burst { file, lines, pace } => {
+                for line in lines {
+                    companion.move_cursor(file, *line);
+                    tokio::time::sleep(*pace).await;
+                }
+            }
+            Step::Visit { files } => files.iter().for_each(|file| companion.move_cursor(file, 1)),
+            Step::Stop => companion.stop(),
+        }
+        Help::Done
+    }
+}
+
+fn timeouts() -> Timeouts {
+    Timeouts {
+        answer: Duration::from_secs(3),
+        prompt: Duration::from_secs(1),
+        quiet: Duration::from_millis(300),
+        idle: Duration::from_millis(300),
+        silence: Duration::from_millis(300),
+        restore: Duration::from_secs(3),
+        help: Duration::from_secs(10),
+    }
+}
+
+fn report(flaw: &'static str) -> Report {
+    // Large texts take a debug build long, and only who spoils texts could spoil them.
+    let large = ["K2-large", "K6-long-line", "K6-5mb"];
+    report_of(flaw, |rule| {
+        flaw == "none" || flaw == rule.id || !large.contains(&rule.id)
+    })
+}
+
+fn report_of(flaw: &'static str, is_wanted: impl Fn(&Rule) -> bool) -> Report {
+    let companion = Companion::start(flaw);
+    let environment = Environment::from_pairs(companion.environment());
+    let target = Target::of_file(&companion.entry(), Protocol::Claude, &environment).unwrap();
+    let helper = Box::new(Reviewer(Arc::clone(&companion.shared)));
+    let conformance = Conformance::new(target, timeouts(), helper);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let report = runtime.block_on(conformance.run(is_wanted, |_| {}));
+    drop(conformance);
+    assert_eq!(companion.left(), [] as [PathBuf; 0], "{flaw}");
+    report
+}
+
+/// Every row that did not pass.
+fn others(report: &Report) -> Vec<(&'static str, &Verdict)> {
+    let rows = report.rows.iter();
+    let others = rows.filter(|row| !matches!(row.verdict, Verdict::Pass(_)));
+    others.map(|row| (row.rule.id, &row.verdict)).collect()
+}
+
+#[test]
+fn who_keeps_every_rule_of_claude_codes_passes_them_all() {
+    let report = report("none");
+    let others = others(&report);
+    assert!(others.is_empty(), "{others:#?}");
+    assert_eq!(report.rows.len(), rules(Protocol::Claude).count());
+    for row in &report.rows {
+        assert!(!row.verdict.detail().contains(TOKEN), "{row:?}");
+    }
+}
+
+#[test]
+#[ignore = "takes two minutes: cargo xtask test"]
+fn who_breaks_a_rule_of_claude_codes_is_caught_by_its_row_and_by_no_other() {
+    let flaws = rules(Protocol::Claude).map(|rule| rule.id);
+    let only = std::env::var("FLAW").unwrap_or_default();
+    let flaws = flaws
+        .chain(VARIANTS.iter().copied())
+        .filter(|flaw| flaw.starts_with(&only));
+    let flaws = Mutex::new(flaws.collect::<VecDeque<_>>());
+    let surprises = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let Some(flaw) = flaws.lock().unwrap().pop_front() else {
+                        return;
+                    };
+                    let failed = failed(&report(flaw));
+                    let rule = flaw.split('/').next().unwrap();
+                    let is_caught =
+                        matches!(&failed[..], [one] if one.starts_with(&format!("{rule}: ")));
+                    if !is_caught {
+                        surprises.lock().unwrap().push((flaw, failed));
+                    }
+                }
+            });
+        }
+    });
+    let surprises = surprises.into_inner().unwrap();
+    assert!(surprises.is_empty(), "{surprises:#?}");
+}
+
+/// The agent takes all of these.
+#[test]
+fn who_does_it_in_another_way_passes_every_rule_of_claude_codes() {
+    for way in [
+        "none/binary-ignored",
+        "none/closed-silently",
+        "none/deflate",
+        "none/empty-rejected",
+        "none/hangs-up",
+        "none/pid-text",
+        "none/slash",
+    ] {
+        let report = report(way);
+        let others = others(&report);
+        assert!(others.is_empty(), "{way}: {others:#?}");
+    }
+}
+
+#[test]
+fn every_rule_of_claude_codes_has_an_id_of_its_own_and_says_what_breaks() {
+    let mut ids: Vec<_> = rules(Protocol::Claude).map(|rule| rule.id).collect();
+    let count = ids.len();
+    assert!(ids.iter().all(|id| id.starts_with('K') && id.contains('-')));
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+    for rule in rules(Protocol::Claude) {
+        assert!(rule.reason.ends_with('.'), "{rule:?}");
+    }
+    let is_known = |variant: &&str| ids.contains(&variant.split('/').next().unwrap());
+    assert!(VARIANTS.iter().all(|variant| is_known(&variant)));
+}
+
+/// Nobody sits at the editor: what needs somebody is skipped and says so, and nothing fails.
+#[test]
+fn what_nobody_does_for_claude_code_breaks_no_rule() {
+    let companion = Companion::start("none");
+    let environment = Environment::from_pairs(companion.environment());
+    let target = Target::of_file(&companion.entry(), Protocol::Claude, &environment).unwrap();
+    let absent = Box::new(crate::rules::Absent);
+    let conformance = Conformance::new(target, timeouts(), absent);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let report = runtime.block_on(conformance.run(|_| true, |_| {}));
+    let failed = failed(&report);
+    assert!(failed.is_empty(), "{failed:#?}");
+    let is_skipped = |row: &&Row| matches!(row.verdict, Verdict::Skip(_));
+    let skipped: Vec<_> = report
+        .rows
+        .iter()
+        .filter(is_skipped)
+        .map(|row| row.rule.id)
+        .collect();
+    assert!(
+        skipped.contains(&"K5-accepted") && skipped.contains(&"K9-files"),
+        "{skipped:?}"
+    );
+}
