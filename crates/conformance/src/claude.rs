@@ -11,7 +11,6 @@ mod handshake;
 mod lifecycle;
 mod lock_files;
 mod mcp;
-mod observation;
 mod scenario;
 mod selection;
 mod sessions;
@@ -20,8 +19,6 @@ mod texts;
 mod upgrade;
 
 use std::sync::atomic::Ordering;
-
-pub(super) use self::observation::Observations;
 
 use self::client::Client;
 use crate::check::Check;

@@ -37,6 +37,7 @@
 mod access;
 mod check;
 mod claude;
+mod claude_observation;
 mod connection;
 mod context;
 mod diffs;
@@ -149,7 +150,7 @@ impl Conformance {
     /// Closes what is still open and removes what was written, for a run that was broken off. False
     /// when the companion did not answer: a view may be open still.
     pub async fn clean_up(&self) -> bool {
-        self.test.clean_up().await
+        self.test.clean_up().await && claude::clean_up(&self.test).await
     }
 }
 
@@ -183,6 +184,7 @@ impl Run<'_> {
         self.results.borrow_mut().insert(id, None);
         let finding = self.finding(check).await;
         self.test.clean_up().await;
+        claude::clean_up(self.test).await;
         let (mut verdict, is_hurt) = self.judged(check, finding).await;
         if check.rule.level == Level::May {
             verdict = verdict.forgiven();

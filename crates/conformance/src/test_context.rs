@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use crate::claude;
+use crate::claude_observation;
 use crate::connection::{Connection, Timeouts};
 use crate::message::ACCEPTED;
 use crate::names::Names;
@@ -115,7 +115,7 @@ pub struct TestContext {
     /// Whether diffs are accepted without anybody's help.
     accepts_itself: OnceCell<bool>,
     pub(super) observations: Observations,
-    pub(super) claude: claude::Observations,
+    pub(super) claude: claude_observation::Observations,
     watch: Watch,
 }
 
@@ -132,7 +132,7 @@ impl TestContext {
             views: OnceCell::new(),
             accepts_itself: OnceCell::new(),
             observations: Observations::default(),
-            claude: claude::Observations::default(),
+            claude: claude_observation::Observations::default(),
             watch,
         }
     }
@@ -330,7 +330,7 @@ impl TestContext {
     /// Closes what is open there because of us, and removes what was written. False when the
     /// companion did not answer: a view may be open still.
     pub(super) async fn clean_up(&self) -> bool {
-        let is_clean = self.connection.clean_up().await && claude::clean_up(self).await;
+        let is_clean = self.connection.clean_up().await;
         self.names.sweep();
         is_clean
     }

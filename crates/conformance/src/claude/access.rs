@@ -16,9 +16,6 @@ checks! {
     Must "K3-secret" => secret,
         "The token is long and varied enough to be a secret",
         "Every program of this machine could guess it, and answer proposals.";
-    Must "K3-files" => every_token,
-        "The token in every lock file is accepted",
-        "The agent that reads the other file never connects.";
     Must "K3-header" => header_case,
         "The token's header is known in any case",
         "Claude Code writes X-Claude-Code-Ide-Authorization, opencode the same in lower case.";
@@ -73,34 +70,6 @@ async fn let_in(test: &TestContext, upgrade: &Upgrade) -> Result<(), Problem> {
     client.initialize().await?;
     client.leave().await;
     Ok(())
-}
-
-async fn every_token(test: &TestContext) -> Finding {
-    token(test)?;
-    let mut accepted = 0;
-    for file in test.connection.target.discovery_files() {
-        let Some(token) = file.token() else { continue };
-        let upgrade = Upgrade::of_stranger(test).header(AUTHORIZATION_HEADER, token.expose());
-        let is_first = test
-            .connection
-            .target
-            .token()
-            .is_some_and(|first| first.expose() == token.expose());
-        if is_first {
-            session(test).await?.leave().await;
-        } else {
-            let_in(test, &upgrade)
-                .await
-                .map_err(|problem| match problem {
-                    Problem::Broken(why) => {
-                        Problem::Broken(format!("{}: {why}", file.path.display()))
-                    }
-                    other => other,
-                })?;
-        }
-        accepted += 1;
-    }
-    Ok(format!("{accepted} files"))
 }
 
 async fn header_case(test: &TestContext) -> Finding {

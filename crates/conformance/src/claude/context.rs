@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::observation::Selections;
 use super::selection::{is_in, mention, selections};
 use crate::check::checks;
+use crate::claude_observation::Selections;
 use crate::context::debounced;
 use crate::rule::{Finding, Problem, blocked, broken, shown, unchecked};
 use crate::test_context::TestContext;

@@ -7,9 +7,9 @@ use pillion_protocol::diff::OPEN_DIFF;
 use serde_json::{Map, Value, json};
 
 use super::client::{Client, session, with_client};
-use super::observation::Decided;
 use super::scenario::{self, open_view, tab_name};
 use crate::check::checks;
+use crate::claude_observation::Decided;
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::session::ToolReply;
 use crate::test_context::{Step, TestContext};

@@ -8,9 +8,9 @@ use tokio::net::TcpStream;
 
 use super::client::{Client, session};
 use super::lock_files::known_name;
-use super::observation::{Restored, Stopped};
 use super::upgrade::Upgrade;
 use crate::check::checks;
+use crate::claude_observation::{Restored, Stopped};
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::test_context::{Step, TestContext};
 

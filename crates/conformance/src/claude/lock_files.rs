@@ -1,4 +1,4 @@
-//! The lock files: where they are, what they are called, what is in them, who can read them.
+//! The lock file: where it is, what it is called, what is in it, who can read it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,12 +20,12 @@ checks! {
     Must "K1-name" => each(known_name),
         "A lock file is called PORT.lock",
         "The agent takes the port from the name, and dials nobody for another one.";
-    Must "K1-folder" => in_place(0),
-        "There is a lock file in $CLAUDE_CONFIG_DIR/ide, by default ~/.claude/ide",
-        "Claude Code looks nowhere else.";
-    Should "K1-home" => in_place(1),
-        "There is a lock file in ~/.claude/ide, even if CLAUDE_CONFIG_DIR is set",
-        "opencode, which reads the same files, looks nowhere else.";
+    Must "K1-folder" => in_place,
+        "The lock file is in $CLAUDE_CONFIG_DIR/ide, by default ~/.claude/ide",
+        "Older releases look nowhere else.";
+    Must "K1-one" => one,
+        "There is one lock file, not one in each of these folders",
+        "Newer releases look in both, take two files for two companions, and connect to neither.";
     Must "K1-json" => each(json_object),
         "Lock files hold a JSON object",
         "The agent takes other text for a list of folders, and dials another transport without a token.";
@@ -50,9 +50,6 @@ checks! {
     Should "K1-ideName" => each(ide_name),
         "`ideName` is a non-empty string",
         "The agent has no name to show for the companion, at its prompt and in /ide.";
-    Should "K1-same" => same,
-        "All lock files of the companion say the same",
-        "Which companion an agent finds would depend on which file it reads.";
     Should "K1-private-file" => each(private_file),
         "Only this user can read the token in a lock file",
         "Other users of the machine could read every proposal, and answer it.";
@@ -70,9 +67,9 @@ pub(super) fn known_name(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-async fn in_place(test: &TestContext, place: usize) -> Finding {
+async fn in_place(test: &TestContext) -> Finding {
     let target = &test.connection.target;
-    let Some(place) = Dialect::ClaudeCode.places().get(place) else {
+    let Some(place) = Dialect::ClaudeCode.places().first() else {
         return broken("there is no such place");
     };
     let folder = target.environment().directory(place);
@@ -193,21 +190,14 @@ fn ide_name(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-async fn same(test: &TestContext) -> Finding {
+async fn one(test: &TestContext) -> Finding {
     let files = test.connection.target.discovery_files();
-    for field in ["workspaceFolders", "pid", "ideName", "transport"] {
-        let mut values = files.iter().filter(|file| file.content.is_ok());
-        let first = values.next();
-        let differs =
-            |other: &&TargetFile| first.is_some_and(|it| it.field(field) != other.field(field));
-        if let (Some(first), Some(other)) = (first, values.find(differs)) {
-            let (first, other) = (first.path.display(), other.path.display());
-            return broken(format!("{first} and {other} differ in `{field}`"));
-        }
-    }
-    match files.len() {
-        1 => Ok("there is one file".to_owned()),
-        count => Ok(format!("{count} files")),
+    let named = files.iter().filter(|file| known_name(file).is_ok());
+    let paths: Vec<_> = named.map(|file| file.path.display().to_string()).collect();
+    match &paths[..] {
+        [] => blocked(&["K1-name"], "there is no file of that name"),
+        [one] => Ok(one.clone()),
+        _ => broken(paths.join(" and ")),
     }
 }
 

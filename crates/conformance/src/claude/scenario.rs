@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::client::{Client, session};
-use super::observation::Decided;
+use crate::claude_observation::Decided;
 use crate::rule::{Problem, blocked, unchecked};
 use crate::session::ToolReply;
 use crate::test_context::{Step, TestContext};

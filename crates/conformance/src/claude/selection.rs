@@ -7,7 +7,7 @@ use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use serde_json::{Value, json};
 
 use super::client::{Client, session};
-use super::observation::{Mention, Selections};
+use crate::claude_observation::{Mention, Selections};
 use crate::files::some_file;
 use crate::message::{NEWEST_VERSION, initialize_params};
 use crate::observation::Moves;

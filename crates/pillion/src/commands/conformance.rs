@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use pillion_conformance::{Conformance, Level, Report, Row, Rule, Target, Timeouts, rules};
+use pillion_conformance::{
+    Conformance, Level, Protocol, Report, Row, Rule, Target, Timeouts, rules,
+};
 use pillion_discovery::Environment;
 use pillion_system::Signals;
 
@@ -24,13 +26,15 @@ use crate::failure::{Failure, Kind};
 ///
 /// For authors of companions, for any editor. Talks to a running companion as agents do, and as no
 /// agent would, and reports for every rule that is visible from outside whether the companion
-/// follows it. Opens views in its editor and closes them again; writes nothing into the workspace.
+/// follows it: the rules of the companion contract of Gemini CLI and Qwen Code, or with --protocol
+/// claude those of Claude Code's own protocol. Opens views in its editor and closes them again; writes nothing into the workspace.
 /// A companion that is not Pillion's may serve only one session, as VS Code's does: an agent that
 /// is connected to it then stops getting answers until it is restarted.
 ///
 /// For steps that need a person in the editor, you are prompted, or the commands you give are run.
 /// They run in your shell ($SHELL) and get the port in $PILLION_CONFORMANCE_PORT, the file in
-/// $PILLION_CONFORMANCE_FILE and, to move the cursor, the line in $PILLION_CONFORMANCE_LINE.
+/// $PILLION_CONFORMANCE_FILE and, to move the cursor, the line in $PILLION_CONFORMANCE_LINE; to mention
+/// lines, the first and the last in $PILLION_CONFORMANCE_LINE and $PILLION_CONFORMANCE_LAST_LINE.
 ///
 /// The exit code is 1 if a MUST is broken (with --strict, a SHOULD too), and 3 if there is no
 /// companion.
@@ -39,6 +43,10 @@ pub struct Args {
     /// A discovery file of the companion
     #[arg(value_name = "FILE", conflicts_with_all = ["pid", "workspace", "port"])]
     file: Option<PathBuf>,
+
+    /// Whose rules: the contract's, or Claude Code's
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    protocol: ProtocolName,
 
     /// Check the companion whose discovery files name this process
     #[arg(long, value_name = "N", value_parser = pid, conflicts_with_all = ["workspace", "port"])]
@@ -54,6 +62,14 @@ pub struct Args {
     /// Run CMD to reject the diff of $PILLION_CONFORMANCE_FILE in the editor
     #[arg(long, value_name = "CMD")]
     reject_with: Option<String>,
+
+    /// Run CMD to close the view of $PILLION_CONFORMANCE_FILE without a decision (Claude Code's rules)
+    #[arg(long, value_name = "CMD")]
+    close_with: Option<String>,
+
+    /// Run CMD to mention lines of $PILLION_CONFORMANCE_FILE to the agent (Claude Code's rules)
+    #[arg(long, value_name = "CMD")]
+    mention_with: Option<String>,
 
     /// Run CMD to move the editor's cursor to line $PILLION_CONFORMANCE_LINE of
     /// $PILLION_CONFORMANCE_FILE, often and for up to 11 files of the workspace
@@ -72,7 +88,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = seconds)]
     idle: u64,
 
-    /// Check only these rules, by id (C3.3-post-none), number (C3.3) or chapter (C3)
+    /// Check only these rules, by id (C3.3-post-none, K3-none), number (C3.3) or chapter (C3, K3)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -81,7 +97,8 @@ pub struct Args {
     strict: bool,
 
     /// Print `{companion, rules: [{id, level, title, result, detail}], summary: {passed, failed,
-    /// skipped}}`; with --list, an array of `{id, level, group, title}`
+    /// skipped}}`; with --list, an array of `{id, level, group, title}`. Claude Code's rules have a
+    /// `reason`, too
     #[arg(long)]
     json: bool,
 
@@ -94,6 +111,25 @@ pub struct Args {
     list: bool,
 }
 
+/// As it is typed.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum ProtocolName {
+    /// The published companion contract of Gemini CLI and Qwen Code
+    #[default]
+    Companion,
+    /// Claude Code's companion protocol
+    Claude,
+}
+
+impl From<ProtocolName> for Protocol {
+    fn from(name: ProtocolName) -> Self {
+        match name {
+            ProtocolName::Companion => Self::Companion,
+            ProtocolName::Claude => Self::Claude,
+        }
+    }
+}
+
 fn pid(text: &str) -> Result<u32, &'static str> {
     text.parse().map_err(|_| "a process id is a whole number")
 }
@@ -104,12 +140,13 @@ fn seconds(text: &str) -> Result<u64, &'static str> {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    check_patterns(&args.only)?;
+    let protocol = args.protocol.into();
+    check_patterns(&args.only, protocol)?;
     let is_wanted = |rule: &Rule| {
         args.only.is_empty() || args.only.iter().any(|pattern| rule.is_meant_by(pattern))
     };
     if args.list {
-        let wanted: Vec<_> = rules().filter(|rule| is_wanted(rule)).collect();
+        let wanted: Vec<_> = rules(protocol).filter(|rule| is_wanted(rule)).collect();
         return print(&if args.json {
             output::list_json(&wanted)?
         } else {
@@ -117,7 +154,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         });
     }
     let environment = Environment::current();
-    let target = target::find(args.file.as_deref(), args.pid, &args.target, &environment)?;
+    let file = args.file.as_deref();
+    let target = target::find(file, args.pid, &args.target, protocol, &environment)?;
     let report = if args.json {
         let report = check(&args, &target, is_wanted, |_| {})?;
         print(&output::json(&target, &report)?)?;
@@ -145,13 +183,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     verdict(&report, args.strict)
 }
 
-fn check_patterns(patterns: &[String]) -> anyhow::Result<()> {
+fn check_patterns(patterns: &[String], protocol: Protocol) -> anyhow::Result<()> {
     for pattern in patterns {
-        if !rules().any(|rule| rule.is_meant_by(pattern)) {
+        if !rules(protocol).any(|rule| rule.is_meant_by(pattern)) {
             let message = format!("there is no rule {pattern}");
             let failure = Failure::new(Kind::Usage, message);
             return Err(failure
-                .hint("`pillion conformance --list` prints them.")
+                .hint("`pillion conformance --list` prints them, with `--protocol claude` Claude Code's.")
                 .into());
         }
     }
@@ -168,6 +206,8 @@ fn check(
     let commands = Commands {
         accept: args.accept_with.clone(),
         reject: args.reject_with.clone(),
+        close: args.close_with.clone(),
+        mention: args.mention_with.clone(),
         r#move: args.move_with.clone(),
         stop: args.stop_with.clone(),
     };

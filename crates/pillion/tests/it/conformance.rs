@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_conformance::rules;
+use pillion_conformance::{Protocol, rules};
 use pillion_testkit::{Env, Pane, SOON, Size, Tmux};
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -60,7 +60,7 @@ fn a_companion_without_a_face_passes() {
     outcome.expect_all_but(&NOT_SEEN);
     assert_eq!(
         outcome.report["rules"].as_array().unwrap().len(),
-        rules().count()
+        rules(Protocol::Companion).count()
     );
     let left: Vec<_> = fs::read_dir(sandbox.home.workspace()).unwrap().collect();
     assert_eq!(left.len(), before, "nothing was written: {left:?}");

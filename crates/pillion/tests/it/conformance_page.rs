@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use pillion_conformance::rules;
+use pillion_conformance::{Protocol, Rule, rules};
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;

@@ -156,7 +156,8 @@ impl Shared {
         let Some(sent) = sent.filter(|sent| !sent.is_empty()) else {
             return match self.flaw {
                 "K3-elsewhere" => request.target.contains(&format!("={token}")),
-                "K3-none" | "K3-none/late" | "K1-token" | "K1-token/empty" => {
+                "K3-none" | "K3-none/late" | "K1-token" | "K1-token/empty" | "K1-json"
+                | "K1-json/lines" => {
                     !request.target.contains('?') && request.header("Authorization").is_none()
                 }
                 _ => false,

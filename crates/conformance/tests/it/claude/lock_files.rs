@@ -28,12 +28,17 @@ pub fn publish(shared: &Shared) -> Vec<PathBuf> {
     };
     let folders = match shared.flaw {
         "K1-folder" => vec![home],
-        "K1-home" => vec![config],
-        _ => vec![config, home],
+        "K1-one" => vec![config, home],
+        _ => vec![config],
     };
     let files: Vec<_> = folders.iter().map(|folder| folder.join(&name)).collect();
     for (number, file) in files.iter().enumerate() {
-        let text = text(shared, number);
+        let mut text = content(shared).to_string();
+        match shared.flaw {
+            "K1-json" => drop(text.pop()),
+            "K1-json/lines" => text = shared.workspace.display().to_string(),
+            _ => {}
+        }
         if number == 0 && shared.breaks("K1-file") {
             let real = file.with_extension("real");
             write(&real, &text);
@@ -63,7 +68,7 @@ pub fn keep(shared: &Shared) {
     while !shared.is_stopped.load(Ordering::SeqCst) {
         thread::sleep(KEEP_INTERVAL);
         let files = shared.files.lock().unwrap();
-        for (number, file) in files.iter().enumerate() {
+        for file in files.iter() {
             if file.symlink_metadata().is_ok() || shared.breaks("K9-restored") {
                 continue;
             }
@@ -71,7 +76,7 @@ pub fn keep(shared: &Shared) {
                 write(file, "{");
                 thread::sleep(MOMENT);
             }
-            replace(file, &text(shared, number));
+            replace(file, &content(shared).to_string());
         }
     }
 }
@@ -80,7 +85,7 @@ pub fn keep(shared: &Shared) {
 pub fn rewrite(shared: &Shared) {
     let files = shared.files.lock().unwrap();
     let Some(file) = files.last() else { return };
-    let text = text(shared, files.len() - 1) + "\n";
+    let text = content(shared).to_string() + "\n";
     match shared.flaw {
         "K9-atomic" => fs::write(file, text).unwrap(),
         "K9-atomic/half" => {
@@ -97,17 +102,7 @@ pub fn rewrite(shared: &Shared) {
     }
 }
 
-fn text(shared: &Shared, number: usize) -> String {
-    let mut text = content(shared, number).to_string();
-    match shared.flaw {
-        "K1-json" if number == 0 => drop(text.pop()),
-        "K1-json/lines" if number == 0 => text = shared.workspace.display().to_string(),
-        _ => {}
-    }
-    text
-}
-
-fn content(shared: &Shared, number: usize) -> Value {
+fn content(shared: &Shared) -> Value {
     let mut content = json!({
         "pid": std::process::id(),
         "workspaceFolders": [shared.workspace],
@@ -141,8 +136,6 @@ fn content(shared: &Shared, number: usize) -> Value {
         "K1-token" => set("authToken", Value::Null),
         "K1-token/empty" => set("authToken", "".into()),
         "K1-ideName" => set("ideName", Value::Null),
-        "K1-same" if number == 1 => set("ideName", "Other".into()),
-        "K3-files" if number == 1 => set("authToken", "one-more-0123456789-abcdef".into()),
         _ => {}
     }
     content

@@ -15,6 +15,8 @@ use pillion_text::stderr;
 pub struct Commands {
     pub accept: Option<String>,
     pub reject: Option<String>,
+    pub close: Option<String>,
+    pub mention: Option<String>,
     pub r#move: Option<String>,
     pub stop: Option<String>,
 }
@@ -38,7 +40,14 @@ impl Reviewer {
             return self.ask(step);
         };
         match step {
-            Step::Accept { file } | Step::Reject { file } => self.run(line, file, 1).await,
+            Step::Accept { file }
+            | Step::AcceptAgain { file }
+            | Step::Reject { file }
+            | Step::Close { file } => self.run(line, file, 1).await,
+            Step::Mention { file, lines } => {
+                let running = self.start_with(line, file, *lines);
+                self.end(line, running).await
+            }
             Step::Stop => self.run(line, "", 1).await,
             Step::Move { file, lines } => {
                 for number in 1..=*lines {
@@ -77,7 +86,9 @@ impl Reviewer {
 
     fn command(&self, step: &Step) -> Option<&str> {
         let command = match step {
-            Step::Accept { .. } => &self.commands.accept,
+            Step::Accept { .. } | Step::AcceptAgain { .. } => &self.commands.accept,
+            Step::Close { .. } => &self.commands.close,
+            Step::Mention { .. } => &self.commands.mention,
             Step::Reject { .. } => &self.commands.reject,
             Step::Move { .. } | Step::Burst { .. } | Step::Visit { .. } => &self.commands.r#move,
             Step::Stop => &self.commands.stop,
@@ -90,6 +101,22 @@ impl Reviewer {
         let (wish, flag) = match step {
             Step::Accept { file } => (format!("Accept the diff of {file} as it is"), "accept"),
             Step::Reject { file } => (format!("Reject the diff of {file}"), "reject"),
+            Step::Close { file } => {
+                let wish = format!("Close the view of {file} without accepting or rejecting it");
+                (wish, "close")
+            }
+            Step::AcceptAgain { .. } => {
+                return Help::Nobody(
+                    "a person would have to accept too many diffs: pass --accept-with CMD"
+                        .to_owned(),
+                );
+            }
+            Step::Mention { .. } => {
+                return Help::Nobody(
+                    "pass --mention-with CMD, a command that mentions lines to the agent"
+                        .to_owned(),
+                );
+            }
             Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
             Step::Burst { .. } => {
                 return Help::Nobody("a person cannot move the cursor that quickly".to_owned());
@@ -120,11 +147,17 @@ impl Reviewer {
     /// Starts a line in the user's shell. What it is about reaches it by the environment: nothing is
     /// pasted into the line.
     fn start(&self, line: &str, file: &str, number: u32) -> io::Result<Child> {
+        self.start_with(line, file, (number, number))
+    }
+
+    /// The same for some lines.
+    fn start_with(&self, line: &str, file: &str, (first, last): (u32, u32)) -> io::Result<Child> {
         let mut command = shell(line);
         command
             .env("PILLION_CONFORMANCE_PORT", self.port.to_string())
             .env("PILLION_CONFORMANCE_FILE", file)
-            .env("PILLION_CONFORMANCE_LINE", number.to_string())
+            .env("PILLION_CONFORMANCE_LINE", first.to_string())
+            .env("PILLION_CONFORMANCE_LAST_LINE", last.to_string())
             .stdin(Stdio::null())
             // Standard output is the report's.
             .stdout(Stdio::null());

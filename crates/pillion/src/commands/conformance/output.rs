@@ -38,6 +38,8 @@ struct JsonRow<'a> {
     id: &'a str,
     level: &'a str,
     title: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reason: &'a str,
     result: &'a str,
     detail: &'a str,
 }
@@ -55,6 +57,8 @@ struct JsonRule<'a> {
     level: &'a str,
     group: &'a str,
     title: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reason: &'a str,
 }
 
 /// The name of a companion for people.
@@ -88,6 +92,10 @@ impl Table {
             let _ = write!(text, "{:INDENT$}", "");
             hang(&mut text, &detail, INDENT, self.width);
         }
+        if row.verdict.is_fail() && !row.rule.reason.is_empty() {
+            let _ = write!(text, "{:INDENT$}", "");
+            hang(&mut text, row.rule.reason, INDENT, self.width);
+        }
         text
     }
 
@@ -111,6 +119,11 @@ pub fn list(rules: &[&Rule], width: Option<usize>) -> String {
         let (level, id) = (rule.level, rule.id);
         let _ = write!(text, "  {level:<6}  {id:<ID$}  ");
         hang(&mut text, rule.title, LEVEL + ID + 2, width);
+        if !rule.reason.is_empty() {
+            let at = LEVEL + ID + 2;
+            let _ = write!(text, "{:at$}", "");
+            hang(&mut text, rule.reason, at, width);
+        }
     }
     text.trim_start().to_owned()
 }
@@ -185,6 +198,7 @@ fn row(row: &Row) -> JsonRow<'_> {
         id: row.rule.id,
         level: row.rule.level.keyword(),
         title: row.rule.title,
+        reason: row.rule.reason,
         result: row.verdict.word(),
         detail: row.verdict.detail(),
     }
@@ -199,6 +213,7 @@ pub fn list_json(rules: &[&Rule]) -> anyhow::Result<String> {
             level: rule.level.keyword(),
             group: rule.group.title(),
             title: rule.title,
+            reason: rule.reason,
         })
         .collect();
     Ok(visible::json(&serde_json::to_string(&rules)?) + "\n")

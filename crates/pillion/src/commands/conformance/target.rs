@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use pillion_conformance::Target;
+use pillion_conformance::{Protocol, Target};
 use pillion_discovery::survey::{Companion, Survey};
 use pillion_discovery::{Environment, FileError, survey};
 use pillion_protocol::Dialect;
@@ -19,10 +19,11 @@ pub fn find(
     file: Option<&Path>,
     pid: Option<u32>,
     target: &args::Target,
+    protocol: Protocol,
     environment: &Environment,
 ) -> anyhow::Result<Target> {
     if let Some(file) = file {
-        return read(file, environment);
+        return read(file, protocol, environment);
     }
     let named = |name: &str| -> anyhow::Error {
         Failure::new(
@@ -38,49 +39,69 @@ pub fn find(
             own == Some(pid) || companion.pids.contains(&pid)
         };
         let in_name = format!("-{pid}");
-        let file = file_of(survey(environment), is_its, |name| name.contains(&in_name));
+        let file = file_of(survey(environment), protocol, is_its, |name| {
+            name.contains(&in_name)
+        });
         return file.map_or_else(
             || Err(named(&format!("process {pid}"))),
-            |file| read(&file, environment),
+            |file| read(&file, protocol, environment),
         );
     }
     if let Some(port) = target.port {
         let (with_pid, lock) = (format!("-{port}.json"), format!("{port}.lock"));
         let file = file_of(
             survey(environment),
+            protocol,
             |companion| companion.port == port,
             |name| name.ends_with(&with_pid) || name == lock,
         );
         return file.map_or_else(
             || Err(named(&format!("port {port}"))),
-            |file| read(&file, environment),
+            |file| read(&file, protocol, environment),
         );
     }
     let companion = choice::choose(target, environment)?;
-    let file = companion.files.first().with_context(|| {
-        Failure::new(
-            Kind::NoCompanion,
-            "the companion has left no discovery file",
-        )
+    let mut files = companion.files.iter();
+    let file = files.find(|file| is_of(protocol, file.dialect));
+    let file = file.with_context(|| {
+        let (name, port) = (companion.display_name(), companion.port);
+        let missing = match protocol {
+            Protocol::Companion => "discovery file for Gemini CLI or Qwen Code",
+            Protocol::Claude => "lock file for Claude Code",
+        };
+        let message = format!("{name} (port {port}) has left no {missing}");
+        Failure::new(Kind::NoCompanion, message)
+            .hint("`pillion list --all` shows every companion with discovery files.")
     })?;
-    read(&file.path, environment)
+    read(&file.path, protocol, environment)
+}
+
+/// Whether agents of this dialect speak this protocol.
+fn is_of(protocol: Protocol, dialect: Dialect) -> bool {
+    match protocol {
+        Protocol::Companion => matches!(dialect, Dialect::GeminiCli | Dialect::QwenCode),
+        Protocol::Claude => dialect == Dialect::ClaudeCode,
+    }
 }
 
 /// A file of the companion that is meant: one that lives, else one that is dead, else a file that
 /// only its name tells of.
 fn file_of(
     survey: Survey,
+    protocol: Protocol,
     is_meant: impl Fn(&Companion) -> bool,
     is_its_name: impl Fn(&str) -> bool,
 ) -> Option<std::path::PathBuf> {
     let mut meant: Vec<_> = survey.companions.iter().filter(|it| is_meant(it)).collect();
     meant.sort_by_key(|companion| !companion.is_alive());
-    let mut files = meant.into_iter().flat_map(|companion| &companion.files);
+    let files = meant.into_iter().flat_map(|companion| &companion.files);
+    let mut files = files.filter(|file| is_of(protocol, file.dialect));
     if let Some(file) = files.next() {
         return Some(file.path.clone());
     }
     let fits = |name: &str| {
-        let mut places = Dialect::AGENTS.iter().flat_map(|dialect| dialect.places());
+        let dialects = Dialect::ALL.into_iter().filter(|it| is_of(protocol, *it));
+        let mut places = dialects.flat_map(Dialect::places);
         places.any(|place| place.name.fits(name)) && is_its_name(name)
     };
     // Links are not followed by who looks for companions, but they are to be found out.
@@ -94,8 +115,8 @@ fn file_of(
     })
 }
 
-fn read(file: &Path, environment: &Environment) -> anyhow::Result<Target> {
-    let target = Target::of_file(file, environment);
+fn read(file: &Path, protocol: Protocol, environment: &Environment) -> anyhow::Result<Target> {
+    let target = Target::of_file(file, protocol, environment);
     target.map_err(|error| {
         let hint = "Name a discovery file; `pillion list --all` shows the companions.";
         let failure = Failure::new(Kind::Refused, error.to_string()).hint(hint);

@@ -1,4 +1,4 @@
-//! What is seen once and read by several rules.
+//! What is seen once and read by several rules of Claude Code's protocol.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use crate::session::ToolReply;
 
 /// Everything of that kind.
 #[derive(Debug, Default)]
-pub(crate) struct Observations {
+pub(super) struct Observations {
     /// How the first handshake ended.
     pub(super) handshake: OnceCell<Result<(), String>>,
     /// Whether a view can be opened at all.
