@@ -23,12 +23,12 @@ checks! {
         "Every discovery file has a name that agents look for";
     Must "C2.2-gemini" => specified_place(Dialect::GeminiCli),
         "Gemini CLI's file is TMPDIR/gemini/ide/gemini-ide-server-PID-PORT.json";
-    Must "C2.2-qwen" => specified_place(Dialect::QwenCode),
-        "Qwen Code's file is TMPDIR/qwen/ide/qwen-code-ide-server-PID-PORT.json";
-    Should "C2.2-lock" => lock_file,
-        "The lock file PORT.lock exists, which Qwen Code 0.12 and later read";
-    Should "C2.2-lock-ppid" => lock_ppid,
-        "The lock file's `ppid` is a running process; otherwise Qwen Code deletes the file";
+    Must "C2.2-lock" => lock_file,
+        "Qwen Code's lock file is ~/.qwen/ide/PORT.lock";
+    Must "C2.2-lock-ppid" => lock_ppid,
+        "The lock file's `ppid` is the number of a running process; otherwise Qwen Code deletes the file";
+    Should "C2.2-qwen" => specified_place(Dialect::QwenCode),
+        "Qwen Code's file for older releases is TMPDIR/qwen/ide/qwen-code-ide-server-PID-PORT.json";
     Must "C2.3-pid" => each(living_pid),
         "The process id in a file's name belongs to a running process";
     Must "C2.3-port" => each(port_in_name),
@@ -45,6 +45,10 @@ checks! {
         "`ideInfo` is an object with the strings `name` and `displayName`";
     Should "C2.4-ideInfo-name" => each(ide_name),
         "`ideInfo.name` is a short lowercase identifier";
+    Must "C2.4-ideName" => lock_ide_name,
+        "The lock file's `ideName` is a non-empty string";
+    Should "C2.4-lock-ideInfo" => lock_ide_info,
+        "The lock file has an `ideInfo` as well: outside VS Code, Qwen Code still goes by it";
     Must "C2.5-absolute" => each(absolute_roots),
         "Every root in `workspacePath` is absolute";
     Should "C2.5-exists" => each(existing_roots),
@@ -129,9 +133,7 @@ fn lock(test: &TestContext) -> Result<Option<&TargetFile>, Problem> {
 async fn lock_file(test: &TestContext) -> Finding {
     match lock(test)? {
         Some(file) => Ok(file.path.display().to_string()),
-        None => {
-            broken("there is none: Qwen Code finds this companion only through its port variable")
-        }
+        None => broken("there is none: neither a scan nor the port variable leads Qwen Code to it"),
     }
 }
 
@@ -141,9 +143,31 @@ async fn lock_ppid(test: &TestContext) -> Finding {
     };
     let ppid = file.field("ppid").and_then(Value::as_u64);
     match ppid.map(u32::try_from) {
-        None => broken("`ppid` is missing"),
+        None => broken("`ppid` is missing or not a number"),
         Some(Ok(pid)) if process::is_alive(pid) => Ok(format!("process {pid}")),
         Some(_) => broken("`ppid` is not a running process"),
+    }
+}
+
+async fn lock_ide_name(test: &TestContext) -> Finding {
+    let Some(file) = lock(test)? else {
+        return blocked(&["C2.2-lock"], "there is no lock file");
+    };
+    match file.field("ideName").and_then(Value::as_str) {
+        Some(name) if !name.is_empty() => Ok(name.to_owned()),
+        _ if file.content.is_err() => blocked(&["C2.4-json"], "the lock file is no JSON object"),
+        _ => broken("`ideName` is missing, empty or not a string"),
+    }
+}
+
+async fn lock_ide_info(test: &TestContext) -> Finding {
+    let Some(file) = lock(test)? else {
+        return blocked(&["C2.2-lock"], "there is no lock file");
+    };
+    match file.field("ideInfo") {
+        Some(info) => Ok(shown(info)),
+        None if file.content.is_err() => blocked(&["C2.4-json"], "the lock file is no JSON object"),
+        None => broken("`ideInfo` is missing"),
     }
 }
 
@@ -216,7 +240,7 @@ fn auth_token(file: &TargetFile) -> Result<Look, String> {
 }
 
 fn ide_info(file: &TargetFile) -> Result<Look, String> {
-    // No published text speaks of lock files, and Qwen Code's own have an `ideName` instead.
+    // Qwen Code's text asks for an `ideName` instead.
     if file.is_lock() && file.field("ideInfo").is_none() {
         return Ok(Look::NotAbout);
     }

@@ -366,9 +366,14 @@ impl<'a> Client<'a> {
     }
 }
 
+/// Whether a message is an answer, to whatever request.
+pub(super) fn is_reply(message: &Value) -> bool {
+    message.get("method").is_none() && message.get("id").is_some_and(|id| !id.is_null())
+}
+
 /// Whether a message answers this request. Its id may be of another type: that is one rule's matter
 /// and not that of all others.
-fn answers(message: &Value, id: &Value) -> bool {
+pub(super) fn answers(message: &Value, id: &Value) -> bool {
     let text = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     let is_reply = message.get("method").is_none();
     is_reply && message.get("id").is_some_and(|its| text(its) == text(id))

@@ -144,7 +144,7 @@ async fn moved(test: &TestContext) -> Finding {
         );
     };
     let Some((_, last)) = moves.contexts.last() else {
-        return blocked(&["K7-change"], "nothing was sent when the cursor moved");
+        return unchecked("nothing was sent when the cursor moved");
     };
     if let Err(why) = well_formed(last) {
         return blocked(&["K7-shape"], why);
@@ -209,10 +209,12 @@ async fn mention_lines(test: &TestContext) -> Finding {
     };
     let params = &message["params"];
     let (first, last) = mention.lines;
-    let lines = [&params["lineStart"], &params["lineEnd"]];
-    if lines.iter().any(|line| !line.is_null() && !line.is_u64()) {
+    let fields = ["lineStart", "lineEnd"];
+    let is_odd = |field: &&str| params.get(*field).is_some_and(|line| !line.is_u64());
+    if fields.iter().any(|field| is_odd(&field)) {
         return blocked(&["K7-mention"], "they are no numbers");
     }
+    let lines = fields.map(|field| &params[field]);
     if !is_in(params, &mention.file) {
         let why = format!(
             "{} was mentioned, {} came",

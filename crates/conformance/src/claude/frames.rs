@@ -64,7 +64,15 @@ async fn ping(test: &TestContext) -> Finding {
             }
         }
     };
-    match timeout(test.connection.timeouts.answer, pong).await {
+    let pong = timeout(test.connection.timeouts.answer, pong).await;
+    // The companion knows by the end that this client is gone.
+    let _ = stream.shutdown().await;
+    let _ = timeout(
+        test.connection.timeouts.quiet,
+        stream.read_to_end(&mut bytes),
+    )
+    .await;
+    match pong {
         Ok(Some((0x8a, payload))) if payload == b"still there?" => Ok("it is answered".to_owned()),
         Ok(Some((0x8a, payload))) => broken(format!(
             "the pong has {:?} as its payload",

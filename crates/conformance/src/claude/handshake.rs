@@ -48,7 +48,7 @@ async fn agreed(test: &TestContext, upgrade: &Upgrade) -> Result<Answered, Probl
 
 async fn upgrade(test: &TestContext) -> Finding {
     let answered = answered(test, &Upgrade::of_agent(test)).await?;
-    answered.agrees()?;
+    Client::of(test, answered).await?.leave().await;
     Ok("HTTP 101".to_owned())
 }
 
@@ -57,11 +57,13 @@ async fn protocol(test: &TestContext) -> Finding {
     if let Err(error) = answered.agrees() {
         return blocked(&["K2-upgrade"], error.why);
     }
-    match answered.values("Sec-WebSocket-Protocol")[..] {
+    let named = match answered.values("Sec-WebSocket-Protocol")[..] {
         [SUBPROTOCOL] => Ok(SUBPROTOCOL.to_owned()),
         [] => broken("it names none"),
         ref others => broken(format!("it names {:?}", others.join(", "))),
-    }
+    };
+    Client::of(test, answered).await?.leave().await;
+    named
 }
 
 async fn no_protocol(test: &TestContext) -> Finding {

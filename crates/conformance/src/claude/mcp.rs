@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pillion_protocol::claude::tools::listed;
 use serde_json::{Value, json};
 
-use super::client::{Client, session, with_client};
+use super::client::{Client, answers, is_reply, session, with_client};
 use crate::check::checks;
 use crate::message::initialize_params;
 use crate::probe::NoAnswer;
@@ -122,7 +122,6 @@ async fn ids(test: &TestContext) -> Finding {
             let from = client.messages.len();
             client.start(&id, "tools/list", json!({})).await?;
             let limit = client.limit;
-            let is_reply = |it: &Value| it.get("method").is_none();
             match client.wait_from(from, limit, is_reply).await {
                 Some(reply) if reply["id"] == id => {}
                 Some(reply) => return broken(format!("{id} is answered as {}", reply["id"])),
@@ -141,7 +140,7 @@ async fn notifications(test: &TestContext) -> Finding {
         }
         client.listen(test.connection.timeouts.quiet).await;
         let mut messages = client.messages.iter().map(|(_, message)| message);
-        let odd = messages.find(|it| it.get("method").is_none() && it["id"] != 0);
+        let odd = messages.find(|it| it.get("method").is_none() && !answers(it, &json!(0)));
         match odd {
             None => {}
             Some(odd) => return broken(format!("this came: {}", shown(odd))),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::client::{Client, session};
+use super::client::{Client, answers, session};
 use crate::claude_observation::Decided;
 use crate::rule::{Problem, blocked, unchecked};
 use crate::session::ToolReply;
@@ -158,7 +158,7 @@ impl Decided {
         let test = client.test;
         let (view, text) = propose(client).await?;
         let (time, is_done) = decide(client, &step(view.path.clone())).await?;
-        let is_answer = |it: &Value| it.get("method").is_none() && it["id"] == view.id;
+        let is_answer = |it: &Value| answers(it, &view.id);
         let answer = client.wait_from(0, time, is_answer).await;
         if answer.is_none() && !is_done {
             test.nobody_came();
@@ -225,12 +225,15 @@ pub(super) async fn accept_text(client: &mut Client<'_>, text: &str) -> Result<T
     }
     let (time, _) = decide(client, &Step::AcceptAgain { file: path }).await?;
     let time = time.max(client.limit);
-    let is_answer = |it: &Value| it.get("method").is_none() && it["id"] == id;
+    let is_answer = |it: &Value| answers(it, &id);
     match client.wait_from(0, time, is_answer).await {
         Some(answer) => Ok(ToolReply(answer)),
-        None => Err(Problem::Broken(match &client.end {
-            Some(end) => end.clone(),
-            None => format!("no answer within {time:?} of the acceptance"),
-        })),
+        None => match client.end.clone() {
+            Some(end) => Err(Problem::Broken(end)),
+            None => {
+                let why = format!("no answer within {time:?} of the acceptance");
+                blocked(&["K5-accepted"], why)
+            }
+        },
     }
 }

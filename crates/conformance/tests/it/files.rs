@@ -53,9 +53,15 @@ pub fn publish(shared: &Shared, tmp: &Path, home: &Path) -> Vec<PathBuf> {
     }
     for (number, file) in files.iter().enumerate() {
         let mut content = content(shared, number == 0);
-        // As Qwen Code's own companion leaves it out of these.
         if file.extension().is_some_and(|it| it == "lock") {
-            content.as_object_mut().unwrap().remove("ideInfo");
+            let fields = content.as_object_mut().unwrap();
+            match shared.flaw {
+                "C2.4-lock-ideInfo" => drop(fields.remove("ideInfo")),
+                "C2.4-ideName" => drop(fields.remove("ideName")),
+                "C2.4-ideName/empty" => fields["ideName"] = "".into(),
+                "C2.2-lock-ppid/text" => fields["ppid"] = own_pid.to_string().into(),
+                _ => {}
+            }
         }
         let mut text = content.to_string();
         if number == 0 && shared.breaks("C2.4-json") {

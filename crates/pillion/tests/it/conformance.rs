@@ -15,7 +15,7 @@ use quick_xml::events::Event;
 use serde_json::Value;
 
 use crate::sandbox::{self, Sandbox, Serve};
-use crate::shared_conformance::{commands, fill, run};
+use crate::shared_conformance::{claude_commands, commands, fill, run};
 
 /// Nothing but time shows that a silent stream lives, and nobody opens a second workspace folder.
 const NOT_SEEN: [&str; 3] = ["C1.1-stream-alive", "C2.5-atomic", "C2.5-separator"];
@@ -61,6 +61,23 @@ fn a_companion_without_a_face_passes() {
     assert_eq!(
         outcome.report["rules"].as_array().unwrap().len(),
         rules(Protocol::Companion).count()
+    );
+    let left: Vec<_> = fs::read_dir(sandbox.home.workspace()).unwrap().collect();
+    assert_eq!(left.len(), before, "nothing was written: {left:?}");
+}
+
+#[test]
+fn a_companion_without_a_face_keeps_claude_codes_rules() {
+    let sandbox = Sandbox::new();
+    fill(&sandbox.home);
+    let before = fs::read_dir(sandbox.home.workspace()).unwrap().count();
+    let serve = sandbox.serve::<&str>([]);
+    let mut command = sandbox.command(["conformance"]);
+    let outcome = run(command.args(claude_commands(&stop(&serve), None)));
+    outcome.expect_all_but(&["K5-closed"]);
+    assert_eq!(
+        outcome.report["rules"].as_array().unwrap().len(),
+        rules(Protocol::Claude).count()
     );
     let left: Vec<_> = fs::read_dir(sandbox.home.workspace()).unwrap().collect();
     assert_eq!(left.len(), before, "nothing was written: {left:?}");

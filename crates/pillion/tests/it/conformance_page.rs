@@ -24,7 +24,11 @@ fn the_rules_are_listed() {
         .iter()
         .map(|it| &it["id"])
         .collect();
-    assert!(ids.iter().copied().eq(rules().map(|rule| rule.id)));
+    assert!(
+        ids.iter()
+            .copied()
+            .eq(rules(Protocol::Companion).map(|rule| rule.id))
+    );
     let listed = sandbox
         .run(["conformance", "--list", "--only", "C2.1"])
         .expect(0)
@@ -34,6 +38,19 @@ fn the_rules_are_listed() {
         listed.starts_with(&format!("Discovery files\n{line}")),
         "{listed}"
     );
+    let listed = sandbox
+        .run([
+            "conformance",
+            "--protocol",
+            "claude",
+            "--list",
+            "--only",
+            "K5-closed",
+        ])
+        .expect(0)
+        .stdout;
+    let is_told = listed.contains("MUST    K5-closed") && listed.contains("what nobody accepted");
+    assert!(is_told, "{listed}");
 }
 
 /// The page says how Pillion's own companions are checked; that is run here as it stands there.
@@ -80,17 +97,9 @@ fn the_page_lists_every_rule() {
     let (begin, end) = ("<!-- rules -->\n", "<!-- end of rules -->\n");
     let (before, rest) = page.split_once(begin).expect("the list has a beginning");
     let (_, after) = rest.split_once(end).expect("the list has an end");
-    let mut list = String::new();
-    let mut group = None;
-    for rule in rules() {
-        if group.replace(rule.group) != Some(rule.group) {
-            let title = rule.group.title();
-            list += &format!(
-                "\n### {title}\n\n| rule | level | what is asked |\n| --- | --- | --- |\n"
-            );
-        }
-        list += &format!("| {} | {} | {} |\n", rule.id, rule.level, rule.title);
-    }
+    let list = list(rules(Protocol::Companion))
+        + "\n## Claude Code's rules\n"
+        + &list(rules(Protocol::Claude));
     let expected = format!("{before}{begin}{list}\n{end}{after}");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &expected).unwrap();
@@ -100,4 +109,28 @@ fn the_page_lists_every_rule() {
         written, expected,
         "docs/conformance.md does not list the rules"
     );
+}
+
+/// The tables of a protocol's rules, with what breaks otherwise where a rule says so.
+fn list(rules: impl Iterator<Item = &'static Rule>) -> String {
+    let mut list = String::new();
+    let mut group = None;
+    for rule in rules {
+        let has_reason = !rule.reason.is_empty();
+        if group.replace(rule.group) != Some(rule.group) {
+            let title = rule.group.title();
+            list += &format!("\n### {title}\n\n| rule | level | what is asked |");
+            list += if has_reason {
+                " what breaks otherwise |\n| --- | --- | --- | --- |\n"
+            } else {
+                "\n| --- | --- | --- |\n"
+            };
+        }
+        list += &format!("| {} | {} | {} |", rule.id, rule.level, rule.title);
+        if has_reason {
+            list += &format!(" {} |", rule.reason);
+        }
+        list += "\n";
+    }
+    list
 }

@@ -122,10 +122,12 @@ impl Shared {
             return refuse(403);
         }
         if !self.has_token(request) {
-            let body = if self.breaks("K3-none/tells") {
-                self.token.clone()
-            } else {
-                String::new()
+            let is_bare = request.header(AUTHORIZATION).is_none()
+                && request.header("Authorization").is_none()
+                && !request.target.contains('?');
+            let body = match self.flaw {
+                "K3-none/tells" if is_bare => self.token.clone(),
+                _ => String::new(),
             };
             return Err((401, body));
         }
@@ -172,7 +174,7 @@ impl Shared {
             "K3-truncated" => token.starts_with(sent),
             "K3-truncated/end" => token.ends_with(sent),
             "K3-extended" => sent.starts_with(token),
-            "K3-extended/end" => sent.ends_with(token),
+            "K3-extended/end" => sent.ends_with(token) && !sent.starts_with("Bearer"),
             "K3-case" => sent.eq_ignore_ascii_case(token),
             "K3-other" => sent == token || sent == OTHER_TOKEN,
             _ => sent == token,

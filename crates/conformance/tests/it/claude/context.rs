@@ -10,9 +10,6 @@ use super::companion::Shared;
 
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// No debounce to speak of.
-const HARDLY_ANY: Duration = Duration::from_millis(5);
-
 impl Shared {
     /// What a client gets when it is initialized.
     pub fn greet(&self, client: u64) {
@@ -63,17 +60,12 @@ impl Shared {
         if self.breaks("K7-change") {
             return;
         }
-        let debounce = match self.flaw {
-            "K7-debounce" => Duration::ZERO,
-            "K7-debounce/5ms" => HARDLY_ANY,
-            _ => DEBOUNCE,
-        };
-        let shared = Arc::clone(self);
-        if debounce.is_zero() {
-            return shared.show_all();
+        if self.breaks("K7-debounce") {
+            return self.show_all();
         }
+        let shared = Arc::clone(self);
         thread::spawn(move || {
-            thread::sleep(debounce);
+            thread::sleep(DEBOUNCE);
             if shared.state().moves == nth {
                 shared.show_all();
             }

@@ -69,7 +69,6 @@ const VARIANTS: &[&str] = &[
     "K5-same-name/tab",
     "K5-writes/open",
     "K5-writes/rejected",
-    "K7-debounce/5ms",
     "K7-diagnostics-shape/range",
     "K7-diagnostics-uri/all",
     "K7-diagnostics/object",

@@ -127,7 +127,7 @@ impl Shared {
             (Some(path), Some(contents), Some(tab)) => (path, contents, tab),
             _ if self.breaks("K5-arguments/crash") => return false,
             (path, contents, tab) if self.breaks("K5-arguments") => (
-                path.unwrap_or_default(),
+                path.unwrap_or_else(|| "/nowhere".to_owned()),
                 contents.unwrap_or_default(),
                 tab.unwrap_or_default(),
             ),
@@ -138,7 +138,7 @@ impl Shared {
         };
         let is_relative = !path.starts_with('/') && !self.breaks("K5-relative");
         let is_folder = std::path::Path::new(&path).is_dir() && !self.breaks("K5-directory");
-        if (is_relative && !self.breaks("K5-arguments")) || is_folder {
+        if is_relative || is_folder {
             self.fail(client, id, "that is no file");
             return true;
         }
@@ -213,7 +213,10 @@ impl Shared {
             return self.fail(client, id, "no such tab");
         }
         let result = match self.flaw {
-            "K5-close-once/saved" => |view: &View| texts(&["FILE_SAVED", &view.text]),
+            "K5-close-once/saved" => |view: &View| match view.text.as_str() {
+                "text\n" => texts(&["FILE_SAVED", &view.text]),
+                _ => texts(&["DIFF_REJECTED"]),
+            },
             _ => |_: &View| texts(&["DIFF_REJECTED"]),
         };
         for view in &closed {
