@@ -28,5 +28,5 @@ fn opencode_tells_its_model_what_is_selected() {
     });
     let told = format!(r#"The user selected #2 from "{}""#, file.display());
     assert!(request.mentions(&told), "{:#}", request.body["messages"]);
-    assert!(request.mentions("```two```"));
+    assert!(request.mentions("```two\n```"));
 }

@@ -138,7 +138,7 @@ fn connects_when_asked(release: ClaudeRelease) {
 }
 
 /// Gives the command `/ide`, and chooses the first companion that it offers, for once.
-pub(super) fn connect_by_command(claude: &Claude) {
+fn connect_by_command(claude: &Claude) {
     // Whether it shall connect by itself from now on: this is asked first.
     let is_question = |screen: &str| {
         screen.contains("IDE automatically?") || screen.contains("enable auto-connect to IDE?")

@@ -2,7 +2,7 @@
 
 use pillion_testkit::{ClaudeRelease, Env};
 
-use super::{Scene, connection::connect_by_command, read, wait_connected};
+use super::{Scene, read, wait_connected};
 use crate::companion::SOON;
 use crate::review::Review;
 
@@ -51,20 +51,19 @@ fn the_view_of_a_killed_agent_goes_away(release: ClaudeRelease) {
     assert!(!path.exists());
 }
 
-/// The question in Claude Code's own window stays, and works. The next companion is taken when the person
-/// says so.
+/// The question in Claude Code's own window stays, and works. A companion that is started again from the
+/// same place is found by itself.
 fn goes_on_when_its_companion_was_killed(release: ClaudeRelease) {
     let mut scene = Scene::new(release);
     let path = scene.propose_new(FILE, TEXT);
     scene.review.pane().kill();
     scene.review = Review::start_with(&scene.tmux, &scene.home, "next", &Env::default());
+    wait_connected(&scene.review);
     assert!(scene.claude.asks(), "the question stays");
     scene.claude.allow();
     scene.claude.wait_for("new.txt is done");
     assert_eq!(read(&path), TEXT);
 
-    connect_by_command(&scene.claude);
-    wait_connected(&scene.review);
     let path = scene.propose_new("next.txt", TEXT);
     scene.review.accept("next.txt");
     scene.claude.wait_for("next.txt is done");
