@@ -3,11 +3,11 @@
 use std::fs;
 
 use pillion_testkit::{
-    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Tmux, Turn, set_up_claude,
+    Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Size, Tmux, Turn, set_up_claude,
 };
 
 use super::{NAME, Scene, ide, wait_connected};
-use crate::companion::{SOON, wait_until};
+use crate::companion::{PILLION, SOON, run, wait_until};
 use crate::review::Review;
 
 /// The variable that names one companion of several.
@@ -50,6 +50,19 @@ fn claude_connects_when_asked() {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_on_node_connects_when_asked() {
     connects_when_asked(ClaudeRelease::Node);
+}
+
+/// `pillion run` names one companion of two, for `--ide` could not choose.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_is_run_with_the_companion_that_was_used_last() {
+    is_run_with_the_companion_that_was_used_last(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_is_run_with_the_companion_that_was_used_last() {
+    is_run_with_the_companion_that_was_used_last(ClaudeRelease::Node);
 }
 
 /// Two of them at one companion: each gets what is its own.
@@ -120,6 +133,29 @@ fn takes_the_companion_that_its_variable_names(release: ClaudeRelease) {
     };
     let folder = home.workspace();
     let _claude = Claude::start_with(release, &tmux, &home, &model, &folder, &how);
+    wait_connected(&meant);
+    let screen = other.pane().screen();
+    assert!(!screen.contains(&format!("● {NAME}")), "{screen}");
+}
+
+fn is_run_with_the_companion_that_was_used_last(release: ClaudeRelease) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    set_up_claude(&home, &home.workspace());
+    let meant = Review::start(&tmux, &home);
+    let [port] = wait_ports(&home, 1)[..] else {
+        unreachable!("one was waited for")
+    };
+    let other = Review::start_with(&tmux, &home, "other", &Env::default());
+    wait_ports(&home, 2);
+    home.file("used.txt", "x");
+    run(&home, ["focus", "used.txt", "--port", &port.to_string()]);
+    let command = [PILLION, "run", "--require", "claude"];
+    let mode = ["--permission-mode", "default"];
+    let command: Vec<&str> = command.into_iter().chain(mode).collect();
+    let env = release.env(home.env(), &model);
+    let size = Size::new(110, 45);
+    let pane = tmux.spawn("agent", size, &env, &home.workspace(), &command);
+    let _claude = Claude::attach(release, pane);
     wait_connected(&meant);
     let screen = other.pane().screen();
     assert!(!screen.contains(&format!("● {NAME}")), "{screen}");
