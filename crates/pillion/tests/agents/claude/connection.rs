@@ -190,7 +190,7 @@ fn connect_by_command(claude: &Claude) {
     claude
         .pane()
         .wait_until("the choice taken", SOON, |screen| {
-            is_question(screen) || !is_chooser(screen)
+            is_question(screen) || screen.contains("Connected to ")
         });
     if is_question(&claude.pane().screen()) {
         claude.pane().send_keys(["Down"]);

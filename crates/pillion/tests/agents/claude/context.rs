@@ -64,6 +64,7 @@ fn tells_its_model_what_is_selected(release: ClaudeRelease) {
     let path = file.display().to_string();
     run(&scene.home, ["focus", &path]);
     scene.review.pane().wait_for("shares looked-at.txt", SOON);
+    scene.claude.wait_for("⧉ In looked-at.txt");
     ask(&scene, "the first question");
     let opened = format!("The user opened the file {path} in the IDE");
     let told = times_told(&scene, &opened);
@@ -71,6 +72,7 @@ fn tells_its_model_what_is_selected(release: ClaudeRelease) {
 
     run(&scene.home, ["focus", &format!("{path}:2-3")]);
     scene.review.pane().wait_for("looked-at.txt:3", SOON);
+    scene.claude.wait_for("⧉ 2 lines selected");
     let selected = format!("The user selected the lines {lines} from {path}:\\ntwo\\nthree");
     for (times, question) in [(1, "the second question"), (2, "the third question")] {
         ask(&scene, question);
