@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use pillion_agent::find::Version;
+use pillion_agent::find::{Refusal, Version};
+use pillion_protocol::dialect::{Base, Protocol};
 use pillion_text::visible;
 
 use super::Examination;
@@ -141,6 +142,9 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
             || "not installed".to_owned(),
             |path| format!("{}, {}", installed(facts), path.display()),
         ),
+        Step::Settings if facts.agent().protocol() == Protocol::Claude => {
+            claude_settings(facts).to_owned()
+        }
         Step::Settings => match ide_mode(facts) {
             Some(setting) => {
                 let state = if setting.is_on { "on" } else { "off" };
@@ -149,6 +153,10 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
             None if is_broken(facts) => "unknown".to_owned(),
             None => "off, by default".to_owned(),
         },
+        Step::Folders if facts.agent().protocol() == Protocol::Claude => {
+            let home = facts.environment().base(Base::ClaudeHome);
+            format!("lock files in {}", home.join("ide").display())
+        }
         Step::Folders => match facts.neighbours.can_see {
             true => format!(
                 "temporary files in {}",
@@ -162,8 +170,7 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
         Step::Companion => chosen(facts),
         Step::Connection => match facts.dialled.last() {
             Some(dialled) => {
-                let dial = format!("http://{}:{}/mcp", dialled.dial.host, dialled.dial.port);
-                format!("{dial} {}", outcome(&dialled.outcome))
+                format!("{} {}", dialled.dial, outcome(&dialled.outcome))
             }
             None => "not reached".to_owned(),
         },
@@ -189,6 +196,14 @@ fn said(examination: &Examination, step: Step, mark: Mark) -> String {
                 _ => "broken".to_owned(),
             },
         },
+    }
+}
+
+/// Whether Claude Code, or opencode, connects by itself.
+fn claude_settings(facts: &Facts) -> &'static str {
+    match facts.search.refusal {
+        Some(Refusal::TurnedOff(_)) => "turned off",
+        _ => "by `--ide`, a variable or `/config`",
     }
 }
 

@@ -27,5 +27,8 @@ pub const WEBSOCKET_PATH: &str = "/";
 /// for an edit of a file that ends with one. (2.1.330 was seen not to, and none between.)
 pub const DROPS_LAST_LINE_FEED: (u32, u32, u32) = (2, 1, 112);
 
+/// What a client of this protocol calls itself if it is Claude Code.
+pub const CLAUDE_CODE_CLIENT: &str = "claude-code";
+
 /// What a client of this protocol calls itself if it is opencode.
 pub const OPENCODE_CLIENT: &str = "opencode";

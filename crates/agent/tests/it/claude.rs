@@ -1,13 +1,19 @@
 //! The client of Claude Code's protocol, against companions that work and others that do not.
 
+#[path = "../shared/accepting.rs"]
+#[allow(dead_code, reason = "the examples of the documentation use more of it")]
+mod accepting;
 mod stand_in;
+#[path = "../../../pillion/tests/shared/texts.rs"]
+mod texts;
 
 use std::time::Duration;
 
 use pillion_agent::claude::{Answer, Client, Update};
+use pillion_agent::find::{Release, Situation, find};
 use pillion_agent::{Address, ClientError};
-use pillion_protocol::Token;
 use pillion_protocol::diagnostics::Severity;
+use pillion_protocol::{Dialect, Token};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -32,6 +38,41 @@ async fn refused(on_initialize: impl Fn(&Value) -> Act + Send + Sync + 'static) 
     let address = companion.address().with_timeouts(SHORT, SHORT);
     let connecting = timeout(SOON, Client::connect(address)).await;
     connecting.expect("it ends").expect_err("it fails")
+}
+
+#[tokio::test]
+async fn every_text_comes_back_from_pillion_byte_for_byte() {
+    let companion = accepting::Accepting::start();
+    let environment = companion.environment();
+    let finding = find(&Situation {
+        release: Release::newest(Dialect::ClaudeCode),
+        environment: &environment,
+        current_dir: environment.current_dir(),
+        chain: &[],
+        in_container: false,
+    });
+    let address = finding.dials[0].address();
+    let (client, mut updates) = Client::connect(address).await.unwrap();
+    assert!(client.can_diff(), "{:?}", client.server());
+    let told = timeout(SOON, updates.next()).await.unwrap();
+    let Some(Update::Selection(selection)) = told else {
+        panic!("the open file is told: {told:?}")
+    };
+    assert!(selection.path.unwrap().ends_with("open.md"));
+    let path = environment.current_dir().join("new.txt");
+    for (name, text) in texts::texts() {
+        let answer = client.open_diff(path.to_str().unwrap(), &text, name).await;
+        let Answer::Saved(saved) = answer.unwrap() else {
+            panic!("{name} is not accepted")
+        };
+        texts::assert_same(&saved, &text, name, "that came back");
+        // As the program does after each answer.
+        client.close_tab(name).await.unwrap();
+        client.close_tab(name).await.unwrap();
+    }
+    assert_eq!(client.get_diagnostics(None).await.unwrap(), []);
+    client.close_all_diff_tabs().await.unwrap();
+    client.disconnect().await;
 }
 
 #[tokio::test]

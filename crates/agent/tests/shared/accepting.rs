@@ -47,7 +47,11 @@ impl Accepting {
         std::fs::write(&open, "").unwrap();
         let path = open.to_str().unwrap();
         companion.handle().focus(File::focused(path, 1));
-        Self { companion, environment, _folder: folder }
+        Self {
+            companion,
+            environment,
+            _folder: folder,
+        }
     }
 
     /// Of an agent in its workspace.

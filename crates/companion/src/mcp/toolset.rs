@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
-use pillion_protocol::claude::{DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
+use pillion_protocol::claude::{CLAUDE_CODE_CLIENT, DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::diff::TOOLS;
 use serde_json::{Map, Value, json};
@@ -29,9 +29,10 @@ pub(super) fn who(agent: Dialect, initialize: &Map<String, Value>) -> Dialect {
 
 /// Whether a release of Claude Code writes an accepted text without its last line feed.
 pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Value>) -> bool {
-    let version = initialize
-        .get("clientInfo")
-        .and_then(|client| client["version"].as_str());
+    let client = initialize.get("clientInfo");
+    // Other programs count their releases differently.
+    let client = client.filter(|client| client["name"] == CLAUDE_CODE_CLIENT);
+    let version = client.and_then(|client| client["version"].as_str());
     let numbers = version.into_iter().flat_map(|version| version.split('.'));
     let mut numbers = numbers.map(|number| number.parse().ok());
     let mut next = || numbers.next().flatten();
