@@ -211,7 +211,7 @@ async fn mention_lines(test: &TestContext) -> Finding {
     let (first, last) = mention.lines;
     let fields = ["lineStart", "lineEnd"];
     let is_odd = |field: &&str| params.get(*field).is_some_and(|line| !line.is_u64());
-    if fields.iter().any(|field| is_odd(&field)) {
+    if fields.iter().any(is_odd) {
         return blocked(&["K7-mention"], "they are no numbers");
     }
     let lines = fields.map(|field| &params[field]);

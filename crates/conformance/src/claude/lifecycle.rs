@@ -38,7 +38,7 @@ checks! {
 }
 
 /// How much a client sends whose answers nobody reads.
-const FLOOD: usize = 20_000;
+const FLOOD: usize = 200_000;
 
 /// How often a file that was deleted is looked for. Who writes it in place leaves a gap of
 /// microseconds, which only who is slower shows.

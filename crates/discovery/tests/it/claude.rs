@@ -61,7 +61,7 @@ fn a_lock_file_says_what_the_agent_reads() {
 #[test]
 fn roots_are_published_with_links_resolved() {
     let (world, listener) = (World::new(), Listener::new());
-    let real = world.path("").canonicalize().unwrap();
+    let real = pillion_discovery::real_path(&world.path(""));
     for name in ["one", "two"] {
         fs::create_dir(world.path(name)).unwrap();
     }

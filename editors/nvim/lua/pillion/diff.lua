@@ -166,10 +166,7 @@ local function read(diff, params)
   diff.agent = params.agent.displayName
   diff.notes = vim.tbl_map(tostring, params.notes or {})
   -- An older program does not tell.
-  diff.ignores_empty_text = params.ignoresEmptyText
-  if diff.ignores_empty_text == nil then
-    diff.ignores_empty_text = params.agent.name ~= "script"
-  end
+  diff.ignores_empty_text = vim.F.if_nil(params.ignoresEmptyText, params.agent.name ~= "script")
   diff.unchanged_is_rejection = params.unchangedIsRejection == true
   diff.is_new = params.original == nil or params.original == vim.NIL
   diff.is_lossy = params.originalIsLossy == true
