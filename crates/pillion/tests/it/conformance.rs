@@ -15,10 +15,26 @@ use quick_xml::events::Event;
 use serde_json::Value;
 
 use crate::sandbox::{self, Sandbox, Serve};
-use crate::shared_conformance::{claude_commands, commands, fill, run};
+use crate::shared_conformance::{commands, fill, run};
 
 /// Nothing but time shows that a silent stream lives, and nobody opens a second workspace folder.
 const NOT_SEEN: [&str; 3] = ["C1.1-stream-alive", "C2.5-atomic", "C2.5-separator"];
+
+/// As [`commands`], for Claude Code's rules. Nothing in Pillion closes a view without a decision but its editor:
+/// `close` is the line for that.
+fn claude_commands(stop: &str, close: Option<&str>) -> Vec<String> {
+    let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
+    let lines =
+        "$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE-$PILLION_CONFORMANCE_LAST_LINE";
+    let mention = format!("{pillion} mention --port \"$PILLION_CONFORMANCE_PORT\" \"{lines}\"");
+    let mut all = vec!["--protocol".to_owned(), "claude".to_owned()];
+    all.extend(commands(stop));
+    all.extend(["--mention-with".to_owned(), mention]);
+    if let Some(close) = close {
+        all.extend(["--close-with".to_owned(), close.to_owned()]);
+    }
+    all
+}
 
 /// Starts it in a terminal, which stays when it has ended and told its exit code.
 fn in_terminal(tmux: &Tmux, sandbox: &Sandbox, env: &Env, size: Size, arguments: &str) -> Pane {

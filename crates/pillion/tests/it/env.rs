@@ -15,7 +15,7 @@ fn has_container_host() -> bool {
 }
 
 #[test]
-fn it_prints_what_wires_both_agents() {
+fn it_prints_what_wires_every_agent() {
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
     let (port, pid) = (serve.port(), serve.child.id());
@@ -32,7 +32,9 @@ fn it_prints_what_wires_both_agents() {
     }
     expected += &format!(
         "export QWEN_CODE_IDE_SERVER_PORT='{port}'\n\
-         export QWEN_CODE_IDE_WORKSPACE_PATH='{workspace}'\n"
+         export QWEN_CODE_IDE_WORKSPACE_PATH='{workspace}'\n\
+         export CLAUDE_CODE_SSE_PORT='{port}'\n\
+         export CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL='1'\n"
     );
     let ran = sandbox.run(["env", "--shell", "bash"]).expect(0);
     assert_eq!((ran.stdout, ran.stderr), (expected, String::new()));
@@ -176,8 +178,8 @@ fn what_leads_nowhere_is_taken_out_where_nothing_takes_its_place() {
     let is_removed = has("set -e QWEN_CODE_IDE_SERVER_PORT");
     assert_eq!(is_removed, !has_container_host(), "{out}");
     assert!(!out.contains(&dead), "{out}");
-    let note = format!("note: VS Code (port {port}) left no discovery file for Qwen Code\n");
-    assert_eq!(err, note);
+    let note = |agent| format!("note: VS Code (port {port}) left no discovery file for {agent}\n");
+    assert_eq!(err, ["Qwen Code", "Claude Code"].map(note).concat());
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, TestClaude};
 
-use crate::doctor::world::World;
+use crate::doctor::world::{CLAUDE, World};
 use crate::sandbox::Serve;
 
 fn page(name: &str) -> String {
@@ -50,8 +50,16 @@ impl Machine {
         ] {
             world.home().file(name, text);
         }
-        let agent = fs::canonicalize(world.bin().join("gemini")).unwrap();
-        fs::write(agent, "#!/bin/sh\n").unwrap();
+        world.install(CLAUDE, "2.1.330");
+        fs::create_dir_all(world.home().home().join(".claude")).unwrap();
+        let settings = r#"{"permissions": {"defaultMode": "default"}}"#;
+        world.settings(CLAUDE, settings);
+        let menus = world.home().home().join(".claude.json");
+        fs::write(menus, r#"{"autoConnectIde": true}"#).unwrap();
+        for agent in ["gemini", "claude"] {
+            let agent = fs::canonicalize(world.bin().join(agent)).unwrap();
+            fs::write(agent, "#!/bin/sh\n").unwrap();
+        }
         let serve = world.serve();
         Self { world, serve }
     }
@@ -70,11 +78,15 @@ impl Machine {
             .env_clear()
             .envs(self.world.home().env().iter())
             .env("PATH", std::env::join_paths(path).unwrap())
-            // An editor's terminal, in which an agent finds the companion of its own container.
-            .envs([("TERM_PROGRAM", "vscode"), ("REMOTE_CONTAINERS", "1")])
+            // Here an agent finds the companion of its own container.
+            .env("REMOTE_CONTAINERS", "1")
             .current_dir(self.world.home().workspace())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        // An editor's terminal: in one of VS Code's, Claude Code wants a companion that started it.
+        if !line.contains("claude") {
+            command.env("TERM_PROGRAM", "vscode");
+        }
         command
     }
 
@@ -108,6 +120,7 @@ impl Machine {
 fn the_examples_of_the_readme_work_in_their_order() {
     let machine = Machine::new();
     let mut agent = machine.serve.connect();
+    let _mentioned = TestClaude::find(machine.world.home());
     for number in 1..=3 {
         agent.propose(format!("/tmp/proposed-{number}"), "as proposed");
     }

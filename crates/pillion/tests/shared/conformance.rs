@@ -26,22 +26,6 @@ pub fn commands(stop: &str) -> [String; 8] {
     ]
 }
 
-/// The same for Claude Code's rules. Nothing in Pillion closes a view without a decision but its editor:
-/// `close` is the line for that.
-pub fn claude_commands(stop: &str, close: Option<&str>) -> Vec<String> {
-    let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
-    let lines =
-        "$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE-$PILLION_CONFORMANCE_LAST_LINE";
-    let mention = format!("{pillion} mention --port \"$PILLION_CONFORMANCE_PORT\" \"{lines}\"");
-    let mut commands = vec!["--protocol".to_owned(), "claude".to_owned()];
-    commands.extend(self::commands(stop));
-    commands.extend(["--mention-with".to_owned(), mention]);
-    if let Some(close) = close {
-        commands.extend(["--close-with".to_owned(), close.to_owned()]);
-    }
-    commands
-}
-
 /// Fills a workspace with more files than may be listed, each with some lines.
 pub fn fill(home: &Home) {
     for number in 0..11 {
