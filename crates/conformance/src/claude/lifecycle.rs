@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::client::{Client, session};
+use super::client::Client;
 use super::lock_files::known_name;
 use super::upgrade::Upgrade;
 use crate::check::checks;
@@ -25,9 +25,6 @@ checks! {
     Should "K9-restored" => restored,
         "A lock file that was deleted is put back",
         "The agent deletes it when it takes the process for dead; nobody finds the companion after that.";
-    Must "K9-flood" => flood,
-        "A client that sends and never reads does not disturb the others",
-        "One program that hangs takes the companion away from everybody.";
     // The last: nothing can be looked at afterwards.
     Must "K9-port" => stopped_port,
         "A stopped companion no longer listens",
@@ -36,9 +33,6 @@ checks! {
         "A stopped companion leaves no lock file",
         "A second living file for the folder keeps the agent from connecting to either.";
 }
-
-/// How much a client sends whose answers nobody reads.
-const FLOOD: usize = 200_000;
 
 /// How often a file that was deleted is looked for. Who writes it in place leaves a gap of
 /// microseconds, which only who is slower shows.
@@ -131,32 +125,6 @@ impl Restored {
         }
         self.longest = self.longest.max(started.elapsed());
         true
-    }
-}
-
-async fn flood(test: &TestContext) -> Finding {
-    let mut other = session(test).await?;
-    let mut deaf = session(test).await?;
-    deaf.limit = test.connection.timeouts.quiet;
-    let mut sent = 0;
-    for _ in 0..FLOOD {
-        let id = deaf.id();
-        if deaf.start(&id, "tools/list", json!({})).await.is_err() {
-            break;
-        }
-        sent += 1;
-    }
-    // Until its answers fill every buffer.
-    let until = Instant::now() + test.connection.timeouts.answer;
-    let mut served = Ok(());
-    while served.is_ok() && Instant::now() < until {
-        served = other.is_served().await;
-    }
-    deaf.cut();
-    other.leave().await;
-    match served {
-        Ok(()) => Ok(format!("{sent} requests")),
-        Err(error) => broken(format!("another client is served no more: {}", error.why)),
     }
 }
 
