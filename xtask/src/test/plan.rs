@@ -67,11 +67,11 @@ pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Ski
     let mut lanes = vec![
         Lane {
             jobs: agents,
-            at_once: processors() + 1,
+            at_once: processors(),
         },
         Lane {
             jobs: working,
-            at_once: 2 * processors(),
+            at_once: processors() + 1,
         },
     ];
     lanes.extend(waiting.into_iter().map(alone));

@@ -68,3 +68,8 @@ fn with_package(finding: Finding, facts: &Facts, package: &str) -> Finding {
         None => finding,
     }
 }
+
+/// Starts the agent with a companion.
+pub fn run(facts: &Facts, port: u16) -> String {
+    format!("pillion run --port {port} {}", facts.agent().name())
+}

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
-use super::companion::run;
+use super::agent::run;
 use super::settings::merged;
 use super::{shell, variables};
 use crate::setup::settings::{Content, Scope, SettingsFile};

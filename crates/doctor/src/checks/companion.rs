@@ -9,7 +9,7 @@ use pillion_protocol::Dialect;
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
-use super::agent::install_newest;
+use super::agent::{install_newest, run};
 use super::{claude, folders, shell, variables};
 
 /// Since this release, a variable can hold the token for Gemini CLI.
@@ -105,11 +105,6 @@ fn wire(facts: &Facts, port: u16) -> String {
     } else {
         run(facts, port)
     }
-}
-
-/// Starts the agent with a companion.
-pub fn run(facts: &Facts, port: u16) -> String {
-    format!("pillion run --port {port} {}", facts.agent().name())
 }
 
 fn wrong_folder(facts: &Facts, explained: bool) -> Finding {

@@ -9,7 +9,7 @@ use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
 use super::super::finding::{Finding, Id};
 use super::agent::install_newest;
-use super::companion::run;
+use super::agent::run;
 use super::{files, proxies, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {

@@ -285,7 +285,7 @@ each_neovim! {
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion st"));
         assert_eq!(words, ["start", "status", "stop"]);
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run "));
-        assert_eq!(words, ["gemini", "qwen"]);
+        assert_eq!(words, ["claude", "gemini", "opencode", "qwen"]);
         let words: Vec<String> = world.nvim.lua(complete, json!("PillionSend q"));
         assert_eq!(words, ["qwen"]);
         let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run gemini "));

@@ -92,7 +92,7 @@ const VARIANTS: &[&str] = &[
 ];
 
 /// How many companions are looked at at once. They mostly wait.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 6;
 
 struct Reviewer(Arc<Shared>);
 
