@@ -47,7 +47,7 @@ const NOTES: [&str; 4] = [
 ];
 
 /// What to do where agents see nothing, and the command for it.
-const LOST: (&str, &str) = ("An agent cannot find this window?", "pillion run gemini");
+const LOST: (&str, &str) = ("An agent cannot find this window?", "pillion run claude");
 
 /// One row of the help.
 #[derive(Debug, Clone, PartialEq, Eq)]

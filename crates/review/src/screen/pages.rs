@@ -40,12 +40,12 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         ));
         lines.push(Line::from(vec![
             Span::raw("   "),
-            key("pillion run gemini"),
+            key("pillion run claude"),
             Span::styled("  or  ", theme.muted),
             key("pillion run qwen"),
         ]));
         lines.push(Line::from(vec![
-            Span::raw("2  There, once: "),
+            Span::raw("2  In Qwen Code or Gemini CLI, once: "),
             key("/ide enable"),
         ]));
         lines.push(Line::raw(
