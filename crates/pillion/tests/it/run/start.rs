@@ -116,15 +116,19 @@ fn an_agent_that_is_not_there_can_be_got() {
     for (agent, package) in [
         ("gemini", "@google/gemini-cli"),
         ("qwen", "@qwen-code/qwen-code"),
+        ("claude", "@anthropic-ai/claude-code"),
+        ("opencode", "opencode-ai"),
     ] {
         let install = format!("npm install -g {package}");
         sandbox
             .run(["run", agent])
             .expect_error(1, "is not installed", &install);
     }
-    sandbox
-        .run(["run", "vim"])
-        .expect_error(2, "there is no agent vim", "gemini and qwen");
+    sandbox.run(["run", "vim"]).expect_error(
+        2,
+        "there is no agent vim",
+        "gemini, qwen, claude, opencode",
+    );
     sandbox.run(["run"]).expect(2);
     sandbox.run(["run", "--approval-mode", "qwen"]).expect(2);
     let stage = Stage::new(TALKATIVE);
