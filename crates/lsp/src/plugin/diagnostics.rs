@@ -133,7 +133,8 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let found = Reply::new(move |files| drop(sender.send(files)));
         diagnostics.answered(uri, found, answer);
-        serde_json::to_value(receiver.recv().unwrap().unwrap()).unwrap()
+        let files = receiver.recv().expect("an answer").expect("a good one");
+        serde_json::to_value(files).expect("it is JSON")
     }
 
     #[test]

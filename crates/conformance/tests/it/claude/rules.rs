@@ -253,7 +253,7 @@ fn every_rule_of_claude_codes_has_an_id_of_its_own_and_says_what_breaks() {
         assert!(rule.reason.ends_with('.'), "{rule:?}");
     }
     let is_known = |variant: &&str| ids.contains(&variant.split('/').next().unwrap());
-    assert!(VARIANTS.iter().all(|variant| is_known(variant)));
+    assert!(VARIANTS.iter().all(is_known));
 }
 
 /// Nobody sits at the editor: what needs somebody is skipped and says so, and nothing fails.

@@ -1,6 +1,8 @@
 //! The ways in which Claude Code finds its companion.
 
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Size, Tmux, Turn, set_up_claude,
@@ -184,8 +186,15 @@ fn connect_by_command(claude: &Claude) {
     claude.prompt("/ide");
     let what = "the list of companions";
     claude.pane().wait_until(what, SOON, is_chooser);
-    // "None" is chosen, below them.
-    claude.pane().send_keys(["Up"]);
+    // "None" is chosen, below them. A key that comes too early does nothing.
+    let is_marked =
+        |screen: &str| (screen.lines()).any(|line| line.contains('❯') && line.contains("Pillion"));
+    let started = Instant::now();
+    while !is_marked(&claude.pane().screen()) {
+        assert!(started.elapsed() < SOON, "{}", claude.pane().screen());
+        claude.pane().send_keys(["Up"]);
+        thread::sleep(Duration::from_millis(500));
+    }
     claude.enter();
     claude
         .pane()
