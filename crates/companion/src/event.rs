@@ -24,6 +24,8 @@ pub(crate) type Caller = oneshot::Sender<Result<Answer, String>>;
 pub(crate) enum Event {
     /// A session's event stream opened.
     StreamOpened(SessionId),
+    /// A session's agent listens now, if it did not before.
+    Settled(SessionId),
     /// A session's event stream closed.
     StreamClosed,
     /// An agent ended its session.

@@ -108,6 +108,7 @@ impl MainLoop {
         let now = Instant::now();
         match event {
             Event::StreamOpened(session) => self.stream_opened(&session),
+            Event::Settled(session) => self.repeat_context(&session),
             Event::StreamClosed => self.tell_agents(),
             Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {

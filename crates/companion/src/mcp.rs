@@ -7,7 +7,7 @@ mod message;
 mod toolset;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pillion_discovery::tokens::random_token;
 use pillion_protocol::Dialect;
@@ -28,6 +28,10 @@ use crate::wire::Wire;
 /// The revisions that are spoken, oldest first: those that have sessions and an event stream. Newer
 /// ones know neither.
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// How long Claude Code may take from the end of its handshake until it listens to what the editor has
+/// to tell; on a busy machine it misses what comes at once.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 const INITIALIZE: &str = "initialize";
 
@@ -117,7 +121,13 @@ impl Mcp {
         let outcome = match method.as_str() {
             INITIALIZE => initialize(&params),
             "ping" => Ok(Success::Value(json!({}))),
-            "tools/list" => Ok(Success::Value(toolset::list(self.protocol(&session)))),
+            "tools/list" => {
+                let protocol = self.protocol(&session);
+                if protocol == Protocol::Claude {
+                    self.settle(&session);
+                }
+                Ok(Success::Value(toolset::list(protocol)))
+            }
             "tools/call" => {
                 let mut running = self.calls.begin(&session, &id);
                 tokio::select! {
@@ -199,6 +209,15 @@ impl Mcp {
         self.events.send(event).map_err(|_| stopping())?;
         let answer = async { answer.await.map_err(|_| stopping()) };
         toolset::answer(protocol, tool, answer).await
+    }
+
+    /// The agent is about to listen: what it was told before it did is told again.
+    fn settle(&self, session: &SessionId) {
+        let (mcp, session) = (self.clone(), Arc::clone(session));
+        tokio::spawn(async move {
+            tokio::time::sleep(SETTLE_TIME).await;
+            mcp.tell(Event::Settled(session));
+        });
     }
 
     fn protocol(&self, session: &SessionId) -> Protocol {

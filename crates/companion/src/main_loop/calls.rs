@@ -151,6 +151,11 @@ impl MainLoop {
         }
         let answer = Ok(Answer::ClosedAll(names.len()));
         self.perform(vec![Action::Answer { caller, answer }]);
+        self.repeat_context(session);
+    }
+
+    /// Tells an agent again which file the person sees, if there is one.
+    pub(super) fn repeat_context(&self, session: &SessionId) {
         let current = self.context.current();
         if let Some(outbox) = self.sessions.outbox(session)
             && current.active_file().is_some()
