@@ -102,6 +102,13 @@ pub(crate) struct Proposal {
     pub(crate) proposed: Arc<str>,
 }
 
+impl Proposal {
+    /// What it is known by in its session.
+    pub(crate) fn name(&self) -> &str {
+        self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
+    }
+}
+
 /// A successful answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {

@@ -32,14 +32,14 @@ impl<C> Diffs<C> {
     }
 
     /// The person's edits in a view that its agent closed, where the agent does not take them.
-    pub(super) fn unused(&self, id: DiffId, content: String) -> Option<Action<C>> {
+    pub(super) fn unused(&self, id: DiffId, content: &str) -> Option<Action<C>> {
         let entry = self.entries.get(id)?;
         let is_unused = entry.tab.is_some() && *content != *entry.proposed;
         is_unused.then(|| {
             Action::Lose(Lost {
                 agent: entry.agent,
                 file_path: entry.file_path.clone(),
-                content,
+                content: content.to_owned(),
                 is_edited: true,
                 how: Loss::Unused,
             })

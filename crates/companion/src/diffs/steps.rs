@@ -26,9 +26,7 @@ impl<C> Diffs<C> {
     /// An agent proposes a change. A proposal of the same session for the same path takes the
     /// place of the one before, in the same view.
     pub(crate) fn open(&mut self, proposal: Proposal, caller: C, now: Instant) -> Vec<Action<C>> {
-        let name = proposal.tab.as_ref().map(|tab| &tab.name);
-        let name = name.unwrap_or(&proposal.file_path);
-        let found = self.entries.find(&proposal.session, name);
+        let found = self.entries.find(&proposal.session, proposal.name());
         let bytes = proposal.proposed.len();
         if let Some(why) = self.entries.refuse(proposal.agent, bytes, found) {
             // As with any proposal that is not shown, nothing stays behind.
@@ -237,8 +235,7 @@ impl<C> Diffs<C> {
         };
         match (mem::replace(&mut entry.state, State::Pending), text) {
             (State::AgentCloses { caller, .. }, text) => {
-                let unused = text.as_ref().ok().cloned();
-                let unused = unused.and_then(|text| self.unused(id, text));
+                let unused = text.as_ref().ok().and_then(|text| self.unused(id, text));
                 self.entries.remove(id);
                 let answer = text.map(Answer::Closed);
                 let answer = Action::Answer { caller, answer };

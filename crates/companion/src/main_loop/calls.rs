@@ -103,8 +103,7 @@ impl MainLoop {
         let actions = match call {
             Ok(ToolCall::Open(proposal)) => {
                 // Told now, the outcome before would settle this diff.
-                let name = proposal.tab.as_ref().map(|tab| &tab.name);
-                let former = self.withdraw(session, name.unwrap_or(&proposal.file_path));
+                let former = self.withdraw(session, proposal.name());
                 // What was accepted as proposed needs no word: here is the newer proposal.
                 let edited = former.filter(|former| former.is_edited);
                 self.lose(proposal.agent, edited);
