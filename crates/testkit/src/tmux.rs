@@ -20,6 +20,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(40);
 /// What programs inside are told that their terminal is; its description is part of `ncurses-base`.
 const TERM: &str = "screen-256color";
 
+/// The terminal that keeps the server alive.
+const KEEPER: &str = "keeper";
+
 /// A terminal's size, in character cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
@@ -78,7 +81,7 @@ impl Tmux {
             test = std::process::id(),
             socket = server.socket().display()
         );
-        server.run(["new-session", "-d", "-s", "keeper", &keeper]);
+        server.run(["new-session", "-d", "-s", KEEPER, &keeper]);
         for (option, value) in [
             ("status", "off"),
             ("remain-on-exit", "on"),
@@ -191,14 +194,9 @@ impl Pane {
             }
             assert!(
                 started.elapsed() < timeout,
-                "expected {what} within {timeout:?}; the screen of {:?}{}:\n{}",
-                self.name,
-                if self.is_running() {
-                    ""
-                } else {
-                    " (its program has ended)"
-                },
-                framed(&screen)
+                "expected {what} within {timeout:?}; {}{}",
+                self.described(&screen),
+                self.others_described()
             );
             sleep(POLL_INTERVAL);
         }
@@ -226,9 +224,10 @@ impl Pane {
             }
             assert!(
                 started.elapsed() < timeout,
-                "expected the program of {:?} to end within {timeout:?}; its screen:\n{}",
+                "expected the program of {:?} to end within {timeout:?}; {}{}",
                 self.name,
-                framed(&self.screen())
+                self.described(&self.screen()),
+                self.others_described()
             );
             sleep(POLL_INTERVAL);
         }
@@ -259,6 +258,30 @@ impl Pane {
         let target = self.target();
         self.server
             .run(["resize-window", "-t", &target, "-x", &width, "-y", &height]);
+    }
+
+    /// For the message of a test that fails.
+    fn described(&self, screen: &str) -> String {
+        let ended = match self.is_running() {
+            true => "",
+            false => " (its program has ended)",
+        };
+        format!("the screen of {:?}{ended}:\n{}", self.name, framed(screen))
+    }
+
+    /// What the programs in the other terminals show: why this one waits is often said there.
+    fn others_described(&self) -> String {
+        let names = self.server.run(["list-sessions", "-F", "#{session_name}"]);
+        let names = names.lines();
+        let others = names.filter(|name| *name != KEEPER && *name != self.name);
+        let others = others.map(|name| {
+            let other = Pane {
+                server: Arc::clone(&self.server),
+                name: name.to_owned(),
+            };
+            format!("\nand {}", other.described(&other.screen()))
+        });
+        others.collect()
     }
 
     fn capture(&self, options: &[&str]) -> String {

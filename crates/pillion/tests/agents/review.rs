@@ -12,8 +12,12 @@ const IDLE: &str = "Nothing to review right now.";
 /// Nothing is pending, with no agent.
 const WELCOME: &str = "Waiting for an agent.";
 
-/// What the review answers to a key that came right after something else appeared under it.
-const TOO_EARLY: &str = "have a look first";
+/// What the review answers to a key that came right after something else appeared under it, and to one
+/// that it read together with another.
+const NOT_YET: [&str; 2] = ["have a look first", "pasted text decides nothing"];
+
+/// What stands after the title of a proposal that waits behind the one that is shown.
+const BEHIND: &str = "Tab shows it";
 
 /// A running `pillion review`.
 #[derive(Debug)]
@@ -71,12 +75,12 @@ impl Review {
         let until = Instant::now() + SOON;
         let mut screen = self.pane.wait_for(shown, SOON);
         while screen.contains(shown) {
-            self.pane.wait_gone(TOO_EARLY, SOON);
+            self.wait_heard();
             self.pane.send_keys(["a"]);
             let left = until.saturating_duration_since(Instant::now());
             let what = format!("{shown:?} gone after \"a\"");
             screen = self.pane.wait_until(&what, left.max(LEAST), |screen| {
-                !screen.contains(shown) || screen.contains(TOO_EARLY)
+                !screen.contains(shown) || is_not_yet(screen)
             });
         }
     }
@@ -101,17 +105,38 @@ impl Review {
     pub fn press(&self, key: &str, expected: &str) -> String {
         let until = Instant::now() + SOON;
         loop {
-            self.pane.wait_gone(TOO_EARLY, SOON);
+            self.wait_heard();
             self.pane.send_keys([key]);
             let left = until.saturating_duration_since(Instant::now());
             let what = format!("{expected:?} after {key:?}");
             let screen = self.pane.wait_until(&what, left.max(LEAST), |screen| {
-                screen.contains(expected) || screen.contains(TOO_EARLY)
+                screen.contains(expected) || is_not_yet(screen)
             });
             if screen.contains(expected) {
                 return screen;
             }
         }
+    }
+
+    /// Turns from the first of two proposals to the second, which has this title, once it is there.
+    pub fn turn_to_second(&self, title: &str) {
+        let are_two = |screen: &str| {
+            let mut rows = screen.lines().map(str::trim_start);
+            rows.any(|row| row.starts_with("1/2 "))
+        };
+        self.pane.wait_until("two proposals", SOON, are_two);
+        self.pane.send_keys(["Tab"]);
+        let is_shown = |screen: &str| {
+            let is_title = |row: &str| row.contains(title) && !row.contains(BEHIND);
+            screen.lines().any(is_title)
+        };
+        self.pane.wait_until(title, SOON, is_shown);
+    }
+
+    /// Waits until it no longer says that a key came too early.
+    fn wait_heard(&self) {
+        let is_heard = |screen: &str| !is_not_yet(screen);
+        self.pane.wait_until("no refused key", SOON, is_heard);
     }
 
     /// Kills it (SIGKILL): it can clean nothing up.
@@ -121,6 +146,10 @@ impl Review {
 }
 
 const LEAST: Duration = Duration::from_secs(1);
+
+fn is_not_yet(screen: &str) -> bool {
+    NOT_YET.iter().any(|answer| screen.contains(answer))
+}
 
 /// A review with one agent that is connected to it.
 #[derive(Debug)]

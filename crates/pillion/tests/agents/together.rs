@@ -33,7 +33,7 @@ fn two_agents_with_a_diff_on_one_path_get_an_outcome_each() {
         agent.wait_question();
     }
     review.wait_view(AgentKind::Gemini, FILE);
-    review.press("Tab", &title(AgentKind::Qwen, FILE));
+    review.turn_to_second(&title(AgentKind::Qwen, FILE));
 
     review.accept(FILE);
     qwen.wait_accepted(FILE);

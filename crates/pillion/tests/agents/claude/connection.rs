@@ -110,7 +110,7 @@ fn two_claudes_at_one_companion_get_an_outcome_each() {
     ]);
     second.prompt("change it");
     second.wait_question();
-    scene.review.press("Tab", "proposes second.txt");
+    scene.review.turn_to_second("proposes second.txt");
     scene.review.reject("second.txt");
     second.wait_answered();
     assert!(scene.claude.asks(), "the other's outcome is not its own");
@@ -142,6 +142,8 @@ fn takes_the_companion_that_its_variable_names(release: ClaudeRelease) {
 
 fn is_run_with_the_companion_that_was_used_last(release: ClaudeRelease) {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    // Before the reviews: both would share a file that appears under their eyes.
+    home.file("used.txt", "x");
     set_up_claude(&home, &home.workspace());
     let meant = Review::start(&tmux, &home);
     let [port] = wait_ports(&home, 1)[..] else {
@@ -149,7 +151,6 @@ fn is_run_with_the_companion_that_was_used_last(release: ClaudeRelease) {
     };
     let other = Review::start_with(&tmux, &home, "other", &Env::default());
     wait_ports(&home, 2);
-    home.file("used.txt", "x");
     run(&home, ["focus", "used.txt", "--port", &port.to_string()]);
     let command = [PILLION, "run", "--require", "claude"];
     let mode = ["--permission-mode", "default"];
