@@ -52,6 +52,7 @@ pub fn checks() -> Result<[Job; 2]> {
     let check = |tool: &str, command| Job {
         title: format!("{tool} {SOURCES}"),
         command,
+        may_be_flaky: false,
     };
     Ok([
         check("stylua --check", formatter(&["--check"])?),

@@ -118,6 +118,7 @@ fn check(arguments: &[&str]) -> Job {
     Job {
         title: title(arguments),
         command,
+        may_be_flaky: false,
     }
 }
 
@@ -141,6 +142,7 @@ fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
 fn ignored(binary: &Binary, test: &IgnoredTest, needs: &Needs) -> Job {
     let mut job = job(binary, &test.test, &["--ignored", "--exact", &test.test]);
     job.command.envs(needs.variables());
+    job.may_be_flaky = test.mark() != Mark::Takes;
     if npm::is_claude_needed(&test.reason) {
         // They dial their makers, whatever they are asked not to do.
         job.command = isolation::offline(job.command);
@@ -153,6 +155,7 @@ fn job(binary: &Binary, test: &str, options: &[&str]) -> Job {
         title: format!("{} {test}", binary.title),
         // What tests print is how they tell that they gave up.
         command: binary.command(&[&["--show-output"], options].concat()),
+        may_be_flaky: false,
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Job {
     /// What people read of it.
     pub title: String,
     pub command: Command,
+    /// Whether a failure may be that of a busy machine: programs take part that are not ours.
+    pub may_be_flaky: bool,
 }
 
 /// Jobs that are run in their order, so many at once. Lanes know nothing of each other.
@@ -28,7 +30,7 @@ pub struct Lane {
 /// What it was.
 #[derive(Debug)]
 pub struct Ended {
-    pub title: String,
+    pub job: Job,
     /// Whether it exited with success.
     pub is_good: bool,
     /// All that it printed.
@@ -88,6 +90,6 @@ fn run_one(mut job: Job, file: &Path) -> Result<Ended> {
         is_good: status.success(),
         output: String::from_utf8_lossy(&output).into_owned(),
         took,
-        title: job.title,
+        job,
     })
 }

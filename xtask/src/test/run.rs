@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
+use std::mem;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::plan::Skipped;
-use super::pool::{self, Ended, Lane};
+use super::pool::{self, Ended, Job, Lane};
 use super::summary::TestSummary;
 use crate::root;
 
@@ -26,10 +27,17 @@ pub struct Run {
     skipped_unnamed: usize,
     /// What ran side by side, and how long each took.
     jobs: Vec<(String, Duration)>,
+    /// Tests that failed, and may pass when nothing runs beside them.
+    doubtful: Vec<Job>,
+    /// Those that did.
+    flaky: Vec<String>,
 }
 
 /// How many of the slowest jobs the end names.
 const SLOWEST_SHOWN: usize = 10;
+
+/// When more tests than these fail, it is not the machine.
+const MOST_FLAKY: usize = 3;
 
 impl Run {
     pub fn new() -> Run {
@@ -41,6 +49,8 @@ impl Run {
             skipped: Vec::new(),
             skipped_unnamed: 0,
             jobs: Vec::new(),
+            doubtful: Vec::new(),
+            flaky: Vec::new(),
         }
     }
 
@@ -75,12 +85,18 @@ impl Run {
     }
 
     /// Runs jobs side by side ([`pool::run`]); their tests count, and each that has no tests counts
-    /// when it fails.
+    /// when it fails. A few that failed beside others are repeated alone, and are named as flaky if they
+    /// pass then: agents and editors have timeouts of their own.
     pub fn jobs(&mut self, lanes: Vec<Lane>, folder: &Path) -> Result<()> {
         let started = Instant::now();
         say("==> tests")?;
         let failed_before = self.failed;
         pool::run(lanes, folder, |ended| self.job(ended))?;
+        if self.failed - failed_before == self.doubtful.len() && self.doubtful.len() <= MOST_FLAKY {
+            let jobs = mem::take(&mut self.doubtful);
+            let lane = Lane { jobs, at_once: 1 };
+            pool::run(vec![lane], folder, |ended| self.repeated(ended))?;
+        }
         let is_good = self.failed == failed_before;
         self.steps
             .push(("tests".to_owned(), started.elapsed(), is_good));
@@ -96,19 +112,22 @@ impl Run {
             self.failed += 1;
         }
         self.skipped.extend(summary.gave_up);
-        let mark = if ended.is_good { "ok    " } else { "FAILED" };
-        let seconds = ended.took.as_secs_f64();
-        let several = summary.passed + summary.failed;
-        let count = if several > 1 {
-            format!(" ({several} tests)")
-        } else {
-            String::new()
-        };
-        say(&format!("{mark} {seconds:>6.1} s  {}{count}", ended.title))?;
-        if !ended.is_good {
-            say(&ended.output)?;
+        say_ended(&ended, summary.passed + summary.failed)?;
+        self.jobs.push((ended.job.title.clone(), ended.took));
+        if !ended.is_good && ended.job.may_be_flaky {
+            self.doubtful.push(ended.job);
         }
-        self.jobs.push((ended.title, ended.took));
+        Ok(())
+    }
+
+    /// One test that had failed beside others, alone.
+    fn repeated(&mut self, ended: Ended) -> Result<()> {
+        say_ended(&ended, 1)?;
+        if ended.is_good {
+            self.failed -= 1;
+            self.passed += 1;
+            self.flaky.push(ended.job.title);
+        }
         Ok(())
     }
 
@@ -134,6 +153,9 @@ impl Run {
             "  {:>7.1} s  in all",
             self.started.elapsed().as_secs_f64()
         ))?;
+        for test in &self.flaky {
+            say(&format!("  flaky    {test}: failed, and passed alone"))?;
+        }
         for test in &self.skipped {
             say(&format!("  skipped  {test}"))?;
         }
@@ -144,6 +166,24 @@ impl Run {
         ))?;
         Ok(failed == 0 && (allowed || skipped == 0))
     }
+}
+
+/// The line of a job, and what it printed if it failed; `tests` is how many it had.
+fn say_ended(ended: &Ended, tests: usize) -> Result<()> {
+    let mark = if ended.is_good { "ok    " } else { "FAILED" };
+    let seconds = ended.took.as_secs_f64();
+    let count = match tests {
+        0 | 1 => String::new(),
+        several => format!(" ({several} tests)"),
+    };
+    say(&format!(
+        "{mark} {seconds:>6.1} s  {}{count}",
+        ended.job.title
+    ))?;
+    if !ended.is_good {
+        say(&ended.output)?;
+    }
+    Ok(())
 }
 
 pub fn cargo(arguments: &[&str]) -> Command {
@@ -162,4 +202,53 @@ fn say(line: &str) -> Result<()> {
     writeln!(out, "{line}")
         .and_then(|()| out.flush())
         .context("nobody reads the output")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    const PASSES: &str = "echo 'test result: ok. 1 passed; 0 failed'";
+
+    const FAILS: &str = "echo 'test result: FAILED. 0 passed; 1 failed'; exit 1";
+
+    /// A run of these shell scripts: how many passed, how many failed, and which were flaky.
+    fn run(name: &str, scripts: &[&str], may_be_flaky: bool) -> (usize, usize, Vec<String>) {
+        let folder = std::env::temp_dir().join(format!("xtask-{name}-{}", std::process::id()));
+        let job = |script: &&str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).env("FOLDER", &folder);
+            Job {
+                title: "a test".to_owned(),
+                command,
+                may_be_flaky,
+            }
+        };
+        let jobs = scripts.iter().map(job).collect();
+        let mut run = Run::new();
+        let lane = Lane { jobs, at_once: 2 };
+        run.jobs(vec![lane], &folder).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+        (run.passed, run.failed, run.flaky)
+    }
+
+    #[test]
+    fn what_passes_alone_is_flaky_and_what_fails_again_has_failed() {
+        let once = format!("mkdir $FOLDER/once && {{ {FAILS}; }}; {PASSES}");
+        let flaky = vec!["a test".to_owned()];
+        assert_eq!(run("once", &[PASSES, &once], true), (2, 0, flaky));
+        assert_eq!(run("twice", &[PASSES, FAILS], true), (1, 1, Vec::new()));
+        assert_eq!(run("ours", &[PASSES, &once], false), (1, 1, Vec::new()));
+    }
+
+    #[test]
+    fn many_failures_are_not_repeated() {
+        let counted = format!(
+            "echo >> $FOLDER/count; [ $(wc -l < $FOLDER/count) -le 4 ] || {{ {PASSES}; exit; }}; {FAILS}"
+        );
+        assert_eq!(
+            run("many", &[counted.as_str(); 4], true),
+            (0, 4, Vec::new())
+        );
+    }
 }
