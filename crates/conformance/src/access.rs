@@ -319,15 +319,18 @@ async fn delete(test: &TestContext, bearer: Bearer) -> Finding {
     Ok(seen)
 }
 
-/// The last two begin like allowed ones.
-async fn origin_foreign(test: &TestContext) -> Finding {
-    let port = test.connection.target.port();
-    let origins = [
+/// Origins of web pages elsewhere. The last two begin like allowed ones.
+pub(crate) fn foreign_origins(port: u16) -> [String; 4] {
+    [
         "https://evil.example".to_owned(),
         format!("http://evil.example:{port}"),
         format!("http://127.0.0.1.evil.example:{port}"),
         "http://localhost.evil.example".to_owned(),
-    ];
+    ]
+}
+
+async fn origin_foreign(test: &TestContext) -> Finding {
+    let origins = foreign_origins(test.connection.target.port());
     let probe = || test.connection.probe(Method::POST).body(initialize());
     let probes = origins.iter().map(|origin| probe().origin(origin));
     all_refused(test, None, probes).await

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::observation::{Moves, Once};
+use crate::observation::{Moves, Once, Stopped};
 use crate::rule::Problem;
 use crate::session::ToolReply;
 
@@ -79,13 +79,6 @@ pub(super) struct Restored {
     pub(super) longest: Duration,
     /// What a reader would have suffered from.
     pub(super) flaw: Option<String>,
-}
-
-/// What is left of a companion that was stopped.
-#[derive(Debug, Clone)]
-pub(super) struct Stopped {
-    pub(super) listens: bool,
-    pub(super) files: Vec<PathBuf>,
 }
 
 impl Selections {

@@ -118,14 +118,22 @@ impl Stopped {
             return blocked(&["C6.1-answers"], format!("it is not running: {why}"));
         }
         let _agent = test.session().await.ok();
-        let until = test.help(&Step::Stop).await?;
-        let until = Instant::now() + until;
+        Self::after_stop(test, async || listens(test).await).await
+    }
+
+    /// Has it stopped, and waits until nothing is left of it, as long as that may take; `listens` asks
+    /// whether it still answers.
+    pub(crate) async fn after_stop(
+        test: &TestContext,
+        listens: impl AsyncFn() -> bool,
+    ) -> Result<Self, Problem> {
+        let until = Instant::now() + test.help(&Step::Stop).await?;
         loop {
             let files = test.connection.target.files();
             let left = files.filter(|file| file.symlink_metadata().is_ok());
             let seen = Self {
-                listens: listens(test).await,
                 files: left.map(Path::to_owned).collect(),
+                listens: listens().await,
             };
             let is_gone = !seen.listens && seen.files.is_empty();
             if is_gone || Instant::now() > until {
@@ -133,6 +141,27 @@ impl Stopped {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// Whether nobody listens any more; `connected` is who was connected when it was stopped.
+    pub(crate) fn closed_port(&self, connected: &str) -> Finding {
+        if self.listens {
+            return broken(format!("it still listens; {connected} when it was stopped"));
+        }
+        Ok("nobody listens".to_owned())
+    }
+
+    /// Whether it took its files along.
+    pub(crate) fn removed_files(&self) -> Finding {
+        if self.files.is_empty() {
+            return Ok("every file is gone".to_owned());
+        }
+        let left: Vec<_> = self
+            .files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
+        broken(format!("still there: {}", left.join(", ")))
     }
 }
 
@@ -148,17 +177,11 @@ async fn listens(test: &TestContext) -> bool {
 }
 
 async fn stopped_port(test: &TestContext) -> Finding {
-    if stopped(test).await?.listens {
-        return broken("it still listens; an agent's event stream was open when it was stopped");
-    }
-    Ok("nobody listens".to_owned())
+    stopped(test)
+        .await?
+        .closed_port("an agent's event stream was open")
 }
 
 async fn stopped_files(test: &TestContext) -> Finding {
-    let left = &stopped(test).await?.files;
-    if left.is_empty() {
-        return Ok("every file is gone".to_owned());
-    }
-    let left: Vec<_> = left.iter().map(|file| file.display().to_string()).collect();
-    broken(format!("still there: {}", left.join(", ")))
+    stopped(test).await?.removed_files()
 }

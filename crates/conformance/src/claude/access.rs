@@ -6,7 +6,7 @@ use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use super::client::{Client, session};
 use super::handshake::refused;
 use super::upgrade::Upgrade;
-use crate::access::{Spoilt, hard_to_guess};
+use crate::access::{Spoilt, foreign_origins, hard_to_guess};
 use crate::check::checks;
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::test_context::TestContext;
@@ -138,19 +138,10 @@ async fn other_agents(test: &TestContext) -> Finding {
     all_refused(test, tokens.iter().map(|token| with(token.expose()))).await
 }
 
-/// Some begin like allowed ones.
 async fn origin(test: &TestContext) -> Finding {
-    let port = test.connection.target.port();
-    let origins = [
-        "https://evil.example".to_owned(),
-        format!("http://evil.example:{port}"),
-        format!("http://127.0.0.1.evil.example:{port}"),
-        "http://localhost.evil.example".to_owned(),
-        "null".to_owned(),
-    ];
-    let upgrades = origins
-        .iter()
-        .map(|it| Upgrade::of_agent(test).header("Origin", it));
+    let origins = foreign_origins(test.connection.target.port());
+    let origins = origins.iter().map(String::as_str).chain(["null"]);
+    let upgrades = origins.map(|it| Upgrade::of_agent(test).header("Origin", it));
     all_refused(test, upgrades).await
 }
 

@@ -10,9 +10,10 @@ use super::client::Client;
 use super::lock_files::known_name;
 use super::upgrade::Upgrade;
 use crate::check::checks;
-use crate::claude_observation::{Restored, Stopped};
+use crate::claude_observation::Restored;
+use crate::observation::Stopped;
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
-use crate::test_context::{Step, TestContext};
+use crate::test_context::TestContext;
 
 checks! {
     Lifecycle:
@@ -142,34 +143,18 @@ impl Drop for Deleted {
     }
 }
 
-/// Has the companion stopped; what is left of it.
+/// Has the companion stopped while a client is connected; what is left of it. Some wait for the end of
+/// every connection.
 async fn stopped(test: &TestContext) -> Result<&Stopped, Problem> {
-    let stopped = test.claude.stopped.get_or_init(|| Stopped::see(test));
-    stopped.await.as_ref().map_err(Clone::clone)
-}
-
-impl Stopped {
-    /// Has it stopped while a client is connected: some wait for the end of every connection.
-    async fn see(test: &TestContext) -> Result<Self, Problem> {
+    let see = async || {
         if let Err(why) = test.answers().await {
             return blocked(&["K9-answers"], format!("it is not running: {why}"));
         }
         let _client = Client::open(test).await.ok();
-        let until = Instant::now() + test.help(&Step::Stop).await?;
-        loop {
-            let files = test.connection.target.files();
-            let left = files.filter(|file| file.symlink_metadata().is_ok());
-            let seen = Self {
-                files: left.map(Path::to_owned).collect(),
-                listens: listens(test).await,
-            };
-            let is_gone = !seen.listens && seen.files.is_empty();
-            if is_gone || Instant::now() > until {
-                return Ok(seen);
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
+        Stopped::after_stop(test, async || listens(test).await).await
+    };
+    let stopped = test.claude.stopped.get_or_init(see).await;
+    stopped.as_ref().map_err(Clone::clone)
 }
 
 async fn listens(test: &TestContext) -> bool {
@@ -185,17 +170,9 @@ async fn listens(test: &TestContext) -> bool {
 }
 
 async fn stopped_port(test: &TestContext) -> Finding {
-    if stopped(test).await?.listens {
-        return broken("it still listens; a client was connected when it was stopped");
-    }
-    Ok("nobody listens".to_owned())
+    stopped(test).await?.closed_port("a client was connected")
 }
 
 async fn stopped_files(test: &TestContext) -> Finding {
-    let left = &stopped(test).await?.files;
-    if left.is_empty() {
-        return Ok("every file is gone".to_owned());
-    }
-    let left: Vec<_> = left.iter().map(|file| file.display().to_string()).collect();
-    broken(format!("still there: {}", left.join(", ")))
+    stopped(test).await?.removed_files()
 }
