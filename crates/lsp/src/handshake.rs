@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::position::Encoding;
 use crate::profile::ClientProfile;
+use crate::quirks::Quirks;
 use crate::roots::WorkspaceFolder;
 
 /// The version of the program.
@@ -42,6 +43,7 @@ struct ClientInfo {
 #[cfg_attr(test, derive(serde::Serialize))]
 struct ClientCapabilities {
     general: Option<GeneralCapabilities>,
+    window: Option<WindowCapabilities>,
     /// Every client puts here what it likes.
     experimental: Option<Value>,
 }
@@ -51,6 +53,19 @@ struct ClientCapabilities {
 #[serde(rename_all = "camelCase")]
 struct GeneralCapabilities {
     position_encodings: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[serde(rename_all = "camelCase")]
+struct WindowCapabilities {
+    show_document: Option<ShowDocumentCapabilities>,
+}
+
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+struct ShowDocumentCapabilities {
+    support: bool,
 }
 
 /// Which profile a client wants.
@@ -77,7 +92,21 @@ impl InitializeParams {
     /// Who the editor is; `fallback` if it does not say so.
     pub fn editor(&self, fallback: Option<&str>) -> IdeInfo {
         let said = self.client_info.as_ref().map(|info| info.name.as_str());
-        identity(said.or(fallback).unwrap_or_default())
+        let editor = self.quirks().editor.or(said);
+        identity(editor.or(fallback).unwrap_or_default())
+    }
+
+    /// What is peculiar to the client.
+    pub fn quirks(&self) -> Quirks {
+        let said = self.client_info.as_ref().map(|info| info.name.as_str());
+        Quirks::of(said.unwrap_or_default())
+    }
+
+    /// Whether the client says that it cannot show documents. One that says nothing may: Helix can.
+    pub fn shows_no_documents(&self) -> bool {
+        let window = self.capabilities.window.as_ref();
+        let show = window.and_then(|window| window.show_document.as_ref());
+        show.is_some_and(|show| !show.support)
     }
 
     /// How to log who the editor is.
@@ -197,8 +226,17 @@ mod tests {
         assert_eq!(identity(&"x".repeat(9000)).display_name.len(), MAX_NAME);
         let silent = params(json!({}));
         assert_eq!(silent.editor(Some("Kate")).name, "kate");
-        let named = params(json!({"clientInfo": {"name": "Helix"}}));
-        assert_eq!(named.editor(Some("Kate")).name, "helix");
+        for (client, editor) in [
+            ("Helix", "Helix"),
+            ("Eglot", "Emacs"),
+            ("emacs", "Emacs"),
+            ("vim-lsp", "Vim"),
+            ("kakoune-lsp", "Kakoune"),
+            ("Sublime Text LSP", "Sublime Text"),
+        ] {
+            let named = params(json!({"clientInfo": {"name": client}}));
+            assert_eq!(named.editor(Some("Kate")).display_name, editor);
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod plain;
 mod plugin;
 mod position;
 mod profile;
+mod quirks;
 mod roots;
 mod server;
 mod session;

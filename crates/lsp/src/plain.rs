@@ -33,6 +33,7 @@ use crate::plain::wire::{
 };
 use crate::position::Encoding;
 use crate::profile::{self, Action, ClientProfile, Published};
+use crate::quirks::Quirks;
 use crate::{message, uri};
 
 /// What the plain profile has to know from the beginning.
@@ -40,8 +41,10 @@ use crate::{message, uri};
 pub struct Setup {
     /// How the client counts.
     pub encoding: Encoding,
-    /// Who the client is, in lower case.
-    pub client: String,
+    /// What is peculiar to the client.
+    pub quirks: Quirks,
+    /// Whether it may show documents when it is asked.
+    pub can_show: bool,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
     /// Where proposals lie, by each of their names.
@@ -52,6 +55,7 @@ pub struct Setup {
 #[derive(Debug)]
 pub struct Plain {
     encoding: Encoding,
+    quirks: Quirks,
     files: Files,
     proposals: Proposals,
     /// What was told already.
@@ -61,12 +65,11 @@ pub struct Plain {
 impl Plain {
     /// A profile that nobody has seen yet.
     pub fn new(setup: Setup) -> Self {
-        let encoding = setup.encoding;
-        // Helix always selects the character under its cursor.
-        let has_block_cursor = setup.client == "helix";
+        let (encoding, quirks) = (setup.encoding, setup.quirks);
         Self {
             encoding,
-            files: Files::new(encoding, has_block_cursor),
+            quirks,
+            files: Files::new(encoding, quirks.has_block_cursor),
             proposals: Proposals::new(setup),
             warnings: Vec::new(),
         }
@@ -152,7 +155,11 @@ impl Plain {
 
     fn code_action(&mut self, params: Value) -> Answered {
         let params: CodeAction = message::params(params)?;
-        let actions = self.look(&params.text_document, params.range);
+        let mut range = params.range;
+        if self.quirks.asks_for_each_line {
+            range.end = range.start;
+        }
+        let actions = self.look(&params.text_document, range);
         // A client that wants actions of some kind, such as those before a save, may run them
         // unasked. The kind without a name is every kind.
         let is_every = |kinds: Vec<String>| kinds.is_empty() || kinds.iter().any(String::is_empty);
@@ -275,7 +282,7 @@ impl ClientProfile for Plain {
     }
 
     fn response(&mut self, response: Response) -> Vec<Action> {
-        self.proposals.response(response)
+        self.proposals.response(response, Instant::now())
     }
 
     fn event(&mut self, event: EditorEvent) -> Vec<Action> {

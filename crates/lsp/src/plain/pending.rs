@@ -46,6 +46,8 @@ pub struct Pending {
     pub closes: Option<Instant>,
     /// When its diagnostics are due.
     pub redraw: Option<Instant>,
+    /// When the person is told how to decide without code actions.
+    pub hint: Option<Instant>,
 }
 
 impl Pending {
@@ -64,6 +66,7 @@ impl Pending {
             refusal: "",
             closes: None,
             redraw: None,
+            hint: None,
         }
     }
 
@@ -95,6 +98,16 @@ impl Pending {
         if let Some(shown) = self.shown.take() {
             shown.done(());
         }
+    }
+
+    /// How to decide in an editor that shows it as a plain file, because nobody configured its language.
+    pub fn hint(&self) -> String {
+        let (name, agent) = (self.name(), self.diff.agent.display_name());
+        let (id, revision) = (self.diff.id, self.diff.revision);
+        format!(
+            "{agent} proposes a change to {name}, for which this editor offers no code actions. Hint: in a \
+             shell, `pillion accept {id}.{revision}` or `pillion reject {id}`"
+        )
     }
 
     /// The text that would be accepted now, byte for byte, if the editor told of edits. Otherwise

@@ -29,6 +29,9 @@ use crate::profile::Action;
 /// language is changed. Then it counts as closed, which is a rejection (C5.7).
 const REOPEN_GRACE: Duration = Duration::from_secs(1);
 
+/// How long an editor that shows a proposal may take until it asks its language server about it.
+const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// How long the editor must be quiet before hunks are found again.
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
@@ -39,8 +42,10 @@ pub struct Proposals {
     folders: Vec<PathBuf>,
     encoding: Encoding,
     open_with: Option<String>,
-    /// What is said of the focus: not to take it. eglot takes it if anything is said.
+    /// What is said of the focus: not to take it.
     take_focus: Option<bool>,
+    /// Whether the editor may show documents when it is asked.
+    can_show: bool,
     pending: Vec<Pending>,
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
@@ -57,7 +62,8 @@ impl Proposals {
             folders: setup.folders,
             encoding: setup.encoding,
             open_with: setup.open_with,
-            take_focus: (setup.client != "eglot").then_some(false),
+            take_focus: (!setup.quirks.misreads_take_focus).then_some(false),
+            can_show: setup.can_show,
             pending: Vec::new(),
             reads: Reads::default(),
             asked: Outgoing::default(),
@@ -93,7 +99,7 @@ impl Proposals {
         match done {
             Done::Written { key, file } => self.written(key, file, now),
             Done::Read { number, saved } => self.read(number, Some(saved)),
-            Done::Launched { key, result } => self.launched(key, result),
+            Done::Launched { key, result } => self.launched(key, result, now),
             Done::Roots { .. } => Vec::new(),
         }
     }
@@ -119,6 +125,11 @@ impl Proposals {
             }
         }
         let (publish, first) = self.publish(&pending);
+        if !self.can_show {
+            self.pending.push(pending);
+            let otherwise = self.refused(key, "it does not support window/showDocument");
+            return [publish].into_iter().chain(otherwise).collect();
+        }
         let params = ShowDocumentParams {
             uri: pending.uri.clone().into(),
             external: Some(false),
@@ -175,7 +186,7 @@ impl Proposals {
     }
 
     /// The editor answers whether it shows a proposal.
-    pub fn response(&mut self, response: Response) -> Vec<Action> {
+    pub fn response(&mut self, response: Response, now: Instant) -> Vec<Action> {
         let Some(key) = self.asked.answered(&response.id) else {
             return Vec::new();
         };
@@ -190,17 +201,28 @@ impl Proposals {
             }
             Err(_) => "it answered window/showDocument with an error",
         };
+        if refusal.is_empty() {
+            self.is_shown(key, now);
+            return Vec::new();
+        }
+        self.refused(key, refusal)
+    }
+
+    /// The editor shows a proposal, whether or not it tells its language server.
+    fn is_shown(&mut self, key: ProposalKey, now: Instant) {
+        if let Some(pending) = self.current(key) {
+            pending.is_shown();
+            pending.hint = pending.view.text().is_none().then(|| now + ATTACH_TIMEOUT);
+        }
+    }
+
+    /// The editor does not show a proposal by itself; another program may.
+    fn refused(&mut self, key: ProposalKey, refusal: &'static str) -> Vec<Action> {
         let open_with = self.open_with.clone();
-        let Some(pending) = self.current(key) else {
+        let pending = self.current(key);
+        let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
             return Vec::new();
         };
-        if refusal.is_empty() {
-            pending.is_shown();
-            return Vec::new();
-        }
-        if pending.shown.is_none() {
-            return Vec::new();
-        }
         pending.refusal = refusal;
         let Some((program, file)) = open_with.zip(pending.path.clone()) else {
             let why = "start `pillion lsp` with --open-with PROGRAM, where PROGRAM opens a file in this editor";
@@ -220,6 +242,7 @@ impl Proposals {
         pending.uri = uri;
         pending.closes = None;
         pending.redraw = None;
+        pending.hint = None;
         pending.interrupts = pending.interrupts.map(|_| Instant::now());
         let proposed = pending.diff.proposed.clone();
         pending.view.open(text, &proposed);
@@ -276,7 +299,7 @@ impl Proposals {
     /// When [`Proposals::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
         let dues = self.pending.iter();
-        dues.flat_map(|pending| [pending.counts_as_closed(), pending.redraw])
+        dues.flat_map(|pending| [pending.counts_as_closed(), pending.redraw, pending.hint])
             .flatten()
             .chain(self.reads.due())
             .min()
@@ -305,6 +328,12 @@ impl Proposals {
             .map(|pending| pending.diff.id)
             .collect();
         actions.extend(redraws.into_iter().filter_map(|id| self.redraw(id)));
+        for pending in &mut self.pending {
+            if pending.hint.take_if(|due| *due <= now).is_some() {
+                let hint = message::show(MessageType::Info, pending.hint());
+                actions.push(Action::Send(hint));
+            }
+        }
         actions
     }
 
@@ -325,13 +354,16 @@ impl Proposals {
     }
 
     /// Another program shows a proposal, or cannot.
-    fn launched(&mut self, key: ProposalKey, result: Result<(), String>) -> Vec<Action> {
+    fn launched(
+        &mut self,
+        key: ProposalKey,
+        result: Result<(), String>,
+        now: Instant,
+    ) -> Vec<Action> {
         match result {
             Err(why) => self.not_shown(key, &why),
             Ok(()) => {
-                if let Some(pending) = self.current(key) {
-                    pending.is_shown();
-                }
+                self.is_shown(key, now);
                 Vec::new()
             }
         }

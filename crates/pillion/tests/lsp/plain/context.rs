@@ -157,6 +157,21 @@ fn the_character_under_helix_s_cursor_is_not_selected() {
     assert_eq!(context.active_file().unwrap().selected_text, None);
 }
 
+/// It asks which lines have actions, for a sign in the margin.
+#[test]
+fn a_line_for_which_vim_lsp_wants_actions_is_not_selected() {
+    let mut world = World::with(&[], json!({"clientInfo": {"name": "vim-lsp"}}));
+    let uri = world.open("a.rs", "one\ntwo\n");
+    world.code_actions(&uri, (1, 0), (1, 3));
+    let context = world.agent.context(|context| {
+        context
+            .active_file()
+            .is_some_and(|file| file.cursor.is_some())
+    });
+    assert_eq!(cursor(&context), (2, 1));
+    assert_eq!(context.active_file().unwrap().selected_text, None);
+}
+
 #[test]
 fn ten_thousand_open_files_slow_nothing_down() {
     let mut world = World::new();

@@ -78,6 +78,30 @@ fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
     assert!(proposal.request["params"].get("takeFocus").is_none());
 }
 
+/// Helix opens a language that nobody configured as a plain file.
+#[test]
+fn where_no_actions_can_be_had_a_shell_is_named() {
+    let mut world = World::new();
+    let attached = world.target("a.rs", "a\n");
+    let attached = world.shown(&attached, "b\n");
+    let target = world.target("b.none", "a\n");
+    let proposal = world.propose(&target, "b\n");
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": true}));
+    let message = world.editor.params("window/showMessage");
+    let text = message["message"].as_str().unwrap();
+    assert!(text.contains("b.none"), "{text}");
+    assert!(text.contains("`pillion accept 2.1`"), "{text}");
+    let shown = "window/showMessage".to_owned();
+    assert!(!world.editor.passed().contains(&shown), "the other one has");
+    fs::write(&proposal.path, "mine\n").unwrap();
+    world.sandbox.run(["accept", "2.1"]).expect(0);
+    assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
+    world.choose(&attached, "Accept");
+    assert_eq!(world.agent.outcome(), accepted(&attached.target, "b\n"));
+}
+
 #[test]
 fn the_hunks_follow_the_edits() {
     let mut world = World::new();
