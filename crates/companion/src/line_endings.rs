@@ -4,6 +4,12 @@
 /// The BOM in UTF-8.
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
+/// Of a file's text, Claude Code counts the line endings in so many UTF-16 code units.
+const COUNTED_UNITS: usize = 4096;
+
+/// One unit has at most so many bytes in UTF-8.
+const MAX_UNIT_LEN: usize = 3;
+
 /// A file's text and a proposal for it, made comparable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Adapted {
@@ -14,72 +20,99 @@ pub(crate) struct Adapted {
     pub(crate) note: Option<String>,
 }
 
-/// How the lines of a text end.
+/// How lines end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineEndings {
+enum LineEnding {
     Lf,
     CrLf,
-    Mixed,
 }
 
 /// Makes them comparable.
 ///
 /// - A file whose lines all end in CRLF gets a proposal that does: an edit is written so, whichever of
 ///   the two it is answered with.
-/// - A file that mixes line endings is written with LF only, also without a companion: its text is shown
-///   like that, and a note says so.
+/// - A file whose line endings will be others afterwards, also without a companion, is shown with those, and
+///   a note says so.
 /// - A file in UTF-16 is shown decoded.
 /// - A file with a BOM keeps it, also if the proposal has none: then neither is shown with one.
 pub(crate) fn adapt(mut original: Vec<u8>, proposed: &str) -> Adapted {
     if let Some(text) = decoded(&original) {
         original = text.into_bytes();
     }
+    // With the BOM.
+    let written = LineEnding::written(&original);
     if original.starts_with(BOM) && !proposed.starts_with('\u{feff}') {
         original.drain(..BOM.len());
     }
+    let (lf, crlf) = LineEnding::count(&original);
     // A whole text that came with CRLF is written as it is.
-    let is_lf = !proposed.contains("\r\n");
-    match LineEndings::of(&original) {
-        LineEndings::CrLf if is_lf => Adapted {
+    if proposed.contains("\r\n") || crlf == 0 {
+        return Adapted {
+            original,
+            proposed: None,
+            note: None,
+        };
+    }
+    let note = |found: &str, written: &str| {
+        format!("The file {found} line endings; the agent writes all of it with {written}.")
+    };
+    match (written, lf) {
+        (LineEnding::CrLf, 0) => Adapted {
             original,
             proposed: Some(proposed.replace('\n', "\r\n")),
             note: None,
         },
-        LineEndings::Mixed if is_lf => Adapted {
+        (LineEnding::CrLf, _) => Adapted {
+            original: with_crlf(&original),
+            proposed: Some(proposed.replace('\n', "\r\n")),
+            note: Some(note("mixes CRLF and LF", "CRLF")),
+        },
+        (LineEnding::Lf, 0) => Adapted {
             original: with_lf(&original),
             proposed: None,
-            note: Some(
-                "The file mixes CRLF and LF line endings; the agent writes all of it with LF."
-                    .to_owned(),
-            ),
+            note: Some(note("has CRLF", "LF")),
         },
-        _ => Adapted {
-            original,
+        (LineEnding::Lf, _) => Adapted {
+            original: with_lf(&original),
             proposed: None,
-            note: None,
+            note: Some(note("mixes CRLF and LF", "LF")),
         },
     }
 }
 
-impl LineEndings {
-    fn of(text: &[u8]) -> Self {
-        let mut found = None;
-        let mut before = None;
-        for byte in text {
-            if *byte == b'\n' {
-                let this = match before {
-                    Some(b'\r') => Self::CrLf,
-                    _ => Self::Lf,
-                };
-                if found.is_some_and(|found| found != this) {
-                    return Self::Mixed;
-                }
-                found = Some(this);
-            }
-            before = Some(*byte);
-        }
-        found.unwrap_or(Self::Lf)
+impl LineEnding {
+    /// What Claude Code writes an edited file with: what more of the first lines end in.
+    fn written(text: &[u8]) -> Self {
+        let start = &text[..text.len().min(COUNTED_UNITS * MAX_UNIT_LEN)];
+        let start: Vec<u16> = String::from_utf8_lossy(start)
+            .encode_utf16()
+            .take(COUNTED_UNITS)
+            .collect();
+        let (lf, crlf) = Self::count(&start);
+        if crlf > lf { Self::CrLf } else { Self::Lf }
     }
+
+    /// How many lines end in LF alone, and in CRLF.
+    fn count<T: Copy + PartialEq + From<u8>>(text: &[T]) -> (usize, usize) {
+        let ends = |text: &[T]| text.last() == Some(&T::from(b'\n'));
+        let all = text.iter().filter(|unit| **unit == T::from(b'\n')).count();
+        let pairs = text
+            .windows(2)
+            .filter(|pair| ends(pair) && pair[0] == T::from(b'\r'));
+        let crlf = pairs.count();
+        (all - crlf, crlf)
+    }
+}
+
+fn with_crlf(text: &[u8]) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(text.len());
+    for (at, byte) in text.iter().enumerate() {
+        if *byte == b'\n' && !text[..at].ends_with(b"\r") {
+            lines.push(b'\r');
+        }
+        lines.push(*byte);
+    }
+    lines
 }
 
 fn with_lf(text: &[u8]) -> Vec<u8> {
@@ -144,6 +177,59 @@ mod tests {
     fn mixed_line_endings_are_compared_without_them_and_said() {
         let expected = ("a\nb\n\rc".to_owned(), "a\nx\n".to_owned(), true);
         assert_eq!(adapted("a\r\nb\n\rc", "a\nx\n"), expected);
+        let expected = (
+            "a\r\nb\r\n\rc\r\n".to_owned(),
+            "a\r\nx\r\n".to_owned(),
+            true,
+        );
+        assert_eq!(adapted("a\r\nb\n\rc\r\n", "a\nx\n"), expected);
+    }
+
+    #[test]
+    fn the_start_of_a_text_decides_which_line_endings_are_written() {
+        let written = |start: &str, rest: &str| {
+            let text = format!("{start}{}", rest.repeat(9000));
+            LineEnding::written(text.as_bytes())
+        };
+        for (start, count, expected) in [
+            ("x\n", 818, LineEnding::CrLf),
+            ("x\n", 819, LineEnding::Lf),
+            ("\u{e9}\n", 818, LineEnding::CrLf),
+            ("\u{e9}\n", 819, LineEnding::Lf),
+            ("\u{1f600}\n", 682, LineEnding::CrLf),
+            ("\u{1f600}\n", 683, LineEnding::Lf),
+        ] {
+            assert_eq!(
+                written(&start.repeat(count), "y\r\n"),
+                expected,
+                "{start:?} {count}"
+            );
+        }
+        for (mark, count, expected) in [
+            ("", 4094, LineEnding::CrLf),
+            ("", 4095, LineEnding::Lf),
+            ("\u{feff}", 4093, LineEnding::CrLf),
+            ("\u{feff}", 4094, LineEnding::Lf),
+        ] {
+            let start = format!("{mark}{}\r\n", "x".repeat(count));
+            assert_eq!(written(&start, ""), expected, "{mark:?} {count}");
+        }
+        assert_eq!(written("a\r\nb\n", ""), LineEnding::Lf);
+        assert_eq!(written("", ""), LineEnding::Lf);
+    }
+
+    #[test]
+    fn crlf_that_comes_too_late_to_be_kept_is_said() {
+        let line = "x".repeat(5000);
+        let file = format!("{line}\r\ntwo\r\n");
+        let adapted = adapt(file.into_bytes(), &format!("{line}\nTWO\n"));
+        assert_eq!(adapted.original, format!("{line}\ntwo\n").into_bytes());
+        assert_eq!(adapted.proposed, None);
+        let note = adapted.note.expect("it is said");
+        assert!(
+            note.contains("has CRLF") && note.ends_with("with LF."),
+            "{note}"
+        );
     }
 
     #[test]
