@@ -213,3 +213,29 @@ each_neovim! {
         assert_eq!(call.end(), Ok(Answer::Rejected));
     }
 }
+
+each_neovim! {
+    /// Where the person is in a terminal, the name of its mode covers messages.
+    fn a_note_is_said_when_the_person_can_read_it(version) {
+        let (world, claude, path) = with_file(version, "a.txt", "one\r\ntwo\nthree\r\n");
+        world.nvim.command("botright split | terminal");
+        world.nvim.input("i");
+        world.nvim.wait_until("the terminal", "vim.api.nvim_get_mode().mode == 't'");
+        let call = claude.proposing(&path, "one\n2\nthree\n", "tab 1");
+        world::look(&world.nvim);
+        let note = "all of it with CRLF";
+        assert!(!world.nvim.messages().contains(note), "nobody would see it");
+        world.nvim.input("<C-\\><C-n>");
+        is_told(&world, note);
+        world.nvim.command("messages clear");
+        world.nvim.input(":PillionDiffs<CR>");
+        is_told(&world, note);
+        world.nvim.command("messages clear");
+        world.nvim.input("<C-w>p<C-w>p");
+        world.nvim.wait_until("the view", "vim.b.pillion_diff ~= nil");
+        world.nvim.input(":q<CR>");
+        assert_eq!(call.end(), Ok(Answer::Rejected));
+        assert!(!world.nvim.messages().contains(note), "it was read");
+        world.nvim.assert_no_errors();
+    }
+}

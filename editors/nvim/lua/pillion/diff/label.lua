@@ -197,6 +197,25 @@ local function keep(diff)
   say_hidden(diff)
 end
 
+--- Says the notes: the line above a narrow window has no room for them. Once when a proposal comes, and once
+--- when the person comes to it; not in a terminal, where the name of the mode covers every message.
+local function say_notes(diff)
+  if #diff.notes == 0 then
+    return
+  end
+  vim.schedule(function()
+    if diff.outcome or is_in_terminal() then
+      return
+    end
+    local place = vim.api.nvim_get_current_buf() == diff.right and "inside" or "beside"
+    diff.noted = diff.noted or {}
+    if diff.noted[place] ~= diff.revision and diff.noted.inside ~= diff.revision then
+      diff.noted[place] = diff.revision
+      notify.unasked("warn", table.concat(diff.notes, " "))
+    end
+  end)
+end
+
 local function label(diff)
   diff.labels = { right = right(diff), left = left(diff) }
   diff.label_lines = diff.label_lines or {}
@@ -204,26 +223,13 @@ local function label(diff)
     diff.label_lines[line] = name
   end
   keep(diff)
-end
-
---- Says the notes once for each proposal: the line above a narrow window has no room for them.
-local function say_notes(diff)
-  if diff.noted ~= diff.revision and #diff.notes > 0 then
-    diff.noted = diff.revision
-    local said = table.concat(diff.notes, " ")
-    vim.schedule(function()
-      if not diff.outcome then
-        notify.unasked("warn", said)
-      end
-    end)
-  end
+  say_notes(diff)
 end
 
 --- Labels the windows of a view.
 function M.show(diff)
   diff.remarks = remarks_of(diff)
   label(diff)
-  say_notes(diff)
 end
 
 --- When other plugins put theirs into the same lines. Ours comes after theirs, since they were there
