@@ -65,8 +65,8 @@ fn not_automatic(facts: &Facts) -> Option<Finding> {
     }
     let what = "Claude Code does not connect by itself here";
     let why = "it does with `claude --ide`, after `/ide`, if `/config` turns \"Auto-connect to IDE\" on, or if a variable of its terminal names the companion";
-    let blocks = facts.dialled.is_empty() || facts.is_connected();
-    let finding = Finding::blocking(blocks, Id::IdeModeOff, what, why);
+    // Where it would reach no companion either way, how it is started comes second.
+    let finding = Finding::blocking(facts.is_connected(), Id::IdeModeOff, what, why);
     Some(finding.fix("pillion run claude"))
 }
 

@@ -60,8 +60,14 @@ fn of_two_companions_it_takes_none() {
 #[test]
 fn it_does_not_connect_by_itself_unless_it_is_told_to() {
     let world = world();
-    let serve = world.serve();
     menus(&world, &json!({}));
+    let told = world.doctor(CLAUDE);
+    told.expect("ide-mode-off", "warning", "does not connect by itself");
+    assert_eq!(
+        told.expect_first("no-companion", "no companion is running"),
+        "pillion"
+    );
+    let serve = world.serve();
     let told = world.doctor(CLAUDE);
     let fix = told.expect_first("ide-mode-off", "does not connect by itself");
     assert_eq!(fix, "pillion run claude");
