@@ -29,7 +29,7 @@ use crate::plain::files::Files;
 use crate::plain::pending::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
 use crate::plain::wire::{
-    At, CodeAction, DidChange, DidClose, DidOpen, DidSave, ExecuteCommand, Opened,
+    At, CodeAction, DidChange, DidClose, DidOpen, DidSave, Edits, ExecuteCommand, Opened,
 };
 use crate::position::Encoding;
 use crate::profile::{self, Action, ClientProfile, Published};
@@ -75,6 +75,15 @@ impl Plain {
         }
     }
 
+    /// Edits count only in the order in which they were made, and of whole texts the newest does.
+    fn sync_kind(&self) -> TextDocumentSyncKind {
+        if self.quirks.mixes_up_edits {
+            TextDocumentSyncKind::Full
+        } else {
+            TextDocumentSyncKind::Incremental
+        }
+    }
+
     fn tell(&mut self, method: &str, params: Value) -> Result<Vec<Action>, String> {
         match method {
             "textDocument/didOpen" => message::params(params).map(|params| self.did_open(params)),
@@ -101,13 +110,16 @@ impl Plain {
     }
 
     fn did_change(&mut self, params: DidChange) -> Vec<Action> {
-        let changes = params.content_changes;
+        let edits = Edits {
+            version: params.text_document.version.as_i64(),
+            changes: params.content_changes,
+        };
         match uri::to_path(&params.text_document.uri) {
             Some(path) if self.proposals.holds(&path) => {
-                self.proposals.did_change(&path, changes, Instant::now());
+                self.proposals.did_change(&path, edits, Instant::now());
                 Vec::new()
             }
-            Some(path) if self.files.change(&path, changes) => self.report(),
+            Some(path) if self.files.change(&path, edits) => self.report(),
             _ => Vec::new(),
         }
     }
@@ -234,7 +246,7 @@ impl ClientProfile for Plain {
             position_encoding: Some(self.encoding.kind()),
             text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
                 open_close: Some(true),
-                change: Some(TextDocumentSyncKind::Incremental),
+                change: Some(self.sync_kind()),
                 save: Some(Save::SaveOptions(SaveOptions {
                     include_text: Some(true),
                 })),

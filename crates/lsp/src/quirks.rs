@@ -13,6 +13,8 @@ pub struct Quirks {
     pub misreads_take_focus: bool,
     /// It never answers `window/showDocument`.
     pub never_shows: bool,
+    /// Edits that come fast are sent in any order.
+    pub mixes_up_edits: bool,
     /// It asks for the code actions of each line that the cursor comes to, and gives the line as the range.
     pub asks_for_each_line: bool,
 }
@@ -24,6 +26,7 @@ const NONE: Quirks = Quirks {
     has_block_cursor: false,
     misreads_take_focus: false,
     never_shows: false,
+    mixes_up_edits: false,
     asks_for_each_line: false,
 };
 
@@ -31,6 +34,7 @@ const KNOWN: [Quirks; 7] = [
     Quirks {
         client: "helix",
         has_block_cursor: true,
+        mixes_up_edits: true,
         ..NONE
     },
     Quirks {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pillion_protocol::Cursor;
 
-use crate::plain::wire::{self, Change, Position};
+use crate::plain::wire::{self, Edits, Position};
 use crate::position::{self, Encoding};
 
 /// A document as the editor has it.
@@ -15,12 +15,17 @@ pub struct Document {
     /// The text of a save that the edits have not led to yet: Kate tells first what it saved, and
     /// then which edits led there.
     saved: Option<String>,
+    /// Which version the text is, once the editor has said so.
+    version: Option<i64>,
 }
 
 impl Document {
     /// A document of this text.
     pub fn new(text: String) -> Self {
-        Self { text, saved: None }
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 
     /// The whole text.
@@ -28,8 +33,16 @@ impl Document {
         self.saved.as_ref().unwrap_or(&self.text)
     }
 
-    /// Makes the edits, one after the other.
-    pub fn change(&mut self, changes: Vec<Change>, encoding: Encoding) {
+    /// Makes the edits, one after the other. A whole text that comes after a newer one changes nothing.
+    pub fn change(&mut self, edits: impl Into<Edits>, encoding: Encoding) {
+        let Edits { version, changes } = edits.into();
+        let is_older = version
+            .zip(self.version)
+            .is_some_and(|(new, known)| new < known);
+        if is_older && changes.iter().all(|change| change.range.is_none()) {
+            return;
+        }
+        self.version = version.max(self.version);
         self.saved = None;
         for change in changes {
             match change.range {
@@ -94,6 +107,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::plain::wire::Change;
 
     const ALL: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
 
@@ -155,6 +169,32 @@ mod tests {
         };
         document.change(vec![whole], Encoding::Utf16);
         assert_eq!(document.text(), "all");
+    }
+
+    #[test]
+    fn the_newest_of_whole_texts_counts_in_whatever_order_they_come() {
+        let mut document = Document::new("".to_owned());
+        let mut change = |version, text: &str| {
+            let whole = Change {
+                range: None,
+                text: text.to_owned(),
+            };
+            let edits = Edits {
+                version,
+                changes: vec![whole],
+            };
+            document.change(edits, Encoding::Utf8);
+            document.text().to_owned()
+        };
+        assert_eq!(change(Some(1), "m"), "m");
+        assert_eq!(change(Some(3), "min"), "min");
+        assert_eq!(change(Some(2), "mi"), "min");
+        assert_eq!(change(Some(4), "mine"), "mine");
+        assert_eq!(
+            change(None, "yours"),
+            "yours",
+            "of a client that counts nothing"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use pillion_protocol::{Cursor, File};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::plain::document::Document;
-use crate::plain::wire::{Change, Range};
+use crate::plain::wire::{Edits, Range};
 use crate::position::Encoding;
 use crate::profile::MAX_REPORTED;
 
@@ -72,11 +72,11 @@ impl Files {
     }
 
     /// A file was edited. What was selected before is not selected any more.
-    pub fn change(&mut self, path: &Path, changes: Vec<Change>) -> bool {
+    pub fn change(&mut self, path: &Path, edits: impl Into<Edits>) -> bool {
         let Some(file) = self.open.get_mut(path) else {
             return false;
         };
-        file.document.change(changes, self.encoding);
+        file.document.change(edits, self.encoding);
         file.selection.take().is_some()
     }
 
@@ -150,7 +150,7 @@ mod tests {
     use pillion_protocol::IdeContext;
 
     use super::*;
-    use crate::plain::wire::Position;
+    use crate::plain::wire::{Change, Position};
 
     fn files() -> Files {
         let mut files = Files::new(Encoding::Utf16, false);

@@ -21,7 +21,7 @@ use crate::outgoing::Outgoing;
 use crate::plain::Setup;
 use crate::plain::pending::Pending;
 use crate::plain::reads::{Reads, Then};
-use crate::plain::wire::{Change, Shown};
+use crate::plain::wire::{Edits, Shown};
 use crate::position::Encoding;
 use crate::profile::Action;
 
@@ -254,10 +254,10 @@ impl Proposals {
     }
 
     /// The person edited a proposal.
-    pub fn did_change(&mut self, path: &Path, changes: Vec<Change>, now: Instant) {
+    pub fn did_change(&mut self, path: &Path, edits: Edits, now: Instant) {
         let (encoding, redraw) = (self.encoding, self.next_redraw(now));
         if let Some(pending) = self.focus(path) {
-            pending.view.change(changes, encoding);
+            pending.view.change(edits, encoding);
             pending.redraw = Some(redraw);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::plain::document::Document;
 use crate::plain::restore::is_same_content;
-use crate::plain::wire::Change;
+use crate::plain::wire::Edits;
 use crate::position::Encoding;
 
 /// A proposal as a document of the editor, once it was opened.
@@ -44,10 +44,11 @@ impl View {
     }
 
     /// The person edited it.
-    pub fn change(&mut self, changes: Vec<Change>, encoding: Encoding) {
+    pub fn change(&mut self, edits: impl Into<Edits>, encoding: Encoding) {
         if let Some(opened) = &mut self.opened {
-            opened.is_edited |= !changes.is_empty();
-            opened.document.change(changes, encoding);
+            let edits = edits.into();
+            opened.is_edited |= !edits.changes.is_empty();
+            opened.document.change(edits, encoding);
         }
     }
 
@@ -84,6 +85,7 @@ fn without_last_end(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plain::wire::Change;
 
     fn whole(text: &str) -> Vec<Change> {
         vec![Change {

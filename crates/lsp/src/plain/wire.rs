@@ -48,8 +48,31 @@ pub struct Opened {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DidChange {
-    pub text_document: Identifier,
+    pub text_document: Versioned,
     pub content_changes: Vec<Change>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Versioned {
+    pub uri: String,
+    /// Of the document after the edits: a number that grows.
+    #[serde(default)]
+    pub version: Value,
+}
+
+/// The edits that led to a version of a document.
+#[derive(Debug)]
+pub struct Edits {
+    pub version: Option<i64>,
+    pub changes: Vec<Change>,
+}
+
+#[cfg(test)]
+impl From<Vec<Change>> for Edits {
+    fn from(changes: Vec<Change>) -> Self {
+        let version = None;
+        Self { version, changes }
+    }
 }
 
 /// One edit; without a range it is the whole text.

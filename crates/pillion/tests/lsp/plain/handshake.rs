@@ -28,6 +28,16 @@ fn a_plain_client_is_offered_what_tells_the_context_and_answers_a_review() {
     );
 }
 
+/// Of a client that sends edits in any order, the newest text counts.
+#[test]
+fn helix_is_asked_for_whole_texts() {
+    let sandbox = Sandbox::new();
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    let helix = json!({"processId": null, "capabilities": {}, "clientInfo": {"name": "helix"}});
+    let result = editor.initialize(helix);
+    assert_eq!(result["capabilities"]["textDocumentSync"]["change"], 1);
+}
+
 #[test]
 fn nothing_is_said_to_a_client_that_only_edits() {
     let mut world = World::new();

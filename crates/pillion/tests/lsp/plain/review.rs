@@ -70,6 +70,29 @@ fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
     assert_eq!(world.code_actions(&proposal.uri, (0, 0), (0, 0)), json!([]));
 }
 
+/// It sends what is typed fast in any order.
+#[test]
+fn of_what_is_typed_in_helix_the_newest_counts() {
+    let mut world = World::with(&[], json!({"clientInfo": {"name": "helix"}}));
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let typed = |version: u32, text: &str| {
+        let document = json!({"uri": proposal.uri, "version": version});
+        json!({"textDocument": document, "contentChanges": [{"text": text}]})
+    };
+    for (version, text) in [
+        (2, "b\nmi\n"),
+        (4, "b\nmine\n"),
+        (1, "b\nm\n"),
+        (3, "b\nmin\n"),
+    ] {
+        let params = typed(version, text);
+        world.editor.notify("textDocument/didChange", params);
+    }
+    world.choose(&proposal, "Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "b\nmine\n"));
+}
+
 #[test]
 fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
     let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));
