@@ -65,6 +65,16 @@ pub(crate) struct Tab {
 }
 
 impl Delivery {
+    /// The answer to a call for whose proposal another one came.
+    pub(crate) fn rejection(file_path: String, tab: Tab) -> Self {
+        Self {
+            file_path,
+            tab: Some(tab),
+            outcome: Outcome::Rejected,
+            is_edited: false,
+        }
+    }
+
     /// What its proposal is known by in its session.
     fn name(&self) -> &str {
         self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
@@ -137,17 +147,23 @@ impl Outbox {
     /// Delivered later, they would settle a newer diff of the same name. One in flight is not
     /// returned: it may be there already.
     pub(crate) fn withdraw(&self, name: &str) -> Option<Delivery> {
+        self.lock().withdraw(name).pop()
+    }
+
+    /// The same when a newer proposal of this name comes: calls that waited for those outcomes are answered
+    /// as those whose views it takes.
+    pub(crate) fn supersede(&self, name: &str) -> Option<Delivery> {
         let mut queue = self.lock();
-        let in_flight = &mut queue.in_flight;
-        in_flight.retain(|sent| sent.delivery.name() != name);
         let mut last = None;
-        for delivery in std::mem::take(&mut queue.outcomes) {
-            if delivery.name() == name {
-                last = Some(delivery);
-            } else {
-                queue.outcomes.push_back(delivery);
+        for delivery in queue.withdraw(name) {
+            if let Some(tab) = &delivery.tab {
+                let rejection = Delivery::rejection(delivery.file_path.clone(), tab.clone());
+                queue.outcomes.push_back(rejection);
             }
+            last = Some(delivery);
         }
+        drop(queue);
+        self.changed.send_replace(());
         last
     }
 
@@ -247,6 +263,17 @@ impl Outbox {
     fn lock(&self) -> MutexGuard<'_, Queue> {
         // A queue is consistent after every single operation on it.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    fn withdraw(&mut self, name: &str) -> Vec<Delivery> {
+        self.in_flight.retain(|sent| sent.delivery.name() != name);
+        let outcomes = std::mem::take(&mut self.outcomes).into_iter();
+        let (withdrawn, others): (Vec<_>, Vec<_>) =
+            outcomes.partition(|delivery| delivery.name() == name);
+        self.outcomes = others.into();
+        withdrawn
     }
 }
 

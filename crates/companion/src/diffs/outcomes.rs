@@ -85,12 +85,7 @@ impl<C> Entry<C> {
         let tab = self.tab.clone().filter(|_| is_waiting)?;
         Some(Action::Notify {
             session: self.session.clone(),
-            delivery: Delivery {
-                file_path: self.file_path.clone(),
-                tab: Some(tab),
-                outcome: Outcome::Rejected,
-                is_edited: false,
-            },
+            delivery: Delivery::rejection(self.file_path.clone(), tab),
         })
     }
 }

@@ -103,7 +103,8 @@ impl MainLoop {
         let actions = match call {
             Ok(ToolCall::Open(proposal)) => {
                 // Told now, the outcome before would settle this diff.
-                let former = self.withdraw(session, proposal.name());
+                let outbox = self.sessions.outbox(session);
+                let former = outbox.and_then(|outbox| outbox.supersede(proposal.name()));
                 // What was accepted as proposed needs no word: here is the newer proposal.
                 let edited = former.filter(|former| former.is_edited);
                 self.lose(proposal.agent, edited);

@@ -7,7 +7,7 @@ use std::fs;
 
 use futures_util::SinkExt;
 use pillion_agent::Update;
-use pillion_companion::{CloseReason, EditorEvent};
+use pillion_companion::{CloseReason, EditorEvent, LostOutcome, LostText};
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
 use serde_json::{Value, json};
@@ -273,6 +273,56 @@ async fn a_tab_name_that_comes_again_replaces_its_proposal() {
     test.handle
         .resolve_diff(second.id, 2, Outcome::accepted("three\n"));
     assert_eq!(claude.blocks(latter).await, ["FILE_SAVED", "three\n"]);
+}
+
+/// Also where the person has decided about the former, and its agent has not read that yet.
+#[tokio::test]
+async fn a_tab_name_that_comes_again_leaves_no_decided_call_unanswered() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("a.txt", "one\n");
+    // More than the system takes for a client that does not read: what is decided later waits.
+    let large = "x".repeat(15 << 20);
+    let texts = [&large, &large, "my own", "my own, too", "three\n"];
+    let tabs = ["large 1", "large 2", "tab", "tab", "tab"];
+    let (mut calls, mut lost) = (Vec::new(), Vec::new());
+    for (text, tab) in texts.into_iter().zip(tabs) {
+        let proposed = if text == "three\n" { text } else { "two\n" };
+        calls.push(claude.open(&path, proposed, tab).await);
+        let diff = loop {
+            match test.editor.next().await {
+                EditorEvent::Open(diff, shown) => {
+                    shown.done(());
+                    break diff;
+                }
+                EditorEvent::Lost(text) => lost.push(text),
+                other => panic!("{other:?}"),
+            }
+        };
+        let decision = Outcome::accepted(text);
+        test.handle.resolve_diff(diff.id, diff.revision, decision);
+    }
+    let saved = |text| vec!["FILE_SAVED", text];
+    let rejected = || vec!["DIFF_REJECTED"];
+    let answers = [
+        saved(&large),
+        saved(&large),
+        rejected(),
+        rejected(),
+        saved("three\n"),
+    ];
+    for (call, answer) in calls.into_iter().zip(answers) {
+        let is_equal = claude.blocks(call).await == answer;
+        assert!(is_equal, "call {call}");
+    }
+    while lost.len() < 2 {
+        match test.editor.next().await {
+            EditorEvent::Lost(text) => lost.push(text),
+            other => panic!("{other:?}"),
+        }
+    }
+    let is_kept = |it: &LostOutcome| matches!(it.text, LostText::Kept(_));
+    assert!(lost.iter().all(is_kept), "{lost:?}");
 }
 
 fn selected(test: &TestCompanion) -> File {
