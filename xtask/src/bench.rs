@@ -5,6 +5,8 @@
 
 mod client;
 mod commands;
+pub mod decider;
+mod decisions;
 mod editors;
 mod figures;
 pub mod floor;
@@ -47,6 +49,8 @@ pub struct Args {
 enum Part {
     /// The companion beside a bare server and the official SDK
     Companion,
+    /// From a proposal to its decision, over HTTP and over a WebSocket
+    Decisions,
     /// The commands that a person waits for
     Commands,
     /// What it costs in editors
@@ -106,10 +110,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut tables = Vec::new();
     let mut json = Map::new();
     if args.measures(Part::Companion) {
-        let figures = companion(effort)?;
+        let figures = figures::measure(&programs()?, effort)?;
         tables.push(report::companion(&figures, effort.idle));
         json.extend(report::companion_json(&figures, effort.idle));
     }
+    if args.measures(Part::Decisions) {
+        let figures = decisions::measure(&programs()?, &effort.diffs)?;
+        tables.push(report::decisions(&figures));
+        json.extend(report::decisions_json(&figures));
+    }
+    let _ = fs::remove_dir_all(scratch());
     if args.measures(Part::Commands) {
         let pillion = std::path::absolute(built("pillion"))?;
         let figures = commands::measure(&pillion, effort.commands)?;
@@ -143,25 +153,26 @@ impl Args {
     }
 }
 
-fn companion(effort: &Effort) -> Result<Vec<figures::Figure>> {
-    let target = target_dir();
-    let npm = npm::install(&target)?;
+/// The servers, and the client's Node.
+fn programs() -> Result<Programs> {
+    let npm = npm::install(&target_dir())?;
     build("xtask")?;
-    let scratch = target.join("bench");
     // The reference finds its packages beside itself.
     let reference = npm.join("bench-reference.mjs");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bench/reference.mjs");
     fs::copy(&source, &reference).with_context(|| format!("cannot copy {}", source.display()))?;
-    let programs = Programs {
+    Ok(Programs {
         pillion: built("pillion"),
-        floor: built("xtask"),
+        xtask: built("xtask"),
         node: executable(&npm.join("node_modules/.bin"), "node"),
         reference,
-        scratch: std::path::absolute(&scratch)?,
-    };
-    let figures = figures::measure(&programs, effort)?;
-    let _ = fs::remove_dir_all(&scratch);
-    Ok(figures)
+        scratch: std::path::absolute(scratch())?,
+    })
+}
+
+/// Where servers write.
+fn scratch() -> PathBuf {
+    target_dir().join("bench")
 }
 
 fn editors(effort: &Effort) -> Result<Vec<editors::Figure>> {

@@ -23,6 +23,8 @@ enum Task {
     Bench(bench::Args),
     #[command(hide = true)]
     BenchFloor(bench::floor::Args),
+    #[command(hide = true)]
+    BenchDecider(bench::decider::Args),
     Picture(picture::Args),
 }
 
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Task::Format(args) => lua::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::BenchFloor(args) => bench::floor::run(&args),
+        Task::BenchDecider(args) => bench::decider::run(&args),
         Task::Picture(args) => picture::run(&args),
     };
     match done {

@@ -1,12 +1,16 @@
 // The benchmark's client, the same for every server: Node's fetch, as the real agents use it.
 //
 // In, one JSON object per line, answered by one line each:
-//   {"do":"start","targets":[{"name":N,"url":U,"close":U,"token":T,"focus":{"url":U,"token":T}}],
+//   {"do":"start","targets":[{"name":N,"url":U,"close":U,"decide":U,"token":T,
+//    "focus":{"url":U,"token":T},"socket":{"url":U,"token":T,"isSized":BOOLEAN}}],
 //    "file":P,"texts":{"1024":TEXT,…}}
 //   A target that is "silent" answers to "focus" and sends no context; "close" is where closeDiff
-//   goes, if not to "url".
+//   goes, if not to "url", and "decide" where openDiff goes that is decided at once. A size ends both,
+//   and the URL of a socket that "isSized".
 //   {"do":"sessions","count":N}             each target then has N sessions with open streams
 //   {"do":"diffs","size":N,"rounds":N}      -> {"NAME":{"open":[MS,…],"close":[MS,…]},…}
+//   {"do":"decisions","size":N,"rounds":N}  -> {"NAME/http":[MS,…],"NAME/websocket":[MS,…],…}:
+//                                           from openDiff until the text that was accepted is here
 //   {"do":"context","rounds":N}             -> {"NAME":[MS,…],…}: until the last session has it
 //   {"do":"burst","name":N,"changes":N}     -> {"received":N,"ms":MS}
 import { createInterface } from 'node:readline';
@@ -59,13 +63,22 @@ class Session {
   async #read(body) {
     let rest = '';
     for await (const piece of body.pipeThrough(new TextDecoderStream())) {
-      const events = (rest + piece).split('\n\n');
+      const isEnd = piece.includes('\n\n') || (piece.startsWith('\n') && rest.endsWith('\n'));
+      rest += piece;
+      // A text of a megabyte comes in many pieces: only the last is worth looking through them.
+      if (!isEnd) continue;
+      const events = rest.split('\n\n');
       rest = events.pop();
       for (const event of events) this.#heard(event);
     }
   }
 
   #heard(event) {
+    // Fast, for an event that holds a whole file: the method stands before the parameters or at the end.
+    if ([event.slice(0, 100), event.slice(-100)].some((part) => part.includes('ide/diffAccepted'))) {
+      this.decided?.(event.slice(event.indexOf('{')));
+      return;
+    }
     if (!event.includes('ide/contextUpdate')) return;
     const data = event.slice(event.indexOf('{'));
     const [file] = JSON.parse(data).params.workspaceState?.openFiles ?? [];
@@ -76,6 +89,78 @@ class Session {
 
   close() {
     this.#abort.abort();
+  }
+}
+
+/** Claude Code's session. Every call has the same id: there is one at a time. */
+class Socket {
+  static async open(target, size) {
+    const { url, token, isSized } = target.socket;
+    const socket = new Socket();
+    socket.name = target.name;
+    const headers = { 'x-claude-code-ide-authorization': token };
+    socket.ws = new WebSocket(isSized ? url + size : url, { protocols: ['mcp'], headers });
+    socket.ws.onmessage = ({ data }) => {
+      if (/"id":[01][,}]/.test(data.slice(0, 40))) socket.answered?.(data);
+    };
+    await new Promise((resolve, reject) => {
+      socket.ws.onopen = resolve;
+      socket.ws.onerror = ({ message }) => reject(new Error(`no WebSocket to ${target.name}: ${message}`));
+    });
+    const params = { protocolVersion: PROTOCOL, capabilities: {}, clientInfo: { name: 'claude-code', version: '9.0.0' } };
+    await socket.ask({ id: 0, method: 'initialize', params });
+    socket.ws.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    return socket;
+  }
+
+  /** Sends a request and waits for its answer. */
+  async ask(message) {
+    const answer = inTime(this.name, (resolve) => (this.answered = resolve));
+    this.ws.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
+    return await answer;
+  }
+
+  /** A proposal until it is decided, timed from the arguments to the last byte of the answer. */
+  async propose(newContent, isChecked) {
+    const start = performance.now();
+    const args = { old_file_path: file, new_file_path: file, new_file_contents: newContent, tab_name: `tab ${++lastId}` };
+    const answer = await this.ask({ id: 1, method: 'tools/call', params: { name: 'openDiff', arguments: args } });
+    const took = performance.now() - start;
+    if (isChecked) {
+      const [word, text] = JSON.parse(answer).result.content.map((block) => block.text);
+      if (word !== 'FILE_SAVED' || text !== newContent) throw new Error(`${this.name} lost the text`);
+    }
+    return took;
+  }
+
+  close() {
+    this.ws.close();
+  }
+}
+
+/** The same over HTTP. */
+async function propose(target, size, newContent, isChecked) {
+  const [session] = target.sessions;
+  const outcome = inTime(target.name, (resolve) => (session.decided = resolve));
+  const url = target.decide ? target.decide + size : target.url;
+  const start = performance.now();
+  await call(session, url, 'openDiff', { filePath: file, newContent });
+  const event = await outcome;
+  const took = performance.now() - start;
+  if (isChecked && JSON.parse(event).params.content !== newContent) throw new Error(`${target.name} lost the text`);
+  return took;
+}
+
+/** A promise that fails after ten seconds. */
+async function inTime(name, executor) {
+  let late;
+  const timeout = new Promise((_, reject) => {
+    late = setTimeout(() => reject(new Error(`${name} did not answer`)), 10_000);
+  });
+  try {
+    return await Promise.race([new Promise(executor), timeout]);
+  } finally {
+    clearTimeout(late);
   }
 }
 
@@ -190,6 +275,26 @@ const commands = {
         }
       }
     }
+    return took;
+  },
+  async decisions({ size, rounds }) {
+    const newContent = texts[size];
+    const ways = [];
+    const sockets = [];
+    for (const target of targets) {
+      ways.push({ name: `${target.name}/http`, propose: (isChecked) => propose(target, size, newContent, isChecked) });
+      const socket = await Socket.open(target, size);
+      sockets.push(socket);
+      ways.push({ name: `${target.name}/websocket`, propose: (isChecked) => socket.propose(newContent, isChecked) });
+    }
+    const took = Object.fromEntries(ways.map(({ name }) => [name, []]));
+    for (let round = -Math.ceil(rounds / 10); round < rounds; round += 1) {
+      for (const way of shuffled(ways)) {
+        const time = await way.propose(round === 0);
+        if (round >= 0) took[way.name].push(time);
+      }
+    }
+    for (const socket of sockets) socket.close();
     return took;
   },
   async context({ rounds }) {

@@ -8,8 +8,11 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use pillion_agent::claude::Selection;
 use pillion_protocol::{Dialect, IdeContext};
-use pillion_testkit::{Editors, Home, Nvim, NvimSetup, NvimVersion, Size, TestAgent, Tmux};
+use pillion_testkit::{
+    Editors, Home, Nvim, NvimSetup, NvimVersion, Size, TestAgent, TestClaude, Tmux,
+};
 use serde_json::json;
 
 use super::figures::{milliseconds, quantile};
@@ -41,6 +44,7 @@ impl Figure {
 #[derive(Debug)]
 pub struct Effort {
     pub starts: usize,
+    /// For each of [`Listener::ALL`].
     pub moves: usize,
     /// For each of [`SIZES`].
     pub diffs: [usize; 2],
@@ -114,9 +118,30 @@ fn initialize(stdin: &mut ChildStdin, stdout: &mut BufReader<ChildStdout>) -> Re
     Ok(())
 }
 
-/// A Neovim in a terminal with a long file open, and an agent that is connected to it.
+/// The agent that a cursor move is timed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listener {
+    /// Over HTTP.
+    GeminiCli,
+    /// Over a WebSocket.
+    ClaudeCode,
+}
+
+impl Listener {
+    const ALL: [Self; 2] = [Self::GeminiCli, Self::ClaudeCode];
+
+    fn figure(self) -> &'static str {
+        match self {
+            Self::GeminiCli => "cursor move to the agent, p50",
+            Self::ClaudeCode => "cursor move to Claude Code, p50",
+        }
+    }
+}
+
+/// A Neovim in a terminal with a long file open, and an agent of each protocol that is connected to it.
 struct Desk {
     agent: TestAgent,
+    claude: TestClaude,
     nvim: Nvim,
     file: PathBuf,
     _tmux: Tmux,
@@ -134,9 +159,11 @@ impl Desk {
             .arg(&file)
             .in_tmux(&tmux, Size::new(160, 50));
         let agent = TestAgent::find(&home, Dialect::GeminiCli);
+        let claude = TestClaude::find(&home);
         nvim.input("500G");
         Desk {
             agent,
+            claude,
             nvim,
             file,
             _tmux: tmux,
@@ -144,15 +171,30 @@ impl Desk {
         }
     }
 
-    /// Presses a key that moves the cursor to this line: how long until the agent has it, and what
+    /// Presses a key that moves the cursor to this line: how long until this agent has it, and what
     /// it cost Neovim.
-    fn move_to(&mut self, key: &str, line: u32) -> (Duration, Duration) {
+    fn move_to(&mut self, key: &str, line: u32, timed: Listener) -> (Duration, Duration) {
         self.spent();
         let start = Instant::now();
         self.nvim.input(key);
-        self.agent.context(|context| is_at(context, line));
+        self.await_line(line, timed);
         let took = start.elapsed();
+        // What the other has not read would be there already when it is its turn.
+        for other in Listener::ALL.into_iter().filter(|other| *other != timed) {
+            self.await_line(line, other);
+        }
         (took, self.spent())
+    }
+
+    fn await_line(&mut self, line: u32, listener: Listener) {
+        match listener {
+            Listener::GeminiCli => drop(self.agent.context(|context| is_at(context, line))),
+            Listener::ClaudeCode => {
+                // It counts from 0.
+                let is_there = |selection: &Selection| selection.range.start.line + 1 == line;
+                self.claude.selection(is_there);
+            }
+        }
     }
 
     /// What the plugin spent in Neovim's own thread since this was asked for last.
@@ -180,27 +222,26 @@ fn is_at(context: &IdeContext, line: u32) -> bool {
     active.is_some_and(|file| file.cursor.is_some_and(|cursor| cursor.line == line))
 }
 
-fn moves(desks: &mut [Desk], rounds: usize) -> Result<[Figure; 2]> {
-    let mut took = vec![Vec::new(); desks.len()];
-    let mut spent = took.clone();
-    for round in 0..rounds {
+fn moves(desks: &mut [Desk], rounds: usize) -> Result<Vec<Figure>> {
+    let mut took = Listener::ALL.map(|_| vec![Vec::new(); desks.len()]);
+    let mut spent = vec![Vec::new(); desks.len()];
+    for round in 0..rounds * took.len() {
         let (key, line) = [("j", 501), ("k", 500)][round % 2];
+        // Each agent has both keys.
+        let timed = round / 2 % took.len();
         for (at, desk) in desks.iter_mut().enumerate() {
-            let (reached, cost) = desk.move_to(key, line);
-            took[at].push(milliseconds(reached));
+            let (reached, cost) = desk.move_to(key, line, Listener::ALL[timed]);
+            took[timed][at].push(milliseconds(reached));
             spent[at].push(milliseconds(cost) * 1000.0);
         }
     }
-    Ok([
-        figure("cursor move to the agent, p50", "ms", took, 0.5, Some(60.0))?,
-        figure(
-            "cursor move: cost inside Neovim, p50",
-            "µs",
-            spent,
-            0.5,
-            Some(100.0),
-        )?,
-    ])
+    let mut figures = Vec::new();
+    for (listener, took) in Listener::ALL.into_iter().zip(took) {
+        figures.push(figure(listener.figure(), "ms", took, 0.5, Some(60.0))?);
+    }
+    let cost = "cursor move: cost inside Neovim, p50";
+    figures.push(figure(cost, "µs", spent, 0.5, Some(100.0))?);
+    Ok(figures)
 }
 
 fn diffs(desks: &mut [Desk], size: usize, rounds: usize) -> Result<[Figure; 2]> {

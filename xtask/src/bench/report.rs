@@ -6,6 +6,7 @@ use pillion_testkit::NvimVersion;
 use serde_json::{Map, Value, json};
 
 use super::commands::Figure as CommandFigure;
+use super::decisions::{Figure as DecisionFigure, Pair};
 use super::editors::Figure as EditorFigure;
 use super::figures::{self, DEBOUNCE_MS, Figure};
 use super::text::SIZES;
@@ -72,6 +73,41 @@ pub fn companion_json(figures: &[Figure], idle: Duration) -> Map<String, Value> 
     let parts = [("figures", figures), ("targets", targets)];
     let parts = parts.map(|(name, rows)| (name.to_owned(), Value::Array(rows)));
     parts.into_iter().collect()
+}
+
+/// The report of decisions for people.
+pub fn decisions(figures: &[DecisionFigure]) -> String {
+    let mut out = String::from(
+        "| openDiff to the decision | HTTP, ms | its floor | HTTP ÷ floor | WebSocket, ms | its floor | WebSocket ÷ floor |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    for DecisionFigure {
+        name,
+        http,
+        websocket,
+    } in figures
+    {
+        let cells = |pair: &Pair| {
+            let values = [pair.pillion, pair.floor, pair.ratio()];
+            values.map(|value| cell(Some(value))).join(" | ")
+        };
+        out += &format!("| {name} | {} | {} |\n", cells(http), cells(websocket));
+    }
+    out + "\nA front end that accepts at once takes the person's place. Timed from JSON.stringify until the client has \
+         the whole text of the decision: over HTTP the notification `ide/diffAccepted`, over the WebSocket the \
+         answer to `openDiff`. The floor sends the same text for whatever comes: axum over HTTP, \
+         tokio-tungstenite over the WebSocket. All four take turns call by call.\n"
+}
+
+/// The report of decisions for programs.
+pub fn decisions_json(figures: &[DecisionFigure]) -> Map<String, Value> {
+    let pair = |pair: &Pair| json!({"pillion": pair.pillion, "floor": pair.floor});
+    let figures = figures.iter().map(|figure| {
+        json!({"name": figure.name, "unit": "ms", "http": pair(&figure.http),
+            "websocket": pair(&figure.websocket)})
+    });
+    let decisions = ("decisions".to_owned(), figures.collect());
+    [decisions].into_iter().collect()
 }
 
 /// The commands' report for people.

@@ -1,4 +1,4 @@
-//! The three servers that are compared, each a process of its own in a home of its own.
+//! The servers that are compared, each a process of its own in a home of its own.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -22,9 +22,12 @@ pub enum Kind {
     Pillion,
     Floor,
     Reference,
+    /// Pillion's companion with a front end that decides at once.
+    Decider,
 }
 
 impl Kind {
+    /// Those that are compared in the table of the companion.
     pub const ALL: [Self; 3] = [Self::Pillion, Self::Floor, Self::Reference];
 
     /// Its name in tables and for the client.
@@ -33,6 +36,7 @@ impl Kind {
             Self::Pillion => "pillion",
             Self::Floor => "floor",
             Self::Reference => "reference",
+            Self::Decider => "decider",
         }
     }
 }
@@ -41,7 +45,8 @@ impl Kind {
 #[derive(Debug)]
 pub struct Programs {
     pub pillion: PathBuf,
-    pub floor: PathBuf,
+    /// This one, which has the floor and the decider in it.
+    pub xtask: PathBuf,
     pub node: PathBuf,
     /// The reference's source, beside the packages that it imports.
     pub reference: PathBuf,
@@ -63,7 +68,7 @@ impl Programs {
     pub fn executable(&self, kind: Kind) -> &Path {
         match kind {
             Kind::Pillion => &self.pillion,
-            Kind::Floor => &self.floor,
+            Kind::Floor | Kind::Decider => &self.xtask,
             Kind::Reference => &self.node,
         }
     }
@@ -110,6 +115,7 @@ impl Programs {
         match kind {
             Kind::Pillion => command.arg("serve"),
             Kind::Floor => command.arg("bench-floor"),
+            Kind::Decider => command.arg("bench-decider"),
             Kind::Reference => command.arg(&self.reference),
         };
         command
@@ -121,7 +127,7 @@ impl Programs {
             .current_dir(self.workspace().0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        if kind == Kind::Floor {
+        if matches!(kind, Kind::Floor | Kind::Decider) {
             // As pillion sets it for itself: no page faults for every large request.
             for name in ["MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"] {
                 command.env(name, (16 * 1024 * 1024).to_string());
@@ -135,7 +141,7 @@ impl Programs {
         let port = &said["port"];
         let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
         let (token, control) = match server.kind {
-            Kind::Pillion => {
+            Kind::Pillion | Kind::Decider => {
                 let discovery = said["files"][0].as_str().context("no discovery file")?;
                 let state = self
                     .runtime()
@@ -148,14 +154,28 @@ impl Programs {
             _ => (TOKEN.to_owned(), TOKEN.to_owned()),
         };
         let is_floor = server.kind == Kind::Floor;
+        let socket = match server.kind {
+            Kind::Decider => Some((port, self.lock_token(port)?)),
+            Kind::Floor => Some((&said["websocket"], TOKEN.to_owned())),
+            Kind::Pillion | Kind::Reference => None,
+        };
+        let socket = socket.map(|(port, token)| json!({"url": format!("ws://127.0.0.1:{port}/"), "token": token, "isSized": is_floor}));
         Ok(json!({
             "name": server.kind.name(),
             "url": url("/mcp"),
             "close": is_floor.then(|| url("/close/")),
+            "decide": is_floor.then(|| url("/decide/")),
+            "socket": socket,
             "token": token,
             "focus": {"url": url("/control/focus"), "token": control},
             "silent": is_floor,
         }))
+    }
+
+    /// The token for Claude Code.
+    fn lock_token(&self, port: &Value) -> Result<String> {
+        let lock = self.home().join(format!(".claude/ide/{port}.lock"));
+        field(&lock, "authToken")
     }
 
     fn home(&self) -> PathBuf {

@@ -1,0 +1,58 @@
+//! A front end that accepts each proposal as soon as it sees it, so that what is left of the time until the
+//! decision is the companion's.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result};
+use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply};
+use pillion_discovery::Environment;
+use pillion_protocol::{IdeInfo, Outcome};
+use serde_json::json;
+
+/// The benchmark's companion that decides by itself, as a process of its own
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Serves until it is killed. Prints `{"port", "files"}` when agents can find it.
+pub fn run(Args {}: &Args) -> Result<ExitCode> {
+    let options = Options {
+        environment: Environment::current(),
+        editor_pid: std::process::id(),
+        ide: IdeInfo::new("bench", "Benchmark"),
+        roots: vec![std::env::current_dir().context("there is no current directory")?],
+    };
+    let handle = Arc::new(OnceLock::new());
+    let editor = Decider(Arc::clone(&handle));
+    let companion = Companion::start(options, editor).context("cannot start the companion")?;
+    // Nobody proposes anything before it says that it is ready.
+    let _ = handle.set(companion.handle());
+    let ready = json!({"port": companion.port(), "files": companion.files()});
+    let mut out = io::stdout();
+    writeln!(out, "{ready}")
+        .and_then(|()| out.flush())
+        .context("cannot say that the companion is ready")?;
+    companion.wait();
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Decider(Arc<OnceLock<Handle>>);
+
+impl Editor for Decider {
+    fn compares(&self) -> bool {
+        false
+    }
+
+    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
+        shown.done(());
+        if let Some(handle) = self.0.get() {
+            let accepted = Outcome::accepted(diff.proposed.to_string());
+            handle.resolve_diff(diff.id, diff.revision, accepted);
+        }
+    }
+
+    fn close_diff(&mut self, _: DiffId, _: CloseReason, closed: Reply<String>) {
+        closed.failed("every diff is decided");
+    }
+}
