@@ -284,6 +284,18 @@ mod tests {
     }
 
     #[test]
+    fn each_transport_is_beside_its_own_floor() {
+        let pair = |pillion, floor| Pair { pillion, floor };
+        let table = decisions(&[DecisionFigure {
+            name: "1 KB, p50".to_owned(),
+            http: pair(3.0, 2.0),
+            websocket: pair(1.0, 0.5),
+        }]);
+        let row = "| 1 KB, p50 | 3.00 | 2.00 | 1.50 | 1.00 | 0.50 | 2.00 |";
+        assert!(table.contains(row), "{table}");
+    }
+
+    #[test]
     fn targets_find_their_figures() {
         let idle = Duration::from_secs(60);
         let names = SIZES.map(|size| figures::diff_name("openDiff", size, "p50"));
