@@ -6,6 +6,7 @@ mod context;
 mod decisions;
 mod lost;
 mod modes;
+mod unwritten;
 
 use std::fs;
 use std::path::{Path, PathBuf};

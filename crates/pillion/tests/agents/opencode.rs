@@ -1,20 +1,41 @@
 //! opencode takes the context from Claude Code's lock file, and nothing else.
 
-use pillion_testkit::{Env, Home, Model, Opencode, Tmux, Turn, set_up_claude};
+use pillion_testkit::{Env, Home, Model, Opencode, Size, Tmux, Turn, lock_files, set_up_claude};
 
-use crate::companion::{SOON, run};
+use crate::companion::{PILLION, SOON, run};
 use crate::review::Review;
 
 #[test]
 #[ignore = "needs the real agents and opencode: cargo xtask test"]
 fn opencode_tells_its_model_what_is_selected() {
+    tells_its_model_what_is_selected(|tmux, home, model| {
+        Opencode::start(tmux, home, model, &home.workspace(), &Env::default())
+    });
+}
+
+/// By the variable, which is Claude Code's, it would dial without a token and be refused.
+#[test]
+#[ignore = "needs the real agents and opencode: cargo xtask test"]
+fn opencode_is_run_without_the_variable_that_misleads_it() {
+    tells_its_model_what_is_selected(|tmux, home, model| {
+        Opencode::set_up(home, model);
+        let locks = lock_files(home);
+        let port = locks.first().and_then(|path| path.file_stem());
+        let port = port.expect("the review is published");
+        let env = Opencode::env(home.env()).with("CLAUDE_CODE_SSE_PORT", port);
+        let size = Size::new(110, 45);
+        let command = [PILLION, "run", "--require", "opencode"];
+        Opencode::attach(tmux.spawn("opencode", size, &env, &home.workspace(), &command))
+    });
+}
+
+fn tells_its_model_what_is_selected(start: impl FnOnce(&Tmux, &Home, &Model) -> Opencode) {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
-    let folder = home.workspace();
-    set_up_claude(&home, &folder);
+    set_up_claude(&home, &home.workspace());
     // Before there is a review, which would share it as saved.
     let file = home.file("looked-at.txt", "one\ntwo\nthree\n");
     let review = Review::start(&tmux, &home);
-    let opencode = Opencode::start(&tmux, &home, &model, &folder, &Env::default());
+    let opencode = start(&tmux, &home, &model);
     review.pane().wait_for("● opencode", SOON);
     run(&home, ["focus", &format!("{}:2-2", file.display())]);
     review.pane().wait_for("looked-at.txt:2", SOON);

@@ -6,6 +6,7 @@ use std::fs;
 use pillion_testkit::{ClaudeRelease, Home, Turn};
 
 use super::{Scene, ide};
+use crate::companion::SOON;
 use crate::review::editor;
 
 #[test]
@@ -30,6 +31,18 @@ fn claude_writes_whole_files_as_accepted() {
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_on_node_writes_whole_files_as_accepted() {
     writes_whole_files_as_accepted(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_writes_a_file_with_mixed_line_endings_as_it_was_shown() {
+    writes_mixed_line_endings_as_shown(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_writes_a_file_with_mixed_line_endings_as_it_was_shown() {
+    writes_mixed_line_endings_as_shown(ClaudeRelease::Node);
 }
 
 /// How a text becomes a file: its name, and its bytes.
@@ -97,6 +110,24 @@ fn writes_whole_files_as_accepted(release: ClaudeRelease) {
         assert_bytes(&path, text.as_bytes(), file);
         scene.review.wait_idle();
     }
+}
+
+/// With LF alone, as the note says: lines that are shown as unchanged lose their CR.
+fn writes_mixed_line_endings_as_shown(release: ClaudeRelease) {
+    const FILE: &str = "mixed.txt";
+    let scene = Scene::new(release);
+    let path = scene.home.file(FILE, "one\r\ntwo\nthree\r\n");
+    let edit = Turn::replace(&path, "two", "zwei");
+    scene.propose([Turn::read_file(&path), edit], "mixed.txt is done", FILE);
+    let note = "The file mixes CRLF and LF line endings; the agent writes all of it with LF.";
+    let screen = scene.review.pane().wait_for(note, SOON);
+    assert!(
+        screen.contains("+ zwei") && !screen.contains("- one"),
+        "{screen}"
+    );
+    scene.review.accept(FILE);
+    scene.claude.wait_for("mixed.txt is done");
+    assert_bytes(&path, b"one\nzwei\nthree\n", FILE);
 }
 
 #[track_caller]

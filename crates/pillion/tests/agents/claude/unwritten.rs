@@ -1,0 +1,77 @@
+//! What is accepted and yet not written: the review says so before.
+
+use std::fs;
+
+use pillion_testkit::{ClaudeRelease, Turn};
+
+use super::{Scene, read};
+use crate::companion::SOON;
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_takes_an_empty_new_file_for_a_rejection_and_empties_one_that_is_there() {
+    takes_an_empty_new_file_for_a_rejection(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_takes_an_empty_new_file_for_a_rejection_and_empties_one_that_is_there() {
+    takes_an_empty_new_file_for_a_rejection(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_leaves_a_file_alone_that_changed_under_its_proposal() {
+    leaves_a_file_alone_that_changed(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_leaves_a_file_alone_that_changed_under_its_proposal() {
+    leaves_a_file_alone_that_changed(ClaudeRelease::Node);
+}
+
+fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
+    let scene = Scene::new(release);
+    let full = scene.home.file("full.txt", "one\ntwo\n");
+    let empty = Turn::write_file(&full, "");
+    let turns = [Turn::read_file(&full), empty];
+    scene.propose(turns, "full.txt is done", "full.txt");
+    scene.review.accept("full.txt");
+    scene.claude.wait_for("full.txt is done");
+    assert_eq!(read(&full), "");
+    scene.review.wait_idle();
+
+    let path = scene.propose_new("empty.txt", "");
+    let review = &scene.review;
+    review.press("a", "the agent takes an empty new file for a rejection");
+    assert!(scene.claude.asks(), "nothing is decided yet");
+    review.press("a", "empty.txt: the agent takes this for a rejection");
+    scene.claude.wait_answered();
+    scene.claude.wait_ready();
+    scene.review.wait_idle();
+    assert!(!path.exists());
+}
+
+/// It compares the file with what it has read, and tells its model.
+fn leaves_a_file_alone_that_changed(release: ClaudeRelease) {
+    const FILE: &str = "changed.txt";
+    let scene = Scene::new(release);
+    let path = scene.home.file(FILE, "one\ntwo\nthree\n");
+    let turns = [
+        Turn::read_file(&path),
+        Turn::replace(&path, "three", "drei"),
+    ];
+    scene.propose(turns, "the turn is over", FILE);
+    fs::write(&path, "eins\ntwo\nthree\n").expect("the workspace is ours");
+    let review = &scene.review;
+    review
+        .pane()
+        .wait_for("changed on disk since this diff opened", SOON);
+    review.press("a", "the agent will not write it");
+    assert!(scene.claude.asks(), "nothing is decided yet");
+    review.press("a", &format!("accepted {FILE}"));
+    scene.claude.wait_for("the turn is over");
+    assert_eq!(read(&path), "eins\ntwo\nthree\n");
+    scene.wait_asked("has changed since");
+}
