@@ -112,22 +112,41 @@ fn writes_whole_files_as_accepted(release: ClaudeRelease) {
     }
 }
 
-/// With LF alone, as the note says: lines that are shown as unchanged lose their CR.
+/// With the line ending that the note names: of lines that are shown as unchanged, too.
 fn writes_mixed_line_endings_as_shown(release: ClaudeRelease) {
-    const FILE: &str = "mixed.txt";
     let scene = Scene::new(release);
-    let path = scene.home.file(FILE, "one\r\ntwo\nthree\r\n");
-    let edit = Turn::replace(&path, "two", "zwei");
-    scene.propose([Turn::read_file(&path), edit], "mixed.txt is done", FILE);
-    let note = "The file mixes CRLF and LF line endings; the agent writes all of it with LF.";
-    let screen = scene.review.pane().wait_for(note, SOON);
-    assert!(
-        screen.contains("+ zwei") && !screen.contains("- one"),
-        "{screen}"
-    );
-    scene.review.accept(FILE);
-    scene.claude.wait_for("mixed.txt is done");
-    assert_bytes(&path, b"one\nzwei\nthree\n", FILE);
+    let long = "x".repeat(5000);
+    for (file, before, note, after) in [
+        (
+            "mostly-lf.txt",
+            "one\r\ntwo\nthree\n".to_owned(),
+            "mixes CRLF and LF line endings; the agent writes all of it with LF.",
+            "one\nzwei\nthree\n".to_owned(),
+        ),
+        (
+            "mostly-crlf.txt",
+            "one\r\ntwo\nthree\r\n".to_owned(),
+            "mixes CRLF and LF line endings; the agent writes all of it with CRLF.",
+            "one\r\nzwei\r\nthree\r\n".to_owned(),
+        ),
+        (
+            "long-line.txt",
+            format!("{long}\r\ntwo\r\nthree\r\n"),
+            "has CRLF line endings; the agent writes all of it with LF.",
+            format!("{long}\nzwei\nthree\n"),
+        ),
+    ] {
+        let path = scene.home.file(file, &before);
+        let edit = Turn::replace(&path, "two", "zwei");
+        let said = format!("{file} is done");
+        scene.propose([Turn::read_file(&path), edit], &said, file);
+        let screen = scene.review.pane().wait_for(note, SOON);
+        assert!(screen.contains("+1 −1"), "{screen}");
+        scene.review.accept(file);
+        scene.claude.wait_for(&said);
+        assert_bytes(&path, after.as_bytes(), file);
+        scene.review.wait_idle();
+    }
 }
 
 #[track_caller]
