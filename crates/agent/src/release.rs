@@ -82,6 +82,8 @@ pub(crate) enum Change {
     LockFits,
     /// Lock files in the home directory are read even if a variable names another folder.
     BothFolders,
+    /// The root directory contains every folder.
+    RootDirectory,
 }
 
 /// The first releases of the last twelve months (0.19.0 of Gemini CLI: 24 November 2025, 0.3.0 of Qwen
@@ -113,12 +115,13 @@ const CHANGES: &[(Change, Dialect, Version)] = &[
     qwen(Change::LockSweep, 15, 6),
     qwen(Change::QwenHome, 15, 10),
     qwen(Change::LockFits, 21, 2),
-    (
-        Change::BothFolders,
-        Dialect::ClaudeCode,
-        Version::new(2, 1, 330),
-    ),
+    claude(Change::BothFolders, 330),
+    claude(Change::RootDirectory, 330),
 ];
+
+const fn claude(change: Change, patch: u32) -> (Change, Dialect, Version) {
+    (change, Dialect::ClaudeCode, Version::new(2, 1, patch))
+}
 
 const fn gemini(change: Change, minor: u32, patch: u32) -> (Change, Dialect, Version) {
     (change, Dialect::GeminiCli, Version::new(0, minor, patch))

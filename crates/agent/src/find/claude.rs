@@ -158,7 +158,7 @@ impl<'a> Search<'a> {
 
     /// Why its folders do not fit, if they do not.
     fn misfit(&self, folders: Option<&[PathBuf]>) -> Option<Verdict> {
-        let fits = |root: &PathBuf| self.folder.starts_with(self.resolved(root));
+        let fits = |root: &PathBuf| self.contains(&self.resolved(root));
         match folders {
             _ if self.skips_folders => None,
             None => Some(Verdict::Malformed),
@@ -223,6 +223,14 @@ impl<'a> Search<'a> {
     fn is_named(&self, lock: &Lock) -> bool {
         let is_opencode = self.situation.release.agent == Dialect::OpenCode;
         self.port.is_some() && self.port == lock.port && !is_opencode
+    }
+
+    fn contains(&self, root: &Path) -> bool {
+        let release = self.situation.release;
+        let is_passed_over = root.parent().is_none()
+            && release.agent == Dialect::ClaudeCode
+            && !release.has(Change::RootDirectory);
+        self.folder == root || (self.folder.starts_with(root) && !is_passed_over)
     }
 
     /// A root as the release compares it. Links in it are not resolved, but those in the working

@@ -208,6 +208,18 @@ fn one_companion_in_both_folders_is_two_to_a_newer_release() {
 }
 
 #[test]
+fn the_root_directory_contains_no_folder_to_an_older_release() {
+    let machine = Machine::new();
+    machine.lock(7001, "w/p", &json!({}));
+    machine.lock(7002, "w", &json!({"workspaceFolders": ["/"]}));
+    let older = machine.find(Dialect::ClaudeCode, "2.1.112", "w/p");
+    let expected = [(7001, &Verdict::Chosen), (7002, &Verdict::OtherWorkspace)];
+    assert_eq!(verdicts(&older), expected);
+    let newer = machine.newest();
+    assert_eq!(newer.refusal, Some(Refusal::Ambiguous(vec![7001, 7002])));
+}
+
+#[test]
 fn a_file_without_a_process_counts_while_somebody_listens() {
     let machine = Machine::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
