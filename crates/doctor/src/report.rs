@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use pillion_agent::find::{Refusal, Version};
+use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Protocol};
 use pillion_text::visible;
 
@@ -88,7 +89,11 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
             Some(companion) => companion.display_name().to_owned(),
             None => "its companion".to_owned(),
         };
-        let text = format!("{name} would connect to {companion}.");
+        let except = match facts.agent() {
+            Dialect::ClaudeCode => ", but never with `-p`",
+            _ => "",
+        };
+        let text = format!("{name} would connect to {companion}{except}.");
         return writeln!(
             out,
             "{} {}",

@@ -42,6 +42,7 @@ impl Setup {
                 Dialect::ClaudeCode => claude::read(terminal, folder),
                 _ => Settings::default(),
             };
+            let variables = variables.overridden(&settings);
             let trust = Trust::Trusted;
             return Self {
                 settings,

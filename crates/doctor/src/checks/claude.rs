@@ -19,6 +19,9 @@ use crate::setup::settings::{Content, Scope, SettingsFile};
 /// The oldest release that was seen to make changes without asking if no setting says otherwise.
 const AUTOMATIC: Version = Version::new(2, 1, 330);
 
+/// The oldest release that was seen not to start with an administrator's file that is broken.
+const INSISTENT: Version = Version::new(2, 1, 330);
+
 /// The permission modes in which it makes changes without asking.
 const WITHOUT_ASKING: [&str; 4] = ["auto", "acceptEdits", "bypassPermissions", "dontAsk"];
 
@@ -30,20 +33,27 @@ pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
     if facts.agent() != Dialect::ClaudeCode {
         return;
     }
-    for file in &facts.settings.files {
-        if let Content::Broken(reason) = &file.content {
-            let what = format!(
-                "{} is not a valid settings file: {reason}",
-                file.path.display()
-            );
-            let why = "the doctor does not know what Claude Code makes of it";
-            let finding = Finding::warning(Id::SettingsBroken, what, why);
-            findings.push(finding.fix(shell::edit(&file.path)));
-        }
-    }
+    let files = facts.settings.files.iter();
+    findings.extend(files.filter_map(|file| broken(facts, file)));
     findings.extend(not_automatic(facts));
     findings.extend(without_asking(facts));
     findings.extend(in_terminal(facts));
+}
+
+fn broken(facts: &Facts, file: &SettingsFile) -> Option<Finding> {
+    let Content::Broken(reason) = &file.content else {
+        return None;
+    };
+    let path = file.path.display();
+    let what = format!("{path} is not a valid settings file: {reason}");
+    let insists = file.scope == Scope::System && facts.release.version >= INSISTENT;
+    let why = match file.scope {
+        Scope::System if insists => "Claude Code does not start with it",
+        Scope::Menus => "the doctor does not know what Claude Code makes of it",
+        _ => "Claude Code asks when it starts whether to go on without all that this file sets",
+    };
+    let finding = Finding::blocking(insists, Id::SettingsBroken, what, why);
+    Some(finding.fix(shell::edit(&file.path)))
 }
 
 /// Why it does not connect by itself, if it does not.
@@ -64,7 +74,7 @@ fn not_automatic(facts: &Facts) -> Option<Finding> {
         return None;
     }
     let what = "Claude Code does not connect by itself here";
-    let why = "it does with `claude --ide`, after `/ide`, if `/config` turns \"Auto-connect to IDE\" on, or if a variable of its terminal names the companion";
+    let why = "it does with `claude --ide`, after `/ide`, if `/config` turns \"Auto-connect to IDE\" on, or if a variable names the companion; with `-p` it never does";
     // Where it would reach no companion either way, how it is started comes second.
     let finding = Finding::blocking(facts.is_connected(), Id::IdeModeOff, what, why);
     Some(finding.fix("pillion run claude"))

@@ -2,7 +2,8 @@
 //! it adds from `.env` files and its settings when it starts.
 //!
 //! It reads its settings first, by the terminal's variables alone, then the `.env` files, and looks
-//! for companions last. A variable of the terminal's stays as it is.
+//! for companions last. A variable of the terminal's stays as it is, but for Claude Code, whose settings
+//! have the last word.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -130,6 +131,27 @@ impl Variables {
         self
     }
 
+    /// Sets what Claude Code's settings set, whatever the terminal says. What its menus wrote counts least.
+    #[must_use]
+    pub fn overridden(mut self, settings: &Settings) -> Self {
+        let of = |menus: bool| {
+            let files = settings.files.iter();
+            files.filter(move |file| (file.scope == Scope::Menus) == menus)
+        };
+        for file in of(true).chain(of(false)) {
+            let set = file.content.get(&["env"]).and_then(Value::as_object);
+            for (name, value) in set.into_iter().flatten() {
+                let value = match value {
+                    Value::String(text) => text.clone(),
+                    Value::Bool(_) | Value::Number(_) => value.to_string(),
+                    Value::Null | Value::Array(_) | Value::Object(_) => continue,
+                };
+                self.set(name, &value, &file.path, None);
+            }
+        }
+        self
+    }
+
     /// What sets a variable, if it is not the terminal.
     pub fn origin(&self, name: &str) -> Option<&Origin> {
         self.origins.get(name)
@@ -140,7 +162,13 @@ impl Variables {
             Some(value) => self.takes_empty_for_none && value.is_empty(),
             None => true,
         };
-        if is_free && !PILLIONS.contains(&name) {
+        if is_free {
+            self.set(name, value, path, line);
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &str, path: &Path, line: Option<usize>) {
+        if !PILLIONS.contains(&name) {
             let all = std::mem::take(&mut self.all);
             self.all = all.with(name, Some(value));
             let path = path.to_owned();

@@ -6,9 +6,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::world::{CLAUDE, Killed, World, kill};
+use super::world::{CLAUDE, Killed, World, in_namespace, kill};
 
 const NEW: &str = "2.1.330";
+
+const ON: &str = r#"{"env": {"CLAUDE_CODE_AUTO_CONNECT_IDE": "true"}}"#;
+const OFF: &str = r#"{"env": {"CLAUDE_CODE_AUTO_CONNECT_IDE": "false"}}"#;
 
 /// Claude Code is installed, connects by itself, and asks before it changes anything.
 fn world() -> World {
@@ -77,6 +80,57 @@ fn it_does_not_connect_by_itself_unless_it_is_told_to() {
     let fix = off.doctor(CLAUDE).expect_first("ide-mode-off", "turns off");
     assert_eq!(fix, "unset CLAUDE_CODE_AUTO_CONNECT_IDE");
     off.after(&fix, CLAUDE).expect_connects("ide-mode-off");
+}
+
+#[test]
+fn variables_in_its_settings_win_over_those_of_the_terminal() {
+    let world = world().with("CLAUDE_CODE_AUTO_CONNECT_IDE", "true");
+    let serve = world.serve();
+    menus(&world, &json!({}));
+    let told = world.doctor(CLAUDE);
+    told.expect_connects("ide-mode-off");
+    assert!(told.text.contains("but never with `-p`"), "{}", told.text);
+    let off = json!({"env": {"CLAUDE_CODE_AUTO_CONNECT_IDE": false}});
+    let path = world.settings(CLAUDE, &off.to_string());
+    let told = world.doctor(CLAUDE);
+    let fix = told.expect_first("ide-mode-off", "`env` of ");
+    assert!(fix.contains(path.to_str().unwrap()), "{fix}");
+    // The folder's win over the person's, and what its menus wrote over nobody.
+    let of_menus = json!({"env": {"CLAUDE_CODE_AUTO_CONNECT_IDE": "false"}});
+    menus(&world, &of_menus);
+    let folder = world.home().workspace().join(".claude");
+    fs::create_dir_all(&folder).unwrap();
+    let named = json!({"env": {"CLAUDE_CODE_AUTO_CONNECT_IDE": 1, "CLAUDE_CODE_SSE_PORT": serve.port().to_string()}});
+    fs::write(folder.join("settings.json"), named.to_string()).unwrap();
+    world.doctor(CLAUDE).expect_connects("ide-mode-off");
+}
+
+/// Files in a folder win over the one beside it, by their names.
+#[test]
+fn an_administrators_files_count_one_after_the_other() {
+    let world = world().with("CLAUDE_CODE_AUTO_CONNECT_IDE", "true");
+    let _serve = world.serve();
+    let managed = |drop_ins: &[(&str, &str)]| {
+        let write = drop_ins.iter().map(|(name, content)| {
+            format!("printf %s '{content}' > /etc/claude-code/managed-settings.d/{name}; ")
+        });
+        let script = format!(
+            "mount -t tmpfs tmpfs /etc && mkdir -p /etc/claude-code/managed-settings.d && \
+             printf %s '{OFF}' > /etc/claude-code/managed-settings.json; {}exec \"$@\"",
+            write.collect::<String>()
+        );
+        let wrapped = |args: &[&str]| {
+            let command = world.command("\"$0\" \"$@\"; exit $?", args);
+            in_namespace(&script, &[], &command)
+        };
+        world.told_by(wrapped(&[CLAUDE, "--json"]), || wrapped(&[CLAUDE]))
+    };
+    managed(&[]).expect_first("ide-mode-off", "managed-settings.json");
+    managed(&[("b.json", ON)]).expect_connects("ide-mode-off");
+    let told = managed(&[("b.json", ON), ("c.json", OFF), (".d.json", ON)]);
+    told.expect_first("ide-mode-off", "managed-settings.d/c.json");
+    let told = managed(&[("b.json", "{")]);
+    told.expect("settings-broken", "problem", "managed-settings.d/b.json");
 }
 
 #[test]
