@@ -1,5 +1,6 @@
 //! The terminal review in a real terminal, as a person works with it: its screen and its keys.
 
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Pane, Size, Tmux};
@@ -139,11 +140,32 @@ impl Review {
         self.pane.wait_until("no refused key", SOON, is_heard);
     }
 
+    /// Answers the question that `key` brought up by the same key, after a moment: held down, it answers none.
+    pub fn confirm(&self, key: &str, expected: &str) {
+        let until = Instant::now() + SOON;
+        loop {
+            sleep(ANSWER_PAUSE);
+            self.pane.send_keys([key]);
+            sleep(ANSWER_PAUSE);
+            let screen = self.pane.screen();
+            if screen.contains(expected) {
+                return;
+            }
+            assert!(
+                Instant::now() < until,
+                "expected {expected:?} after {key:?} again:\n{screen}"
+            );
+        }
+    }
+
     /// Kills it (SIGKILL): it can clean nothing up.
     pub fn kill(self) {
         self.pane.kill();
     }
 }
+
+/// Longer than the review takes a key for held.
+const ANSWER_PAUSE: Duration = Duration::from_secs(1);
 
 const LEAST: Duration = Duration::from_secs(1);
 

@@ -46,7 +46,7 @@ fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
     let review = &scene.review;
     review.press("a", "the agent takes an empty new file for a rejection");
     assert!(scene.claude.asks(), "nothing is decided yet");
-    review.press("a", "empty.txt: the agent takes this for a rejection");
+    review.confirm("a", "empty.txt: the agent takes this for a rejection");
     scene.claude.wait_answered();
     scene.claude.wait_ready();
     scene.review.wait_idle();
@@ -70,7 +70,7 @@ fn leaves_a_file_alone_that_changed(release: ClaudeRelease) {
         .wait_for("changed on disk since this diff opened", SOON);
     review.press("a", "the agent will not write it");
     assert!(scene.claude.asks(), "nothing is decided yet");
-    review.press("a", &format!("accepted {FILE}"));
+    review.confirm("a", &format!("accepted {FILE}"));
     scene.claude.wait_for("the turn is over");
     assert_eq!(read(&path), "eins\ntwo\nthree\n");
     scene.wait_asked("has changed since");
