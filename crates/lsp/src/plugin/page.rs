@@ -315,6 +315,54 @@ fn wire(values: impl IntoIterator<Item = impl Serialize>) -> BTreeSet<String> {
     values.into_iter().map(text).collect()
 }
 
+/// The messages of the sample, and whether each is the plugin's.
+fn sample_messages() -> Vec<(bool, Value)> {
+    let (_, section) = PAGE.split_once("### A sample").unwrap();
+    let block = section.split("```").nth(1).unwrap();
+    let mut messages: Vec<(bool, String)> = Vec::new();
+    for line in block.trim().lines() {
+        match line.strip_prefix('→').or(line.strip_prefix('←')) {
+            Some(begins) => messages.push((line.starts_with('→'), begins.to_owned())),
+            None => messages.last_mut().unwrap().1.push_str(line),
+        }
+    }
+    let parsed = messages.into_iter();
+    let parsed = parsed.map(|(plugins, text)| (plugins, serde_json::from_str(&text).unwrap()));
+    parsed.collect()
+}
+
+#[test]
+fn the_sample_is_made_of_what_the_tables_say() {
+    let tables = tables();
+    let mut seen = 0;
+    for (is_plugins, message) in sample_messages() {
+        let Some(method) = message["method"].as_str() else {
+            continue;
+        };
+        let params = message["params"].as_object().unwrap();
+        let found = |title: &&String| title.contains(&format!("`{method}`"));
+        if let Some(table) = tables.keys().find(found) {
+            for (name, _) in params {
+                let is_field = |field: &Field| field.name.split('.').next() == Some(name);
+                assert!(tables[table].iter().any(is_field), "{method}: {name}");
+            }
+            seen += 1;
+        }
+        if is_plugins && method == "pillion/didChangeContext" {
+            serde_json::from_value::<DidChangeContext>(message["params"].clone()).unwrap();
+        }
+        if is_plugins && method == "pillion/didResolveDiff" {
+            serde_json::from_value::<DidResolveDiff>(message["params"].clone()).unwrap();
+        }
+        if method == "initialize" {
+            let params: InitializeParams = message::params(message["params"].clone()).unwrap();
+            let is_plugin = matches!(params.wanted(), Ok(handshake::Wanted::Plugin { .. }));
+            assert!(is_plugin, "{message}");
+        }
+    }
+    assert_eq!(seen, 6, "every kind of message but `initialized`");
+}
+
 #[test]
 fn every_reason_and_every_outcome_is_on_the_page() {
     let on_page = words(&field("`pillion/closeDiff` (request)", "reason").meaning);

@@ -10,6 +10,7 @@ mod conformance;
 mod context;
 mod diffs;
 mod endings;
+mod example;
 mod framing;
 mod handshake;
 #[cfg(target_os = "linux")]
