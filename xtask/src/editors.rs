@@ -28,9 +28,11 @@ struct Editor {
     version: &'static str,
 }
 
-const EDITORS: [Editor; 2] = [
+const EDITORS: [Editor; 4] = [
     neovim("bookworm", "NVIM v0.7.2"),
     neovim("trixie", "NVIM v0.10."),
+    vim("bookworm", "VIM - Vi IMproved 9.0 "),
+    vim("trixie", "VIM - Vi IMproved 9.1 "),
 ];
 
 const fn neovim(suite: &'static str, version: &'static str) -> Editor {
@@ -39,6 +41,17 @@ const fn neovim(suite: &'static str, version: &'static str) -> Editor {
         suite,
         package: "neovim",
         program: "usr/bin/nvim",
+        version,
+    }
+}
+
+/// Debian's plain one: a huge build without a GUI or Python, with channels, jobs and terminals.
+const fn vim(suite: &'static str, version: &'static str) -> Editor {
+    Editor {
+        name: "Vim",
+        suite,
+        package: "vim",
+        program: "usr/bin/vim.basic",
         version,
     }
 }

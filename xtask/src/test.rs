@@ -37,7 +37,7 @@ pub struct Args {
     /// Leave out the tests that need more than Rust, and slow ones
     ///
     /// What is left takes less than two minutes once it is built: the module tests of all crates, and the
-    /// tests with stand-ins. Left out are real agents, Neovim, tmux, other shells, the checks of Lua, and
+    /// tests with stand-ins. Left out are real agents, Neovim, Vim, tmux, other shells, the checks of Lua, and
     /// what is marked as slow.
     #[arg(long)]
     fast: bool,
@@ -55,7 +55,7 @@ impl Args {
 }
 
 /// The folders below `crates/pillion/tests`.
-const SUITES: [&str; 4] = ["agents", "it", "lsp", "nvim"];
+const SUITES: [&str; 5] = ["agents", "it", "lsp", "nvim", "vim"];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());

@@ -42,6 +42,32 @@ impl NvimVersion {
     }
 }
 
+/// Which Vim: the oldest that is supported, and a newer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VimVersion {
+    /// 9.0.1378, of Debian bookworm.
+    V9_0,
+    /// 9.1.1230, of Debian trixie.
+    V9_1,
+}
+
+impl VimVersion {
+    fn suite(self) -> &'static str {
+        match self {
+            VimVersion::V9_0 => "bookworm",
+            VimVersion::V9_1 => "trixie",
+        }
+    }
+
+    /// The folder of its scripts, below its `$VIM`.
+    fn runtime(self) -> &'static str {
+        match self {
+            VimVersion::V9_0 => "vim90",
+            VimVersion::V9_1 => "vim91",
+        }
+    }
+}
+
 /// The folder with the editors of several Debian releases.
 #[derive(Debug, Clone)]
 pub struct Editors {
@@ -85,6 +111,22 @@ impl Editors {
             nvim.display()
         );
         nvim
+    }
+
+    /// Vim's program, and the folder of its scripts.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn vim(&self, version: VimVersion) -> (PathBuf, PathBuf) {
+        let suite = self.folder.join(version.suite());
+        let vim = suite.join("usr/bin/vim.basic");
+        assert!(
+            vim.exists(),
+            "{VARIABLE} names {}, but there is no {}: `cargo xtask test` installs it",
+            self.folder.display(),
+            vim.display()
+        );
+        (vim, suite.join("usr/share/vim").join(version.runtime()))
     }
 
     /// The Neovim that `PILLION_TEST_NVIM` names, to be tried in the place of each version: for

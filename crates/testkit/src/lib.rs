@@ -23,12 +23,13 @@ mod process;
 mod test_agent;
 mod test_claude;
 mod tmux;
+mod vim;
 mod wait;
 
 pub use agent::{Agent, AgentKind};
 pub use claude::{Claude, ClaudeStart, set_up_claude};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
-pub use editors::{Editors, NvimVersion};
+pub use editors::{Editors, NvimVersion, VimVersion};
 pub use env::Env;
 pub use home::Home;
 #[cfg(target_os = "linux")]
@@ -43,4 +44,5 @@ pub use process::kill_tree;
 pub use test_agent::{Call, TestAgent, discovery_file, discovery_files};
 pub use test_claude::{TestClaude, lock_files};
 pub use tmux::{Pane, Size, Tmux};
+pub use vim::{Vim, VimSetup};
 pub use wait::SOON;

@@ -1,0 +1,359 @@
+vim9script
+
+# `pillion lsp`: its life, and what is said to and by it.
+
+import autoload './config.vim'
+import autoload './context.vim'
+import autoload './diagnostics.vim'
+import autoload './diff.vim'
+import autoload './environment.vim'
+import autoload './events.vim'
+import autoload './framing.vim'
+import autoload './notify.vim'
+import autoload './reload.vim'
+import autoload './roots.vim'
+import autoload './status.vim'
+import autoload './version.vim'
+
+# How long Pillion may take to start, and to end when it is asked to. Milliseconds.
+const START_TIMEOUT = 10000
+const END_TIMEOUT = 2000
+
+# After how long a companion that died is started again, doubled for each that dies young; after so many
+# nothing is tried any more. One that lived for this long was no failure.
+const FIRST_DELAY = 1000
+const MAX_RETRIES = 5
+const GOOD_LIFE = 60
+
+# As much of what it prints is kept for `:Pillion doctor`.
+const MAX_SAID = 2000
+
+# `stopped`, `starting`, `running` or `stopping`.
+var phase = 'stopped'
+var job: any = v:none
+var reader: dict<any> = {}
+var next_id = 1
+var callbacks: dict<func> = {}
+var said = ''
+var restart_wanted = false
+var retries = 0
+var retry_timer = 0
+var started_at = 0
+
+def FreshState(): dict<any>
+  return {agents: [], mentions: [], warnings: [], files: [], pendingDiffs: 0, version: '?', port: '?', pid: 0}
+enddef
+
+# What is known about the running companion.
+export var state: dict<any> = FreshState()
+
+# How the last one ended, for `:Pillion doctor`.
+export var last_end = ''
+
+export def Phase(): string
+  return phase
+enddef
+
+export def IsRunning(): bool
+  return phase == 'running'
+enddef
+
+def Send(message: dict<any>, nul = ''): bool
+  if type(job) != v:t_job || ch_status(job) != 'open'
+    return false
+  endif
+  try
+    ch_sendraw(job, framing.Encode(extendnew(message, {jsonrpc: '2.0'}), nul))
+  catch /^Vim\%((\S\+)\)\=:E\%(630\|631\|906\)/
+    # It is going: its end is reported by itself.
+    return false
+  endtry
+  return true
+enddef
+
+def Request(method: string, params: any, Callback: func): bool
+  callbacks[next_id] = Callback
+  const message = {id: next_id, method: method}
+  next_id += 1
+  return Send(type(params) == v:t_dict ? extendnew(message, {params: params}) : message)
+enddef
+
+# Sends a notification; false if nobody is there to hear it. `nul` stands in for NUL in its texts.
+export def Notify(method: string, params: dict<any>, nul = ''): bool
+  return phase == 'running' && Send({method: method, params: params}, nul)
+enddef
+
+# Sends a request; `Callback(error, result)` runs when the answer is there.
+export def Ask(method: string, params: dict<any>, Callback: func): bool
+  return phase == 'running' && Request(method, params, Callback)
+enddef
+
+def ShowMessage(params: dict<any>)
+  const level = get(['error', 'warn', 'info'], get(params, 'type', 3) - 1, 'info')
+  notify.ByLevel(level, substitute(get(params, 'message', ''), '^Pillion: ', '', ''))
+enddef
+
+# The message types of the language-server protocol that each `log_level` lets through.
+const LOGGED = {error: 1, warn: 2, info: 3, debug: 4, trace: 4}
+
+def OnNotification(method: string, params: dict<any>)
+  if method == 'pillion/environment'
+    state.port = get(params, 'port', '?')
+    state.pid = get(params, 'pid', 0)
+    state.files = get(params, 'discoveryFiles', [])
+    environment.Set(get(params, 'variables', {}))
+  elseif method == 'pillion/didChangeStatus'
+    for name in ['agents', 'mentions', 'warnings']
+      state[name] = get(params, name, [])
+    endfor
+    state.pendingDiffs = get(params, 'pendingDiffs', 0)
+    status.Update()
+    reload.Check()
+  elseif method == 'window/showMessage'
+    ShowMessage(params)
+  elseif method == 'window/logMessage' && get(params, 'type', 4) <= LOGGED[config.Get('log_level')]
+    ShowMessage(params)
+  endif
+enddef
+
+def OnRequest(id: any, method: string, params: dict<any>, nul: string)
+  var answer: dict<any> = {id: id}
+  var answer_nul = ''
+  try
+    if method == 'pillion/openDiff'
+      diff.Open(params, nul)
+      answer.result = {}
+    elseif method == 'pillion/closeDiff'
+      const content = diff.Close(params)
+      answer.result = {content: content.text}
+      answer_nul = content.nul
+    elseif method == 'pillion/diagnostics'
+      answer.result = diagnostics.Answer(params)
+    else
+      answer.error = {code: -32601, message: $'the plugin does not support {method}'}
+    endif
+  catch
+    const message = substitute(v:exception, '^\%(Vim\%((\S\+)\)\=:\|Pillion: \)', '', '')
+    answer.error = {code: -32603, message: message}
+  endtry
+  Send(answer, answer_nul)
+enddef
+
+def OnMessage(message: dict<any>, nul: string)
+  if has_key(message, 'method')
+    const params = get(message, 'params', {})
+    const fields = type(params) == v:t_dict ? params : {}
+    if has_key(message, 'id')
+      OnRequest(message.id, message.method, fields, nul)
+    elseif phase != 'stopped'
+      OnNotification(message.method, fields)
+    endif
+  elseif has_key(callbacks, get(message, 'id', ''))
+    const Callback = remove(callbacks, message.id)
+    call(Callback, [get(message, 'error', v:null), get(message, 'result', v:null)])
+  endif
+enddef
+
+def OnOutput(channel: channel, piece: string)
+  if type(job) != v:t_job || ch_info(channel).id != ch_info(job_getchannel(job)).id
+    return
+  endif
+  var messages: list<list<any>>
+  try
+    messages = framing.Read(reader, piece)
+  catch
+    notify.Error('cannot understand pillion: ' .. v:exception)
+    Terminate()
+    return
+  endtry
+  for [message, nul] in messages
+    if type(message) == v:t_dict
+      OnMessage(message, nul)
+    endif
+  endfor
+enddef
+
+def OnError(_: channel, line: string)
+  said = strpart(said .. line .. "\n", max([0, strlen(said) + strlen(line) + 1 - MAX_SAID]))
+enddef
+
+def Terminate()
+  if type(job) == v:t_job
+    job_stop(job, 'term')
+  endif
+enddef
+
+def DescribeEnd(code: number, signal: string): string
+  const how = signal != '' ? $'signal {signal}' : $'exit code {code}'
+  const words = trim(said)
+  return words == '' ? how : $'{how}: {words}'
+enddef
+
+# A companion that died is started again, ever later.
+def RetryLater(how: string)
+  retries = localtime() - started_at >= GOOD_LIFE ? 0 : retries
+  if retries >= MAX_RETRIES
+    notify.Error($'pillion exited ({how}) again and again. Hint: :Pillion doctor, then :Pillion start')
+    return
+  endif
+  const delay = FIRST_DELAY * float2nr(pow(2, retries))
+  retries += 1
+  notify.Warn($'pillion exited ({how}); it starts again in {delay / 1000} s')
+  retry_timer = timer_start(delay, (_) => Start())
+enddef
+
+def AfterTheEnd()
+  context.Detach()
+  reload.Detach()
+  diff.CloseAll()
+  environment.Clear()
+  state = FreshState()
+  callbacks = {}
+  status.Update()
+enddef
+
+def OnExit(ended: job, code: number)
+  if type(job) != v:t_job || job_info(ended).process != job_info(job).process
+    return
+  endif
+  const was = phase
+  const signal = get(job_info(ended), 'termsig', '')
+  const how = DescribeEnd(code, signal)
+  phase = 'stopped'
+  job = v:none
+  last_end = was == 'stopping' ? last_end : how
+  if v:exiting != v:null
+    return
+  endif
+  AfterTheEnd()
+  events.Emit('PillionStopped', {code: code, signal: signal, expected: was == 'stopping'})
+  if restart_wanted
+    restart_wanted = false
+    Start()
+  elseif was == 'starting'
+    notify.Error('`pillion lsp` failed. Hint: :Pillion doctor')
+  elseif was == 'running'
+    RetryLater(signal != '' ? $'signal {signal}' : $'exit code {code}')
+  endif
+enddef
+
+def OnInitialized(error: any, result: any)
+  if phase != 'starting'
+    return
+  endif
+  if type(error) == v:t_dict
+    phase = 'stopping'
+    last_end = get(error, 'message', 'no reason was given')
+    notify.Error($'cannot start pillion: {last_end}')
+    Terminate()
+    return
+  endif
+  phase = 'running'
+  state.version = get(get(result, 'serverInfo', {}), 'version', '?')
+  Notify('initialized', {})
+  context.Attach()
+  reload.Attach()
+  status.Update()
+  roots.WarnIfNone()
+  events.Emit('PillionStarted', {version: state.version})
+enddef
+
+def VimVersion(): string
+  return printf('%d.%d.%d', v:versionlong / 1000000, v:versionlong / 10000 % 100, v:versionlong % 10000)
+enddef
+
+def InitializeParams(): dict<any>
+  return {
+    processId: getpid(),
+    clientInfo: {name: 'Vim', version: VimVersion()},
+    workspaceFolders: roots.Begin(),
+    capabilities: {
+      general: {positionEncodings: ['utf-8']},
+      experimental: {pillion: {version: version.NUMBER}},
+    },
+  }
+enddef
+
+def GiveUpIfSilent(starting: job)
+  if type(job) == v:t_job && phase == 'starting' && job_info(starting).process == job_info(job).process
+    OnError(job_getchannel(starting), $'it did not respond within {START_TIMEOUT / 1000} s')
+    Terminate()
+  endif
+enddef
+
+# Starts the companion if it does not run. `is_automatic`: nobody asked for it.
+export def Start(is_automatic = false)
+  timer_stop(retry_timer)
+  if phase != 'stopped'
+    restart_wanted = restart_wanted || phase == 'stopping'
+    return
+  endif
+  var command: list<string> = config.Get('command')
+  const program = exepath(command[0])
+  if program == ''
+    const text = $'`{command[0]}` was not found. Hint: cargo install the program, or set g:pillion_command'
+    if is_automatic
+      notify.Once('warn', text)
+    else
+      notify.Error(text)
+    endif
+    return
+  endif
+  command = [program] + command[1 :] + ['lsp']
+  const log_file = config.Get('log_file')
+  if log_file != ''
+    command += ['--log', log_file]
+  endif
+  phase = 'starting'
+  reader = framing.Reader()
+  [state, said, callbacks, next_id, started_at] = [FreshState(), '', {}, 1, localtime()]
+  job = job_start(command, {
+    in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1,
+    out_cb: OnOutput, err_cb: OnError, exit_cb: OnExit,
+  })
+  if job_status(job) == 'fail'
+    [phase, job] = ['stopped', v:none]
+    notify.Error($'cannot start `{program}`')
+    return
+  endif
+  Request('initialize', InitializeParams(), OnInitialized)
+  const starting = job
+  timer_start(START_TIMEOUT, (_) => GiveUpIfSilent(starting))
+enddef
+
+# Asks the companion to end. Pending diffs then count as rejected.
+export def Stop()
+  restart_wanted = false
+  retries = 0
+  timer_stop(retry_timer)
+  if phase != 'starting' && phase != 'running'
+    return
+  endif
+  phase = 'stopping'
+  const ending = job
+  Request('shutdown', v:null, (_, _) => Send({method: 'exit'}))
+  timer_start(END_TIMEOUT, (_) => {
+    if type(job) == v:t_job && job_info(ending).process == job_info(job).process
+      Terminate()
+    endif
+  })
+enddef
+
+export def Restart()
+  Stop()
+  Start()
+enddef
+
+# Vim quits: nobody waits for an answer.
+def Leave()
+  if type(job) == v:t_job
+    phase = 'stopping'
+    Request('shutdown', v:null, (_, _) => 0)
+    Send({method: 'exit'})
+  endif
+enddef
+
+augroup PillionClient
+  autocmd!
+  autocmd VimLeavePre * Leave()
+augroup END

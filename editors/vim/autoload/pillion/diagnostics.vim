@@ -1,0 +1,4 @@
+vim9script
+export def Answer(params: dict<any>): dict<any>
+  return {files: []}
+enddef

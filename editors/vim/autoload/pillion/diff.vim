@@ -1,0 +1,485 @@
+vim9script
+
+# The pending diffs: opened and closed for agents, decided by the person.
+#
+# A diff is {id, revision, path, agent, notes, original, pristine, is_new, is_lossy, …}, `seen_revision`, `seen_since`
+# and `refused_at` of `diff/seen.vim`, its buffers `right` and `left`, and what `diff/view.vim` adds.
+
+import autoload './client.vim'
+import autoload './events.vim'
+import autoload './notify.vim'
+import autoload './reload.vim'
+import autoload './diff/label.vim'
+import autoload './diff/list.vim'
+import autoload './diff/navigation.vim'
+import autoload './diff/pending.vim'
+import autoload './diff/place.vim'
+import autoload './diff/proposal.vim'
+import autoload './diff/quit.vim'
+import autoload './diff/seen.vim'
+import autoload './diff/text.vim'
+import autoload './diff/typed.vim'
+import autoload './diff/unified.vim'
+import autoload './diff/view.vim'
+
+# How often to look whether a person in a view that shall go is done with typing. Milliseconds.
+const POLL_INTERVAL = 50
+
+def Send(diff: dict<any>, outcome: string, content: dict<any>): bool
+  var params: dict<any> = {id: diff.id, revision: diff.revision, outcome: outcome}
+  if !empty(content)
+    params.content = content.text
+  endif
+  return client.Notify('pillion/didResolveDiff', params, get(content, 'nul', ''))
+enddef
+
+# Says why nothing was accepted: later, since `:silent w` is a decision, too.
+def Refuse(problem: string): bool
+  notify.Soon('error', problem)
+  return false
+enddef
+
+# Whether this is the file as it is, line endings aside, or nothing where there is none.
+def ChangesNothing(diff: dict<any>, shape: dict<any>): bool
+  return diff.is_new ? empty(shape.lines) : !diff.is_lossy && shape.lines == diff.original.lines
+enddef
+
+# What the agent would make of this text, if it is not what the person expects.
+def Doubt(diff: dict<any>, shape: dict<any>): string
+  if diff.unchanged_is_rejection && ChangesNothing(diff, shape)
+    const what = diff.is_new ? 'an empty new file counts as rejected' : 'unchanged, so the agent rejects it'
+    return what .. ': :q! or :w again'
+  elseif diff.ignores_empty_text && empty(shape.lines) && !empty(diff.pristine.lines)
+    return 'agents ignore an empty text: :q! rejects, :w again accepts'
+  endif
+  return ''
+enddef
+
+# `begun`: the revision that was on the screen when the person began to type this.
+def Decide(diff: dict<any>, begun: number): bool
+  const refusal = seen.Refusal(diff, begun)
+  if refusal != ''
+    return Refuse(refusal)
+  endif
+  const shape = text.OfBuffer(diff.right)
+  const invalid = text.InvalidLine(shape.lines)
+  if invalid > 0
+    return Refuse($'line {invalid} is not valid UTF-8, so the text cannot be sent')
+  endif
+  const doubt = Doubt(diff, shape)
+  if doubt != '' && doubt != diff.warning
+    diff.warning = doubt
+    return Refuse(doubt)
+  endif
+  if !Send(diff, 'accepted', text.Encode(shape))
+    return Refuse('Pillion is not running, so the agent cannot get this. Hint: :Pillion start; :w NAME writes a copy')
+  endif
+  setbufvar(diff.right, '&modified', false)
+  reload.Expect(diff.path)
+  Settle(diff, 'accepted')
+  return true
+enddef
+
+def Decline(diff: dict<any>)
+  Send(diff, 'rejected', {})
+  Settle(diff, 'rejected')
+enddef
+
+# Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word.
+def Rescue(diff: dict<any>)
+  if !bufloaded(diff.right) || !quit.IsEdited(diff) || !diff.is_orphan && !diff.keeps_edits
+    return
+  endif
+  const buf = proposal.Rescue(diff)
+  const name = fnamemodify(diff.path, ':t')
+  if diff.is_orphan
+    notify.Warn($'your edits of {name} are in buffer {buf} (:w NAME saves)')
+  else
+    # Vim would not quit over it.
+    setbufvar(buf, '&modified', false)
+    notify.Warn($'rejected {name}; edits are in buffer {buf} (:w NAME saves)')
+  endif
+enddef
+
+# Whether the person is in the middle of typing in a view that somebody else takes away: the rest of the keys would
+# go to a buffer of theirs. From the command-line window no window can be closed.
+def IsInTheMiddle(diff: dict<any>): bool
+  return getcmdwintype() != ''
+    || diff.outcome == 'closed' && pending.IsInside(diff) && place.Activity() == 'busy'
+enddef
+
+# Takes the view of a settled diff away.
+def TakeAway(diff: dict<any>)
+  diff.is_leaving = false
+  Rescue(diff)
+  for other in pending.Sorted()
+    # One that was opened from this view leads back to where this one came from.
+    if !empty(other.place) && index(values(diff.windows), other.place.win) >= 0
+      other.place = diff.place
+    endif
+  endfor
+  # With the window closed, Vim chose where the person is now; with the window there, the person did.
+  const was_put_elsewhere = diff.was_inside && !view.IsShown(diff)
+  try
+    view.Finish(diff, was_put_elsewhere || pending.IsInside(diff))
+  catch
+    notify.Warn($'cannot close the view of {diff.path}: {v:exception}')
+  endtry
+  events.Emit('PillionDiffClosed', {id: diff.id, path: diff.path, agent: diff.agent, outcome: diff.outcome})
+  const left = len(pending.Sorted())
+  if left > 0 && diff.outcome != 'closed'
+    notify.Info(left == 1 ? '1 more diff is pending: :PillionDiffs' : $'{left} more diffs are pending: :PillionDiffs')
+  endif
+enddef
+
+def TakeAwayLater(diff: dict<any>, delay: number)
+  timer_start(delay, (_) => {
+    if diff.is_leaving && IsInTheMiddle(diff)
+      # No event reports the end of every kind of typing.
+      TakeAwayLater(diff, POLL_INTERVAL)
+    elseif diff.is_leaving
+      TakeAway(diff)
+    endif
+  })
+enddef
+
+# A settled diff is no longer pending. Its view goes once the command that decided is done: `:wq` still has a window
+# to close, and it must be the proposal's.
+def Settle(diff: dict<any>, outcome: string)
+  const is_inside = pending.IsInside(diff)
+  pending.Remove(diff)
+  if empty(pending.Sorted())
+    Detach()
+  endif
+  diff.outcome = outcome
+  diff.is_leaving = true
+  diff.was_inside = diff.was_inside || is_inside
+  add(leaving, diff)
+  filter(leaving, (_, other) => other.is_leaving)
+  TakeAwayLater(diff, 0)
+enddef
+
+# Those whose view is about to go.
+var leaving: list<dict<any>> = []
+
+# A window was closed, or a buffer went: rejects what is no longer shown. `is_wanted`: with all edits.
+def CheckLater(diff: dict<any>, was_closed: bool)
+  diff.was_inside = diff.was_inside || pending.IsInside(diff)
+  const is_wanted = diff.is_quit
+  timer_start(0, (_) => {
+    if !pending.IsPending(diff)
+      return
+    endif
+    const is_gone = !bufloaded(diff.right)
+    if is_gone || was_closed && !view.IsShown(diff)
+      diff.keeps_edits = !is_gone && !is_wanted
+      Decline(diff)
+    else
+      diff.was_inside = false
+    endif
+  })
+enddef
+
+def OnWinClosed(win: number)
+  const diff = pending.OfBuffer(winbufnr(win))
+  if !empty(diff)
+    CheckLater(diff, true)
+  endif
+enddef
+
+def OnUnload(buf: number)
+  const diff = pending.OfBuffer(buf)
+  if !empty(diff)
+    CheckLater(diff, false)
+  endif
+enddef
+
+# A write that nobody typed for this buffer. What is written stays modified.
+def PassOver(diff: dict<any>)
+  # Who quits is told by `quit.vim`.
+  if diff.is_write_explained || typed.Quits()
+    return
+  endif
+  diff.is_write_explained = true
+  notify.Soon('info', 'autosave, maps of code and :wa do not accept a proposal: type :w in it')
+enddef
+
+def OnWrite(buf: number)
+  const diff = pending.OfBuffer(buf)
+  if empty(diff)
+    notify.Soon('error', 'this diff is settled. Hint: :w NAME writes a copy')
+  elseif typed.Writes(buf)
+    Decide(diff, typed.Revision(diff))
+  else
+    PassOver(diff)
+  endif
+enddef
+
+def OnRead(buf: number)
+  const diff = pending.OfBuffer(buf)
+  if !empty(diff)
+    proposal.Fill(buf, diff.pristine)
+  endif
+enddef
+
+def OnEnter()
+  label.Keep()
+  const diff = pending.OfBuffer(bufnr())
+  if !empty(diff)
+    typed.RepeatMaps()
+  endif
+enddef
+
+# Vim renames a buffer unless this fails.
+def OnRename(buf: number)
+  if !empty(pending.OfBuffer(buf))
+    throw 'Pillion: a proposal cannot be renamed. Hint: :w NAME writes a copy'
+  endif
+enddef
+
+def Attach()
+  augroup PillionDiff
+    autocmd!
+    autocmd BufWriteCmd pillion://* OnWrite(str2nr(expand('<abuf>')))
+    autocmd FileWriteCmd,FileAppendCmd pillion://* Refuse('only the whole proposal can be accepted. Hint: :w without a range')
+    autocmd BufReadCmd pillion://* OnRead(str2nr(expand('<abuf>')))
+    autocmd BufFilePre pillion://* OnRename(str2nr(expand('<abuf>')))
+    autocmd WinClosed * OnWinClosed(str2nr(expand('<amatch>')))
+    autocmd BufUnload,BufWipeout pillion://* OnUnload(str2nr(expand('<abuf>')))
+    autocmd BufEnter,BufWinEnter,WinEnter,TabEnter,InsertLeave,CursorHold,VimResized * OnEnter()
+  augroup END
+  seen.Attach()
+  quit.Attach()
+  typed.Attach(quit.Prepare)
+enddef
+
+def Detach()
+  augroup PillionDiff
+    autocmd!
+    # Of a view that is about to go, `:w` still says something.
+    autocmd BufWriteCmd pillion://* OnWrite(str2nr(expand('<abuf>')))
+  augroup END
+  seen.Detach()
+  quit.Detach()
+  typed.Detach()
+enddef
+
+def Read(diff: dict<any>, params: dict<any>, nul: string)
+  const original = get(params, 'original', v:null)
+  const agent = get(params, 'agent', {})
+  extend(diff, {
+    revision: params.revision,
+    path: params.path,
+    agent: get(agent, 'displayName', '?'),
+    notes: get(params, 'notes', [])->copy(),
+    # An older program does not say.
+    ignores_empty_text: !!get(params, 'ignoresEmptyText', get(agent, 'name', '') != 'script'),
+    unchanged_is_rejection: !!get(params, 'unchangedIsRejection', false),
+    is_new: type(original) != v:t_string,
+    is_lossy: !!get(params, 'originalIsLossy', false),
+    original: text.Decode(type(original) == v:t_string ? original : '', nul),
+    pristine: text.Decode(params.proposed, nul),
+    warning: '',
+    refused_at: 0.0,
+  })
+enddef
+
+# A newer proposal for a diff that is pending.
+def Replace(diff: dict<any>, params: dict<any>, nul: string)
+  const was_edited = quit.IsEdited(diff)
+  Read(diff, params, nul)
+  proposal.Replace(diff)
+  view.Refresh(diff)
+  label.SayNotes(diff)
+  if was_edited || pending.IsInside(diff)
+    const hint = was_edited ? '; u restores your edits' : ''
+    notify.Info($'{diff.agent} revised {fnamemodify(label.Path(diff), ":t")}{hint}')
+  endif
+enddef
+
+# Shows a proposed change (`pillion/openDiff`). `nul` stands in for NUL in its texts. Throws why it cannot be shown.
+export def Open(params: dict<any>, nul: string)
+  if &encoding != 'utf-8'
+    throw $"Pillion: Vim's 'encoding' is {&encoding}, and a proposal needs utf-8. Hint: set encoding=utf-8"
+  endif
+  for diff in copy(leaving)->filter((_, diff) => diff.is_leaving && diff.id == params.id)
+    TakeAway(diff)
+  endfor
+  const shown = pending.Get(params.id)
+  if !empty(shown)
+    Replace(shown, params, nul)
+    return
+  endif
+  var diff: dict<any> = {
+    id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
+    is_quit: false, is_marked: false, is_orphan: false, keeps_edits: false, was_inside: false, is_leaving: false,
+    is_write_explained: false, has_colours: false, is_unified: false, remarks: [], is_buffers: false,
+  }
+  Read(diff, params, nul)
+  const in_view = !empty(pending.Focused())
+  try
+    proposal.Create(diff)
+    proposal.CreateOriginal(diff)
+    if empty(pending.Sorted())
+      Attach()
+    endif
+    pending.Add(diff)
+    if in_view || !view.Show(diff, false)
+      label.Announce(diff)
+    endif
+  catch
+    const problem = v:exception
+    pending.Remove(diff)
+    proposal.Remove(diff)
+    if empty(pending.Sorted())
+      Detach()
+    endif
+    throw substitute(problem, '^Vim', 'Pillion: Vim', '')
+  endtry
+  label.SayNotes(diff)
+  events.Emit('PillionDiffOpened', {id: diff.id, path: diff.path, agent: diff.agent})
+enddef
+
+# Takes a view away for the agent (`pillion/closeDiff`): the text as it stood in it, see `text.Encode`.
+export def Close(params: dict<any>): dict<any>
+  const diff = pending.Get(get(params, 'id', 0))
+  if empty(diff) || !bufloaded(diff.right)
+    throw $'Pillion: diff {get(params, "id", "?")} has no view'
+  endif
+  const shape = text.OfBuffer(diff.right)
+  diff.is_orphan = get(params, 'reason', '') == 'agentGone'
+  Settle(diff, 'closed')
+  if text.InvalidLine(shape.lines) > 0
+    throw 'Pillion: the text in the view is not valid UTF-8'
+  endif
+  return text.Encode(shape)
+enddef
+
+# Takes all views away: the program ended, and nobody waits for an answer. What the person wrote is kept.
+export def CloseAll()
+  for diff in pending.Sorted()
+    diff.is_orphan = true
+    Settle(diff, 'closed')
+  endfor
+enddef
+
+# Calls `Act(diff, begun)` with the diff that is meant: by id, the one in focus, the only one, or the one that the
+# person chooses; and with the revision of it that they had on the screen then.
+def WithDiff(id: number, prompt: string, Act: func)
+  const all = pending.Sorted()
+  var revisions: dict<number> = {}
+  for one in all
+    revisions[one.id] = typed.Revision(one)
+  endfor
+  const ActOn = (one: dict<any>) => {
+    if pending.IsPending(one)
+      Act(one, revisions[one.id])
+    endif
+  }
+  const diff = id > 0 ? pending.Get(id) : pending.Focused()
+  if !empty(diff)
+    ActOn(diff)
+  elseif id > 0
+    notify.Error($'no diff {id} is pending. Hint: :PillionDiffs lists them')
+  elseif empty(all)
+    notify.Info('no diff is pending')
+  elseif len(all) == 1
+    ActOn(all[0])
+  else
+    list.Select(all, prompt, ActOn)
+  endif
+enddef
+
+def GoTo(diff: dict<any>): bool
+  if getcmdwintype() != ''
+    notify.Error('not from the command-line window')
+    return false
+  endif
+  const here = pending.Focused()
+  const origin = empty(here) ? place.Capture() : here.place
+  if !view.GoTo(diff)
+    return false
+  endif
+  if here isnot diff && !empty(origin)
+    diff.place = origin
+  endif
+  return true
+enddef
+
+# Accepts what the person has seen; what they have not is shown.
+def DecideSeen(diff: dict<any>, begun: number)
+  if reg_executing() != ''
+    Refuse('a running macro cannot accept')
+  elseif seen.IsUnseen(diff) && !pending.IsInside(diff)
+    if GoTo(diff)
+      Refuse('not seen yet: look first, then try again')
+    endif
+  else
+    Decide(diff, begun)
+  endif
+enddef
+
+export def Accept(id: number)
+  WithDiff(id, 'Accept which diff?', DecideSeen)
+enddef
+
+export def Reject(id: number)
+  WithDiff(id, 'Reject which diff?', (diff, _) => Decline(diff))
+enddef
+
+# Brings the person to the only diff, or to the one that they choose.
+export def Pick(id: number)
+  const all = pending.Sorted()
+  if id == 0 && len(all) > 1
+    list.Select(all, 'Go to which diff?', (diff) => {
+      if pending.IsPending(diff)
+        GoTo(diff)
+      endif
+    })
+  elseif id == 0 && len(all) == 1 && all[0].right == bufnr()
+    notify.Info('this is the only pending diff')
+  else
+    WithDiff(id, '', (diff, _) => GoTo(diff))
+  endif
+enddef
+
+# For what is done at the cursor: only a view in focus will do.
+def AtCursor(Act: func)
+  const diff = pending.Focused()
+  if empty(diff)
+    notify.Error('the cursor is not in a diff. Hint: :PillionDiffs goes to one')
+  else
+    Act(diff)
+  endif
+enddef
+
+export def TakeHunk()
+  AtCursor(navigation.Take)
+enddef
+
+export def DropHunk()
+  AtCursor(navigation.Drop)
+enddef
+
+export def NextHunk()
+  AtCursor((diff) => navigation.Go(diff, true))
+enddef
+
+export def PreviousHunk()
+  AtCursor((diff) => navigation.Go(diff, false))
+enddef
+
+# Compares a proposal anew after an edit.
+export def Redraw(id: number)
+  const diff = pending.Get(id)
+  if !empty(diff) && diff.is_unified && bufloaded(diff.right)
+    unified.Show(diff)
+  endif
+enddef
+
+# Whether the proposal in focus, or the only one, would be accepted now.
+export def IsReady(): bool
+  const all = pending.Sorted()
+  const diff = empty(pending.Focused()) && len(all) == 1 ? all[0] : pending.Focused()
+  return !empty(diff) && seen.Problem(diff, diff.revision) == ''
+enddef

@@ -1,0 +1,122 @@
+vim9script
+
+# What a view says about itself: the status lines of its windows.
+
+import autoload './pending.vim'
+import autoload './proposal.vim'
+import autoload './text.vim'
+import autoload '../notify.vim'
+
+# A constant, so that nothing of an agent is ever part of a status line's format.
+const RIGHT = '%{pillion#diff#label#Right()}'
+const LEFT = '%{pillion#diff#label#Left()}'
+
+# A path with less room than this says nothing.
+const MIN_ROOM = 8
+
+# The path as people say it: below the current folder without it.
+export def Path(diff: dict<any>): string
+  return fnamemodify(diff.path, ':.')->substitute("\n", '^J', 'g')
+enddef
+
+# What no line shows: notes of the program, line endings, BOM, an unreadable original.
+export def Note(diff: dict<any>)
+  diff.remarks = copy(diff.notes)
+  if !diff.is_new
+    diff.remarks += text.UnseenChanges(proposal.OriginalShape(diff), diff.pristine)
+  endif
+  if diff.is_lossy
+    add(diff.remarks, 'the file on disk is not UTF-8: invalid bytes are shown as �')
+  endif
+enddef
+
+def EndOf(line: string, room: number): string
+  if strdisplaywidth(line) <= room
+    return line
+  endif
+  var from = 0
+  while from < strchars(line) && strdisplaywidth(strcharpart(line, from)) > room - 1
+    from += 1
+  endwhile
+  return '…' .. strcharpart(line, from)
+enddef
+
+def StartOf(line: string, room: number): string
+  if strdisplaywidth(line) <= room
+    return line
+  endif
+  var count = strchars(line)
+  while count > 0 && strdisplaywidth(strcharpart(line, 0, count)) > room - 1
+    count -= 1
+  endwhile
+  return strcharpart(line, 0, count) .. '…'
+enddef
+
+# How to decide from where the person is: in full, and ever shorter for narrow windows.
+def Keys(diff: dict<any>): list<string>
+  if getbufvar(winbufnr(str2nr(g:actual_curwin)), '&buftype') == 'terminal'
+    return ['CTRL-W :PillionAccept or :PillionReject', ':PillionAccept/:PillionReject', ':PillionAccept']
+  endif
+  return [':w accepts, :q rejects', ':w yes, :q no', ':w yes']
+enddef
+
+def Of(win: number): dict<any>
+  return pending.Get(getwinvar(win, 'pillion_diff', 0))
+enddef
+
+# The status line of the proposal's window, which is the current one while it is drawn.
+export def Right(): string
+  const win = win_getid()
+  const diff = Of(win)
+  if empty(diff)
+    return ''
+  endif
+  const columns = winwidth(win)
+  const forms = Keys(diff)->filter((_, form) => strwidth(form) + 2 <= columns)
+  const keys = get(forms, 0, ':w yes')
+  const room = columns - strwidth(keys) - 5
+  if room < MIN_ROOM
+    return ' ' .. keys
+  endif
+  const head = strwidth(diff.agent) + 11 + MIN_ROOM < room ? $'{diff.agent} proposes: ' : ''
+  const path = EndOf(Path(diff), room - strwidth(head))
+  const left = room - strwidth(head) - strdisplaywidth(path) - 3
+  const remarks = empty(diff.remarks) || left < MIN_ROOM ? '' : $' [{StartOf(join(diff.remarks, "; "), left)}]'
+  return $' {head}{path}{remarks} — {keys}'
+enddef
+
+# The status line of the original's window.
+export def Left(): string
+  const diff = Of(win_getid())
+  if empty(diff)
+    return ''
+  endif
+  const kind = diff.is_new ? 'new file' : diff.is_buffers ? 'your buffer' : 'on disk'
+  return EndOf($' {Path(diff)} ({kind})', winwidth(0) - 1)
+enddef
+
+# Puts the labels where they belong, also if a plugin wrote its own there.
+export def Keep()
+  for diff in pending.Sorted()
+    for [name, line] in [['right', RIGHT], ['left', LEFT]]
+      const win = get(diff.windows, name, 0)
+      if win > 0 && winbufnr(win) == diff[name] && getwinvar(win, '&statusline') !=# line
+        setwinvar(win, '&statusline', line)
+      endif
+    endfor
+  endfor
+enddef
+
+# Says what a narrow window has no room for, once for each proposal.
+export def SayNotes(diff: dict<any>)
+  if !empty(diff.notes)
+    notify.Soon('warn', join(diff.notes, ' '))
+  endif
+enddef
+
+# Says that there is a diff where the person does not look.
+export def Announce(diff: dict<any>)
+  const key = mode() == 't' ? 'CTRL-W :PillionDiffs' : ':PillionDiffs'
+  const room = v:echospace - strdisplaywidth($'Pillion: {diff.agent} proposes . {key} shows it') - 2
+  notify.Info($'{diff.agent} proposes {EndOf(Path(diff), max([room, MIN_ROOM]))}. {key} shows it')
+enddef

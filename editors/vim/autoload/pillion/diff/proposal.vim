@@ -1,0 +1,196 @@
+vim9script
+
+# The buffers of a view: made, filled, replaced, kept. What `:w` means in a proposal is in `decide.vim`.
+
+import autoload '../files.vim'
+import autoload './quiet.vim'
+import autoload './text.vim'
+
+# What autocommands for a filetype must not change in a buffer of a view.
+const KEPT = ['buftype', 'bufhidden', 'swapfile', 'undofile', 'readonly', 'buflisted']
+
+# Stands for "as the global option".
+const NO_LOCAL_UNDOLEVELS = -123456
+
+# A new buffer. Its name is never part of a command: the path is the agent's.
+def Make(name: string, buftype: string): number
+  var free = name
+  var number = 1
+  while bufexists(free) && number < 100
+    number += 1
+    free = $'{name} ({number})'
+  endwhile
+  const buf = bufadd(free)
+  setbufvar(buf, '&buftype', buftype)
+  setbufvar(buf, '&swapfile', false)
+  silent bufload(buf)
+  for [option, value] in items({buftype: buftype, bufhidden: 'hide', swapfile: false, undofile: false,
+      modeline: false, buflisted: false})
+    setbufvar(buf, '&' .. option, value)
+  endfor
+  return buf
+enddef
+
+def Put(buf: number, lines: list<string>)
+  if empty(lines)
+    deletebufline(buf, 1, '$')
+    return
+  endif
+  # Where a buffer is empty, an empty line counts as no change.
+  setbufline(buf, 1, lines[0] .. '.')
+  setbufline(buf, 1, lines)
+  if get(getbufinfo(buf), 0, {linecount: 0}).linecount > len(lines)
+    deletebufline(buf, len(lines) + 1, '$')
+  endif
+enddef
+
+# Puts lines into a buffer without leaving anything to undo.
+export def Fill(buf: number, shape: dict<any>)
+  setbufvar(buf, '&modifiable', true)
+  setbufvar(buf, '&undolevels', -1)
+  silent Put(buf, shape.lines)
+  setbufvar(buf, '&undolevels', NO_LOCAL_UNDOLEVELS)
+  text.SetOptions(buf, shape)
+  setbufvar(buf, '&modified', false)
+enddef
+
+# Makes the buffer of the proposal.
+export def Create(diff: dict<any>)
+  quiet.Run(() => {
+    diff.right = Make($'pillion://{diff.id}{diff.path[0] == "/" ? "" : "/"}{diff.path}', 'acwrite')
+    setbufvar(diff.right, 'pillion_diff', diff.id)
+    Fill(diff.right, diff.pristine)
+  })
+enddef
+
+# Makes the buffer of what the proposal is compared with.
+export def CreateOriginal(diff: dict<any>)
+  const kind = diff.is_new ? ' (new file)' : diff.is_lossy ? ' (not UTF-8)' : ''
+  quiet.Run(() => {
+    diff.left = Make($'pillion-original://{diff.id}{diff.path}{kind}', 'nofile')
+    setbufvar(diff.left, 'pillion_diff', diff.id)
+  })
+  ShowOriginal(diff)
+enddef
+
+# The file as the person has it open, unsaved changes and all; else as it is on disk.
+export def OriginalShape(diff: dict<any>): dict<any>
+  const buf = files.BufferOf(diff.path)
+  return buf > 0 ? text.OfBuffer(buf) : diff.original
+enddef
+
+# Shows the original as it is now.
+export def ShowOriginal(diff: dict<any>)
+  const shape = OriginalShape(diff)
+  diff.is_buffers = files.BufferOf(diff.path) > 0
+  if !bufloaded(diff.left) || getbufvar(diff.left, 'pillion_filled', false) && text.OfBuffer(diff.left) == shape
+    return
+  endif
+  quiet.Run(() => {
+    Fill(diff.left, shape)
+    setbufvar(diff.left, 'pillion_filled', true)
+    setbufvar(diff.left, '&modifiable', false)
+  })
+enddef
+
+# Names that people's own commands for file types may be shown: others are left without colours.
+const PLAIN_NAME = '^[[:alnum:]_./@+=~ -]\+$'
+
+# Patterns take seconds on lines of megabytes.
+const MAX_LINE = 10000
+
+def DetectFiletype(path: string)
+  const is_long = indexof(getline(1, 100), (_, line) => strlen(line) > MAX_LINE) >= 0
+  if !is_long && path =~ PLAIN_NAME && exists('#filetypedetect#BufRead')
+    execute 'silent! doautocmd <nomodeline> filetypedetect BufRead' path
+  endif
+enddef
+
+# Gives the buffers of a view, of which the proposal's is the current one, the colours of the file. What
+# autocommands do to text and options meanwhile is taken back: nobody edited the text yet.
+export def AddColours(diff: dict<any>)
+  const kept = KEPT->mapnew((_, name) => getbufvar(diff.right, '&' .. name))
+  const tick = getbufvar(diff.right, 'changedtick')
+  const open = files.BufferOf(diff.path)
+  const filetype = open > 0 ? getbufvar(open, '&filetype') : ''
+  const errmsg = v:errmsg
+  try
+    if filetype =~ '^[[:alnum:]_.-]\+$'
+      execute 'silent! setlocal filetype=' .. filetype
+    else
+      DetectFiletype(diff.path)
+    endif
+  catch
+    # Colours are no reason to show no diff.
+  endtry
+  v:errmsg = errmsg
+  setbufvar(diff.right, '&modifiable', true)
+  for at in range(len(KEPT))
+    setbufvar(diff.right, '&' .. KEPT[at], kept[at])
+  endfor
+  if getbufvar(diff.right, 'changedtick') != tick
+    quiet.Run(() => Fill(diff.right, diff.pristine))
+  endif
+  text.SetOptions(diff.right, diff.pristine)
+  setbufvar(diff.right, '&modified', false)
+  if diff.left > 0
+    setbufvar(diff.left, '&syntax', getbufvar(diff.right, '&syntax'))
+  endif
+enddef
+
+# Puts another proposal into the buffer, undoable, touching only what differs so that the cursor stays near.
+export def Replace(diff: dict<any>)
+  const old = text.Lines(diff.right)
+  const new: list<string> = diff.pristine.lines
+  const most = min([len(old), len(new)])
+  var head = 0
+  while head < most && old[head] ==# new[head]
+    head += 1
+  endwhile
+  var tail = 0
+  while tail < most - head && old[-1 - tail] ==# new[-1 - tail]
+    tail += 1
+  endwhile
+  quiet.Run(() => {
+    setbufvar(diff.right, '&modifiable', true)
+    # Setting it ends what one `u` takes back.
+    setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
+    if empty(old) || empty(new)
+      Put(diff.right, new)
+    else
+      const added = new[head : len(new) - tail - 1]
+      if !empty(added)
+        appendbufline(diff.right, head, added)
+      endif
+      if len(old) > head + tail
+        deletebufline(diff.right, head + len(added) + 1, len(old) - tail + len(added))
+      endif
+    endif
+    setbufvar(diff.right, '&undolevels', getbufvar(diff.right, '&undolevels'))
+    text.SetOptions(diff.right, diff.pristine)
+    setbufvar(diff.right, '&modified', false)
+  })
+enddef
+
+# Keeps what the person wrote into a proposal that nobody waits for any more, in a buffer that Vim does not quit
+# over before it is written or thrown away.
+export def Rescue(diff: dict<any>): number
+  const shape = text.OfBuffer(diff.right)
+  return quiet.Run(() => {
+    const buf = Make($'pillion-kept://{diff.id}{diff.path}', '')
+    setbufvar(buf, '&buflisted', true)
+    Fill(buf, shape)
+    setbufvar(buf, '&modified', true)
+    return buf
+  })
+enddef
+
+export def Remove(diff: dict<any>)
+  quiet.Run(() => {
+    for buf in [diff.right, diff.left]
+      if buf > 0 && bufexists(buf)
+        execute 'silent! bwipeout!' buf
+      endif
+    endfor
+  })
+enddef

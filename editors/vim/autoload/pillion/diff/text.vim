@@ -1,0 +1,104 @@
+vim9script
+
+# Texts ↔ the lines and options of a buffer, so that a text comes back byte for byte.
+#
+# A shape is {lines, fileformat, endofline, bomb}: what Vim keeps of a file. No lines at all is the empty text; one
+# empty line is a line feed. A line break within a line is how Vim keeps a NUL.
+
+import autoload '../framing.vim'
+import autoload '../utf8.vim'
+
+const BOM = "\uFEFF"
+const ENDINGS = {unix: "\n", dos: "\r\n", mac: "\r"}
+
+def EndsInReturn(line: string): bool
+  return strpart(line, strlen(line) - 1) == "\r"
+enddef
+
+# The shape of a text, in which `nul` stands in for NUL if it is not empty.
+export def Decode(text: string, nul: string): dict<any>
+  const bomb = strpart(text, 0, 3) == BOM
+  const body = bomb ? strpart(text, 3) : text
+  var lines = body == '' ? [] : split(body, "\n", true)
+  const endofline = body == '' || lines[-1] == ''
+  if endofline && body != ''
+    remove(lines, -1)
+  endif
+  const ended = endofline ? len(lines) : len(lines) - 1
+  var fileformat = 'unix'
+  # Mixed endings stay what they are: the carriage returns are part of the lines.
+  if ended > 0 && EndsInReturn(lines[0]) && indexof(lines[: ended - 1], (_, line) => !EndsInReturn(line)) < 0
+    fileformat = 'dos'
+    lines = lines->map((at, line) => at < ended ? strpart(line, 0, strlen(line) - 1) : line)
+  endif
+  if nul != ''
+    lines = lines->map((_, line) => substitute(line, nul, "\n", 'g'))
+  endif
+  return {lines: lines, fileformat: fileformat, endofline: endofline, bomb: bomb}
+enddef
+
+# The text of a shape, and what stands in for NUL in it: {text, nul}.
+export def Encode(shape: dict<any>): dict<any>
+  const has_nul = indexof(shape.lines, (_, line) => stridx(line, "\n") >= 0) >= 0
+  const nul = has_nul ? framing.StandIn(shape.lines) : ''
+  const lines = has_nul ? mapnew(shape.lines, (_, line) => substitute(line, "\n", nul, 'g')) : shape.lines
+  const ending = ENDINGS[shape.fileformat]
+  const last = shape.endofline && !empty(lines) ? ending : ''
+  return {text: (shape.bomb ? BOM : '') .. join(lines, ending) .. last, nul: nul}
+enddef
+
+# Only the byte count tells an emptied buffer from one with an empty line.
+def IsEmptied(buf: number): bool
+  if buf == bufnr()
+    return wordcount().bytes == 0
+  endif
+  const windows = win_findbuf(buf)
+  return !empty(windows) && win_execute(windows[0], 'echo wordcount().bytes')->trim() == '0'
+enddef
+
+# The lines of a buffer; none if it is empty.
+export def Lines(buf: number): list<string>
+  const lines = getbufline(buf, 1, '$')
+  return lines == [''] && IsEmptied(buf) ? [] : lines
+enddef
+
+# The shape that writing a buffer would give.
+export def OfBuffer(buf: number): dict<any>
+  return {
+    lines: Lines(buf),
+    fileformat: getbufvar(buf, '&fileformat'),
+    endofline: getbufvar(buf, '&endofline') || getbufvar(buf, '&fixendofline') && !getbufvar(buf, '&binary'),
+    bomb: !!getbufvar(buf, '&bomb'),
+  }
+enddef
+
+# Gives a buffer the options of a shape, but not its lines.
+export def SetOptions(buf: number, shape: dict<any>)
+  for [name, value] in items({
+      fileencoding: 'utf-8', binary: false, fixendofline: false, fileformat: shape.fileformat,
+      endofline: shape.endofline, bomb: shape.bomb})
+    setbufvar(buf, '&' .. name, value)
+  endfor
+enddef
+
+# The first line with bytes that are no UTF-8, counted from 1; 0 if there is none.
+export def InvalidLine(lines: list<string>): number
+  return utf8.IsValid(join(lines, "\n")) ? 0 : indexof(lines, (_, line) => !utf8.IsValid(line)) + 1
+enddef
+
+# What changes between two shapes that no line shows, as phrases for people.
+export def UnseenChanges(from: dict<any>, to: dict<any>): list<string>
+  var phrases: list<string> = []
+  if !empty(from.lines) && !empty(to.lines)
+    if from.fileformat != to.fileformat
+      add(phrases, $'line endings {from.fileformat} → {to.fileformat}')
+    endif
+    if from.endofline != to.endofline
+      add(phrases, to.endofline ? 'final newline added' : 'no final newline')
+    endif
+  endif
+  if from.bomb != to.bomb
+    add(phrases, to.bomb ? 'BOM added' : 'BOM removed')
+  endif
+  return phrases
+enddef

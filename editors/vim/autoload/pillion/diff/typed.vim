@@ -1,0 +1,151 @@
+vim9script
+
+# What the person typed: only that decides. A write of an autocommand, a timer, an option or a command for many
+# buffers looks the same to the buffer that is written.
+#
+# Commands that are typed pass through the command line, and so do those of maps such as `:w<CR>`. What |:normal|
+# plays there from a function or an autocommand has these before it on the stack; keys from |feedkeys()| look the same
+# as the person's. Maps such as `<Cmd>w<CR>` leave no trace: they are repeated in the proposal's buffer, where they
+# come through `Run`; so is `ZZ`.
+
+import autoload './command_line.vim'
+import autoload './seen.vim'
+
+# What is carried out: {buf, kind, argument, is_typed, revisions}, with the revisions on the screen when it was
+# begun; empty for nothing.
+var running: dict<any> = {}
+# The same of the command line in which the person is.
+var entered: dict<any> = {}
+# Called with what is about to be carried out.
+var OnCommand: func = (_, _) => 0
+
+# Whether code plays what happens: it stands on the stack before `event`.
+def IsPlayed(event: string): bool
+  const before = matchstr(expand('<stack>'), $'^.\{{-}}\ze{event}')
+  return reg_executing() != '' || before =~ 'function \|script \|Autocommands'
+enddef
+
+def Enter()
+  entered = {buf: bufnr(), revisions: seen.Revisions(), is_typed: !IsPlayed('CmdlineEnter Autocommands')}
+enddef
+
+def Begin(line: string, buf: number, revisions: dict<number>, is_typed: bool)
+  const [kind, argument] = reg_executing() != '' ? ['', ''] : command_line.Kind(line)
+  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed, revisions: revisions}
+  if kind != ''
+    OnCommand(kind, buf)
+  endif
+enddef
+
+def Leave()
+  if empty(entered)
+    return
+  endif
+  const start = entered
+  entered = {}
+  # Where it was begun in another buffer, it was not typed for this one.
+  Begin(getcmdline(), start.buf == bufnr() ? start.buf : -1, start.revisions, start.is_typed)
+  const mine = running
+  timer_start(0, (_) => Finish(mine))
+enddef
+
+def Finish(mine: dict<any>)
+  if running is mine
+    running = {}
+  endif
+enddef
+
+# The person is asked for the next key: whatever was carried out is done.
+def Rest()
+  running = {}
+enddef
+
+# Listens. `Prepare(kind, buf)` is called before a command that writes or quits, see `command_line.Kind`.
+export def Attach(Prepare: func)
+  OnCommand = Prepare
+  augroup PillionTyped
+    autocmd!
+    autocmd CmdlineEnter : Enter()
+    autocmd CmdlineLeave : Leave()
+    autocmd SafeState * Rest()
+  augroup END
+enddef
+
+export def Detach()
+  [running, entered] = [{}, {}]
+  augroup PillionTyped
+    autocmd!
+  augroup END
+enddef
+
+# Whether what is carried out was typed to write this buffer; once for each command.
+export def Writes(buf: number): bool
+  if empty(running) || !running.is_typed || running.buf != buf
+      || index(['write', 'update', 'exit'], running.kind) < 0
+      || !command_line.WritesBuffer(running.argument, buf)
+    return false
+  endif
+  # What an autocommand writes after it was not typed.
+  running.kind = 'done'
+  return true
+enddef
+
+# Whether what is carried out quits Vim.
+export def Quits(): bool
+  return index(['quit_all', 'exit_all'], get(running, 'kind', '')) >= 0
+enddef
+
+# The revision of a diff that was on the screen when the person began to type what is carried out.
+export def Revision(diff: dict<any>): number
+  return get(get(running, 'revisions', seen.Revisions()), diff.id, 0)
+enddef
+
+# Carries out a command of a map of the proposal's buffer. Code that plays the keys of the map stands before it on
+# the stack.
+export def Run(line: string)
+  const outer = running
+  Begin(line, bufnr(), seen.Revisions(), !IsPlayed('function pillion#diff#typed#Run'))
+  try
+    execute line
+  catch
+    echohl ErrorMsg
+    echomsg substitute(v:exception, '^Vim\%((\a\+)\)\=:', '', '')
+    echohl None
+  finally
+    running = outer
+  endtry
+enddef
+
+# What a map does that does nothing but write, as a command; '' for all others.
+def CommandOf(map: dict<any>): string
+  if map.expr || map.lhs =~ '^<Plug>'
+    return ''
+  elseif map.rhs ==# 'ZZ'
+    return 'exit'
+  endif
+  const line = matchstr(map.rhs, '\c^\%(<Esc>\|<C-O>\|<C-C>\)*\%(:\%(<C-U>\)\=\|<Cmd>\)\zs[[:alpha:]! ]\+\ze<CR>\%(<Esc>\)*$')
+  return index(['write', 'update', 'exit'], command_line.Kind(line)[0]) >= 0 ? line : ''
+enddef
+
+# Repeats the person's maps that write in the proposal's buffer, the current one, so that they count as typed.
+export def RepeatMaps()
+  var is_taken: dict<bool> = {}
+  for map in maplist()->sort((a, b) => b.buffer - a.buffer)
+    for kind in ['n', 'x', 'i']
+      const key = kind .. ' ' .. map.lhs
+      const line = (map.mode =~ kind || map.mode == ' ' && kind == 'n' || map.mode == 'v' && kind == 'x')
+        && !has_key(is_taken, key) ? CommandOf(map) : ''
+      if map.mode =~ kind
+        is_taken[key] = true
+      endif
+      if line != ''
+        # Both are short words of letters and keys that the person mapped.
+        const leave = kind == 'x' || kind == 'i' && map.rhs =~? '^<Esc>' ? '<Esc>' : ''
+        execute $'{kind}noremap <buffer> <silent> {map.lhs} {leave}<Cmd>call pillion#diff#typed#Run({string(line)})<CR>'
+      endif
+    endfor
+  endfor
+  if !has_key(is_taken, 'n ZZ')
+    nnoremap <buffer> <silent> ZZ <Cmd>call pillion#diff#typed#Run('exit')<CR>
+  endif
+enddef

@@ -1,0 +1,84 @@
+vim9script
+
+# Messages between bytes and values: a Content-Length header, an empty line, JSON.
+#
+# Vim's own LSP channel is not used, because its strings end at a NUL, which texts of agents may hold. Here a
+# stand-in takes the place of each NUL: a character that is not in the message.
+
+# Where stand-ins are looked for: characters for private use.
+const FIRST_STAND_IN = 0xF0000
+
+# A character that is in none of the texts.
+export def StandIn(texts: list<string>): string
+  var code = FIRST_STAND_IN
+  while true
+    const char = nr2char(code, true)
+    if indexof(texts, (_, text) => stridx(text, char) >= 0) < 0
+      return char
+    endif
+    code += 1
+  endwhile
+  return ''
+enddef
+
+# A message as it is sent. `nul` stands in for NUL if it is not empty.
+export def Encode(message: dict<any>, nul: string): string
+  var json = json_encode(message)
+  if nul != ''
+    json = split(json, nul, true)->join('\u0000')
+  endif
+  return $"Content-Length: {strlen(json)}\r\n\r\n{json}"
+enddef
+
+# JSON as a value, and what stands in for NUL in it: [value, stand-in].
+def Decode(json: string): list<any>
+  if stridx(json, '\u0000') < 0
+    return [json_decode(json), '']
+  endif
+  const nul = StandIn([json])
+  # From left to right, so that an escaped backslash before u0000 stays one.
+  const marked = substitute(json, '\\\\\|\\u0000', (found) => found[0] == '\\' ? '\\' : nul, 'g')
+  return [json_decode(marked), nul]
+enddef
+
+# A reader: what came and is not a whole message yet.
+export def Reader(): dict<any>
+  return {pieces: [], length: 0, wanted: -1}
+enddef
+
+# Takes what came. The messages that are whole now, each with its stand-in. Throws if it is no such message.
+export def Read(reader: dict<any>, piece: string): list<list<any>>
+  add(reader.pieces, piece)
+  reader.length += strlen(piece)
+  var messages: list<list<any>> = []
+  while true
+    if reader.wanted < 0
+      const text = join(reader.pieces, '')
+      const end = stridx(text, "\r\n\r\n")
+      if end < 0
+        reader.pieces = [text]
+        break
+      endif
+      const header = matchstr(strpart(text, 0, end), '\cContent-Length:\s*\zs\d\+')
+      if header == ''
+        throw 'Pillion: a message without Content-Length'
+      endif
+      reader.wanted = str2nr(header)
+      reader.pieces = [strpart(text, end + 4)]
+      reader.length = strlen(reader.pieces[0])
+    endif
+    if reader.length < reader.wanted
+      break
+    endif
+    const text = join(reader.pieces, '')
+    add(messages, Decode(strpart(text, 0, reader.wanted)))
+    reader.pieces = [strpart(text, reader.wanted)]
+    reader.length -= reader.wanted
+    reader.wanted = -1
+    if reader.length == 0
+      reader.pieces = []
+      break
+    endif
+  endwhile
+  return messages
+enddef

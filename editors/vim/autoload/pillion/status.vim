@@ -1,0 +1,50 @@
+vim9script
+
+# What Pillion is doing, in words.
+
+import autoload './client.vim'
+import autoload './events.vim'
+import autoload './roots.vim'
+
+def Agents(): list<string>
+  return mapnew(client.state.agents, (_, agent) => get(agent, 'displayName', get(agent, 'name', '?')))
+enddef
+
+def Diffs(count: number): string
+  return count == 1 ? '1 diff' : $'{count} diffs'
+enddef
+
+# For the status line: `Pillion: Gemini CLI, 1 diff`. Empty if Pillion does not run.
+export def Line(): string
+  if !client.IsRunning()
+    return ''
+  endif
+  const count = client.state.pendingDiffs
+  const parts = Agents() + (count > 0 ? [Diffs(count)] : [])
+  return empty(parts) ? 'Pillion' : 'Pillion: ' .. join(parts, ', ')
+enddef
+
+# For `:Pillion status`.
+export def Describe(): string
+  if !client.IsRunning()
+    return client.Phase() == 'stopped' ? 'not running. Hint: :Pillion start' : client.Phase()
+  endif
+  const names = Agents()
+  return printf('version %s, port %s, %s, %s%s',
+    client.state.version, client.state.port, empty(names) ? 'no agent' : join(names, ', '),
+    Diffs(client.state.pendingDiffs), empty(roots.List()) ? ', no workspace root. Hint: :cd PROJECT' : '')
+enddef
+
+# Called when something of this changed.
+export def Update()
+  events.Emit('PillionStatusChanged', {
+    running: client.IsRunning(),
+    agents: client.state.agents,
+    pendingDiffs: client.state.pendingDiffs,
+    warnings: client.state.warnings,
+  })
+  # Nothing else would draw it before the next key; on the command line it would be in the way.
+  if mode() !~ '^[cr!]'
+    redrawstatus!
+  endif
+enddef

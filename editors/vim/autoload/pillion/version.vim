@@ -1,0 +1,5 @@
+vim9script
+
+# The version of the plugin.
+
+export const NUMBER = '0.1.0'

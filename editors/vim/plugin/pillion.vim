@@ -1,0 +1,64 @@
+" The commands, the <Plug> maps, and starting on the first real file.
+" Everything else is loaded when it is needed.
+if !has('vim9script') || v:version < 900 || !has('channel') || !has('job') || exists('g:loaded_pillion')
+  finish
+endif
+vim9script
+
+g:loaded_pillion = true
+
+import autoload '../autoload/pillion/command.vim'
+import autoload '../autoload/pillion/autostart.vim'
+
+# 'autochdir' has not moved it yet.
+g:pillion_start_folder = getcwd()
+
+def Complete(lead: string, line: string, position: number): list<string>
+  return command.Complete(lead, line, position)
+enddef
+
+def CompleteShort(lead: string, line: string, position: number): list<string>
+  return command.CompleteShort(lead, line, position)
+enddef
+
+command -nargs=* -range -bar -complete=customlist,Complete Pillion
+      \ command.Run([<f-args>], {range: <range>, line1: <line1>, line2: <line2>, text: <q-args>})
+command -nargs=? -bar PillionAccept command.Dispatch('accept', [<f-args>], {})
+command -nargs=? -bar PillionReject command.Dispatch('reject', [<f-args>], {})
+command -nargs=? -bar PillionDiffs command.Dispatch('diffs', [<f-args>], {})
+command -nargs=0 -bar PillionTakeHunk command.Dispatch('take-hunk', [], {})
+command -nargs=0 -bar PillionDropHunk command.Dispatch('drop-hunk', [], {})
+command -nargs=0 -bar PillionNextHunk command.Dispatch('next-hunk', [], {})
+command -nargs=0 -bar PillionPreviousHunk command.Dispatch('previous-hunk', [], {})
+command -nargs=* -range -bar -complete=customlist,CompleteShort PillionSend
+      \ command.Dispatch('send', [<f-args>], {range: <range>, line1: <line1>, line2: <line2>})
+command -nargs=+ -bar -complete=customlist,CompleteShort PillionAdd
+      \ command.Dispatch('add', [<f-args>], {})
+
+for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
+    ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'], ['send', 'Send']]
+  execute $'nnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
+  execute $'xnoremap <silent> <Plug>(pillion-{key}) :Pillion{name}<CR>'
+  execute $'tnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
+endfor
+# These take no range.
+for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
+    ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk']]
+  execute $'xnoremap <silent> <Plug>(pillion-{key}) <Esc><Cmd>Pillion{name}<CR>'
+endfor
+
+# Later: the options may be set, and the file be a real one, only after the event.
+def ConsiderSoon(may_be_new: bool)
+  timer_start(0, (_) => autostart.Consider(may_be_new))
+enddef
+
+augroup PillionAutoStart
+  autocmd!
+  autocmd BufEnter,BufFilePost,BufWritePost * ConsiderSoon(false)
+  autocmd BufNewFile,VimEnter * ConsiderSoon(true)
+augroup END
+
+if v:vim_did_enter
+  # A package manager loads the plugin late.
+  ConsiderSoon(true)
+endif
