@@ -12,6 +12,7 @@ mod nvim;
 mod package;
 mod plan;
 mod program;
+mod vim;
 mod vscode;
 
 use std::path::PathBuf;
@@ -71,7 +72,9 @@ pub struct Options {
 
 /// Every editor, in the order in which they are listed.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    nvim::editors().chain(vscode::editors())
+    nvim::editors()
+        .chain(vim::editors())
+        .chain(vscode::editors())
 }
 
 /// The editor of this name.

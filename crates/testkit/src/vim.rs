@@ -108,7 +108,7 @@ impl Vim {
         let text = text.replace('\'', "''");
         self.wait_until(
             "a message",
-            &format!("execute('messages') .. execute('Pillion messages') =~# '\\V{text}'"),
+            &format!("execute('messages') .. join(pillion#Messages(), \"\\n\") =~# '\\V{text}'"),
         );
     }
 

@@ -4,6 +4,7 @@ vim9script
 
 import autoload './pillion/client.vim'
 import autoload './pillion/diff.vim'
+import autoload './pillion/notify.vim'
 import autoload './pillion/status.vim'
 
 export def Start()
@@ -34,4 +35,9 @@ enddef
 # What Pillion is doing: `running`, `version`, `port`, `pid`, `agents`, `pendingDiffs`, `warnings`.
 export def Status(): dict<any>
   return extendnew(client.state, {running: client.IsRunning()})
+enddef
+
+# What was said lately, a line each.
+export def Messages(): list<string>
+  return notify.Kept()
 enddef

@@ -69,6 +69,17 @@ each_vim! {
 }
 
 each_vim! {
+    fn a_command_that_was_not_carried_out_accepts_nothing(version) {
+        let mut review = Review::with(version, "autocmd TextChanged * ++nested silent! update\n");
+        review.propose(PROPOSED);
+        review.vim().input(":w<Esc>x:up<Esc>x");
+        review.is_pending("a command that was given up");
+        review.vim().input(":w<CR>");
+        review.is_accepted("one\n\nthree\nfour\nfive\nsix\n");
+    }
+}
+
+each_vim! {
     fn an_edited_proposal_is_not_quit_by_accident(version) {
         for vimrc in ["set hidden", "set nohidden"] {
             let mut review = Review::with(version, vimrc);

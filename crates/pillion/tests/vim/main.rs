@@ -46,9 +46,11 @@ macro_rules! each_vim {
 }
 
 mod accidents;
+mod agents;
 mod conformance;
 mod context;
 mod decisions;
+mod install;
 mod names;
 mod review;
 mod seen;
@@ -56,6 +58,7 @@ mod seen;
 mod shared_conformance;
 #[path = "../shared/texts.rs"]
 mod shared_texts;
+mod terminal;
 mod texts;
 mod traces;
 mod world;

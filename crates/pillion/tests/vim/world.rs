@@ -12,7 +12,7 @@ pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 #[derive(Debug)]
 pub struct World {
     pub vim: Vim,
-    pub tmux: Tmux,
+    _tmux: Tmux,
     // Last: Vim has files in it.
     pub home: Home,
 }
@@ -36,7 +36,11 @@ impl World {
         }
         let tmux = Tmux::start();
         let vim = change(setup).in_tmux(&tmux);
-        let world = World { vim, tmux, home };
+        let world = World {
+            vim,
+            _tmux: tmux,
+            home,
+        };
         if !files.is_empty() {
             world.wait_running();
         }

@@ -4,8 +4,11 @@ vim9script
 
 import autoload './client.vim'
 import autoload './diff.vim'
+import autoload './doctor.vim'
 import autoload './notify.vim'
+import autoload './send.vim'
 import autoload './status.vim'
+import autoload './terminal.vim'
 
 def Number(arguments: list<string>): number
   return str2nr(get(arguments, 0, '0'))
@@ -13,13 +16,20 @@ enddef
 
 # Each takes its arguments and the call: its range.
 const SUBCOMMANDS: dict<func> = {
+  add: (arguments, _) => send.Add(arguments),
   accept: (arguments, _) => diff.Accept(Number(arguments)),
   diffs: (arguments, _) => diff.Pick(Number(arguments)),
+  doctor: (_, _) => doctor.Show(),
   'drop-hunk': (_, _) => diff.DropHunk(),
+  focus: (arguments, _) => terminal.Focus(get(arguments, 0, '')),
+  log: (_, _) => doctor.OpenLog(),
+  messages: (_, _) => doctor.Messages(),
   'next-hunk': (_, _) => diff.NextHunk(),
   'previous-hunk': (_, _) => diff.PreviousHunk(),
   reject: (arguments, _) => diff.Reject(Number(arguments)),
   restart: (_, _) => client.Restart(),
+  run: (arguments, _) => terminal.Run(arguments),
+  send: (arguments, about) => send.Send(arguments, about),
   start: (_, _) => client.Start(),
   status: (_, _) => notify.Info(status.Describe()),
   stop: (_, _) => client.Stop(),
@@ -47,9 +57,34 @@ def StartingWith(lead: string, words: list<string>): list<string>
   return copy(words)->filter((_, word) => strpart(word, 0, strlen(lead)) ==# lead)->sort()
 enddef
 
-export def Complete(lead: string, line: string, position: number): list<string>
-  return StartingWith(lead, keys(SUBCOMMANDS))
-enddef
-export def CompleteShort(lead: string, line: string, position: number): list<string>
+# What may follow a subcommand. A backslash makes a blank part of a word.
+def Arguments(name: string, lead: string, is_first: bool): list<string>
+  const paths = getcompletion(substitute(lead, '\\\(.\)', '\1', 'g'), 'file')
+    ->map((_, path) => escape(path, " \t\\|\""))
+  if name == 'run' || name == 'focus'
+    return is_first ? StartingWith(lead, terminal.Names()) : []
+  elseif name == 'send'
+    return (is_first ? StartingWith(lead, terminal.Names()) : []) + paths
+  elseif name == 'add'
+    return is_first ? paths : []
+  endif
   return []
+enddef
+
+def WordsBefore(lead: string, line: string, position: number): list<string>
+  const before = strpart(line, 0, position)
+  return split(substitute(strpart(before, 0, strlen(before) - strlen(lead)), '\\.', '__', 'g'))
+enddef
+
+# Completion for `:Pillion`.
+export def Complete(lead: string, line: string, position: number): list<string>
+  const words = WordsBefore(lead, line, position)
+  return len(words) <= 1 ? StartingWith(lead, keys(SUBCOMMANDS)) : Arguments(words[1], lead, len(words) == 2)
+enddef
+
+# Completion for `:PillionSend` and `:PillionAdd`.
+export def CompleteShort(lead: string, line: string, position: number): list<string>
+  const words = WordsBefore(lead, line, position)
+  const name = get(words, 0, '') =~ 'Add$' ? 'add' : 'send'
+  return Arguments(name, lead, len(words) == 1)
 enddef

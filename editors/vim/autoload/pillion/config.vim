@@ -96,3 +96,8 @@ export def Problems(): list<string>
   endfor
   return sort(found)
 enddef
+
+# The names of all options.
+export def Names(): list<string>
+  return sort(keys(DEFAULTS))
+enddef

@@ -31,6 +31,8 @@ def Shortened(text: string): string
 enddef
 
 def Show(level: string, text: string)
+  # Two messages in a row would ask for Enter.
+  redraw
   execute 'echohl' HIGHLIGHTS[level]
   echomsg Shortened(PREFIX .. text)
   echohl None

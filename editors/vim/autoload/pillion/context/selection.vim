@@ -45,21 +45,25 @@ def Linewise(from: list<number>, to: list<number>): list<list<number>>
   return [[first > 0 ? first : from[0], 0], [end, strlen(getline(end))]]
 enddef
 
-# The bytes of a line between two screen columns, counted from 1: [from, to].
-def Columns(line: string, left: number, right: number): list<number>
+# What is between two screen columns of a line, counted from 1, and its bytes: [text, from, to]. Of a character that
+# is cut, what a yank takes: a space for each column.
+def Columns(line: string, left: number, right: number): list<any>
   var [column, at, from] = [1, 0, -1]
+  var parts: list<string> = []
   for char in split(line, '\zs')
-    const end = column + strdisplaywidth(char, column - 1) - 1
     if column > right
       break
     endif
-    if end >= left && from < 0
-      from = at
+    const end = column + strdisplaywidth(char, column - 1) - 1
+    if end >= left
+      from = from < 0 ? at : from
+      const is_whole = column >= left && end <= right
+      add(parts, is_whole ? char : repeat(' ', min([end, right]) - max([column, left]) + 1))
     endif
     at += strlen(char)
     column = end + 1
   endfor
-  return [from < 0 ? at : from, at]
+  return [join(parts, ''), from < 0 ? at : from, at]
 enddef
 
 def Block(from: list<number>, to: list<number>, to_end: bool): dict<any>
@@ -70,8 +74,8 @@ def Block(from: list<number>, to: list<number>, to_end: bool): dict<any>
   var [length, first, last] = [0, [from[0], 0], [to[0], 0]]
   for number in range(from[0], to[0])
     const line = getline(number)
-    const [start, end] = Columns(line, left, right)
-    add(pieces, strpart(line, start, end - start))
+    const [piece, start, end] = Columns(line, left, right)
+    add(pieces, piece)
     if number == from[0]
       first = [number, start]
     endif

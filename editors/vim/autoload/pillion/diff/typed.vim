@@ -31,7 +31,8 @@ enddef
 
 def Begin(line: string, buf: number, revisions: dict<number>, is_typed: bool)
   const [kind, argument] = reg_executing() != '' ? ['', ''] : command_line.Kind(line)
-  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed, revisions: revisions}
+  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed, revisions: revisions,
+    is_users: line =~# '^[ :]*\u'}
   if kind != ''
     OnCommand(kind, buf)
   endif
@@ -78,11 +79,18 @@ export def Detach()
   augroup END
 enddef
 
+# Whether a write comes from an autocommand, a timer or a function that no command of the person's called: they typed
+# `:w` and thought better of it, and a change that was typed ahead saves.
+def IsWrittenByCode(): bool
+  const before = matchstr(expand('<stack>'), '^.\{-}\zeBufWriteCmd Autocommands')
+  return before =~ 'Autocommands' || before =~ 'function \%(pillion#diff#typed#Run\)\@!' && !running.is_users
+enddef
+
 # Whether what is carried out was typed to write this buffer; once for each command.
 export def Writes(buf: number): bool
   if empty(running) || !running.is_typed || running.buf != buf
       || index(['write', 'update', 'exit'], running.kind) < 0
-      || !command_line.WritesBuffer(running.argument, buf)
+      || !command_line.WritesBuffer(running.argument, buf) || IsWrittenByCode()
     return false
   endif
   # What an autocommand writes after it was not typed.

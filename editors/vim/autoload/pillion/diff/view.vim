@@ -16,8 +16,8 @@ import autoload './typed.vim'
 import autoload './unified.vim'
 
 # Beside a terminal that leaves fewer columns or lines than this, no view fits.
-const MIN_COLUMNS = 60
-const MIN_LINES = 12
+const MIN_COLUMNS = 40
+const MIN_LINES = 8
 
 # Whether the proposal is in some window.
 export def IsShown(diff: dict<any>): bool

@@ -1,0 +1,81 @@
+//! A real agent in Vim's own terminal.
+
+use std::fs;
+
+use pillion_testkit::{Agent, AgentKind, Home, Model, SOON, Size, Tmux, Turn, VimVersion};
+
+use crate::world::{PILLION, setup};
+
+const BEFORE: &str = "one\ntwo\nthree\n";
+const PROPOSED: &str = "one\nTWO\nthree\nfour\n";
+
+fn check(kind: AgentKind, version: VimVersion) {
+    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
+    let path = home.file("poem.txt", BEFORE);
+    let mut setup = setup(version, &home)
+        .arg(&path)
+        .size(Size::new(240, 50))
+        .vimrc("let g:pillion_terminal_split_width_percentage = 0.4");
+    for (name, value) in kind.env(home.env(), &model).iter() {
+        // Vim's own are in the setup.
+        setup = setup.env(name, value);
+    }
+    let vim = setup.pillion(PILLION).in_tmux(&tmux);
+    vim.wait_until("Pillion running", "pillion#Status().port isnot '?'");
+    vim.input_until("2Gvee", "mode() == 'v' && line('.') == 3");
+    vim.command(&format!(
+        "Pillion run {} {}",
+        kind.name(),
+        kind.arguments().join(" ")
+    ));
+    let agent = Agent::attach(kind, vim.pane());
+    vim.wait_until("the agent connected", "len(pillion#Status().agents) == 1");
+
+    model.script([Turn::say("I have seen it")]);
+    agent.prompt("look at the selection");
+    agent.wait_for("I have seen it");
+    let asked = model.wait_for("with the prompt", SOON, |request| {
+        request.is_main && request.mentions("look at the selection")
+    });
+    let told = asked.newest_message();
+    assert!(told.contains("twothree"), "no selection in {told}");
+
+    model.script([
+        Turn::read_file(path.clone()),
+        Turn::write_file(path.clone(), PROPOSED),
+        Turn::say("that is done"),
+    ]);
+    agent.prompt("change it");
+    agent.wait_question();
+    // The person stays where they type, and sees the view beside it.
+    vim.wait_until("a view beside it", "mode() == 't' && winnr('$') == 3");
+    vim.input("<C-w>:PillionDiffs<CR>");
+    vim.wait_until(
+        "a proposal that was looked at",
+        "bufname() =~ '^pillion://' && pillion#diff#IsReady()",
+    );
+    vim.input("Gccvier<Esc>:w<CR>");
+    agent.wait_accepted("poem.txt");
+    vim.wait_until(
+        "the buffer reloaded",
+        "getbufline('poem.txt', 1, '$') == ['one', 'TWO', 'three', 'vier']",
+    );
+    assert_eq!(
+        fs::read_to_string(path).unwrap(),
+        PROPOSED.replace("four", "vier")
+    );
+    vim.wait_until("no view", "tabpagenr('$') == 1");
+    vim.assert_no_errors();
+}
+
+#[test]
+#[ignore = "needs the real agents and Vim: cargo xtask test"]
+fn gemini_in_a_terminal_of_vim_9_0() {
+    check(AgentKind::Gemini, VimVersion::V9_0);
+}
+
+#[test]
+#[ignore = "needs the real agents and Vim: cargo xtask test"]
+fn qwen_in_a_terminal_of_vim_9_1() {
+    check(AgentKind::Qwen, VimVersion::V9_1);
+}

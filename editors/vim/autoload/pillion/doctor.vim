@@ -1,0 +1,72 @@
+vim9script
+
+# `:Pillion doctor`: what the plugin knows of itself, and what `pillion doctor` finds on this machine.
+
+import autoload './client.vim'
+import autoload './config.vim'
+import autoload './notify.vim'
+import autoload './roots.vim'
+import autoload './status.vim'
+import autoload './version.vim'
+
+# Opens a window with lines that nobody saves.
+def Scratch(name: string, lines: list<string>): number
+  const known = bufnr($'^{name}$')
+  if known > 0
+    execute 'silent! bwipeout!' known
+  endif
+  botright new
+  setlocal buftype=nofile bufhidden=wipe noswapfile nobuflisted nomodeline
+  execute 'silent file' name
+  setline(1, lines)
+  return bufnr()
+enddef
+
+def Facts(): list<string>
+  var lines = [$'Pillion for Vim {version.NUMBER}, Vim {v:versionlong}', 'Companion: ' .. status.Describe()]
+  if client.last_end != ''
+    lines += ['It ended last with ' .. substitute(client.last_end, '\n', ' ', 'g')]
+  endif
+  const all = roots.List()
+  lines += ['Workspace roots: ' .. (empty(all) ? 'none' : join(all, ', '))]
+  lines += mapnew(client.state.warnings, (_, warning) => 'Warning: ' .. warning)
+  lines += mapnew(config.Problems(), (_, problem) => 'Option: ' .. problem)
+  if &encoding != 'utf-8'
+    lines += [$"Vim's 'encoding' is {&encoding}: proposals need utf-8. Hint: set encoding=utf-8"]
+  endif
+  return lines
+enddef
+
+export def Show()
+  const command: list<string> = config.Get('command')
+  const program = exepath(command[0])
+  const lines = Facts()
+  if program == ''
+    Scratch('pillion-doctor', lines + [$'`{command[0]}` was not found: install it, or set g:pillion_command'])
+    return
+  endif
+  const buf = Scratch('pillion-doctor', lines + ['', '$ pillion doctor'])
+  job_start([program] + command[1 :] + ['doctor'], {
+    in_io: 'null', err_io: 'out', noblock: 1,
+    out_cb: (_, line) => {
+      if bufexists(buf)
+        appendbufline(buf, '$', line)
+      endif
+    },
+  })
+enddef
+
+# All of what was said lately: a long message does not fit on the command line.
+export def Messages()
+  const lines = notify.Kept()
+  Scratch('pillion-messages', empty(lines) ? ['nothing was said yet'] : lines)
+enddef
+
+export def OpenLog()
+  const file = config.Get('log_file')
+  if file == ''
+    throw 'Pillion: no log file is set. Hint: set g:pillion_log_file, then :Pillion restart'
+  endif
+  split
+  execute 'buffer' bufadd(file)
+enddef
