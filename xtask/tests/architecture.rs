@@ -357,3 +357,65 @@ fn the_plugin_puts_no_command_together_from_text() {
         }
     }
 }
+
+/// The scripts of the Vim plugin.
+fn vim_plugin() -> Vec<Source> {
+    read(&["editors/vim"], "vim")
+}
+
+#[test]
+fn every_script_of_the_vim_plugin_says_what_it_owns_and_stays_small() {
+    for Source { path, text } in vim_plugin() {
+        let is_loaded_at_once = path.ends_with("plugin/pillion.vim");
+        let says = text.starts_with("vim9script\n\n# ") || is_loaded_at_once;
+        assert!(says, "{path} does not start with vim9script and a comment");
+        let lines = text.lines().count();
+        assert!(lines <= 450, "{path} has {lines} lines");
+    }
+}
+
+/// A command that is put together could hold text of an agent, and Vim would run it.
+#[test]
+fn the_vim_plugin_puts_no_command_together_from_text() {
+    // Numbers, and words of the plugin's own or checked before.
+    let own = [
+        "<Plug>(pillion-",
+        "execute \"normal! \\<Esc>\"",
+        "'echohl' HIGHLIGHTS[level]",
+        "<nomodeline> User' name",
+        "bwipeout!' known",
+        "'silent file' name",
+        "'buffer' bufadd(file)",
+        "sleep {POLL_INTERVAL}m",
+        ":{max([wanted, 1])}split",
+        "buffer' session.buf",
+        "bwipeout!' session.buf",
+        "checktime' buf",
+        "PillionUnified{diff.id}",
+        "<buffer={diff.right}>",
+        "{side.how} :{side.size}split",
+        "buffer' buf",
+        "{how}split",
+        "buffer' diff.left",
+        "sbuffer' diff.right",
+        "    execute line",
+        "{string(line)}",
+        "execute sizes",
+        "execute place.sizes",
+        "filetypedetect BufRead' path",
+        "setlocal filetype=' .. filetype",
+        "bwipeout!' buf",
+    ];
+    for Source { path, text } in vim_plugin() {
+        for (number, line) in text.lines().enumerate() {
+            let is_comment = line.trim_start().starts_with(['#', '"']);
+            let runs = line.split_whitespace().any(|word| word == "execute");
+            let is_own = own.iter().any(|words| line.contains(words));
+            assert!(
+                is_comment || !runs || is_own,
+                "{path}:{}: {line}",
+                number + 1
+            );
+        }
+    }
+}

@@ -93,14 +93,18 @@ each_vim! {
         world.vim.wait_said("no workspace root");
         world.vim.command("cd /");
         world.vim.command(&format!("tabnew | tcd {}", world.home.workspace().display()));
-        let mut files = Vec::new();
-        for _ in 0..600 {
-            files = discovery_files(&world.home, Dialect::GeminiCli);
-            if !files.is_empty() { break }
+        let wanted = world.home.workspace();
+        let mut published = Value::Null;
+        for _ in 0..1200 {
+            let files = discovery_files(&world.home, Dialect::GeminiCli);
+            let text = files.first().and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
+            published = serde_json::from_slice(&text).unwrap_or_default();
+            if published["workspacePath"] != "" {
+                break;
+            }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        let published: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
-        assert_eq!(published["workspacePath"], world.home.workspace().to_str().unwrap());
+        assert_eq!(published["workspacePath"], wanted.to_str().unwrap());
     }
 }
 
@@ -125,7 +129,7 @@ each_vim! {
         for is_killed in [false, true] {
             let world = World::open(version, &[("a.txt", "one\n")]);
             let gemini = world.gemini();
-            assert_eq!(discovery_files(&world.home, Dialect::GeminiCli).len(), 1);
+            assert!(!discovery_files(&world.home, Dialect::GeminiCli).is_empty());
             if is_killed {
                 world.vim.kill();
             } else {

@@ -36,7 +36,6 @@ each_vim! {
             ":wall<CR>", ":bufdo w<CR>", ":windo w<CR>", ":tabdo silent! w<CR>", ":wqa<CR>", ":xa<CR>", ":qa<CR>",
             ":noautocmd w<CR>", ":1,2w<CR>", ":w >> x<CR>", ":saveas x<CR>", ":file x<CR>", ",f",
             ":call timer_start(1, {-> execute('silent! write')})<CR>",
-            ":call timer_start(1, {-> execute('normal! ZZ')})<CR>",
             ":call timer_start(1, {-> execute(\"normal :w\\r\")})<CR>",
             ":call timer_start(1, {-> feedkeys('ZZ', 'xt')})<CR>",
             ":doautocmd CursorHold<CR>",

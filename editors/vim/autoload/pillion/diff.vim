@@ -17,13 +17,11 @@ import autoload './diff/place.vim'
 import autoload './diff/proposal.vim'
 import autoload './diff/quit.vim'
 import autoload './diff/seen.vim'
+import autoload './diff/settle.vim'
 import autoload './diff/text.vim'
 import autoload './diff/typed.vim'
 import autoload './diff/unified.vim'
 import autoload './diff/view.vim'
-
-# How often to look whether a person in a view that shall go is done with typing. Milliseconds.
-const POLL_INTERVAL = 50
 
 def Send(diff: dict<any>, outcome: string, content: dict<any>): bool
   var params: dict<any> = {id: diff.id, revision: diff.revision, outcome: outcome}
@@ -76,91 +74,14 @@ def Decide(diff: dict<any>, begun: number): bool
   endif
   setbufvar(diff.right, '&modified', false)
   reload.Expect(diff.path)
-  Settle(diff, 'accepted')
+  settle.Settle(diff, 'accepted')
   return true
 enddef
 
 def Decline(diff: dict<any>)
   Send(diff, 'rejected', {})
-  Settle(diff, 'rejected')
+  settle.Settle(diff, 'rejected')
 enddef
-
-# Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word.
-def Rescue(diff: dict<any>)
-  if !bufloaded(diff.right) || !quit.IsEdited(diff) || !diff.is_orphan && !diff.keeps_edits
-    return
-  endif
-  const buf = proposal.Rescue(diff)
-  const name = fnamemodify(diff.path, ':t')
-  if diff.is_orphan
-    notify.Warn($'your edits of {name} are in buffer {buf} (:w NAME saves)')
-  else
-    # Vim would not quit over it.
-    setbufvar(buf, '&modified', false)
-    notify.Warn($'rejected {name}; edits are in buffer {buf} (:w NAME saves)')
-  endif
-enddef
-
-# Whether the person is in the middle of typing in a view that somebody else takes away: the rest of the keys would
-# go to a buffer of theirs. From the command-line window no window can be closed.
-def IsInTheMiddle(diff: dict<any>): bool
-  return getcmdwintype() != ''
-    || diff.outcome == 'closed' && pending.IsInside(diff) && place.Activity() == 'busy'
-enddef
-
-# Takes the view of a settled diff away.
-def TakeAway(diff: dict<any>)
-  diff.is_leaving = false
-  Rescue(diff)
-  for other in pending.Sorted()
-    # One that was opened from this view leads back to where this one came from.
-    if !empty(other.place) && index(values(diff.windows), other.place.win) >= 0
-      other.place = diff.place
-    endif
-  endfor
-  # With the window closed, Vim chose where the person is now; with the window there, the person did.
-  const was_put_elsewhere = diff.was_inside && !view.IsShown(diff)
-  try
-    view.Finish(diff, was_put_elsewhere || pending.IsInside(diff))
-  catch
-    notify.Warn($'cannot close the view of {diff.path}: {v:exception}')
-  endtry
-  events.Emit('PillionDiffClosed', {id: diff.id, path: diff.path, agent: diff.agent, outcome: diff.outcome})
-  const left = len(pending.Sorted())
-  if left > 0 && diff.outcome != 'closed'
-    notify.Info(left == 1 ? '1 more diff is pending: :PillionDiffs' : $'{left} more diffs are pending: :PillionDiffs')
-  endif
-enddef
-
-def TakeAwayLater(diff: dict<any>, delay: number)
-  timer_start(delay, (_) => {
-    if diff.is_leaving && IsInTheMiddle(diff)
-      # No event reports the end of every kind of typing.
-      TakeAwayLater(diff, POLL_INTERVAL)
-    elseif diff.is_leaving
-      TakeAway(diff)
-    endif
-  })
-enddef
-
-# A settled diff is no longer pending. Its view goes once the command that decided is done: `:wq` still has a window
-# to close, and it must be the proposal's.
-def Settle(diff: dict<any>, outcome: string)
-  const is_inside = pending.IsInside(diff)
-  pending.Remove(diff)
-  if empty(pending.Sorted())
-    Detach()
-  endif
-  diff.outcome = outcome
-  diff.is_leaving = true
-  diff.was_inside = diff.was_inside || is_inside
-  add(leaving, diff)
-  filter(leaving, (_, other) => other.is_leaving)
-  TakeAwayLater(diff, 0)
-enddef
-
-# Those whose view is about to go.
-var leaving: list<dict<any>> = []
 
 # A window was closed, or a buffer went: rejects what is no longer shown. `is_wanted`: with all edits.
 def CheckLater(diff: dict<any>, was_closed: bool)
@@ -196,7 +117,11 @@ enddef
 
 # A write that nobody typed for this buffer. What is written stays modified.
 def PassOver(diff: dict<any>)
-  # Who quits is told by `quit.vim`.
+  if diff.is_quit
+    notify.Soon('warn', 'you edited this proposal: :w accepts, :q! rejects')
+    return
+  endif
+  # Who quits Vim is told by `quit.vim`.
   if diff.is_write_explained || typed.Quits()
     return
   endif
@@ -253,7 +178,8 @@ def Attach()
   typed.Attach(quit.Prepare)
 enddef
 
-def Detach()
+# Nothing is pending any more.
+export def Detach()
   augroup PillionDiff
     autocmd!
     # Of a view that is about to go, `:w` still says something.
@@ -302,9 +228,10 @@ export def Open(params: dict<any>, nul: string)
   if &encoding != 'utf-8'
     throw $"Pillion: Vim's 'encoding' is {&encoding}, and a proposal needs utf-8. Hint: set encoding=utf-8"
   endif
-  for diff in copy(leaving)->filter((_, diff) => diff.is_leaving && diff.id == params.id)
-    TakeAway(diff)
-  endfor
+  if type(params.id) != v:t_number || type(params.path) != v:t_string || type(params.proposed) != v:t_string
+    throw 'Pillion: this is no proposal'
+  endif
+  settle.MakeRoom(params.id)
   const shown = pending.Get(params.id)
   if !empty(shown)
     Replace(shown, params, nul)
@@ -348,7 +275,7 @@ export def Close(params: dict<any>): dict<any>
   endif
   const shape = text.OfBuffer(diff.right)
   diff.is_orphan = get(params, 'reason', '') == 'agentGone'
-  Settle(diff, 'closed')
+  settle.Settle(diff, 'closed')
   if text.InvalidLine(shape.lines) > 0
     throw 'Pillion: the text in the view is not valid UTF-8'
   endif
@@ -359,7 +286,7 @@ enddef
 export def CloseAll()
   for diff in pending.Sorted()
     diff.is_orphan = true
-    Settle(diff, 'closed')
+    settle.Settle(diff, 'closed')
   endfor
 enddef
 

@@ -66,7 +66,17 @@ def WaitForPillion(agent: string)
   endif
 enddef
 
+# A `<Cmd>` map may come from Visual or Insert mode, which Vim would take along into the terminal.
+def EndMode()
+  if mode() =~ "^[vVsS\<C-v>\<C-s>]"
+    execute "normal! \<Esc>"
+  elseif mode() =~ '^[iR]'
+    stopinsert
+  endif
+enddef
+
 def Split(size: number)
+  EndMode()
   const side = config.Get('terminal_split_side')
   const share: float = config.Get('terminal_split_width_percentage')
   const is_upright = side == 'left' || side == 'right'
@@ -108,6 +118,7 @@ export def Show(session: dict<any>)
     Split(session.size)
     execute 'silent buffer' session.buf
   else
+    EndMode()
     win_gotoid(windows[0])
   endif
   Touch(session)

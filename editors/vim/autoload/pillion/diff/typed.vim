@@ -126,7 +126,7 @@ enddef
 
 # What a map does that does nothing but write, as a command; '' for all others.
 def CommandOf(map: dict<any>): string
-  if map.expr || map.lhs =~ '^<Plug>'
+  if map.expr || map.lhs =~ '^<Plug>\||'
     return ''
   elseif map.rhs ==# 'ZZ'
     return 'exit'

@@ -1,0 +1,99 @@
+vim9script
+
+# How a settled diff goes: its view once the command that decided is done, and what the person wrote is kept.
+
+import autoload '../diff.vim' as diffs
+import autoload '../events.vim'
+import autoload '../notify.vim'
+import autoload './pending.vim'
+import autoload './place.vim'
+import autoload './proposal.vim'
+import autoload './quit.vim'
+import autoload './view.vim'
+
+# How often to look whether a person in a view that shall go is done with typing. Milliseconds.
+const POLL_INTERVAL = 50
+
+# Those whose view is about to go.
+var leaving: list<dict<any>> = []
+
+# Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word.
+def Rescue(diff: dict<any>)
+  if !bufloaded(diff.right) || !quit.IsEdited(diff) || !diff.is_orphan && !diff.keeps_edits
+    return
+  endif
+  const buf = proposal.Rescue(diff)
+  const name = fnamemodify(diff.path, ':t')
+  if diff.is_orphan
+    notify.Warn($'your edits of {name} are in buffer {buf} (:w NAME saves)')
+  else
+    # Vim would not quit over it.
+    setbufvar(buf, '&modified', false)
+    notify.Warn($'rejected {name}; edits are in buffer {buf} (:w NAME saves)')
+  endif
+enddef
+
+# Whether the person is in the middle of typing in a view that somebody else takes away: the rest of the keys would
+# go to a buffer of theirs. From the command-line window no window can be closed.
+def IsInTheMiddle(diff: dict<any>): bool
+  return getcmdwintype() != ''
+    || diff.outcome == 'closed' && pending.IsInside(diff) && place.Activity() == 'busy'
+enddef
+
+# Takes the view of a settled diff away.
+def TakeAway(diff: dict<any>)
+  diff.is_leaving = false
+  Rescue(diff)
+  for other in pending.Sorted()
+    # One that was opened from this view leads back to where this one came from.
+    if !empty(other.place) && index(values(diff.windows), other.place.win) >= 0
+      other.place = diff.place
+    endif
+  endfor
+  # With the window closed, Vim chose where the person is now; with the window there, the person did.
+  const was_put_elsewhere = diff.was_inside && !view.IsShown(diff)
+  try
+    view.Finish(diff, was_put_elsewhere || pending.IsInside(diff))
+  catch
+    notify.Warn($'cannot close the view of {diff.path}: {v:exception}')
+  endtry
+  events.Emit('PillionDiffClosed', {id: diff.id, path: diff.path, agent: diff.agent, outcome: diff.outcome})
+  const left = len(pending.Sorted())
+  if left > 0 && diff.outcome != 'closed'
+    notify.Info(left == 1 ? '1 more diff is pending: :PillionDiffs' : $'{left} more diffs are pending: :PillionDiffs')
+  endif
+enddef
+
+def TakeAwayLater(diff: dict<any>, delay: number)
+  timer_start(delay, (_) => {
+    if diff.is_leaving && IsInTheMiddle(diff)
+      # No event reports the end of every kind of typing.
+      TakeAwayLater(diff, POLL_INTERVAL)
+    elseif diff.is_leaving
+      TakeAway(diff)
+    endif
+  })
+enddef
+
+# A settled diff is no longer pending. Its view goes once the command that decided is done: `:wq` still has a window
+# to close, and it must be the proposal's.
+export def Settle(diff: dict<any>, outcome: string)
+  const is_inside = pending.IsInside(diff)
+  pending.Remove(diff)
+  if empty(pending.Sorted())
+    diffs.Detach()
+  endif
+  diff.outcome = outcome
+  diff.is_leaving = true
+  diff.was_inside = diff.was_inside || is_inside
+  add(leaving, diff)
+  filter(leaving, (_, other) => other.is_leaving)
+  TakeAwayLater(diff, 0)
+enddef
+
+# Takes away at once what is left of the view of a settled diff.
+export def MakeRoom(id: number)
+  for diff in copy(leaving)->filter((_, diff) => diff.is_leaving && diff.id == id)
+    TakeAway(diff)
+  endfor
+enddef
