@@ -28,11 +28,19 @@ struct Editor {
     version: &'static str,
 }
 
-const EDITORS: [Editor; 4] = [
+const EDITORS: [Editor; 5] = [
     neovim("bookworm", "NVIM v0.7.2"),
     neovim("trixie", "NVIM v0.10."),
     vim("bookworm", "VIM - Vi IMproved 9.0 "),
     vim("trixie", "VIM - Vi IMproved 9.1 "),
+    Editor {
+        name: "Helix",
+        suite: "trixie",
+        package: "hx",
+        // What `usr/bin/hx` leads to. Its runtime folder lies beside it.
+        program: "usr/lib/hx/hx",
+        version: "helix 25.01",
+    },
 ];
 
 const fn neovim(suite: &'static str, version: &'static str) -> Editor {

@@ -103,14 +103,15 @@ impl Editors {
     /// # Panics
     /// If it is not there.
     pub fn nvim(&self, version: NvimVersion) -> PathBuf {
-        let nvim = self.folder.join(version.suite()).join("usr/bin/nvim");
-        assert!(
-            nvim.exists(),
-            "{VARIABLE} names {}, but there is no {}: `cargo xtask test` installs it",
-            self.folder.display(),
-            nvim.display()
-        );
-        nvim
+        self.program(version.suite(), "usr/bin/nvim")
+    }
+
+    /// Helix's program: 25.01, of Debian trixie.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn helix(&self) -> PathBuf {
+        self.program("trixie", "usr/lib/hx/hx")
     }
 
     /// Vim's program, and the folder of its scripts.
@@ -118,20 +119,25 @@ impl Editors {
     /// # Panics
     /// If it is not there.
     pub fn vim(&self, version: VimVersion) -> (PathBuf, PathBuf) {
-        let suite = self.folder.join(version.suite());
-        let vim = suite.join("usr/bin/vim.basic");
-        assert!(
-            vim.exists(),
-            "{VARIABLE} names {}, but there is no {}: `cargo xtask test` installs it",
-            self.folder.display(),
-            vim.display()
-        );
-        (vim, suite.join("usr/share/vim").join(version.runtime()))
+        let vim = self.program(version.suite(), "usr/bin/vim.basic");
+        let scripts = self.folder.join(version.suite()).join("usr/share/vim");
+        (vim, scripts.join(version.runtime()))
     }
 
     /// The Neovim that `PILLION_TEST_NVIM` names, to be tried in the place of each version: for
     /// people who want to know whether another one works.
     pub fn other_nvim() -> Option<PathBuf> {
         std::env::var_os(OTHER_NVIM).map(PathBuf::from)
+    }
+
+    fn program(&self, suite: &str, path: &str) -> PathBuf {
+        let program = self.folder.join(suite).join(path);
+        assert!(
+            program.exists(),
+            "{VARIABLE} names {}, but there is no {}: `cargo xtask test` installs it",
+            self.folder.display(),
+            program.display()
+        );
+        program
     }
 }

@@ -10,6 +10,7 @@ mod claude;
 mod claude_npm;
 mod editors;
 mod env;
+mod helix;
 mod home;
 #[cfg(target_os = "linux")]
 mod hung_disk;
@@ -31,6 +32,7 @@ pub use claude::{Claude, ClaudeStart, set_up_claude};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
 pub use editors::{Editors, NvimVersion, VimVersion};
 pub use env::Env;
+pub use helix::Helix;
 pub use home::Home;
 #[cfg(target_os = "linux")]
 pub use hung_disk::HungDisk;

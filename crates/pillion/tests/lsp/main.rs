@@ -13,6 +13,7 @@ mod endings;
 mod example;
 mod framing;
 mod handshake;
+mod helix;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 #[cfg(target_os = "linux")]

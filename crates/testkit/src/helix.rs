@@ -1,0 +1,98 @@
+//! Helix in a terminal: started with the settings that a page of the documents gives, and steered by keys.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::{Editors, Env, Home, Pane, SOON, Size, Tmux};
+
+/// What it shows when it offers code actions, and where there are none.
+const NO_ACTIONS: &str = "No code actions available";
+
+/// How often it is asked for code actions that are not there yet.
+const ASK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A running Helix. It ends with its terminal.
+#[derive(Debug)]
+pub struct Helix {
+    pane: Pane,
+}
+
+impl Helix {
+    /// Opens this file of the home's workspace, with `settings` as its `languages.toml` and `config.toml`.
+    ///
+    /// # Panics
+    /// If it is not installed, or does not show the file.
+    pub fn start(tmux: &Tmux, home: &Home, env: &Env, settings: [&str; 2], file: &Path) -> Helix {
+        let folder = home.home().join(".config/helix");
+        fs::create_dir_all(&folder).expect("the home is ours");
+        for (name, text) in ["languages.toml", "config.toml"].into_iter().zip(settings) {
+            fs::write(folder.join(name), text).expect("the home is ours");
+        }
+        let command = [Editors::from_env().helix().into_os_string(), file.into()];
+        let size = Size::new(120, 40);
+        let pane = tmux.spawn("helix", size, env, &home.workspace(), &command);
+        let helix = Helix { pane };
+        helix.wait_for("NOR");
+        helix
+    }
+
+    /// Its terminal.
+    pub fn pane(&self) -> &Pane {
+        &self.pane
+    }
+
+    /// Types in Normal mode, key by key.
+    pub fn keys(&self, keys: &str) {
+        self.pane.type_text(keys);
+    }
+
+    /// Types into Insert mode by this key, and goes back.
+    pub fn insert(&self, key: &str, text: &str) {
+        self.keys(key);
+        self.wait_for("INS");
+        self.keys(text);
+        self.pane.send_keys(["Escape"]);
+        self.wait_for("NOR");
+    }
+
+    /// Gives a command, without its colon.
+    pub fn command(&self, command: &str) {
+        self.keys(&format!(":{command}"));
+        self.wait_for(&format!(":{command}"));
+        self.pane.send_keys(["Enter"]);
+    }
+
+    /// Chooses a code action at the cursor. `down` is its place in the list, and `title` stands there.
+    ///
+    /// # Panics
+    /// If it is not offered in time.
+    pub fn choose(&self, title: &str, down: usize) {
+        let started = Instant::now();
+        loop {
+            self.keys(" a");
+            let screen = self.pane.wait_until("code actions", SOON, |screen| {
+                screen.contains(title) || screen.contains(NO_ACTIONS)
+            });
+            if screen.contains(title) {
+                break;
+            }
+            assert!(started.elapsed() < SOON, "expected {title:?}:\n{screen}");
+            // The message goes with a key.
+            self.pane.send_keys(["Escape"]);
+            self.pane.wait_gone(NO_ACTIONS, SOON);
+            sleep(ASK_INTERVAL);
+        }
+        for _ in 0..down {
+            self.pane.send_keys(["Down"]);
+        }
+        self.pane.send_keys(["Enter"]);
+        self.pane.wait_gone(title, SOON);
+    }
+
+    /// Waits until this stands on its screen.
+    pub fn wait_for(&self, text: &str) -> String {
+        self.pane.wait_for(text, SOON)
+    }
+}
