@@ -227,8 +227,8 @@ mod tests {
         let jobs = scripts.iter().map(job).collect();
         let mut run = Run::new();
         let lane = Lane { jobs, at_once: 2 };
-        run.jobs(vec![lane], &folder).unwrap();
-        std::fs::remove_dir_all(folder).unwrap();
+        run.jobs(vec![lane], &folder).expect("sh runs");
+        std::fs::remove_dir_all(folder).expect("the folder is ours");
         (run.passed, run.failed, run.flaky)
     }
 
