@@ -87,8 +87,16 @@ each_vim! {
 
 each_vim! {
     fn diagnostics_are_those_of_ale(version) {
-        let world = World::with(version, Home::new(), &[("a.txt", "one\nhäß two\n")], |setup| {
-            setup.vimrc("let g:ale_buffer_info = {1: {}}\nfunction ale#engine#GetLoclist(buf)\nreturn [{'bufnr': a:buf, 'lnum': 2, 'col': 7, 'end_lnum': 2, 'end_col': 9, 'type': 'W', 'text': 'no such word', 'linter_name': 'spell', 'code': 'W1'}]\nendfunction")
+        let home = Home::new();
+        let folder = home.root().join("ale/autoload/ale");
+        fs::create_dir_all(&folder).unwrap();
+        let engine = "function ale#engine#GetLoclist(buf)\n\
+            return [{'bufnr': a:buf, 'lnum': 2, 'col': 7, 'end_lnum': 2, 'end_col': 9, 'type': 'W', \
+            'text': 'no such word', 'linter_name': 'spell', 'code': 'W1'}]\nendfunction\n";
+        fs::write(folder.join("engine.vim"), engine).unwrap();
+        let ale = home.root().join("ale").display().to_string();
+        let world = World::with(version, home, &[("a.txt", "one\nhäß two\n")], |setup| {
+            setup.vimrc(&format!("set runtimepath+={ale}\nlet g:ale_buffer_info = {{1: {{}}}}"))
         });
         let claude = pillion_testkit::TestClaude::find(&world.home);
         let found = claude.diagnostics(None);

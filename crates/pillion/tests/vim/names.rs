@@ -38,7 +38,7 @@ each_vim! {
         let world = World::open(version, &[("a.txt", "one\n"), ("[a].txt", "other\n")]);
         std::os::unix::fs::symlink(world.home.workspace().join("a.txt"), world.home.workspace().join("link.txt")).unwrap();
         world.vim.input(":edit link.txt<CR>Gounsaved<Esc>");
-        world.vim.wait_until("an edit", "&modified");
+        world.vim.wait_until("an edit", "&modified && mode() == 'n'");
         let mut gemini = world.gemini();
         let path = world.home.workspace().join("a.txt");
         gemini.propose(&path, "two\n");

@@ -131,7 +131,9 @@ enddef
 
 def OnWrite(buf: number)
   const diff = pending.OfBuffer(buf)
-  if empty(diff)
+  if empty(diff) && typed.IsPlayed('BufWriteCmd Autocommands')
+    return
+  elseif empty(diff)
     notify.Soon('error', 'this diff is settled. Hint: :w NAME writes a copy')
   elseif typed.Writes(buf)
     Decide(diff, typed.Revision(diff))

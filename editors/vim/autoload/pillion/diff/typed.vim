@@ -20,7 +20,7 @@ var entered: dict<any> = {}
 var OnCommand: func = (_, _) => 0
 
 # Whether code plays what happens: it stands on the stack before `event`.
-def IsPlayed(event: string): bool
+export def IsPlayed(event: string): bool
   const before = matchstr(expand('<stack>'), $'^.\{{-}}\ze{event}')
   return reg_executing() != '' || before =~ 'function \|script \|Autocommands'
 enddef
@@ -30,8 +30,9 @@ def Enter()
 enddef
 
 def Begin(line: string, buf: number, revisions: dict<number>, is_typed: bool)
-  const [kind, argument] = reg_executing() != '' ? ['', ''] : command_line.Kind(line)
-  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed, revisions: revisions,
+  const [kind, argument] = command_line.Kind(line)
+  # A macro goes on typing whatever is on the screen.
+  running = {buf: buf, kind: kind, argument: argument, is_typed: is_typed && reg_executing() == '', revisions: revisions,
     is_users: line =~# '^[ :]*\u'}
   if kind != ''
     OnCommand(kind, buf)

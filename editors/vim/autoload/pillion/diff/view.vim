@@ -70,6 +70,7 @@ enddef
 # Puts the buffers into a tab page of their own. `terminal`: its buffer and side, if it stays in sight.
 def Build(diff: dict<any>, terminal: dict<any>)
   diff.windows = {}
+  diff.had_hor = index(split(&scrollopt, ','), 'hor') >= 0
   execute 'silent tab sbuffer' diff.right
   Mark(diff, 'right')
   if !empty(terminal)
@@ -158,6 +159,17 @@ def Vacate(win: number)
   win_execute(win, empty(next) ? 'enew' : $'buffer {next[0].bufnr}')
 enddef
 
+# `:diffthis` puts `hor` into 'scrollopt', and `:diffoff` takes it out.
+def RestoreScrolling(diff: dict<any>)
+  if !has_key(diff, 'had_hor')
+    return
+  elseif diff.had_hor
+    set scrollopt+=hor
+  else
+    set scrollopt-=hor
+  endif
+enddef
+
 # Takes the windows away that still show what the view put there; the others only lose diff mode.
 def CloseWindows(diff: dict<any>)
   quiet.Run(() => {
@@ -180,6 +192,7 @@ def CloseWindows(diff: dict<any>)
       endif
     endfor
     diff.windows = {}
+    RestoreScrolling(diff)
   })
 enddef
 
