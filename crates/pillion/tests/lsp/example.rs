@@ -57,23 +57,26 @@ impl Example {
     /// Waits until it prints a line with this.
     #[track_caller]
     fn wait(&self, part: &str) {
-        assert!(self.prints(part, SOON), "expected {part:?}");
+        if let Err(others) = self.prints(part, SOON) {
+            panic!("expected {part:?}, but it printed {others:#?}");
+        }
     }
 
-    /// Whether it does in time.
-    fn prints(&self, part: &str, timeout: Duration) -> bool {
+    /// Whether it does in time; if not, what it printed.
+    fn prints(&self, part: &str, timeout: Duration) -> Result<(), Vec<String>> {
+        let mut others = Vec::new();
         let until = Instant::now() + timeout;
         let left = || {
             self.lines
                 .recv_timeout(until.saturating_duration_since(Instant::now()))
         };
         while let Ok(line) = left() {
-            println!("{line}");
             if line.contains(part) {
-                return true;
+                return Ok(());
             }
+            others.push(line);
         }
-        false
+        Err(others)
     }
 
     /// Accepts as a person does, who looks again when it was too early.
@@ -81,7 +84,8 @@ impl Example {
         let started = Instant::now();
         while started.elapsed() < SOON {
             self.type_line("accept");
-            if self.prints("to review: 0", Duration::from_millis(1500)) {
+            let is_done = self.prints("to review: 0", Duration::from_millis(1500));
+            if is_done.is_ok() {
                 return;
             }
         }
@@ -150,7 +154,7 @@ fn the_example_of_a_plugin_shows_accepts_rejects_and_comes_back() {
 fn the_example_of_a_plugin_keeps_the_contract() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
-    sandbox.home.file("a.txt", &"text\n".repeat(9));
+    sandbox.home.file("a.txt", "text\n".repeat(9));
     let mut example = Example::start(&sandbox);
     example.type_line("focus a.txt");
     let agent = connect(&sandbox);
