@@ -13,18 +13,16 @@ each_vim! {
             "$HOME.txt", "~", "sp ace'\"\\.rs", "-u", "new\nline.c", "\u{1b}]0;x\u{7}.py", "%{writefile([],'hacked')}.js",
             "*.c", "{a,b}.go", "ünï 👩‍👩‍👧‍👦.txt", "tab\t.txt", "+q!.txt", "'><CR>:q.txt",
         ] {
-            for is_there in [false, true] {
-                let path = world.home.workspace().join(name);
-                if is_there {
-                    std::fs::write(&path, "old\n").unwrap();
-                }
-                gemini.propose(&path, "new\n");
-                world.vim.wait_until(name, "pillion#diff#IsReady()");
-                world.vim.input(":w<CR>");
-                assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "new\n"), "{name:?}");
-                let left: String = world.vim.get("execute('ls')");
-                assert!(!left.contains("hacked"), "{left}");
-            }
+            let path = world.home.workspace().join(name);
+            gemini.propose(&path, "new\n");
+            world.vim.wait_until(name, "pillion#diff#IsReady()");
+            world.vim.input(":w<CR>");
+            assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "new\n"), "{name:?}");
+            std::fs::write(&path, "old\n").unwrap();
+            gemini.propose(&path, "newer\n");
+            assert_eq!(gemini.close(&path).unwrap(), "newer\n", "{name:?}");
+            let left: String = world.vim.get("execute('ls')");
+            assert!(!left.contains("hacked"), "{left}");
         }
         for folder in [world.home.workspace(), world.home.home()] {
             assert!(!folder.join("hacked").exists());

@@ -112,6 +112,12 @@ impl Review {
         self.gemini.propose(&self.path, text);
     }
 
+    /// Whether the proposal has the focus.
+    pub fn is_in_view(&self) -> bool {
+        self.vim()
+            .get("bufname() =~# '^pillion://' ? v:true : v:false")
+    }
+
     /// Waits until so much time has passed that a newer proposal could be accepted.
     #[track_caller]
     pub fn look_at_newer(&self) {

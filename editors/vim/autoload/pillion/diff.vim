@@ -23,6 +23,9 @@ import autoload './diff/typed.vim'
 import autoload './diff/unified.vim'
 import autoload './diff/view.vim'
 
+# How long a command may take that is no reason to keep a proposal out of sight. Milliseconds.
+const MOMENT = 50
+
 def Send(diff: dict<any>, outcome: string, content: dict<any>): bool
   var params: dict<any> = {id: diff.id, revision: diff.revision, outcome: outcome}
   if !empty(content)
@@ -225,6 +228,17 @@ def Replace(diff: dict<any>, params: dict<any>, nul: string)
   endif
 enddef
 
+# The person is in the middle of something. If it was over in a moment, as a `:w` is that accepted the file before, the
+# proposal is shown; else they hear of it.
+def ShowSoon(diff: dict<any>)
+  timer_start(mode(1) == 'n' ? MOMENT : 0, (_) => {
+    if pending.IsPending(diff) && !view.IsShown(diff)
+        && (!empty(pending.Focused()) || !view.Show(diff, false))
+      label.Announce(diff)
+    endif
+  })
+enddef
+
 # Shows a proposed change (`pillion/openDiff`). `nul` stands in for NUL in its texts. Throws why it cannot be shown.
 export def Open(params: dict<any>, nul: string)
   if &encoding != 'utf-8'
@@ -253,8 +267,10 @@ export def Open(params: dict<any>, nul: string)
       Attach()
     endif
     pending.Add(diff)
-    if in_view || !view.Show(diff, false)
+    if in_view
       label.Announce(diff)
+    elseif !view.Show(diff, false)
+      ShowSoon(diff)
     endif
   catch
     const problem = v:exception

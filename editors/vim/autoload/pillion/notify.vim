@@ -38,9 +38,10 @@ def Show(level: string, text: string)
   echohl None
 enddef
 
-# On the command line, or in a question, a message would be in the way.
+# On the command line, or in a question, a message would be in the way. In the middle of a command (`S`) one of a
+# callback would ask for Enter.
 def IsBusy(): bool
-  return mode() =~ '^[cr!]'
+  return mode() =~ '^[cr!]' || mode() == 'n' && state('c') != '' && state('S') != ''
 enddef
 
 def Flush(_: number)

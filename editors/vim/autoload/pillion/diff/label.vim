@@ -53,8 +53,8 @@ def StartOf(line: string, room: number): string
 enddef
 
 # How to decide from where the person is: in full, and ever shorter for narrow windows.
-def Keys(diff: dict<any>): list<string>
-  if getbufvar(winbufnr(str2nr(g:actual_curwin)), '&buftype') == 'terminal'
+def Keys(buftype: string): list<string>
+  if buftype == 'terminal'
     return ['CTRL-W :PillionAccept or :PillionReject', ':PillionAccept/:PillionReject', ':PillionAccept']
   endif
   return [':w accepts, :q rejects', ':w yes, :q no', ':w yes']
@@ -72,7 +72,7 @@ export def Right(): string
     return ''
   endif
   const columns = winwidth(win)
-  const forms = Keys(diff)->filter((_, form) => strwidth(form) + 2 <= columns)
+  const forms = Keys(getbufvar(winbufnr(str2nr(g:actual_curwin)), '&buftype'))->filter((_, form) => strwidth(form) + 2 <= columns)
   const keys = get(forms, 0, ':w yes')
   const room = columns - strwidth(keys) - 5
   if room < MIN_ROOM
@@ -111,6 +111,13 @@ enddef
 export def SayNotes(diff: dict<any>)
   if !empty(diff.notes)
     notify.Soon('warn', join(diff.notes, ' '))
+  endif
+enddef
+
+# Says which keys decide, where the window of the proposal has no status line.
+export def SayKeys(diff: dict<any>)
+  if &laststatus == 0 || &laststatus == 1 && winnr('$') == 1
+    notify.Soon('info', $'{diff.agent} proposes {EndOf(Path(diff), max([v:echospace - 60, MIN_ROOM]))}: {Keys(&buftype)[0]}')
   endif
 enddef
 

@@ -91,9 +91,10 @@ export def Settle(diff: dict<any>, outcome: string)
   TakeAwayLater(diff, 0)
 enddef
 
-# Takes away at once what is left of the view of a settled diff.
+# Takes away at once what is left of the views of settled diffs: that of this number, and those that can go. An agent
+# may propose the next file as soon as one is accepted.
 export def MakeRoom(id: number)
-  for diff in copy(leaving)->filter((_, diff) => diff.is_leaving && diff.id == id)
+  for diff in copy(leaving)->filter((_, diff) => diff.is_leaving && (diff.id == id || !IsInTheMiddle(diff)))
     TakeAway(diff)
   endfor
 enddef

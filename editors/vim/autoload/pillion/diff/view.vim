@@ -130,6 +130,7 @@ export def Show(diff: dict<any>, is_wanted: bool): bool
   if !empty(terminal)
     quiet.Run(() => win_gotoid(diff.windows.terminal))
   endif
+  label.SayKeys(diff)
   seen.Draw()
   return true
 enddef
