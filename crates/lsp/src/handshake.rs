@@ -43,9 +43,6 @@ struct ClientInfo {
 #[cfg_attr(test, derive(serde::Serialize))]
 struct ClientCapabilities {
     general: Option<GeneralCapabilities>,
-    /// Of clients without a plugin.
-    #[cfg_attr(test, serde(skip_serializing_if = "Option::is_none"))]
-    window: Option<WindowCapabilities>,
     /// Every client puts here what it likes.
     experimental: Option<Value>,
 }
@@ -55,19 +52,6 @@ struct ClientCapabilities {
 #[serde(rename_all = "camelCase")]
 struct GeneralCapabilities {
     position_encodings: Option<Vec<String>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
-#[serde(rename_all = "camelCase")]
-struct WindowCapabilities {
-    show_document: Option<ShowDocumentCapabilities>,
-}
-
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(serde::Serialize))]
-struct ShowDocumentCapabilities {
-    support: bool,
 }
 
 /// Which profile a client wants.
@@ -102,13 +86,6 @@ impl InitializeParams {
     pub fn quirks(&self) -> Quirks {
         let said = self.client_info.as_ref().map(|info| info.name.as_str());
         Quirks::of(said.unwrap_or_default())
-    }
-
-    /// Whether the client says that it cannot show documents. One that says nothing may: Helix can.
-    pub fn shows_no_documents(&self) -> bool {
-        let window = self.capabilities.window.as_ref();
-        let show = window.and_then(|window| window.show_document.as_ref());
-        show.is_some_and(|show| !show.support)
     }
 
     /// How to log who the editor is.

@@ -43,8 +43,6 @@ pub struct Setup {
     pub encoding: Encoding,
     /// What is peculiar to the client.
     pub quirks: Quirks,
-    /// Whether it may show documents when it is asked.
-    pub can_show: bool,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
     /// Where proposals lie, by each of their names.

@@ -92,15 +92,13 @@ impl Start {
         let editor = Forward::new(move |event| drop(events.send(event)));
         let companion = Companion::start(options, editor).context("cannot start the companion")?;
         let encoding = params.encoding();
-        let quirks = params.quirks();
         let (profile, files): (Box<dyn ClientProfile + Send>, _) = match wanted {
             Wanted::Plugin { version } => (Box::new(Plugin::new(encoding, version)), None),
             Wanted::Plain => {
                 let dir = ProposalDir::new(&environment);
                 let setup = plain::Setup {
                     encoding,
-                    quirks,
-                    can_show: !quirks.never_shows && !params.shows_no_documents(),
+                    quirks: params.quirks(),
                     folders: dir.folders().to_vec(),
                     open_with: self.options.open_with,
                 };

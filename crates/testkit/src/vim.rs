@@ -15,16 +15,13 @@ use serde_json::Value;
 use self::channel::Channel;
 pub use self::setup::VimSetup;
 use crate::process::tree;
-use crate::{Pane, kill_tree};
+use crate::{Pane, SOON, kill_tree};
 
 /// How often it is asked for something that is waited for.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long one look may take.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// How long something that is waited for may take on a busy machine.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What is useful to somebody who wonders why a test failed.
 const DESCRIBE: &str = "'mode ' .. mode(1) .. ', state ' .. state() .. ', ' .. getcwd() .. ', tab ' \
@@ -87,7 +84,7 @@ impl Vim {
                 return;
             }
             assert!(
-                started.elapsed() < WAIT_TIMEOUT,
+                started.elapsed() < SOON,
                 "expected {what}, but {condition} is {answer:?}\n{}",
                 self.describe()
             );
@@ -162,7 +159,7 @@ impl Vim {
 
     /// Waits until it is gone, for whatever reason. Its exit status; 0 if a signal ended it.
     pub fn wait_exit(&self) -> i32 {
-        self.pane.wait_exit(WAIT_TIMEOUT)
+        self.pane.wait_exit(SOON)
     }
 
     /// The processes that it started.

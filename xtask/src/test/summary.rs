@@ -58,25 +58,27 @@ impl TestSummary {
     /// Reads what a test binary, or several, printed with `--show-output`.
     pub fn of(output: &str) -> TestSummary {
         let mut summary = TestSummary::default();
-        // The test that passed whose output the lines are; its name is taken when it gives up.
+        // The test whose output the lines are; its name is taken when it gives up.
         let mut printed_by: Option<String> = None;
-        let mut is_of_passed = false;
+        let (mut is_printed, mut is_of_passed) = (false, false);
         for line in output.lines().map(str::trim_end) {
-            if let Some(result) = line.strip_prefix("test result: ") {
-                summary.passed += number(result, "passed");
-                summary.failed += number(result, "failed");
-                (printed_by, is_of_passed) = (None, false);
-            } else if line == "successes:" || line == "failures:" {
-                (printed_by, is_of_passed) = (None, line == "successes:");
-            } else if is_of_passed {
-                let heading = line.strip_prefix("---- ");
-                if let Some(name) = heading.and_then(|line| line.strip_suffix(" stdout ----")) {
-                    printed_by = Some(name.to_owned());
-                } else if let Some(reason) = line.strip_prefix(GAVE_UP)
+            let heading = line.strip_prefix("---- ");
+            if line == "successes:" || line == "failures:" {
+                (printed_by, is_printed) = (None, false);
+                is_of_passed = line == "successes:";
+            } else if let Some(name) = heading.and_then(|it| it.strip_suffix(" stdout ----")) {
+                (printed_by, is_printed) = (Some(name.to_owned()), true);
+            } else if is_printed {
+                // Whatever else it says: tests of test runners print results that are not theirs.
+                if is_of_passed
+                    && let Some(reason) = line.strip_prefix(GAVE_UP)
                     && let Some(test) = printed_by.take()
                 {
                     summary.gave_up.push(format!("{test}: {reason}"));
                 }
+            } else if let Some(result) = line.strip_prefix("test result: ") {
+                summary.passed += number(result, "passed");
+                summary.failed += number(result, "failed");
             } else {
                 summary.ignored.extend(ignored(line));
             }
@@ -121,6 +123,10 @@ successes:
 
 ---- a::needs_root stdout ----
 skipped: only root can mount
+
+---- a::works stdout ----
+test result: FAILED. 0 passed; 3 failed
+test c::inner ... ignored, not a test of this run
 
 
 successes:

@@ -44,8 +44,8 @@ pub struct Proposals {
     open_with: Option<String>,
     /// What is said of the focus: not to take it.
     take_focus: Option<bool>,
-    /// Whether the editor may show documents when it is asked.
-    can_show: bool,
+    /// Whether the editor never answers when it is asked to show a document.
+    never_shows: bool,
     pending: Vec<Pending>,
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
@@ -63,7 +63,7 @@ impl Proposals {
             encoding: setup.encoding,
             open_with: setup.open_with,
             take_focus: (!setup.quirks.misreads_take_focus).then_some(false),
-            can_show: setup.can_show,
+            never_shows: setup.quirks.never_shows,
             pending: Vec::new(),
             reads: Reads::default(),
             asked: Outgoing::default(),
@@ -125,7 +125,7 @@ impl Proposals {
             }
         }
         let (publish, first) = self.publish(&pending);
-        if !self.can_show {
+        if self.never_shows {
             self.pending.push(pending);
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();

@@ -6,8 +6,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Channel, Vim, WAIT_TIMEOUT};
-use crate::{Editors, Env, Home, Size, Tmux, VimVersion};
+use super::{Channel, Vim};
+use crate::{Editors, Env, Home, SOON, Size, Tmux, VimVersion};
 
 /// The plugin in the repository.
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/vim");
@@ -124,7 +124,7 @@ impl VimSetup {
         let name = self.folder.file_name().expect("it has a name");
         let name = name.to_str().expect("it is a word and a number");
         let pane = tmux.spawn(name, self.size, &self.env, &self.cwd, &command);
-        match Channel::accept(&listener, WAIT_TIMEOUT) {
+        match Channel::accept(&listener, SOON) {
             Ok(channel) => Vim::attach(pane, channel),
             Err(error) => panic!("Vim did not start: {error}\n{}", pane.screen()),
         }

@@ -45,20 +45,15 @@ fn an_editor_that_cannot_show_it_says_what_to_do() {
 /// Its agent would wait for ten seconds.
 #[test]
 fn an_editor_that_never_answers_is_not_asked() {
-    for params in [
-        json!({"clientInfo": {"name": "vim-lsp"}}),
-        json!({"capabilities": {"window": {"showDocument": {"support": false}}}}),
-    ] {
-        let mut world = World::with(&[], params);
-        let target = world.target("a.rs", "before\n");
-        let call = world.agent.proposing(&target, "after\n");
-        let reason = call.end().unwrap_err();
-        assert!(reason.contains("--open-with"), "{reason}");
-        let message = world.editor.params("window/showMessage");
-        assert_eq!(message["message"], reason);
-        let asked = "window/showDocument".to_owned();
-        assert!(!world.editor.passed().contains(&asked));
-    }
+    let mut world = World::with(&[], json!({"clientInfo": {"name": "vim-lsp"}}));
+    let target = world.target("a.rs", "before\n");
+    let call = world.agent.proposing(&target, "after\n");
+    let reason = call.end().unwrap_err();
+    assert!(reason.contains("--open-with"), "{reason}");
+    let message = world.editor.params("window/showMessage");
+    assert_eq!(message["message"], reason);
+    let asked = "window/showDocument".to_owned();
+    assert!(!world.editor.passed().contains(&asked));
 }
 
 #[test]
