@@ -1,7 +1,7 @@
 //! One run of several steps: each is shown while it runs, timed, and summed up.
 
 use std::cmp::Reverse;
-use std::io::{self, Write};
+use std::io::{self, Stdout, Write};
 use std::mem;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -16,7 +16,9 @@ use crate::root;
 
 /// The steps so far.
 #[derive(Debug)]
-pub struct Run {
+pub struct Run<W = Stdout> {
+    /// Where all of it is shown.
+    out: W,
     started: Instant,
     /// What the steps were, how long each took and whether it went well.
     steps: Vec<(String, Duration, bool)>,
@@ -41,7 +43,14 @@ const MOST_FLAKY: usize = 3;
 
 impl Run {
     pub fn new() -> Run {
+        Run::shown_on(io::stdout())
+    }
+}
+
+impl<W: Write> Run<W> {
+    fn shown_on(out: W) -> Run<W> {
         Run {
+            out,
             started: Instant::now(),
             steps: Vec::new(),
             passed: 0,
@@ -57,12 +66,12 @@ impl Run {
     /// A step that is no command: what it does decides how long it took.
     pub fn step<T>(&mut self, title: &str, work: impl FnOnce() -> (T, bool)) -> Result<T> {
         let started = Instant::now();
-        say(&format!("==> {title}"))?;
+        self.say(&format!("==> {title}"))?;
         let (value, is_good) = work();
         let took = started.elapsed();
         self.steps.push((title.to_owned(), took, is_good));
         let verdict = if is_good { "done" } else { "FAILED" };
-        say(&format!("    {verdict} in {:.1} s\n", took.as_secs_f64()))?;
+        self.say(&format!("    {verdict} in {:.1} s\n", took.as_secs_f64()))?;
         Ok(value)
     }
 
@@ -89,7 +98,7 @@ impl Run {
     /// pass then: agents and editors have timeouts of their own.
     pub fn jobs(&mut self, lanes: Vec<Lane>, folder: &Path) -> Result<()> {
         let started = Instant::now();
-        say("==> tests")?;
+        self.say("==> tests")?;
         let failed_before = self.failed;
         pool::run(lanes, folder, |ended| self.job(ended))?;
         if self.failed - failed_before == self.doubtful.len() && self.doubtful.len() <= MOST_FLAKY {
@@ -100,7 +109,7 @@ impl Run {
         let is_good = self.failed == failed_before;
         self.steps
             .push(("tests".to_owned(), started.elapsed(), is_good));
-        say("")
+        self.say("")
     }
 
     fn job(&mut self, ended: Ended) -> Result<()> {
@@ -112,7 +121,7 @@ impl Run {
             self.failed += 1;
         }
         self.skipped.extend(summary.gave_up);
-        say_ended(&ended, summary.passed + summary.failed)?;
+        self.say_ended(&ended, summary.passed + summary.failed)?;
         self.jobs.push((ended.job.title.clone(), ended.took));
         if !ended.is_good && ended.job.may_be_flaky {
             self.doubtful.push(ended.job);
@@ -122,7 +131,7 @@ impl Run {
 
     /// One test that had failed beside others, alone.
     fn repeated(&mut self, ended: Ended) -> Result<()> {
-        say_ended(&ended, 1)?;
+        self.say_ended(&ended, 1)?;
         if ended.is_good {
             self.failed -= 1;
             self.passed += 1;
@@ -140,50 +149,56 @@ impl Run {
     /// Sums up; whether all is well. Skipped tests are, if they are `allowed`.
     pub fn close(mut self, allowed: bool) -> Result<bool> {
         self.jobs.sort_by_key(|(_, took)| Reverse(*took));
-        say("the slowest:")?;
-        for (title, took) in self.jobs.iter().take(SLOWEST_SHOWN) {
-            say(&format!("  {:>7.1} s  {title}", took.as_secs_f64()))?;
+        self.say("the slowest:")?;
+        for (title, took) in mem::take(&mut self.jobs).iter().take(SLOWEST_SHOWN) {
+            self.say(&format!("  {:>7.1} s  {title}", took.as_secs_f64()))?;
         }
-        say("the steps:")?;
-        for (title, took, is_good) in &self.steps {
-            let mark = if *is_good { "  " } else { "✗ " };
-            say(&format!("{mark}{:>7.1} s  {title}", took.as_secs_f64()))?;
+        self.say("the steps:")?;
+        for (title, took, is_good) in mem::take(&mut self.steps) {
+            let mark = if is_good { "  " } else { "✗ " };
+            self.say(&format!("{mark}{:>7.1} s  {title}", took.as_secs_f64()))?;
         }
-        say(&format!(
+        self.say(&format!(
             "  {:>7.1} s  in all",
             self.started.elapsed().as_secs_f64()
         ))?;
-        for test in &self.flaky {
-            say(&format!("  flaky    {test}: failed, and passed alone"))?;
+        for test in mem::take(&mut self.flaky) {
+            self.say(&format!("  flaky    {test}: failed, and passed alone"))?;
         }
-        for test in &self.skipped {
-            say(&format!("  skipped  {test}"))?;
+        let skipped = self.skipped.len() + self.skipped_unnamed;
+        for test in mem::take(&mut self.skipped) {
+            self.say(&format!("  skipped  {test}"))?;
         }
         let (passed, failed) = (self.passed, self.failed);
-        let skipped = self.skipped.len() + self.skipped_unnamed;
-        say(&format!(
+        self.say(&format!(
             "\n{passed} passed, {failed} failed, {skipped} skipped"
         ))?;
         Ok(failed == 0 && (allowed || skipped == 0))
     }
-}
 
-/// The line of a job, and what it printed if it failed; `tests` is how many it had.
-fn say_ended(ended: &Ended, tests: usize) -> Result<()> {
-    let mark = if ended.is_good { "ok    " } else { "FAILED" };
-    let seconds = ended.took.as_secs_f64();
-    let count = match tests {
-        0 | 1 => String::new(),
-        several => format!(" ({several} tests)"),
-    };
-    say(&format!(
-        "{mark} {seconds:>6.1} s  {}{count}",
-        ended.job.title
-    ))?;
-    if !ended.is_good {
-        say(&ended.output)?;
+    /// The line of a job, and what it printed if it failed; `tests` is how many it had.
+    fn say_ended(&mut self, ended: &Ended, tests: usize) -> Result<()> {
+        let mark = if ended.is_good { "ok    " } else { "FAILED" };
+        let seconds = ended.took.as_secs_f64();
+        let count = match tests {
+            0 | 1 => String::new(),
+            several => format!(" ({several} tests)"),
+        };
+        self.say(&format!(
+            "{mark} {seconds:>6.1} s  {}{count}",
+            ended.job.title
+        ))?;
+        if !ended.is_good {
+            self.say(&ended.output)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn say(&mut self, line: &str) -> Result<()> {
+        writeln!(self.out, "{line}")
+            .and_then(|()| self.out.flush())
+            .context("nobody reads the output")
+    }
 }
 
 pub fn cargo(arguments: &[&str]) -> Command {
@@ -195,13 +210,6 @@ pub fn cargo(arguments: &[&str]) -> Command {
 /// What people would type.
 pub fn title(arguments: &[&str]) -> String {
     format!("cargo {}", arguments.join(" "))
-}
-
-fn say(line: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{line}")
-        .and_then(|()| out.flush())
-        .context("nobody reads the output")
 }
 
 #[cfg(all(test, unix))]
@@ -225,7 +233,7 @@ mod tests {
             }
         };
         let jobs = scripts.iter().map(job).collect();
-        let mut run = Run::new();
+        let mut run = Run::shown_on(io::sink());
         let lane = Lane { jobs, at_once: 2 };
         run.jobs(vec![lane], &folder).expect("sh runs");
         std::fs::remove_dir_all(folder).expect("the folder is ours");
