@@ -61,6 +61,19 @@ pub struct Found {
     pub missing: Vec<String>,
 }
 
+impl Found {
+    /// Of an editor for which there is one thing to install: a plugin.
+    fn of_plugin(program: Option<PathBuf>, installed: Vec<String>) -> Self {
+        let is_missing = program.is_some() && installed.is_empty();
+        let missing = is_missing.then(|| "plugin".to_owned());
+        Self {
+            missing: missing.into_iter().collect(),
+            program,
+            installed,
+        }
+    }
+}
+
 /// What was asked for.
 #[derive(Debug, Default)]
 pub struct Options {

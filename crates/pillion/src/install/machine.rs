@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use pillion_discovery::Environment;
 use pillion_system::SearchPath;
 
+use crate::failure::{Failure, Kind};
+
 /// Which system's places and names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
@@ -68,6 +70,15 @@ impl Machine {
     #[cfg(not(unix))]
     pub fn is_of_who_called_sudo(&self, _: &Path) -> bool {
         false
+    }
+
+    /// The folder that the variable of this name gives. A relative one would depend on where the command runs.
+    pub fn absolute(&self, name: &str, folder: PathBuf) -> Result<PathBuf, Failure> {
+        if self.platform != Platform::Windows && folder.is_relative() {
+            let message = format!("{name} is not absolute: {}", folder.display());
+            return Err(Failure::new(Kind::Refused, message).hint("Set it to an absolute path."));
+        }
+        Ok(folder)
     }
 
     /// `path` below `base`, where `path` is written with slashes.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::File;
 use super::machine::{Machine, Platform};
-use super::package::Package;
+use super::package::{self, Package};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
@@ -58,15 +58,7 @@ impl Installer for Neovim {
             }
             Err(error) => vec![format!("plugin ({error})")],
         };
-        let is_missing = program.is_some() && installed.is_empty();
-        Found {
-            missing: is_missing
-                .then(|| "plugin".to_owned())
-                .into_iter()
-                .collect(),
-            program,
-            installed,
-        }
+        Found::of_plugin(program, installed)
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
@@ -85,13 +77,7 @@ impl Installer for Neovim {
             notes.push(format!("{message}: Neovim finds two copies"));
         }
         let plan = package.install(plugin_files(), machine, options.force)?;
-        notes.extend(plan.notes);
-        let next = (!plan.steps.is_empty()).then(|| NEXT.to_owned());
-        Ok(Plan {
-            notes,
-            next,
-            ..plan
-        })
+        Ok(plan.between(notes, NEXT))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
@@ -132,13 +118,7 @@ impl Folders {
                 Failure::new(Kind::Refused, format!("neither {variable} nor HOME is set"))
                     .hint("Set HOME to your home folder.")
             })?;
-            if machine.platform != Platform::Windows && base.is_relative() {
-                let message = format!("{named} is not absolute: {}", base.display());
-                return Err(
-                    Failure::new(Kind::Refused, message).hint("Set it to an absolute path.")
-                );
-            }
-            Ok(base)
+            machine.absolute(named, base)
         };
         let homes = match machine.platform {
             Platform::Windows => ["AppData/Local"; 2],
@@ -231,10 +211,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 
 /// The files of this program's plugin.
 fn plugin_files() -> Vec<File> {
-    let files = FILES.iter();
-    files
-        .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
-        .collect()
+    package::files(FILES)
 }
 
 #[cfg(test)]

@@ -17,6 +17,14 @@ pub struct Package {
     pub backup: PathBuf,
 }
 
+/// The files of a plugin, out of what the program holds.
+pub fn files(held: &[(&str, &[u8])]) -> Vec<File> {
+    let files = held.iter();
+    files
+        .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
+        .collect()
+}
+
 impl Package {
     /// What is there, for `--list`: `files` are this program's.
     pub fn found(&self, files: &[File]) -> Option<String> {

@@ -17,6 +17,16 @@ pub struct Plan {
     pub next: Option<String>,
 }
 
+impl Plan {
+    /// With `before` in front of its notes, and, if it does anything, with what is to be done `then`.
+    #[must_use]
+    pub fn between(mut self, before: Vec<String>, then: &str) -> Self {
+        self.notes.splice(..0, before);
+        self.next = (!self.steps.is_empty()).then(|| then.to_owned());
+        self
+    }
+}
+
 /// One change.
 #[derive(Debug)]
 pub enum Step {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::folder::File;
 use super::machine::{Machine, Platform};
-use super::package::Package;
+use super::package::{self, Package};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
@@ -38,13 +38,7 @@ impl Installer for Vim {
             Ok(package) => package.found(&plugin_files()).into_iter().collect(),
             Err(error) => vec![format!("plugin ({error})")],
         };
-        let is_missing = program.is_some() && installed.is_empty();
-        let missing = is_missing.then(|| "plugin".to_owned());
-        Found {
-            missing: missing.into_iter().collect(),
-            program,
-            installed,
-        }
+        Found::of_plugin(program, installed)
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
@@ -58,13 +52,7 @@ impl Installer for Vim {
             notes.push(note.to_owned());
         }
         let plan = package(machine)?.install(plugin_files(), machine, options.force)?;
-        notes.extend(plan.notes);
-        let next = (!plan.steps.is_empty()).then(|| NEXT.to_owned());
-        Ok(Plan {
-            notes,
-            next,
-            ..plan
-        })
+        Ok(plan.between(notes, NEXT))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
@@ -77,12 +65,7 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     let home = machine.home().ok_or_else(|| {
         Failure::new(Kind::Refused, "HOME is not set").hint("Set HOME to your home folder.")
     })?;
-    if machine.platform != Platform::Windows && home.is_relative() {
-        let message = format!("HOME is not absolute: {}", home.display());
-        return Err(Failure::new(Kind::Refused, message)
-            .hint("Set it to an absolute path.")
-            .into());
-    }
+    let home = machine.absolute("HOME", home)?;
     let folder = match machine.platform {
         Platform::Windows => "vimfiles",
         Platform::Linux | Platform::Mac => ".vim",
@@ -96,10 +79,7 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
 
 /// The files of this program's plugin.
 fn plugin_files() -> Vec<File> {
-    let files = FILES.iter();
-    files
-        .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
-        .collect()
+    package::files(FILES)
 }
 
 #[cfg(test)]
