@@ -101,12 +101,11 @@ impl Pending {
     }
 
     /// How to decide in an editor that shows it as a plain file, because nobody configured its language.
+    /// Editors cut a message that is longer than a line.
     pub fn hint(&self) -> String {
-        let (name, agent) = (self.name(), self.diff.agent.display_name());
-        let (id, revision) = (self.diff.id, self.diff.revision);
+        let (name, id, revision) = (self.name(), self.diff.id, self.diff.revision);
         format!(
-            "{agent} proposes a change to {name}, for which this editor offers no code actions. Hint: in a \
-             shell, `pillion accept {id}.{revision}` or `pillion reject {id}`"
+            "No code actions for {name} here. In a shell: `pillion accept {id}.{revision}` or `pillion reject {id}`"
         )
     }
 
