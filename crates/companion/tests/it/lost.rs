@@ -8,7 +8,7 @@ use pillion_companion::{Diff, EditorEvent, LostText};
 use pillion_protocol::{Dialect, Outcome};
 use serde_json::json;
 
-use crate::support::{RawStream, TestCompanion, initialize};
+use crate::support::{RawStream, Request, TestCompanion, initialize};
 
 /// Longer than an agent is waited for that does not come back.
 const GONE: Duration = Duration::from_secs(60);
@@ -35,13 +35,17 @@ impl Scene {
     }
 
     async fn propose(&mut self, text: &str) -> Diff {
-        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
-            {"name": "openDiff", "arguments": {"filePath": self.path, "newContent": text}}});
-        let open = self.companion.request("POST", &call.to_string());
-        let open = open.header("Mcp-Session-Id", &self.session).send();
+        let open = self.open(text).send();
         let (opened, diff) = tokio::join!(open, self.companion.editor.show());
         assert_eq!(opened.status, 200, "{opened:?}");
         diff
+    }
+
+    fn open(&self, text: &str) -> Request {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+            {"name": "openDiff", "arguments": {"filePath": self.path, "newContent": text}}});
+        let open = self.companion.request("POST", &call.to_string());
+        open.header("Mcp-Session-Id", &self.session)
     }
 
     fn accept(&self, diff: &Diff, text: &str) {
@@ -208,8 +212,23 @@ async fn an_edited_text_that_a_newer_proposal_overtakes_is_kept() {
     drop(stream);
     scene.wait_away().await;
     scene.accept(&diff, "mine\n");
-    let newer = scene.propose("newer\n").await;
-    assert_ne!(newer.id, diff.id);
-    let file = scene.kept().await;
+    // What is lost is kept while the newer proposal is opened: either is done first.
+    let open = tokio::spawn(scene.open("newer\n").send());
+    let (mut newer, mut kept) = (None, None);
+    while newer.is_none() || kept.is_none() {
+        match scene.companion.editor.next().await {
+            EditorEvent::Open(diff, shown) => {
+                shown.done(());
+                newer = Some(diff);
+            }
+            EditorEvent::Lost(lost) => kept = Some(lost.text),
+            other => panic!("neither a newer proposal nor a loss: {other:?}"),
+        }
+    }
+    assert_ne!(newer.unwrap().id, diff.id);
+    assert_eq!(open.await.unwrap().status, 200);
+    let Some(LostText::Kept(file)) = kept else {
+        panic!("not kept: {kept:?}");
+    };
     assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
 }

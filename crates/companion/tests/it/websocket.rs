@@ -72,7 +72,10 @@ async fn a_proposal_is_answered_when_the_person_has_decided() {
         claude.open(&path, "two\n", "tab 1").await,
         claude.open(&path, "three\n", "tab 2").await,
     );
-    let (first, second) = (test.editor.show().await, test.editor.show().await);
+    // Their files are looked at side by side: either comes first.
+    let mut shown = [test.editor.show().await, test.editor.show().await];
+    shown.sort_by_key(|diff| diff.id);
+    let [first, second] = shown;
     assert_eq!((&*first.proposed, &*second.proposed), ("two\n", "three\n"));
     assert_eq!(first.agent, Dialect::ClaudeCode);
     assert_eq!(first.original.text.as_deref(), Some(&b"one\n"[..]));
