@@ -24,11 +24,13 @@ struct Editor {
     package: &'static str,
     /// Its program, in the folder of the suite.
     program: &'static str,
-    /// How the first line of what it answers to `--version` starts.
+    /// The option that it answers with its version.
+    version_option: &'static str,
+    /// How the first line of that answer starts.
     version: &'static str,
 }
 
-const EDITORS: [Editor; 5] = [
+const EDITORS: [Editor; 7] = [
     neovim("bookworm", "NVIM v0.7.2"),
     neovim("trixie", "NVIM v0.10."),
     vim("bookworm", "VIM - Vi IMproved 9.0 "),
@@ -39,8 +41,11 @@ const EDITORS: [Editor; 5] = [
         package: "hx",
         // What `usr/bin/hx` leads to. Its runtime folder lies beside it.
         program: "usr/lib/hx/hx",
+        version_option: "--version",
         version: "helix 25.01",
     },
+    kakoune("bookworm", "Kakoune unknown"),
+    kakoune("trixie", "Kakoune "),
 ];
 
 const fn neovim(suite: &'static str, version: &'static str) -> Editor {
@@ -49,6 +54,7 @@ const fn neovim(suite: &'static str, version: &'static str) -> Editor {
         suite,
         package: "neovim",
         program: "usr/bin/nvim",
+        version_option: "--version",
         version,
     }
 }
@@ -60,6 +66,20 @@ const fn vim(suite: &'static str, version: &'static str) -> Editor {
         suite,
         package: "vim",
         program: "usr/bin/vim.basic",
+        version_option: "--version",
+        version,
+    }
+}
+
+/// Its scripts lie beside it, where it looks for them. Debian builds it without its number: 2022.10.31 of bookworm,
+/// 2024.05.18 of trixie.
+const fn kakoune(suite: &'static str, version: &'static str) -> Editor {
+    Editor {
+        name: "Kakoune",
+        suite,
+        package: "kakoune",
+        program: "usr/bin/kak",
+        version_option: "-version",
         version,
     }
 }
@@ -137,7 +157,7 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
 /// Debian moves a release by point releases alone, so another version means another suite.
 fn check_version(editor: Editor, program: &Path) -> Result<()> {
     let mut command = Command::new(program);
-    let output = run(command.arg("--version").env("LANG", "C.UTF-8"))?;
+    let output = run(command.arg(editor.version_option).env("LANG", "C.UTF-8"))?;
     let answer = String::from_utf8_lossy(&output).into_owned();
     let first = answer.lines().next().unwrap_or_default();
     ensure!(

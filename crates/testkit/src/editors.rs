@@ -68,6 +68,24 @@ impl VimVersion {
     }
 }
 
+/// Which Kakoune: the oldest that is supported, and a newer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KakouneVersion {
+    /// 2022.10.31, of Debian bookworm.
+    V2022_10,
+    /// 2024.05.18, of Debian trixie.
+    V2024_05,
+}
+
+impl KakouneVersion {
+    fn suite(self) -> &'static str {
+        match self {
+            KakouneVersion::V2022_10 => "bookworm",
+            KakouneVersion::V2024_05 => "trixie",
+        }
+    }
+}
+
 /// The folder with the editors of several Debian releases.
 #[derive(Debug, Clone)]
 pub struct Editors {
@@ -122,6 +140,14 @@ impl Editors {
         let vim = self.program(version.suite(), "usr/bin/vim.basic");
         let scripts = self.folder.join(version.suite()).join("usr/share/vim");
         (vim, scripts.join(version.runtime()))
+    }
+
+    /// Kakoune's program. Its scripts lie where it looks for them.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn kakoune(&self, version: KakouneVersion) -> PathBuf {
+        self.program(version.suite(), "usr/bin/kak")
     }
 
     /// The Neovim that `PILLION_TEST_NVIM` names, to be tried in the place of each version: for

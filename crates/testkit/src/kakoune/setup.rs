@@ -1,0 +1,146 @@
+//! How a Kakoune is to be started.
+
+use std::cell::Cell;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::Kakoune;
+use crate::{Editors, Env, Home, KakouneVersion, SOON, Size, Tmux};
+
+/// The module in the repository.
+const MODULE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../editors/kakoune/pillion.kak"
+);
+
+/// Names one thing of each Kakoune of this process.
+static COUNT: AtomicU32 = AtomicU32::new(1);
+
+/// A Kakoune that is not started yet: with the repository's module, in a home's workspace, and with nothing of the
+/// machine's own Kakoune.
+#[derive(Debug, Clone)]
+pub struct KakouneSetup {
+    program: PathBuf,
+    /// Holds what this one needs: its settings, its answers.
+    folder: PathBuf,
+    session: String,
+    with_module: bool,
+    kakrc: String,
+    arguments: Vec<OsString>,
+    env: Env,
+    cwd: PathBuf,
+    size: Size,
+}
+
+impl KakouneSetup {
+    /// Of this version, for the person of this home.
+    ///
+    /// # Panics
+    /// If it is not installed.
+    pub fn new(version: KakouneVersion, home: &Home) -> KakouneSetup {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("kak-{number}");
+        let program = Editors::from_env().kakoune(version);
+        let mut env = home.env();
+        // As it is where people have it: for terminals that it opens.
+        env.prepend_path(program.parent().expect("it lies in a folder"));
+        KakouneSetup {
+            program,
+            folder: home.root().join(&name),
+            session: name,
+            with_module: true,
+            kakrc: String::new(),
+            arguments: Vec::new(),
+            env,
+            cwd: home.workspace(),
+            size: Size::new(120, 30),
+        }
+    }
+
+    /// Puts this `pillion` where the module finds it: in front of PATH.
+    #[must_use]
+    pub fn pillion(mut self, program: impl AsRef<Path>) -> KakouneSetup {
+        let folder = program.as_ref().parent().expect("it lies in a folder");
+        self.env.prepend_path(folder);
+        self
+    }
+
+    /// Adds to the `kakrc`, after the module is loaded.
+    #[must_use]
+    pub fn kakrc(mut self, text: &str) -> KakouneSetup {
+        self.kakrc.push_str(text);
+        self.kakrc.push('\n');
+        self
+    }
+
+    /// Adds an argument, such as a file.
+    #[must_use]
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> KakouneSetup {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> KakouneSetup {
+        self.env.set(name, value);
+        self
+    }
+
+    /// Starts it in this folder and not in the workspace.
+    #[must_use]
+    pub fn cwd(mut self, folder: impl AsRef<Path>) -> KakouneSetup {
+        self.cwd = folder.as_ref().to_owned();
+        self
+    }
+
+    /// Gives its terminal this size.
+    #[must_use]
+    pub fn size(mut self, size: Size) -> KakouneSetup {
+        self.size = size;
+        self
+    }
+
+    /// Only what is installed in the home, with the settings there.
+    #[must_use]
+    pub fn without_module(mut self) -> KakouneSetup {
+        self.with_module = false;
+        self
+    }
+
+    /// Starts it in a terminal of its own, and waits until it has started up.
+    ///
+    /// # Panics
+    /// With its screen, if it does not start.
+    #[track_caller]
+    pub fn in_tmux(mut self, tmux: &Tmux) -> Kakoune {
+        fs::create_dir(&self.folder).expect("the home is ours");
+        if self.with_module {
+            let settings = self.folder.join("config");
+            fs::create_dir(&settings).expect("the folder is ours");
+            let kakrc = format!("source '{MODULE}'\n{}", self.kakrc);
+            fs::write(settings.join("kakrc"), kakrc).expect("the folder is ours");
+            self.env.set("KAKOUNE_CONFIG_DIR", settings);
+        }
+        let mut command = vec![
+            self.program.clone().into_os_string(),
+            "-s".into(),
+            self.session.clone().into(),
+        ];
+        command.extend(self.arguments);
+        let pane = tmux.spawn(&self.session, self.size, &self.env, &self.cwd, &command);
+        pane.wait_for("client0@", SOON);
+        let pid = pane.pid();
+        Kakoune {
+            pane,
+            program: self.program,
+            env: self.env,
+            session: self.session,
+            folder: self.folder,
+            asked: Cell::new(0),
+            pid,
+        }
+    }
+}
