@@ -2,11 +2,20 @@
 
 local M = {}
 
---- Runs `action` with all events ignored; what it returns, or nil and the error's message.
+--- All events but the one that answers for us when Neovim finds that a file has changed: a question would hold
+--- up the person and the agent.
+local IGNORED = table.concat(
+  vim.tbl_filter(function(event)
+    return event ~= "FileChangedShell"
+  end, vim.fn.getcompletion("", "event")),
+  ","
+)
+
+--- Runs `action` without the user's events; what it returns, or nil and the error's message.
 function M.run(action)
   local ignored = vim.o.eventignore
   local errmsg = vim.v.errmsg
-  vim.o.eventignore = "all"
+  vim.o.eventignore = IGNORED
   local ok, result, second = pcall(action)
   vim.o.eventignore = ignored
   vim.v.errmsg = errmsg
