@@ -125,8 +125,12 @@ fn check(arguments: &[&str]) -> Job {
 fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
     let chosen = binary.tests.iter().filter(|test| args.chooses(test));
     if !binary.is_of_modules {
-        let job = |test| (Turn::Others, job(binary, test, &["--exact", test]));
-        return chosen.map(|test| job(test.as_str())).collect();
+        let job = |test: &String| {
+            let mut job = job(binary, test, &["--exact", test]);
+            job.may_be_flaky = true;
+            (Turn::Others, job)
+        };
+        return chosen.map(job).collect();
     }
     if chosen.count() == 0 {
         return Vec::new();

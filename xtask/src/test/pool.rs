@@ -16,7 +16,7 @@ pub struct Job {
     /// What people read of it.
     pub title: String,
     pub command: Command,
-    /// Whether a failure may be that of a busy machine: programs take part that are not ours.
+    /// Whether a failure may be that of a busy machine: with processes, sockets and timeouts.
     pub may_be_flaky: bool,
 }
 
