@@ -55,7 +55,7 @@ impl Args {
 }
 
 /// The folders below `crates/pillion/tests`.
-const SUITES: [&str; 5] = ["agents", "it", "lsp", "nvim", "vim"];
+const SUITES: [&str; 6] = ["agents", "editors", "it", "lsp", "nvim", "vim"];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());

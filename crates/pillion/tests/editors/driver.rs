@@ -1,0 +1,138 @@
+//! What a person does in an editor and sees there, whichever it is.
+
+use std::path::{Path, PathBuf};
+
+use pillion_testkit::{Home, NvimVersion, Tmux, VimVersion};
+use serde_json::Value;
+
+use crate::drivers;
+
+/// The command under test.
+pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
+
+/// Which editor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Neovim(NvimVersion),
+    Vim(VimVersion),
+}
+
+impl Kind {
+    /// Starts it, and waits until it takes keys.
+    pub fn start(self, start: &Start<'_>) -> Box<dyn Editor> {
+        match self {
+            Kind::Neovim(version) => Box::new(drivers::Neovim::start(version, start)),
+            Kind::Vim(version) => Box::new(drivers::Vim::start(version, start)),
+        }
+    }
+}
+
+/// What people have in their settings beside the plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Habit {
+    None,
+    /// Everything is saved by itself: after a change, when typing ends, when the focus leaves.
+    Autosave,
+    /// Files are tidied when they are read and written: line endings, blanks at line ends, the last
+    /// newline.
+    TidyFiles,
+}
+
+/// How it is to be started: in a terminal, with the plugin of the repository and the command under
+/// test, and with nothing of the machine's own.
+pub struct Start<'a> {
+    pub home: &'a Home,
+    pub tmux: &'a Tmux,
+    pub cwd: PathBuf,
+    pub files: Vec<PathBuf>,
+    pub habit: Habit,
+}
+
+/// One editor that runs. Keys are pressed as a person does; what is said to be waited for is so when
+/// the function returns.
+pub trait Editor {
+    /// Accepts the proposal in focus, as the help says.
+    fn accept(&self);
+
+    /// Rejects the proposal in focus, as the help says.
+    fn reject(&self);
+
+    /// Closes the proposal in focus as any other text.
+    fn close(&self);
+
+    /// Types a line below the last one of the text in focus, and waits until it is there.
+    fn append(&self, line: &str);
+
+    /// Takes the last change of the text in focus back.
+    fn undo(&self);
+
+    /// Types in the middle of something: what comes next goes into the text in focus, too. Waits until
+    /// it is there.
+    fn begin_typing(&self, text: &str);
+
+    /// Types on.
+    fn type_on(&self, text: &str);
+
+    /// Is done with typing.
+    fn end_typing(&self);
+
+    /// Goes to the beginning of a line of the text in focus, from 1.
+    fn go_to(&self, line: u32);
+
+    /// Selects the first characters of a line of the text in focus.
+    fn select(&self, line: u32, characters: u32);
+
+    /// Opens a terminal beside the file, and waits until it has the focus.
+    fn open_terminal(&self);
+
+    /// Goes back into the terminal.
+    fn enter_terminal(&self);
+
+    /// Leaves the terminal for the file.
+    fn leave_terminal(&self);
+
+    /// Has code save everything, as an autosave does. Waits until it has run.
+    fn save_by_code(&self);
+
+    /// Puts the proposal that waits, or the newest of those that do, on the screen and into focus.
+    fn show_proposal(&self);
+
+    /// Whether Pillion runs for it and listens.
+    fn is_running(&self) -> bool;
+
+    /// Whether it knows that this agent is connected.
+    fn knows(&self, agent: &str) -> bool;
+
+    /// Whether a proposal has the focus.
+    fn is_in_proposal(&self) -> bool;
+
+    /// Whether the proposal on the screen has been there so long that it may be accepted.
+    fn may_accept(&self) -> bool;
+
+    /// Whether there is a view of a proposal, in focus or not.
+    fn has_views(&self) -> bool;
+
+    /// The text in focus.
+    fn text(&self) -> String;
+
+    /// The text of the person's buffer of a file.
+    fn file_text(&self, path: &Path) -> String;
+
+    /// Whether a buffer of the person's holds this text, which came from an agent that is gone.
+    fn has_kept(&self, text: &str) -> bool;
+
+    /// Windows, cursor, registers, marks, undo, options: what a proposal must leave as it was.
+    fn traces(&self) -> Value;
+
+    /// Fails if it noted an error since it started.
+    fn assert_no_errors(&self);
+
+    /// All that is useful to somebody who wonders why a test failed.
+    fn describe(&self) -> String;
+
+    /// Quits it, and waits until it is gone.
+    fn quit(&self);
+
+    /// Kills it alone, with SIGKILL, and waits until it is gone.
+    fn kill(&self);
+}

@@ -1,0 +1,177 @@
+//! Vim, by its keys and its own channel.
+
+use std::path::Path;
+
+use pillion_testkit::{VimSetup, VimVersion};
+use serde_json::Value;
+
+use crate::driver::{Editor, Habit, PILLION, Start};
+
+const AUTOSAVE: &str = "set hidden updatetime=50\n\
+    autocmd CursorHold,TextChanged,InsertLeave,BufLeave,FocusLost * ++nested silent! update\n";
+
+const TIDY_FILES: &str = "set fixendofline fileformats=mac,dos,unix textwidth=20\n\
+    autocmd BufWritePre * %s/\\s\\+$//e\n";
+
+/// The layout, where the person is, registers, marks, undo, options, jumps.
+const TRACES: &str = "[winlayout(), winrestcmd(), tabpagenr('$'), win_getid(), winnr('#'), getcurpos(), winsaveview(), \
+    getreginfo('\"'), getreginfo('/'), getreg('a'), getmarklist(), getmarklist(bufnr()), bufnr('#'), bufnr(), undotree(), \
+    &eventignore, &switchbuf, &scrollopt, &diffopt, &hidden, \
+    execute('setlocal!')->split(\"\\n\")->filter('v:val !~ \"statusline\"'), v:errmsg, getjumplist(), getchangelist(), \
+    &modified, getbufinfo({'buflisted': 1})->mapnew('v:val.name'), &modifiable, v:hlsearch, &diff]";
+
+const VIEWS: &str = "getbufinfo()->filter('v:val.name =~ \"^pillion://\"')";
+
+pub struct Vim {
+    vim: pillion_testkit::Vim,
+}
+
+impl Vim {
+    pub fn start(version: VimVersion, start: &Start<'_>) -> Vim {
+        let habit = match start.habit {
+            Habit::None => "",
+            Habit::Autosave => AUTOSAVE,
+            Habit::TidyFiles => TIDY_FILES,
+        };
+        let mut setup = VimSetup::new(version, start.home)
+            .pillion(PILLION)
+            .cwd(&start.cwd)
+            .vimrc(habit);
+        for file in &start.files {
+            setup = setup.arg(file);
+        }
+        let vim = setup.in_tmux(start.tmux);
+        Vim { vim }
+    }
+
+    fn is(&self, condition: &str) -> bool {
+        self.vim.get(&format!("({condition}) ? v:true : v:false"))
+    }
+}
+
+impl Editor for Vim {
+    fn accept(&self) {
+        self.vim.input(":w<CR>");
+    }
+
+    fn reject(&self) {
+        self.vim.input(":PillionReject<CR>");
+    }
+
+    fn close(&self) {
+        self.vim.input(":q<CR>");
+    }
+
+    fn append(&self, line: &str) {
+        let is_there = format!("getline('$') == '{line}' && mode() == 'n'");
+        self.vim.input_until(&format!("Go{line}<Esc>"), &is_there);
+    }
+
+    fn undo(&self) {
+        self.vim.input("u");
+    }
+
+    fn begin_typing(&self, text: &str) {
+        let is_there = format!("getline('$') == '{text}' && mode() == 'i'");
+        self.vim.input_until(&format!("Go{text}"), &is_there);
+    }
+
+    fn type_on(&self, text: &str) {
+        self.vim.input(text);
+    }
+
+    fn end_typing(&self) {
+        self.vim.input_until("<Esc>", "mode() == 'n'");
+    }
+
+    fn go_to(&self, line: u32) {
+        let is_there = format!("line('.') == {line} && col('.') == 1");
+        self.vim.input_until(&format!("{line}G0"), &is_there);
+    }
+
+    fn select(&self, line: u32, characters: u32) {
+        let further = "l".repeat(characters as usize - 1);
+        self.vim
+            .input_until(&format!("{line}G0v{further}"), "mode() == 'v'");
+    }
+
+    fn open_terminal(&self) {
+        self.vim
+            .input_until(":vertical botright terminal<CR>", "mode() == 't'");
+    }
+
+    fn enter_terminal(&self) {
+        self.vim.input_until("<C-w>l", "&buftype == 'terminal'");
+    }
+
+    fn leave_terminal(&self) {
+        self.vim.input_until("<C-w>h", "&buftype == ''");
+    }
+
+    fn save_by_code(&self) {
+        self.vim.command("silent! wall");
+        self.vim.command("silent! write");
+        self.vim.command("silent! update");
+    }
+
+    fn show_proposal(&self) {
+        self.vim.input(":PillionDiffs<CR>");
+    }
+
+    fn is_running(&self) -> bool {
+        self.is("pillion#Status().running && pillion#Status().port isnot '?'")
+    }
+
+    fn knows(&self, agent: &str) -> bool {
+        let names = "mapnew(pillion#Status().agents, 'v:val.name')";
+        self.is(&format!("index({names}, '{agent}') >= 0"))
+    }
+
+    fn is_in_proposal(&self) -> bool {
+        self.is("bufname() =~# '^pillion://'")
+    }
+
+    fn may_accept(&self) -> bool {
+        self.is("pillion#diff#IsReady()")
+    }
+
+    fn has_views(&self) -> bool {
+        self.is(&format!("!empty({VIEWS})"))
+    }
+
+    fn text(&self) -> String {
+        self.vim.get("join(getline(1, '$'), \"\\n\") .. \"\\n\"")
+    }
+
+    fn file_text(&self, path: &Path) -> String {
+        let lines = format!("getbufline('{}', 1, '$')", path.display());
+        self.vim.get(&format!("join({lines}, \"\\n\") .. \"\\n\""))
+    }
+
+    fn has_kept(&self, text: &str) -> bool {
+        let kept: Vec<Vec<String>> = self.vim.get(
+            "getbufinfo({'buflisted': 1, 'bufmodified': 1})->mapnew('getbufline(v:val.bufnr, 1, \"$\")')",
+        );
+        kept.iter().any(|lines| lines.join("\n") + "\n" == text)
+    }
+
+    fn traces(&self) -> Value {
+        self.vim.get(TRACES)
+    }
+
+    fn assert_no_errors(&self) {
+        self.vim.assert_no_errors();
+    }
+
+    fn describe(&self) -> String {
+        self.vim.describe()
+    }
+
+    fn quit(&self) {
+        self.vim.quit();
+    }
+
+    fn kill(&self) {
+        self.vim.kill();
+    }
+}

@@ -1,0 +1,10 @@
+//! The rules, by what they protect.
+
+mod accidents;
+mod context;
+mod decisions;
+mod names;
+mod roots;
+mod seen;
+mod texts;
+mod traces;
