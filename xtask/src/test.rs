@@ -5,6 +5,7 @@ mod isolation;
 mod needs;
 mod plan;
 mod pool;
+mod results;
 mod run;
 mod summary;
 
@@ -54,8 +55,11 @@ impl Args {
     }
 }
 
+/// The suite whose results are in the documentation.
+const EDITORS: &str = "editors";
+
 /// The folders below `crates/pillion/tests`.
-const SUITES: [&str; 6] = ["agents", "editors", "it", "lsp", "nvim", "vim"];
+const SUITES: [&str; 6] = ["agents", EDITORS, "it", "lsp", "nvim", "vim"];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());
@@ -81,6 +85,11 @@ pub fn run(args: &Args) -> Result<ExitCode> {
                 run.skip(skipped);
             }
             run.jobs(lanes, &target_dir().join("test-output"))?;
+            let has_all_editors =
+                args.name.is_none() && args.only.as_deref().is_none_or(|only| only == EDITORS);
+            if has_all_editors && !args.fast && needs.missing().is_none() {
+                run.results()?;
+            }
         }
         None => run.not_built(),
     }

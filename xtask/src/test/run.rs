@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 
 use super::plan::Skipped;
 use super::pool::{self, Ended, Job, Lane};
+use super::results::Results;
 use super::summary::TestSummary;
 use crate::root;
 
@@ -33,6 +34,7 @@ pub struct Run<W = Stdout> {
     doubtful: Vec<Job>,
     /// Those that did.
     flaky: Vec<String>,
+    results: Results,
 }
 
 /// How many of the slowest jobs the end names.
@@ -60,6 +62,7 @@ impl<W: Write> Run<W> {
             jobs: Vec::new(),
             doubtful: Vec::new(),
             flaky: Vec::new(),
+            results: Results::default(),
         }
     }
 
@@ -123,6 +126,9 @@ impl<W: Write> Run<W> {
         self.skipped.extend(summary.gave_up);
         self.say_ended(&ended, summary.passed + summary.failed)?;
         self.jobs.push((ended.job.title.clone(), ended.took));
+        if ended.is_good {
+            self.results.passed(&ended.job.title);
+        }
         if !ended.is_good && ended.job.may_be_flaky {
             self.doubtful.push(ended.job);
         }
@@ -135,7 +141,20 @@ impl<W: Write> Run<W> {
         if ended.is_good {
             self.failed -= 1;
             self.passed += 1;
+            self.results.passed(&ended.job.title);
             self.flaky.push(ended.job.title);
+        }
+        Ok(())
+    }
+
+    /// Compares what passed in the editors with what the documentation says.
+    pub fn results(&mut self) -> Result<()> {
+        let compared = self.results.compare_with_page();
+        let title = "the results in the documentation";
+        self.step(title, || ((), compared.is_ok()))?;
+        if let Err(error) = compared {
+            self.failed += 1;
+            self.say(&format!("{error:#}"))?;
         }
         Ok(())
     }

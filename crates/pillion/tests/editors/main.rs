@@ -4,6 +4,19 @@
 //! `cargo xtask test` installs the editors and runs these tests. What came out is the table in
 //! `docs/editors.md`. A new editor is one driver, and one line in [`each_editor`] and in `driver.rs`.
 
+//! Mistakes that other companions make, and what would notice them here:
+//!
+//! | mistake | rule |
+//! | --- | --- |
+//! | an autosave accepts | `decisions::an_autosave_accepts_nothing` |
+//! | a held key accepts, or one that was meant for an older proposal | `seen` |
+//! | closing gives the original, or nothing | `texts::texts_are_in_the_answer_when_the_agent_closes` |
+//! | line endings, BOM, last newline or NUL change; JSON is read as an answer | `texts::texts_are_accepted_byte_for_byte` |
+//! | a name is a pattern, or a command | `names::names_are_taken_as_they_are` |
+//! | an agent gets the outcome of another one's diff | `accidents::two_agents_with_a_diff_on_one_file_get_an_outcome_each` |
+//! | an unsaved buffer is overwritten, or its question holds up the agent | `accidents::unsaved_edits_are_left_alone_when_an_agent_writes` |
+//! | the whole home is a workspace | `roots::neither_home_nor_the_machine_is_a_root` |
+
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 /// A rule, which is a test for each editor: `each_editor! { fn it_does_something(kind) { … } }`.

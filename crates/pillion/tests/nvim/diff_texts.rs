@@ -1,47 +1,6 @@
 //! Texts come back byte for byte through Neovim's buffers (C5.5, C5.6).
 
-use pillion_agent::Update;
-use pillion_testkit::Home;
-
 use crate::diff::Review;
-use crate::shared_texts::{assert_same, texts};
-use crate::world::World;
-
-each_neovim! {
-    fn texts_are_accepted_byte_for_byte(version) {
-        let world = World::with(version, Home::new(), &[("a.txt", "one\n")], |setup| {
-            // What people have for their files must not touch a proposal.
-            setup.init(
-                "vim.o.fixendofline = true vim.o.fileformats = 'mac,dos,unix' vim.o.textwidth = 20
-                 vim.cmd [[autocmd BufWritePre * %s/\\s\\+$//e]]",
-            )
-        });
-        let mut gemini = world.gemini();
-        for (number, (name, text)) in texts().iter().enumerate() {
-            let path = world.home.workspace().join(format!("{number}.txt"));
-            gemini.propose(&path, text);
-            world.look();
-            world.nvim.input(":w<CR>");
-            let Update::DiffAccepted { content, .. } = gemini.outcome() else {
-                panic!("{name}: not accepted")
-            };
-            assert_same(&content, text, name, "accepted");
-            assert!(!path.exists(), "{name}: nothing is written (C5.9)");
-        }
-    }
-}
-
-each_neovim! {
-    fn texts_are_in_the_answer_when_the_agent_closes(version) {
-        let world = World::open(version, &[("a.txt", "one\n")]);
-        let gemini = world.gemini();
-        for (number, (name, text)) in texts().iter().enumerate() {
-            let path = world.home.workspace().join(format!("{number}.txt"));
-            gemini.propose(&path, text);
-            assert_same(&gemini.close(&path).unwrap(), text, name, "closed");
-        }
-    }
-}
 
 each_neovim! {
     fn what_the_person_sets_counts(version) {

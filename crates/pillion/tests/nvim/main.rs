@@ -1,7 +1,8 @@
 //! The Neovim plugin in real Neovims, with the real `pillion lsp`: what agents hear of what a person
 //! does there, and what a person sees of what agents propose.
 //!
-//! `cargo xtask test` installs both Neovims and runs these tests. Each test runs on each of them.
+//! `cargo xtask test` installs both Neovims and runs these tests. Each test runs on each of them. What other editors do
+//! as well is in `../editors`.
 //!
 //! Mistakes that other companions make, and what would notice them here:
 //!
@@ -11,9 +12,8 @@
 //! | an agent gets the outcome of another one's diff | `diff_focus::diffs_of_two_agents_for_one_file_have_views_of_their_own` |
 //! | the path comes back in another spelling | `diff_names::names_are_taken_as_they_are` |
 //! | a rejection follows the agent's own decision | `ide_client::the_real_client_hears_of_a_rejection_once_and_closes_in_silence` |
-//! | closing gives the original, or nothing | `diff_texts::texts_are_in_the_answer_when_the_agent_closes` |
 //! | edits are ignored | `diff_decisions::what_accepts_takes_the_text_as_edited` |
-//! | line endings, BOM or last newline change; JSON is read as an answer | `diff_texts::texts_are_accepted_byte_for_byte` |
+//! | edited texts lose what the person set | `diff_texts::what_the_person_sets_counts` |
 //! | an unsaved buffer is overwritten | `reload::a_modified_buffer_is_left_alone_and_said_once` |
 //! | closing the view decides nothing | `diff_decisions::what_closes_the_proposal_rejects_once` |
 //! | the agent is told of a view that is not there | `diff_focus::a_view_that_cannot_be_opened_is_an_error` |

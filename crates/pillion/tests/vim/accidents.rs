@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use pillion_agent::Update;
-
 use crate::review::{ORIGINAL, PROPOSED, Review};
 
 each_vim! {
@@ -37,30 +35,6 @@ each_vim! {
 }
 
 each_vim! {
-    fn an_agent_hears_when_vim_is_killed(version) {
-        let mut review = Review::new(version);
-        review.begin(PROPOSED);
-        review.vim().kill();
-        let path = review.path.display().to_string();
-        assert_eq!(review.gemini.outcome(), Update::DiffRejected { path });
-    }
-}
-
-each_vim! {
-    fn a_newer_proposal_over_edits_is_undone_with_one_u(version) {
-        let mut review = Review::new(version);
-        review.propose(PROPOSED);
-        review.vim().input_until("Gomine<Esc>", "line('$') == 7 && mode() == 'n'");
-        review.begin_again("one\nother\n");
-        review.vim().wait_said("u restores your edits");
-        review.vim().input_until("u", "getline('$') == 'mine'");
-        review.look();
-        review.vim().input(":w<CR>");
-        review.is_accepted(&format!("{PROPOSED}mine\n"));
-    }
-}
-
-each_vim! {
     fn the_buffer_shows_what_the_agent_wrote(version) {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
@@ -76,24 +50,5 @@ each_vim! {
         review.vim().input("u");
         review.vim().wait_until("the text on disk", "line('$') == 5");
         review.vim().assert_no_errors();
-    }
-}
-
-each_vim! {
-    fn two_agents_propose_at_once(version) {
-        let review = Review::new(version);
-        let mut qwen = review.world.agent(pillion_protocol::Dialect::QwenCode);
-        review.propose(PROPOSED);
-        qwen.propose(&review.path, "other\n");
-        review.vim().wait_said("proposes a.txt. :PillionDiffs shows it");
-        review.vim().input(":w<CR>");
-        let mut gemini = review.gemini;
-        assert!(matches!(gemini.outcome(), Update::DiffAccepted { .. }));
-        review.world.vim.wait_until("one view gone", "bufname() !~ '^pillion'");
-        review.world.vim.input(":PillionDiffs<CR>");
-        review.world.vim.wait_until("the other one", "pillion#diff#IsReady()");
-        review.world.vim.input(":w<CR>");
-        let path = review.path.display().to_string();
-        assert_eq!(qwen.outcome(), Update::accepted(path, "other\n"));
     }
 }

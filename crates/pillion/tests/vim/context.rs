@@ -60,29 +60,6 @@ each_vim! {
 }
 
 each_vim! {
-    fn a_selection_stays_while_a_terminal_has_the_focus(version) {
-        let world = World::open(version, &[("a.txt", "one\ntwo\nthree\n")]);
-        let mut gemini = world.gemini();
-        world.vim.command("below terminal");
-        world.vim.input("<C-w>k");
-        world.vim.wait_until("the file in focus", "&buftype == ''");
-        world.vim.input("jvll");
-        world.active(&mut gemini, |file| file.selected_text.as_deref() == Some("two"));
-        world.vim.input("<C-w>j");
-        world.vim.wait_until("the terminal in focus", "&buftype == 'terminal'");
-        world.vim.input("echo hello<CR>");
-        world.vim.pane().wait_for("hello", pillion_testkit::SOON);
-        // What an agent is shown that comes now.
-        let mut qwen = world.agent(Dialect::QwenCode);
-        let file = world.active(&mut qwen, |_| true);
-        assert_eq!(file.selected_text.as_deref(), Some("two"));
-        // It ends when they come back and go on.
-        world.vim.input("<C-w>kj");
-        world.active(&mut gemini, |file| file.selected_text.is_none());
-    }
-}
-
-each_vim! {
     fn neither_home_nor_the_machine_is_a_workspace(version) {
         let home = Home::new();
         let file = home.home().join("notes.txt");
@@ -105,44 +82,6 @@ each_vim! {
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         assert_eq!(published["workspacePath"], wanted.to_str().unwrap());
-    }
-}
-
-each_vim! {
-    fn the_repository_of_an_open_file_is_a_root(version) {
-        let home = Home::new();
-        std::fs::create_dir_all(home.home().join("repo/.git")).unwrap();
-        std::fs::create_dir_all(home.home().join("repo/src")).unwrap();
-        let file = home.home().join("repo/src/a.txt");
-        std::fs::write(&file, "text\n").unwrap();
-        let repository = home.home().join("repo");
-        let folder = home.home();
-        let world = World::with(version, home, &[], |setup| setup.cwd(folder).arg(file));
-        world.wait_running();
-        let published: Value = serde_json::from_slice(&std::fs::read(&discovery_files(&world.home, Dialect::GeminiCli)[0]).unwrap()).unwrap();
-        assert_eq!(published["workspacePath"], repository.to_str().unwrap());
-    }
-}
-
-each_vim! {
-    fn it_ends_with_vim_and_leaves_nothing(version) {
-        for is_killed in [false, true] {
-            let world = World::open(version, &[("a.txt", "one\n")]);
-            let gemini = world.gemini();
-            assert!(!discovery_files(&world.home, Dialect::GeminiCli).is_empty());
-            if is_killed {
-                world.vim.kill();
-            } else {
-                world.vim.quit();
-            }
-            drop(gemini);
-            let gone = || discovery_files(&world.home, Dialect::GeminiCli).is_empty();
-            for _ in 0..600 {
-                if gone() { break }
-                std::thread::sleep(std::time::Duration::from_millis(50));
-            }
-            assert!(gone());
-        }
     }
 }
 

@@ -1,15 +1,13 @@
 //! The Vim plugin in real Vims, with the real `pillion lsp`: what agents hear of what a person does there, and
 //! what a person sees of what agents propose.
 //!
-//! `cargo xtask test` installs both Vims and runs these tests. Each test runs on each of them.
+//! `cargo xtask test` installs both Vims and runs these tests. Each test runs on each of them. What other editors do
+//! as well is in `../editors`.
 //!
 //! | what people fear | test |
 //! | --- | --- |
 //! | an autosave accepts | `decisions::no_write_but_a_typed_one_accepts` |
 //! | what was never seen is accepted | `seen::a_newer_proposal_is_not_accepted_by_what_was_begun_before` |
-//! | a held key accepts | `seen::a_held_key_accepts_nothing` |
-//! | line endings, BOM, last newline or NUL change | `texts::texts_are_accepted_byte_for_byte` |
-//! | a name is a pattern, or a command | `names::names_are_taken_as_they_are` |
 //! | layout, registers or marks of the person change | `traces::everything_is_as_before` |
 //! | edits are lost | `accidents::edits_outlive_a_companion_that_is_killed` |
 //! | the whole home is a workspace | `context::neither_home_nor_the_machine_is_a_workspace` |
@@ -56,8 +54,6 @@ mod review;
 mod seen;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
-#[path = "../shared/texts.rs"]
-mod shared_texts;
 mod terminal;
 mod texts;
 mod traces;

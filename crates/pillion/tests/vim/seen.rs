@@ -17,22 +17,6 @@ each_vim! {
 }
 
 each_vim! {
-    fn a_held_key_accepts_nothing(version) {
-        let mut review = Review::with(version, "nnoremap <F2> :w<CR>");
-        review.begin(PROPOSED);
-        let held = std::time::Instant::now();
-        while held.elapsed() < std::time::Duration::from_millis(2500) {
-            review.vim().input(":w<CR>");
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        review.is_pending("a held key");
-        review.look();
-        review.vim().input(":w<CR>");
-        review.is_accepted(PROPOSED);
-    }
-}
-
-each_vim! {
     fn a_newer_proposal_is_not_accepted_by_what_was_begun_before(version) {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
