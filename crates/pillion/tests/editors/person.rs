@@ -178,7 +178,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 #[track_caller]
-fn wait(editor: &dyn Editor, what: &str, condition: impl Fn(&dyn Editor) -> bool) {
+pub fn wait(editor: &dyn Editor, what: &str, condition: impl Fn(&dyn Editor) -> bool) {
     let begun = Instant::now();
     while !condition(editor) {
         assert!(

@@ -1,6 +1,7 @@
 //! The rules, by what they protect.
 
 mod accidents;
+mod claude_code;
 mod context;
 mod decisions;
 mod names;

@@ -110,7 +110,7 @@ impl Editor for Neovim {
 
     fn go_to(&self, line: u32) {
         let is_there = format!("vim.fn.line('.') == {line} and vim.fn.col('.') == 1");
-        self.type_until(&format!("{line}G0"), &is_there);
+        self.type_until(&format!("<Esc>{line}G0"), &is_there);
     }
 
     fn select(&self, line: u32, characters: u32) {

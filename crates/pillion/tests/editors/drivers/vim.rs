@@ -86,7 +86,7 @@ impl Editor for Vim {
 
     fn go_to(&self, line: u32) {
         let is_there = format!("line('.') == {line} && col('.') == 1");
-        self.vim.input_until(&format!("{line}G0"), &is_there);
+        self.vim.input_until(&format!("<Esc>{line}G0"), &is_there);
     }
 
     fn select(&self, line: u32, characters: u32) {
