@@ -45,6 +45,9 @@ pub enum FileError {
     /// A folder, device or pipe stands where a file should be.
     #[error("{0:?} is not a regular file")]
     NotAFile(PathBuf),
+    /// Something else stands where a socket should be.
+    #[error("{0:?} is not a socket")]
+    NotASocket(PathBuf),
     /// No file of ours is as long.
     #[error("{path:?} is longer than {limit} bytes")]
     TooLong {
@@ -78,7 +81,10 @@ impl FileError {
     /// The folder or file that is in the way.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Link(path) | Self::NotAFolder(path) | Self::NotAFile(path) => path,
+            Self::Link(path)
+            | Self::NotAFolder(path)
+            | Self::NotAFile(path)
+            | Self::NotASocket(path) => path,
             Self::Foreign { path, .. } | Self::TooLong { path, .. } | Self::Io { path, .. } => path,
         }
     }
@@ -91,9 +97,11 @@ impl FileError {
     /// The same in a directory that this variable moves elsewhere, if one does.
     pub fn hint_naming(&self, variable: Option<&str>) -> String {
         let (remedy, other) = match self {
-            Self::Link(_) | Self::NotAFolder(_) | Self::NotAFile(_) | Self::TooLong { .. } => {
-                ("remove it, or move it away", None)
-            }
+            Self::Link(_)
+            | Self::NotAFolder(_)
+            | Self::NotAFile(_)
+            | Self::NotASocket(_)
+            | Self::TooLong { .. } => ("remove it, or move it away", None),
             Self::Foreign { .. } => (
                 "have its owner remove it",
                 Some("a directory of your own for editor and agent"),
@@ -169,6 +177,7 @@ mod tests {
             },
             FileError::NotAFolder(path.into()),
             FileError::NotAFile(path.into()),
+            FileError::NotASocket(path.into()),
             FileError::TooLong {
                 path: path.into(),
                 limit: 1,

@@ -14,10 +14,11 @@ use std::{io, thread};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::Message;
-use pillion_companion::DiffId;
+use pillion_companion::{Companion, DiffId};
 
 use self::proposal_dir::ProposalFile;
 use self::queue::Queue;
+use crate::link;
 use crate::roots::{FoldersChanged, Roots};
 
 pub use proposal_dir::ProposalDir;
@@ -70,6 +71,8 @@ pub enum Done {
         key: ProposalKey,
         result: Result<(), String>,
     },
+    /// The companion runs, or why it cannot.
+    Started(Result<Companion, String>),
     /// The workspace roots changed, and what there is to say about them.
     Roots {
         paths: Vec<PathBuf>,
@@ -90,7 +93,11 @@ impl ProposalFiles {
     ///
     /// # Errors
     /// When the system has no thread for it.
-    pub fn start(dir: ProposalDir, done: Sender<Done>) -> io::Result<Self> {
+    pub fn start(
+        dir: ProposalDir,
+        done: Sender<Done>,
+        inputs: Sender<link::Input>,
+    ) -> io::Result<Self> {
         let queue = Arc::new(Queue::default());
         let worker = queue.worker();
         let files = Self {
@@ -98,13 +105,17 @@ impl ProposalFiles {
             done: done.clone(),
         };
         let run = move || {
-            let mut open = HashMap::new();
+            let mut desk = Desk {
+                dir,
+                open: HashMap::new(),
+                inputs: Some(inputs),
+            };
             while let Some(job) = queue.next() {
-                if let Some(result) = perform(job, &dir, &mut open) {
+                if let Some(result) = desk.perform(job) {
                     let _ = done.send(result);
                 }
             }
-            drop((open, dir));
+            drop(desk);
             drop(worker);
         };
         let thread = thread::Builder::new().name("proposals".to_owned());
@@ -135,38 +146,59 @@ impl Drop for ProposalFiles {
     }
 }
 
-fn perform(
-    job: Job,
-    dir: &ProposalDir,
-    open: &mut HashMap<ProposalKey, ProposalFile>,
-) -> Option<Done> {
-    match job {
-        Job::Write { key, path, text } => {
-            let (id, revision) = key;
-            let file = match dir.put(&format!("{id}-{revision}"), &path, &text) {
-                Ok(file) => {
-                    let path = file.path().to_owned();
-                    open.insert(key, file);
-                    Ok(path)
-                }
-                Err(error) => {
-                    tracing::warn!(?error, "cannot write the proposal");
-                    Err(format!("{error}. Hint: {}.", error.hint()))
-                }
-            };
-            Some(Done::Written { key, file })
+/// What the thread of the proposals owns.
+struct Desk {
+    dir: ProposalDir,
+    open: HashMap<ProposalKey, ProposalFile>,
+    /// Where other editors that open a proposal are heard, until somebody listens.
+    inputs: Option<Sender<link::Input>>,
+}
+
+impl Desk {
+    fn write(&mut self, key: ProposalKey, path: &Path, text: &str) -> Result<PathBuf, String> {
+        let (id, revision) = key;
+        match self.dir.put(&format!("{id}-{revision}"), path, text) {
+            Ok(file) => {
+                let path = file.path().to_owned();
+                self.open.insert(key, file);
+                self.listen();
+                Ok(path)
+            }
+            Err(error) => {
+                tracing::warn!(?error, "cannot write the proposal");
+                Err(format!("{error}. Hint: {}.", error.hint()))
+            }
         }
-        Job::Read { key, number } => {
-            let saved = open.get(&key).map_or(Ok(None), ProposalFile::read);
-            let saved = saved.map_err(|error| error.to_string());
-            Some(Done::Read { number, saved })
+    }
+
+    /// From the first proposal on. Without it, proposals can be decided in this editor only.
+    fn listen(&mut self) {
+        if let (Some(inputs), Some(folder)) = (&self.inputs, self.dir.own_folder()) {
+            match link::listen(&folder, inputs.clone()) {
+                Ok(()) => self.inputs = None,
+                Err(why) => tracing::warn!(why, "other editors cannot connect"),
+            }
         }
-        Job::Remove { key } => {
-            open.remove(&key);
-            None
+    }
+
+    fn perform(&mut self, job: Job) -> Option<Done> {
+        match job {
+            Job::Write { key, path, text } => {
+                let file = self.write(key, &path, &text);
+                Some(Done::Written { key, file })
+            }
+            Job::Read { key, number } => {
+                let saved = self.open.get(&key).map_or(Ok(None), ProposalFile::read);
+                let saved = saved.map_err(|error| error.to_string());
+                Some(Done::Read { number, saved })
+            }
+            Job::Remove { key } => {
+                self.open.remove(&key);
+                None
+            }
+            // Not for this thread: a program may take long to start.
+            Job::Launch { .. } => None,
         }
-        // Not for this thread: a program may take long to start.
-        Job::Launch { .. } => None,
     }
 }
 

@@ -9,12 +9,14 @@
 mod disk;
 mod framing;
 mod handshake;
+mod link;
 mod message;
 mod outgoing;
 mod plain;
 mod plugin;
 mod position;
 mod profile;
+mod proposal_path;
 mod quirks;
 mod roots;
 mod server;

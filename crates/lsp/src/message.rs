@@ -55,6 +55,11 @@ pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
     }
 }
 
+/// The error for parameters that cannot be read.
+pub fn invalid(why: String) -> ResponseError {
+    error(ErrorCode::InvalidParams, why)
+}
+
 /// The error for a method that a profile does not know.
 pub fn unknown_method(method: &str) -> ResponseError {
     let method = head(method);

@@ -5,11 +5,15 @@
 mod diagnostics;
 mod document;
 mod files;
+mod peers;
 mod pending;
 mod proposals;
 mod reads;
+mod relay;
 mod restore;
+mod showing;
 mod view;
+mod viewer;
 mod wire;
 
 use std::path::PathBuf;
@@ -20,14 +24,18 @@ use gen_lsp_types::{
     MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
-use lsp_server::{ErrorCode, Request, RequestId, Response};
+use lsp_server::{Request, RequestId, Response};
 use pillion_companion::{EditorEvent, now_ms};
 use serde_json::{Value, json};
 
 use crate::disk::Done;
+use crate::link::{End, Event};
 use crate::plain::files::Files;
+use crate::plain::peers::Peers;
 use crate::plain::pending::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
+use crate::plain::relay::Relay;
+use crate::plain::viewer::{Caller, Viewer};
 use crate::plain::wire::{
     At, CodeAction, DidChange, DidClose, DidOpen, DidSave, Edits, ExecuteCommand, Opened,
 };
@@ -47,6 +55,8 @@ pub struct Setup {
     pub open_with: Option<String>,
     /// Where proposals lie, by each of their names.
     pub folders: Vec<PathBuf>,
+    /// The editor's process.
+    pub editor_pid: u32,
 }
 
 /// The profile of a client without a plugin.
@@ -56,6 +66,11 @@ pub struct Plain {
     quirks: Quirks,
     files: Files,
     proposals: Proposals,
+    editor_pid: u32,
+    /// The editors that have opened proposals of ours.
+    peers: Peers,
+    /// The proposals of others that our editor has opened.
+    relay: Relay,
     /// What was told already.
     warnings: Vec<String>,
 }
@@ -63,10 +78,17 @@ pub struct Plain {
 impl Plain {
     /// A profile that nobody has seen yet.
     pub fn new(setup: Setup) -> Self {
-        let (encoding, quirks) = (setup.encoding, setup.quirks);
+        let (encoding, quirks, editor_pid) = (setup.encoding, setup.quirks, setup.editor_pid);
+        let hello = json!({
+            "processId": editor_pid,
+            "capabilities": {"general": {"positionEncodings": [encoding.kind()]}},
+        });
         Self {
             encoding,
             quirks,
+            editor_pid,
+            peers: Peers::default(),
+            relay: Relay::new(std::process::id(), hello),
             files: Files::new(encoding, quirks.has_block_cursor),
             proposals: Proposals::new(setup),
             warnings: Vec::new(),
@@ -98,7 +120,11 @@ impl Plain {
     fn did_open(&mut self, params: DidOpen) -> Vec<Action> {
         let Opened { uri, text } = params.text_document;
         match uri::to_path(&uri) {
-            Some(path) if self.proposals.holds(&path) => self.proposals.did_open(&path, uri, text),
+            Some(path) if self.proposals.holds(&path) => {
+                let own = self.proposals.own();
+                self.proposals
+                    .did_open(own, &path, uri, text, Instant::now())
+            }
             Some(path) => {
                 self.files.open(path, text, now_ms());
                 self.report()
@@ -114,7 +140,8 @@ impl Plain {
         };
         match uri::to_path(&params.text_document.uri) {
             Some(path) if self.proposals.holds(&path) => {
-                self.proposals.did_change(&path, edits, Instant::now());
+                self.proposals
+                    .did_change(Viewer::Own, &path, edits, Instant::now());
                 Vec::new()
             }
             Some(path) if self.files.change(&path, edits) => self.report(),
@@ -125,7 +152,9 @@ impl Plain {
     fn did_save(&mut self, params: DidSave) -> Vec<Action> {
         match uri::to_path(&params.text_document.uri) {
             Some(path) if self.proposals.holds(&path) => {
-                self.proposals.did_save(&path, params.text, Instant::now());
+                let now = Instant::now();
+                self.proposals
+                    .did_save(Viewer::Own, &path, params.text, now);
                 Vec::new()
             }
             Some(path) => {
@@ -139,7 +168,7 @@ impl Plain {
     fn did_close(&mut self, params: DidClose) -> Vec<Action> {
         match uri::to_path(&params.text_document.uri) {
             Some(path) if self.proposals.holds(&path) => {
-                self.proposals.did_close(&path, Instant::now());
+                self.proposals.did_close(Viewer::Own, &path, Instant::now());
                 Vec::new()
             }
             Some(path) => {
@@ -170,23 +199,28 @@ impl Plain {
             range.end = range.start;
         }
         let actions = self.look(&params.text_document, range);
-        // A client that wants actions of some kind, such as those before a save, may run them
-        // unasked. The kind without a name is every kind.
-        let is_every = |kinds: Vec<String>| kinds.is_empty() || kinds.iter().any(String::is_empty);
-        let is_any = params.context.only.is_none_or(is_every);
-        let path = uri::to_path(&params.text_document.uri).filter(|_| is_any);
-        let commands = path.map_or(Vec::new(), |path| self.proposals.commands(&path));
+        let path = uri::to_path(&params.text_document.uri);
+        let path = path.filter(|_| wants_commands(params.context.only));
+        let commands = path.map_or(Vec::new(), |path| {
+            self.proposals.commands(Viewer::Own, &path)
+        });
         Ok((json!(commands), actions))
     }
 
-    fn execute(&mut self, request: RequestId, params: Value) -> Vec<Action> {
+    fn execute(&mut self, request: Request) -> Vec<Action> {
+        let now = Instant::now();
+        let is_any_pending = self.proposals.is_any_pending();
+        let Request { id, params, .. } = match self.relay.command(request, is_any_pending, now) {
+            Ok(actions) => return actions,
+            Err(request) => request,
+        };
         match message::params::<ExecuteCommand>(params) {
             Ok(ExecuteCommand { command, arguments }) => {
                 let arguments = arguments.unwrap_or_default();
                 let proposals = &mut self.proposals;
-                proposals.execute(request, &command, &arguments, Instant::now())
+                proposals.execute(Caller::own(id), &command, &arguments, now)
             }
-            Err(why) => answer(request, Err(why)),
+            Err(why) => answer(id, Err(why)),
         }
     }
 
@@ -197,7 +231,7 @@ impl Plain {
         };
         // A proposal keeps the last file active.
         if self.proposals.holds(&path) {
-            self.proposals.focus(&path);
+            self.proposals.focus(Viewer::Own, &path);
             return Vec::new();
         }
         self.files.select(&path, range, now_ms());
@@ -223,6 +257,12 @@ impl Plain {
     }
 }
 
+/// Whether a client that wants code actions of these kinds gets ours. One that wants some kind, such as those
+/// before a save, may run them unasked. The kind without a name is every kind.
+fn wants_commands(only: Option<Vec<String>>) -> bool {
+    only.is_none_or(|kinds| kinds.is_empty() || kinds.iter().any(String::is_empty))
+}
+
 /// The answer to a request, and what is to be done besides; or what is wrong with its parameters.
 type Answered = Result<(Value, Vec<Action>), String>;
 
@@ -230,7 +270,7 @@ fn answer(id: RequestId, answered: Answered) -> Vec<Action> {
     let (result, actions) = match answered {
         Ok((value, actions)) => (Ok(value), actions),
         Err(why) => {
-            let error = message::error(ErrorCode::InvalidParams, why);
+            let error = message::invalid(why);
             (Err(error), Vec::new())
         }
     };
@@ -272,13 +312,18 @@ impl ClientProfile for Plain {
     }
 
     fn request(&mut self, request: Request) -> Vec<Action> {
+        if let Some(path) = self.relay.document(&request.method, &request.params) {
+            return self.relay.request(&path, request, Instant::now());
+        }
+        if request.method == "workspace/executeCommand" {
+            return self.execute(request);
+        }
         let Request { id, method, params } = request;
         match method.as_str() {
             "textDocument/documentHighlight"
             | "textDocument/hover"
             | "textDocument/signatureHelp" => answer(id, self.at(params)),
             "textDocument/codeAction" => answer(id, self.code_action(params)),
-            "workspace/executeCommand" => self.execute(id, params),
             _ => {
                 let result = Err(message::unknown_method(&method));
                 vec![Action::Answer { id, result }]
@@ -287,6 +332,11 @@ impl ClientProfile for Plain {
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
+        if let Some(path) = self.relay.document(method, &params) {
+            return self
+                .relay
+                .notification(path, method, params, Instant::now());
+        }
         self.tell(method, params)
             .unwrap_or_else(|why| vec![Action::Send(message::ignored(method, &why))])
     }
@@ -314,15 +364,32 @@ impl ClientProfile for Plain {
         self.proposals.done(done, Instant::now())
     }
 
+    fn link(&mut self, end: End, event: Event) -> Vec<Action> {
+        match end {
+            End::Owner(number) => self.relay.event(number, event),
+            End::Peer(number) => self.peer(number, event, Instant::now()),
+        }
+    }
+
+    fn is_relaying(&self) -> bool {
+        self.relay.is_in_use()
+    }
+
     fn is_deciding(&self) -> bool {
         self.proposals.is_deciding()
     }
 
     fn due(&self) -> Option<Instant> {
-        self.proposals.due()
+        self.proposals
+            .due()
+            .into_iter()
+            .chain(self.relay.due())
+            .min()
     }
 
     fn elapse(&mut self, now: Instant) -> Vec<Action> {
-        self.proposals.elapse(now)
+        let mut actions = self.proposals.elapse(now);
+        actions.extend(self.relay.elapse(now));
+        actions
     }
 }

@@ -13,6 +13,8 @@ use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::Value;
 
 use crate::disk::{Done, Job};
+use crate::link::{End, Event};
+use crate::proposal_path::Owner;
 
 /// How many files are reported, the newest: more than agents are told of, because only the companion
 /// sees which of them are on disk (C4.4).
@@ -45,6 +47,17 @@ pub trait ClientProfile {
     fn done(&mut self, done: Done) -> Vec<Action> {
         let _ = done;
         Vec::new()
+    }
+
+    /// Something happened to a connection with another `pillion lsp`.
+    fn link(&mut self, end: End, event: Event) -> Vec<Action> {
+        let _ = event;
+        vec![Action::HangUp(end)]
+    }
+
+    /// Whether the client has a proposal open that another `pillion lsp` shows.
+    fn is_relaying(&self) -> bool {
+        false
     }
 
     /// Whether the person has decided something that is not carried out yet.
@@ -85,6 +98,12 @@ pub enum Action {
         id: RequestId,
         result: Result<Value, ResponseError>,
     },
+    /// Connect to whoever shows a proposal, as the link with this number.
+    Dial { number: u32, owner: Owner },
+    /// Send it to another `pillion lsp`.
+    Link { end: End, message: Message },
+    /// End a connection.
+    HangUp(End),
     /// Have something done with the file of a proposal.
     Disk(Job),
     /// Tell agents what is open and focused: the whole of it.

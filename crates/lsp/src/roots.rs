@@ -8,7 +8,7 @@ use pillion_discovery::canonicalize;
 use pillion_protocol::discovery::join_roots;
 use serde::Deserialize;
 
-use crate::{message, uri};
+use crate::{message, proposal_path, uri};
 
 /// A folder as the editor names it.
 #[derive(Debug, Deserialize)]
@@ -36,6 +36,8 @@ pub struct FoldersChanged {
 /// (C2.7).
 #[derive(Debug, Default)]
 pub struct Roots {
+    /// The home directory, if it is not to be a root, nor the root of the file system.
+    home: Option<PathBuf>,
     folders: Vec<Folder>,
     notes: Vec<Message>,
 }
@@ -47,9 +49,13 @@ struct Folder {
 }
 
 impl Roots {
-    /// The folders with these URIs, or the current folder when there are none.
-    pub fn new<'a>(uris: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut roots = Self::default();
+    /// The folders with these URIs, or the current folder when there are none. With a home directory, neither
+    /// that nor the root of the file system is one: whatever an agent starts in, it would be below them.
+    pub fn new<'a>(home: Option<PathBuf>, uris: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut roots = Self {
+            home: home.map(|home| canonicalize(&home).unwrap_or(home)),
+            ..Self::default()
+        };
         let mut uris = uris.into_iter().peekable();
         if uris.peek().is_none() {
             match std::env::current_dir() {
@@ -110,6 +116,14 @@ impl Roots {
     fn add_folder(&mut self, named: PathBuf) {
         match real_folder(&named) {
             Err(reason) => self.note(reason),
+            // Proposals: some editors take the folder of a file for its project.
+            Ok(real) if proposal_path::is_ours(&real) => {}
+            Ok(real) if self.is_everything(&real) => {
+                let shown = real.display();
+                self.note(format!(
+                    "{shown} is no workspace, so agents there cannot connect: open a folder in it"
+                ));
+            }
             Ok(real) => match join_roots(std::slice::from_ref(&real)) {
                 Ok(_) => self.folders.push(Folder { named, real }),
                 Err(error) => self.notes.push(message::show(
@@ -118,6 +132,11 @@ impl Roots {
                 )),
             },
         }
+    }
+
+    fn is_everything(&self, folder: &Path) -> bool {
+        let home = self.home.as_deref();
+        home.is_some_and(|home| folder == home || folder.parent().is_none())
     }
 
     fn note(&mut self, text: String) {
@@ -147,7 +166,7 @@ mod tests {
         std::fs::create_dir(real.join("one")).unwrap();
         std::os::unix::fs::symlink(real.join("one"), &link).unwrap();
         let (link, one) = (uri::from_path(&link), uri::from_path(&real.join("one")));
-        let mut roots = Roots::new([link.as_str(), &one]);
+        let mut roots = Roots::new(None, [link.as_str(), &one]);
         assert_eq!(roots.paths(), [real.join("one")]);
         roots.add(&uri::from_path(&real));
         roots.remove(&one);
@@ -156,6 +175,31 @@ mod tests {
         roots.remove(&uri::from_path(&real));
         assert!(roots.paths().is_empty());
         assert!(roots.take_notes().is_empty());
+    }
+
+    #[test]
+    fn neither_the_home_directory_nor_everything_nor_a_folder_of_proposals_is_a_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let (home, link) = (real.join("home"), real.join("link"));
+        let proposals = real.join("pillion/proposals/12/1-1");
+        let project = home.join("project");
+        for folder in [&project, &proposals] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::os::unix::fs::symlink(&home, &link).unwrap();
+        let folders = [home.as_path(), &link, Path::new("/"), &proposals, &project];
+        let uris = folders.map(uri::from_path);
+        let uris = || uris.iter().map(String::as_str);
+        let mut roots = Roots::new(Some(link.clone()), uris());
+        assert_eq!(roots.paths(), std::slice::from_ref(&project));
+        assert_eq!(
+            roots.take_notes().len(),
+            3,
+            "proposals are not talked about"
+        );
+        let all = Roots::new(None, uris()).paths();
+        assert_eq!(all, [home, PathBuf::from("/"), project]);
     }
 
     #[test]
@@ -172,7 +216,7 @@ mod tests {
             "untitled:x".into(),
             below(""),
         ];
-        let mut roots = Roots::new(uris.iter().map(String::as_str));
+        let mut roots = Roots::new(None, uris.iter().map(String::as_str));
         assert_eq!(roots.paths(), [real]);
         let notes: Vec<String> = roots
             .take_notes()

@@ -16,7 +16,7 @@ use crate::framing::Malformed;
 use crate::handshake::{self, InitializeParams};
 use crate::session::{Session, Start, warning};
 use crate::transport::{self, Input};
-use crate::{Error, Options, message};
+use crate::{Error, Options, link, message};
 
 /// How often it is looked whether the editor still lives. The end of the input normally says so
 /// first, unless somebody else holds the pipe.
@@ -24,6 +24,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long the disks may take that a session needs. Longer than a companion takes to give up.
 const START_TIMEOUT: Duration = Duration::from_secs(12);
+
+/// How many messages of others of our kind wait to be heard.
+const MAX_UNREAD_INPUTS: usize = 16;
 
 /// Serves one editor until it leaves.
 ///
@@ -36,6 +39,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         options,
         events: event_sender,
         done: unbounded(),
+        links: bounded(MAX_UNREAD_INPUTS),
         output: transport.output.clone(),
         parent_pid: process::ancestors(std::process::id()).first().copied(),
         session: None,
@@ -61,6 +65,9 @@ struct Server {
     events: Sender<EditorEvent>,
     /// Where threads that wait for a disk say what came of it.
     done: (Sender<Done>, Receiver<Done>),
+    /// Where connections with others of our kind tell what happens. Bounded, so that one that talks faster
+    /// than it is heard fills its own socket.
+    links: (Sender<link::Input>, Receiver<link::Input>),
     output: Sender<Message>,
     /// Who is looked for until the editor has said who it is.
     parent_pid: Option<u32>,
@@ -100,6 +107,7 @@ impl Server {
                 },
                 recv(events) -> event => event.ok().and_then(|event| self.event(event)),
                 recv(self.done.1) -> done => done.ok().and_then(|done| self.done(done)),
+                recv(self.links.1) -> input => input.ok().and_then(|input| self.link(input)),
                 recv(written) -> _ => Some(Ending::Done),
                 recv(looks) -> _ => self.look(),
                 recv(self.timer()) -> now => now.ok().and_then(|now| self.elapse(now)),
@@ -206,6 +214,14 @@ impl Server {
         None
     }
 
+    fn link(&mut self, input: link::Input) -> Option<Ending> {
+        // After `shutdown` it is dropped, and with it the connection.
+        if let Some(session) = &mut self.session {
+            session.link(input, &self.output);
+        }
+        None
+    }
+
     /// Whoever accepts and leaves at once has accepted: what is being decided is carried out first,
     /// as far as the disk answers.
     fn finish(&mut self) {
@@ -213,7 +229,7 @@ impl Server {
             return;
         };
         let deadline = Instant::now() + READ_TIMEOUT;
-        while session.profile.is_deciding()
+        while session.is_busy()
             && let Ok(done) = self.done.1.recv_deadline(deadline)
         {
             session.done(done, &self.output);
@@ -222,17 +238,13 @@ impl Server {
 
     /// When the profile wants to hear that time has passed.
     fn timer(&self) -> Receiver<Instant> {
-        let due = self
-            .session
-            .as_ref()
-            .and_then(|session| session.profile.due());
+        let due = self.session.as_ref().and_then(Session::due);
         due.map_or_else(never, at)
     }
 
     fn elapse(&mut self, now: Instant) -> Option<Ending> {
         let session = self.session.as_mut()?;
-        let actions = session.profile.elapse(now);
-        session.perform(actions, &self.output);
+        session.elapse(now, &self.output);
         None
     }
 
@@ -271,6 +283,7 @@ impl Server {
             options: self.options.clone(),
             events: self.events.clone(),
             done: self.done.0.clone(),
+            inputs: self.links.0.clone(),
         };
         let (started, session) = bounded(1);
         let thread = thread::Builder::new().name("start".to_owned());

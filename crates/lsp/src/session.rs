@@ -1,20 +1,24 @@
 //! What there is between `initialize` and `shutdown`: the companion, the client's profile, and what
 //! waits until the client is ready.
 
+mod service;
+
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request, Response, ResponseError};
-use pillion_companion::{
-    Companion, EditorEvent, Forward, LostOutcome, Options as CompanionOptions, Reply,
-};
+use pillion_companion::{EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
 use pillion_discovery::Environment;
 use serde_json::Value;
 
+use self::service::{Plan, Service};
 use crate::disk::{self, Done, ProposalDir, ProposalFiles};
 use crate::handshake::{InitializeParams, Wanted};
+use crate::link::{self, End, Event};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
 use crate::profile::{Action, ClientProfile, Published};
@@ -27,10 +31,14 @@ const MAX_UNREAD: usize = 256;
 
 /// From the answer to `initialize` on.
 pub struct Session {
-    companion: Companion,
+    service: Service,
     pub profile: Box<dyn ClientProfile + Send>,
     /// Where proposals lie as files, if that is how they are shown.
     files: Option<ProposalFiles>,
+    /// The connections with other `pillion lsp`: what is sent here is written there.
+    links: HashMap<End, Sender<Message>>,
+    /// Where they tell what happens.
+    inputs: Sender<link::Input>,
     /// The workspace roots, and where their changes are worked out.
     roots: Vec<PathBuf>,
     changes: Sender<FoldersChanged>,
@@ -52,6 +60,7 @@ pub struct Start {
     pub options: Options,
     pub events: Sender<EditorEvent>,
     pub done: Sender<Done>,
+    pub inputs: Sender<link::Input>,
 }
 
 impl Start {
@@ -67,10 +76,13 @@ impl Start {
     fn start(self) -> anyhow::Result<Session> {
         let (params, wanted) = (self.params, self.wanted);
         let ide = params.editor(self.options.editor.as_deref());
+        let environment = Environment::current();
+        // A plugin says which folders are workspaces, and its user may have chosen any.
+        let home = environment.home().filter(|_| wanted == Wanted::Plain);
         let mut roots = if params.has_no_root(&wanted) {
             Roots::default()
         } else {
-            Roots::new(params.folders())
+            Roots::new(home, params.folders())
         };
         let (paths, notes) = (roots.paths(), roots.take_notes());
         let editor_pid = params.editor_pid();
@@ -81,37 +93,50 @@ impl Start {
             ?wanted,
             "initialize"
         );
-        let environment = Environment::current();
         let options = CompanionOptions {
             environment: environment.clone(),
             editor_pid,
             ide: ide.clone(),
             roots: paths.clone(),
         };
-        let events = self.events;
-        let editor = Forward::new(move |event| drop(events.send(event)));
-        let companion = Companion::start(options, editor).context("cannot start the companion")?;
+        let plan = Plan {
+            options,
+            events: self.events,
+            done: self.done.clone(),
+        };
         let encoding = params.encoding();
-        let (profile, files): (Box<dyn ClientProfile + Send>, _) = match wanted {
-            Wanted::Plugin { version } => (Box::new(Plugin::new(encoding, version)), None),
+        let (profile, files, service): (Box<dyn ClientProfile + Send>, _, _) = match wanted {
+            Wanted::Plugin { version } => {
+                let profile = Plugin::new(encoding, version);
+                (Box::new(profile), None, plan.start()?)
+            }
             Wanted::Plain => {
                 let dir = ProposalDir::new(&environment);
+                let is_for_another = paths.is_empty() || dir.has_others();
                 let setup = plain::Setup {
                     encoding,
                     quirks: params.quirks(),
                     folders: dir.folders().to_vec(),
                     open_with: self.options.open_with,
+                    editor_pid,
                 };
-                let files = ProposalFiles::start(dir, self.done.clone());
+                let files = ProposalFiles::start(dir, self.done.clone(), self.inputs.clone());
                 let files = files.context("cannot start a thread")?;
-                (Box::new(Plain::new(setup)), Some(files))
+                let service = if is_for_another {
+                    plan.wait()
+                } else {
+                    plan.start()?
+                };
+                (Box::new(Plain::new(setup)), Some(files), service)
             }
         };
         let changes = disk::follow_roots(roots, self.done).context("cannot start a thread")?;
         Ok(Session {
-            companion,
+            service,
             profile,
             files,
+            links: HashMap::new(),
+            inputs: self.inputs,
             roots: paths,
             changes,
             notes,
@@ -132,9 +157,11 @@ impl Session {
         for note in std::mem::take(&mut self.notes) {
             self.say(note, output);
         }
-        let published = self.published();
-        let actions = self.profile.initialized(&published);
-        self.perform(actions, output);
+        self.service.initialized(Instant::now());
+        if let Some(published) = self.published() {
+            let actions = self.profile.initialized(&published);
+            self.perform(actions, output);
+        }
         for message in std::mem::take(&mut self.unsaid) {
             let _ = output.send(message);
         }
@@ -215,6 +242,10 @@ impl Session {
                 }
                 self.change_roots(paths, output);
             }
+            Done::Started(started) => {
+                let started = self.service.started(started, &self.roots);
+                self.check(started, output);
+            }
             done => {
                 let actions = self.profile.done(done);
                 self.perform(actions, output);
@@ -227,26 +258,69 @@ impl Session {
             return;
         }
         self.roots = roots;
-        self.companion.handle().change_roots(self.roots.clone());
+        let changed = self.service.change_roots(self.roots.clone());
+        self.check(changed, output);
         // Before that the client is told with all the rest.
-        if self.is_initialized {
-            let published = self.published();
+        if let Some(published) = self.published().filter(|_| self.is_initialized) {
             let actions = self.profile.roots_changed(&published);
             self.perform(actions, output);
         }
     }
 
-    fn published(&self) -> Published {
-        Published {
-            port: self.companion.port(),
-            pid: std::process::id(),
-            discovery_files: self.companion.files().to_vec(),
-            roots: self.roots.clone(),
+    /// The person hears that agents cannot connect.
+    fn check(&mut self, result: Result<(), impl std::fmt::Display>, output: &Sender<Message>) {
+        if let Err(why) = result {
+            let text = format!("Pillion: no agent can connect: {why:#}");
+            self.say(message::show(MessageType::Error, text), output);
         }
     }
 
+    fn published(&self) -> Option<Published> {
+        let companion = self.service.companion()?;
+        Some(Published {
+            port: companion.port(),
+            pid: std::process::id(),
+            discovery_files: companion.files().to_vec(),
+            roots: self.roots.clone(),
+        })
+    }
+
+    /// Something happened to a connection with another `pillion lsp`.
+    pub fn link(&mut self, input: link::Input, output: &Sender<Message>) {
+        let link::Input { end, event } = input;
+        let is_known = self.links.contains_key(&end);
+        match &event {
+            Event::Opened(link) => drop(self.links.insert(end, link.clone())),
+            Event::Closed(_) => drop(self.links.remove(&end)),
+            // It was ended here, and what was on its way does not count.
+            Event::Message(_) if !is_known => return,
+            Event::Message(_) => {}
+        }
+        let actions = self.profile.link(end, event);
+        self.perform(actions, output);
+    }
+
+    /// When [`Session::elapse`] wants to be called.
+    pub fn due(&self) -> Option<Instant> {
+        let service = self.service.due().into_iter();
+        service.chain(self.profile.due()).min()
+    }
+
+    /// Time has passed.
+    pub fn elapse(&mut self, now: Instant, output: &Sender<Message>) {
+        let started = self.service.elapse(now, self.profile.is_relaying());
+        self.check(started, output);
+        let actions = self.profile.elapse(now);
+        self.perform(actions, output);
+    }
+
+    /// Whether something is under way that must not be cut off.
+    pub fn is_busy(&self) -> bool {
+        self.profile.is_deciding() || self.service.is_starting()
+    }
+
     pub fn perform(&mut self, actions: Vec<Action>, output: &Sender<Message>) {
-        let companion = self.companion.handle();
+        let mut silent = Vec::new();
         for action in actions {
             match action {
                 Action::Send(message) => {
@@ -269,8 +343,19 @@ impl Session {
                         files.order(job);
                     }
                 }
+                Action::Dial { number, owner } => link::dial(number, owner, self.inputs.clone()),
+                Action::Link { end, message } => {
+                    let link = self.links.get(&end);
+                    // One that reads nothing is not waited for.
+                    if link.is_some_and(|link| link.try_send(message).is_err()) {
+                        self.links.remove(&end);
+                        silent.push(end);
+                    }
+                }
+                Action::HangUp(end) => drop(self.links.remove(&end)),
                 Action::ReportContext { files, is_trusted } => {
-                    companion.report_context(files, is_trusted);
+                    let reported = self.service.report(files, is_trusted);
+                    self.check(reported, output);
                 }
                 Action::Mention {
                     request,
@@ -287,14 +372,25 @@ impl Session {
                         };
                         let _ = output.send(response.into());
                     });
-                    companion.mention(path, lines, told);
+                    if let Some(companion) = self.service.handle() {
+                        companion.mention(path, lines, told);
+                    }
                 }
                 Action::Resolve {
                     id,
                     revision,
                     outcome,
-                } => companion.resolve_diff(id, revision, outcome),
+                } => {
+                    if let Some(companion) = self.service.handle() {
+                        companion.resolve_diff(id, revision, outcome);
+                    }
+                }
             }
+        }
+        for end in silent {
+            let event = Event::Closed("it does not read its messages".to_owned());
+            let actions = self.profile.link(end, event);
+            self.perform(actions, output);
         }
     }
 }

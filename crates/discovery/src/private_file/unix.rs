@@ -1,5 +1,8 @@
 //! Private files by directory descriptors: what was checked is what is written to.
 
+#[path = "socket.rs"]
+mod socket;
+
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::io::{Read, Write};

@@ -9,7 +9,7 @@ use pillion_discovery::private_file::Folder;
 use pillion_discovery::{Environment, FileError, canonicalize};
 use pillion_system::process;
 
-const PROPOSALS: &str = "proposals";
+use crate::proposal_path::{self, PROPOSALS};
 
 /// Shorter than file systems ask for: editors put something before and behind the names of their
 /// own files.
@@ -97,6 +97,36 @@ impl ProposalDir {
     /// All folders of proposals: of now, of before, or of another process.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
+    }
+
+    /// The folder of this process's proposals, once there has been one.
+    pub fn own_folder(&self) -> Option<Folder> {
+        let pid = std::process::id().to_string();
+        let mut places = self.places.iter();
+        places.find_map(|place| {
+            let parts = [place.part.as_str(), PROPOSALS, &pid];
+            Folder::open(&place.base, &parts).ok().flatten()
+        })
+    }
+
+    /// Whether another process has a proposal, which an editor may have been started for.
+    pub fn has_others(&self) -> bool {
+        let own = std::process::id().to_string();
+        self.places.iter().any(|place| {
+            let names = |parts: &[&str]| {
+                let folder = Folder::open(&place.base, parts).ok().flatten();
+                folder
+                    .and_then(|folder| folder.names().ok())
+                    .unwrap_or_default()
+            };
+            let part = place.part.as_str();
+            let others = names(&[part, PROPOSALS]).into_iter();
+            let mut others = others.filter(|pid| *pid != own);
+            others.any(|pid| {
+                let labels = names(&[part, PROPOSALS, &pid]);
+                labels.iter().any(|label| proposal_path::is_label(label))
+            })
+        })
     }
 
     fn sweep(&self) {

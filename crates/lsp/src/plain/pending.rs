@@ -10,9 +10,9 @@ use serde_json::json;
 
 use crate::disk::ProposalKey;
 use crate::plain::diagnostics;
-use crate::plain::restore::restore;
+use crate::plain::showing::Showing;
 use crate::plain::view::View;
-use crate::position::Encoding;
+use crate::plain::viewer::{Seat, Viewer};
 use crate::uri;
 
 /// The command that accepts.
@@ -25,47 +25,39 @@ pub const REJECT: &str = "pillion.reject";
 #[derive(Debug)]
 pub struct Pending {
     pub diff: Diff,
-    /// The file that the editor opens, once it was written.
+    /// The file that editors open, once it was written.
     pub path: Option<PathBuf>,
-    /// The same, as the editor spells it once it opened it.
-    pub uri: String,
-    pub view: View,
+    /// Where it is shown: first in the editor that we serve, or about to be.
+    pub showings: Vec<Showing>,
+    /// Whether the editor that we serve shows it, even if it does not say so to its language server.
+    pub is_in_own_editor: bool,
+    /// Whether another editor has ever had it open: then what is saved may not be what this one shows.
+    pub was_shared: bool,
     /// Where the agent hears that it is shown.
     pub shown: Option<Reply<()>>,
-    /// Counts up: the biggest one is what the person looks at.
-    pub focused: u64,
     /// Whether the person may still have another one in mind.
     pub is_second: bool,
-    /// When it came before that one.
-    pub interrupts: Option<Instant>,
     /// The read on which a decision about it waits.
     pub deciding: Option<u64>,
     /// Why the editor itself does not show it.
     pub refusal: &'static str,
-    /// When it counts as closed, if the editor does not open it again.
-    pub closes: Option<Instant>,
-    /// When its diagnostics are due.
-    pub redraw: Option<Instant>,
     /// When the person is told how to decide without code actions.
     pub hint: Option<Instant>,
 }
 
 impl Pending {
-    /// A proposal that is to be shown as soon as it is written.
-    pub fn new(diff: Diff, shown: Reply<()>, focused: u64) -> Self {
+    /// A proposal that is to be shown, in the editor that we serve, as soon as it is written.
+    pub fn new(diff: Diff, shown: Reply<()>, own: Showing) -> Self {
         Self {
             diff,
             path: None,
-            uri: String::new(),
-            view: View::default(),
+            showings: vec![own],
+            is_in_own_editor: false,
+            was_shared: false,
             shown: Some(shown),
-            focused,
             is_second: false,
-            interrupts: None,
             deciding: None,
             refusal: "",
-            closes: None,
-            redraw: None,
             hint: None,
         }
     }
@@ -77,14 +69,76 @@ impl Pending {
 
     /// It was written.
     pub fn written(&mut self, file: PathBuf, now: Instant) {
-        self.uri = uri::from_path(&file);
+        let interrupts = self.is_second.then_some(now);
+        let own = self.own_mut();
+        own.uri = uri::from_path(&file);
+        own.interrupts = interrupts;
         self.path = Some(file);
-        self.interrupts = self.is_second.then_some(now);
     }
 
-    /// When it counts as closed, and so as rejected: not while a decision is carried out.
+    /// In the editor that we serve.
+    pub fn own(&self) -> &Showing {
+        &self.showings[0]
+    }
+
+    /// The same.
+    pub fn own_mut(&mut self) -> &mut Showing {
+        &mut self.showings[0]
+    }
+
+    /// In this editor, if it has opened it.
+    pub fn showing(&self, viewer: Viewer) -> Option<&Showing> {
+        let mut showings = self.showings.iter();
+        showings.find(|showing| showing.seat.viewer == viewer)
+    }
+
+    /// The same.
+    pub fn showing_mut(&mut self, viewer: Viewer) -> Option<&mut Showing> {
+        let mut showings = self.showings.iter_mut();
+        showings.find(|showing| showing.seat.viewer == viewer)
+    }
+
+    /// In this editor, which opens it.
+    pub fn showing_in(&mut self, seat: Seat) -> &mut Showing {
+        let found = self.showings.iter();
+        let mut found = found.map(|showing| showing.seat.viewer);
+        let at = found.position(|viewer| viewer == seat.viewer);
+        let at = at.unwrap_or_else(|| {
+            self.was_shared = true;
+            self.showings.push(Showing::new(seat, 0));
+            self.showings.len() - 1
+        });
+        &mut self.showings[at]
+    }
+
+    /// When it counts as closed in one of its editors: not while a decision is carried out.
     pub fn counts_as_closed(&self) -> Option<Instant> {
-        self.closes.filter(|_| self.deciding.is_none())
+        let closes = self.showings.iter().filter_map(|showing| showing.closes);
+        closes.min().filter(|_| self.deciding.is_none())
+    }
+
+    /// Takes it out of the editors that have closed it. Whether it is closed for good, and so rejected: no
+    /// editor has it open, and those that closed it were those that had been asked to show it.
+    pub fn close_due(&mut self, now: Instant) -> bool {
+        let is_due = |showing: &Showing| showing.closes.is_some_and(|due| due <= now);
+        let is_closed_by_own = is_due(self.own());
+        self.is_in_own_editor &= !is_closed_by_own;
+        let gone = self.showings[1..].iter().filter(|showing| is_due(showing));
+        let gone: Vec<Seat> = gone.map(|showing| showing.seat).collect();
+        self.showings
+            .retain(|showing| showing.seat.viewer == Viewer::Own || !is_due(showing));
+        if is_closed_by_own {
+            let own = self.own_mut();
+            (own.closes, own.view) = (None, View::default());
+        }
+        let is_open_elsewhere = self
+            .showings
+            .iter()
+            .any(|showing| showing.view.text().is_some());
+        let is_by_the_person = is_closed_by_own
+            || gone.iter().any(|seat| seat.is_same_editor)
+            || (!gone.is_empty() && !self.is_in_own_editor);
+        is_by_the_person && !is_open_elsewhere
     }
 
     /// What people call it.
@@ -109,18 +163,38 @@ impl Pending {
         )
     }
 
-    /// The text that would be accepted now, byte for byte, if the editor told of edits. Otherwise
-    /// the file says what it is.
-    pub fn edited_text(&self) -> Option<String> {
-        let (first, now) = self.view.edited()?;
-        Some(restore(&self.diff.proposed, first, now))
+    /// The text that would be accepted now, byte for byte, if an editor told of edits. Otherwise the file
+    /// says what it is.
+    ///
+    /// # Errors
+    /// When two editors have different ones.
+    pub fn edited_text(&self) -> Result<Option<String>, String> {
+        let edited = self.showings.iter();
+        let mut edited = edited.filter_map(|showing| showing.edited_text(&self.diff.proposed));
+        let first = edited.next();
+        if edited.all(|text| Some(&text) == first.as_ref()) {
+            return Ok(first);
+        }
+        let name = self.name();
+        Err(format!(
+            "the change to {name} was edited in two editors: accept it in the one whose text you want"
+        ))
     }
 
-    /// Its hunks, where the editor shows them.
-    pub fn diagnostics(&self, encoding: Encoding) -> Vec<Diagnostic> {
-        let restored = self.edited_text();
+    /// The text of the editor that the person used last, if one told of edits.
+    pub fn last_edited_text(&self) -> Option<String> {
+        let edited = self.showings.iter();
+        let edited = edited.filter(|showing| showing.view.edited().is_some());
+        let last = edited.max_by_key(|showing| showing.focused)?;
+        last.edited_text(&self.diff.proposed)
+    }
+
+    /// Its hunks, where an editor shows them.
+    pub fn diagnostics(&self, showing: &Showing) -> Vec<Diagnostic> {
+        let encoding = showing.seat.encoding;
+        let restored = showing.edited_text(&self.diff.proposed);
         let text = restored.as_deref().unwrap_or(&self.diff.proposed);
-        let shown = self.view.text().unwrap_or(text);
+        let shown = showing.view.text().unwrap_or(text);
         let original = self.diff.original.text.as_deref();
         let mut notes = self.diff.notes.clone();
         if self.diff.agent.takes_for_rejection(original, text) {
@@ -134,14 +208,18 @@ impl Pending {
         found
     }
 
-    /// Accept, then reject.
-    pub fn commands(&self) -> [Command; 2] {
+    /// Accept, then reject. A relay has to know whose they are.
+    pub fn commands(&self, viewer: Viewer) -> [Command; 2] {
         let (name, agent) = (self.name(), self.diff.agent.display_name());
+        let mut arguments = vec![json!(self.diff.id.0), json!(self.diff.revision)];
+        if viewer != Viewer::Own {
+            arguments.push(json!(std::process::id()));
+        }
         let command = |title: String, command: &str| Command {
             title,
             tooltip: None,
             command: command.to_owned(),
-            arguments: Some(vec![json!(self.diff.id.0), json!(self.diff.revision)]),
+            arguments: Some(arguments.clone()),
         };
         [
             command(format!("Accept {name} as shown ({agent})"), ACCEPT),

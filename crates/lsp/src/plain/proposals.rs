@@ -2,17 +2,18 @@
 //! and commands.
 
 mod decisions;
+mod documents;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::{
-    Command, MessageType, Position, PublishDiagnosticsParams, Range, ShowDocumentParams,
+    Diagnostic, MessageType, Position, PublishDiagnosticsParams, Range, ShowDocumentParams,
 };
 use lsp_server::{ErrorCode, Message, Response};
 use pillion_companion::{CloseReason, Diff, DiffId, Reply};
-use pillion_protocol::Outcome;
+use serde_json::json;
 
 use self::decisions::refuse;
 use crate::disk::{Done, Job, ProposalKey, is_below};
@@ -21,26 +22,22 @@ use crate::outgoing::Outgoing;
 use crate::plain::Setup;
 use crate::plain::pending::Pending;
 use crate::plain::reads::{Reads, Then};
-use crate::plain::wire::{Edits, Shown};
-use crate::position::Encoding;
+use crate::plain::relay;
+use crate::plain::showing::Showing;
+use crate::plain::viewer::{Seat, Viewer};
+use crate::plain::wire::Shown;
 use crate::profile::Action;
-
-/// How long an editor may take to open a document again that it closed, as it does when its
-/// language is changed. Then it counts as closed, which is a rejection (C5.7).
-const REOPEN_GRACE: Duration = Duration::from_secs(1);
 
 /// How long an editor that shows a proposal may take until it asks its language server about it.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long the editor must be quiet before hunks are found again.
-const DEBOUNCE: Duration = Duration::from_millis(150);
 
 /// Everything that is under review.
 #[derive(Debug)]
 pub struct Proposals {
     /// Where proposals lie, by each of their names.
     folders: Vec<PathBuf>,
-    encoding: Encoding,
+    /// The editor that we serve.
+    own: Seat,
     open_with: Option<String>,
     /// What is said of the focus: not to take it.
     take_focus: Option<bool>,
@@ -60,7 +57,11 @@ impl Proposals {
     pub fn new(setup: Setup) -> Self {
         Self {
             folders: setup.folders,
-            encoding: setup.encoding,
+            own: Seat {
+                viewer: Viewer::Own,
+                encoding: setup.encoding,
+                is_same_editor: true,
+            },
             open_with: setup.open_with,
             take_focus: (!setup.quirks.misreads_take_focus).then_some(false),
             never_shows: setup.quirks.never_shows,
@@ -83,7 +84,7 @@ impl Proposals {
         let is_second = !self.pending.is_empty();
         let mut actions = self.forget(diff.id);
         self.focuses += 1;
-        let mut pending = Pending::new(diff, shown, self.focuses);
+        let mut pending = Pending::new(diff, shown, Showing::new(self.own, self.focuses));
         pending.is_second = is_second;
         actions.push(Action::Disk(Job::Write {
             key: pending.key(),
@@ -100,7 +101,7 @@ impl Proposals {
             Done::Written { key, file } => self.written(key, file, now),
             Done::Read { number, saved } => self.read(number, Some(saved)),
             Done::Launched { key, result } => self.launched(key, result, now),
-            Done::Roots { .. } => Vec::new(),
+            Done::Roots { .. } | Done::Started(_) => Vec::new(),
         }
     }
 
@@ -124,14 +125,14 @@ impl Proposals {
                 return Vec::new();
             }
         }
-        let (publish, first) = self.publish(&pending);
+        let (publish, first) = self.publish(&pending, pending.own());
         if self.never_shows {
             self.pending.push(pending);
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();
         }
         let params = ShowDocumentParams {
-            uri: pending.uri.clone().into(),
+            uri: pending.own().uri.clone().into(),
             external: Some(false),
             take_focus: self.take_focus,
             selection: first.map(|start| Range { start, end: start }),
@@ -160,11 +161,19 @@ impl Proposals {
             return Vec::new();
         }
         let news = news(pending, reason);
-        let known = match &pending.path {
+        let known = match (&pending.path, reason) {
             // Nobody has seen it, nor edited it.
-            None => Some(pending.diff.proposed.to_string()),
-            Some(_) => pending.edited_text(),
+            (None, _) => Some(pending.diff.proposed.to_string()),
+            (Some(_), CloseReason::Settled) => match pending.edited_text() {
+                Ok(text) => text,
+                Err(why) => {
+                    closed.failed(why);
+                    return Vec::new();
+                }
+            },
+            (Some(_), _) => pending.last_edited_text(),
         };
+        let viewers = viewers(pending);
         let mut actions = Vec::new();
         match (known, reason) {
             // First: whoever hears the answer finds nothing left.
@@ -181,7 +190,12 @@ impl Proposals {
                 actions.extend(self.forget(id));
             }
         }
-        actions.extend(news.map(|(kind, text)| Action::Send(message::show(kind, text))));
+        let say =
+            |(kind, text): &(_, String), viewer: &Viewer| viewer.send(message::show(*kind, text));
+        actions.extend(
+            news.iter()
+                .flat_map(|news| viewers.iter().map(|viewer| say(news, viewer))),
+        );
         actions
     }
 
@@ -203,6 +217,9 @@ impl Proposals {
         };
         if refusal.is_empty() {
             self.is_shown(key, now);
+            if let Some(pending) = self.current(key) {
+                pending.is_in_own_editor = true;
+            }
             return Vec::new();
         }
         self.refused(key, refusal)
@@ -212,7 +229,8 @@ impl Proposals {
     fn is_shown(&mut self, key: ProposalKey, now: Instant) {
         if let Some(pending) = self.current(key) {
             pending.is_shown();
-            pending.hint = pending.view.text().is_none().then(|| now + ATTACH_TIMEOUT);
+            let is_open = pending.showings.iter().any(Showing::is_open);
+            pending.hint = (!is_open).then(|| now + ATTACH_TIMEOUT);
         }
     }
 
@@ -231,103 +249,24 @@ impl Proposals {
         vec![Action::Disk(Job::Launch { key, program, file })]
     }
 
-    /// The editor opened a proposal.
-    pub fn did_open(&mut self, path: &Path, uri: String, text: String) -> Vec<Action> {
-        self.focuses += 1;
-        let focused = self.focuses;
-        let Some(pending) = self.find_mut(path) else {
-            return Vec::new();
-        };
-        pending.focused = focused;
-        pending.uri = uri;
-        pending.closes = None;
-        pending.redraw = None;
-        pending.hint = None;
-        pending.interrupts = pending.interrupts.map(|_| Instant::now());
-        let proposed = pending.diff.proposed.clone();
-        pending.view.open(text, &proposed);
-        // What is open is shown, whatever becomes of the question.
-        pending.is_shown();
-        // Editors forget diagnostics of documents that were not open.
-        let id = pending.diff.id;
-        self.redraw(id).into_iter().collect()
-    }
-
-    /// The person edited a proposal.
-    pub fn did_change(&mut self, path: &Path, edits: Edits, now: Instant) {
-        let (encoding, redraw) = (self.encoding, self.next_redraw(now));
-        if let Some(pending) = self.focus(path) {
-            pending.view.change(edits, encoding);
-            pending.redraw = Some(redraw);
-        }
-    }
-
-    /// The person saved a proposal.
-    pub fn did_save(&mut self, path: &Path, text: Option<String>, now: Instant) {
-        let redraw = self.next_redraw(now);
-        if let (Some(pending), Some(text)) = (self.focus(path), text) {
-            pending.view.save(text);
-            pending.redraw = Some(redraw);
-        }
-    }
-
-    /// The editor closed a proposal.
-    pub fn did_close(&mut self, path: &Path, now: Instant) {
-        if let Some(pending) = self.find_mut(path)
-            && pending.view.text().is_some()
-        {
-            pending.closes = Some(now + REOPEN_GRACE);
-        }
-    }
-
-    /// The person looks at a proposal.
-    pub fn focus(&mut self, path: &Path) -> Option<&mut Pending> {
-        self.focuses += 1;
-        let focused = self.focuses;
-        let pending = self.find_mut(path)?;
-        pending.focused = focused;
-        pending.interrupts = None;
-        Some(pending)
-    }
-
-    /// What can be done with a document.
-    pub fn commands(&self, path: &Path) -> Vec<Command> {
-        let pending = self.find(path);
-        pending.map_or(Vec::new(), |pending| pending.commands().into())
-    }
-
     /// When [`Proposals::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
         let dues = self.pending.iter();
-        dues.flat_map(|pending| [pending.counts_as_closed(), pending.redraw, pending.hint])
-            .flatten()
-            .chain(self.reads.due())
-            .min()
+        dues.flat_map(|pending| {
+            let redraws = pending.showings.iter().map(|showing| showing.redraw);
+            redraws.chain([pending.counts_as_closed(), pending.hint])
+        })
+        .flatten()
+        .chain(self.reads.due())
+        .min()
     }
 
     /// Time has passed.
     pub fn elapse(&mut self, now: Instant) -> Vec<Action> {
-        let is_due = |due: Option<Instant>| due.is_some_and(|due| due <= now);
         let late = self.reads.late(now).into_iter();
         let mut actions: Vec<_> = late.flat_map(|number| self.read(number, None)).collect();
-        let closed = self.pending.iter();
-        let closed = closed.filter(|pending| is_due(pending.counts_as_closed()));
-        let closed: Vec<_> = closed.map(Pending::key).collect();
-        for (id, revision) in closed {
-            actions.extend(self.forget(id));
-            actions.push(Action::Resolve {
-                id,
-                revision,
-                outcome: Outcome::Rejected,
-            });
-        }
-        let redraws: Vec<_> = self
-            .pending
-            .iter()
-            .filter(|pending| is_due(pending.redraw))
-            .map(|pending| pending.diff.id)
-            .collect();
-        actions.extend(redraws.into_iter().filter_map(|id| self.redraw(id)));
+        actions.extend(self.close_due(now));
+        actions.extend(self.redraw_due(now));
         for pending in &mut self.pending {
             if pending.hint.take_if(|due| *due <= now).is_some() {
                 let hint = message::show(MessageType::Info, pending.hint());
@@ -398,56 +337,46 @@ impl Proposals {
     fn clear(&mut self, pending: Pending) -> Vec<Action> {
         let key = pending.key();
         let mut actions = Vec::new();
-        if pending.path.is_some() {
-            let uri = pending.uri.clone().into();
-            actions.push(publish(PublishDiagnosticsParams {
-                uri,
-                version: None,
-                diagnostics: Vec::new(),
-            }));
+        for showing in pending.showings.iter().filter(|_| pending.path.is_some()) {
+            actions.extend(clear(showing));
         }
         actions.push(Action::Disk(Job::Remove { key }));
         let read = pending
             .deciding
             .and_then(|number| self.reads.finish(number));
-        if let Some(Then::Accept(request)) = read.map(|read| read.then) {
+        if let Some(Then::Accept(caller)) = read.map(|read| read.then) {
             let name = pending.name();
             let why = format!("the change to {name} was withdrawn before it was accepted");
-            actions.push(refuse(request, why));
+            actions.push(refuse(caller, why));
         }
         actions
     }
 
-    /// The diagnostics of a proposal, and where the first one is.
-    fn publish(&mut self, pending: &Pending) -> (Action, Option<Position>) {
+    /// The diagnostics of a proposal in an editor, and where the first one is.
+    fn publish(&mut self, pending: &Pending, showing: &Showing) -> (Action, Option<Position>) {
         let start = Instant::now();
-        let diagnostics = pending.diagnostics(self.encoding);
+        let diagnostics = pending.diagnostics(showing);
         self.cost = start.elapsed();
         let first = diagnostics.first().map(|first| first.range.start);
-        let params = PublishDiagnosticsParams {
-            uri: pending.uri.clone().into(),
-            version: None,
-            diagnostics,
-        };
-        (publish(params), first)
+        (publish(showing, diagnostics), first)
     }
+}
 
-    fn redraw(&mut self, id: DiffId) -> Option<Action> {
-        let at = self
-            .pending
-            .iter()
-            .position(|pending| pending.diff.id == id)?;
-        let mut pending = self.pending.swap_remove(at);
-        pending.redraw = None;
-        let (action, _) = self.publish(&pending);
-        self.pending.push(pending);
-        Some(action)
-    }
+/// Everybody who has a proposal open, and the editor that we serve.
+fn viewers(pending: &Pending) -> Vec<Viewer> {
+    let showings = pending.showings.iter();
+    showings.map(|showing| showing.seat.viewer).collect()
+}
 
-    /// Finding hunks takes a small part of the time, however big the texts are.
-    fn next_redraw(&self, now: Instant) -> Instant {
-        now + DEBOUNCE.max(self.cost * 10)
+/// Nothing is left of a proposal in an editor. A relay hears that nothing more will come.
+fn clear(showing: &Showing) -> Vec<Action> {
+    let mut actions = vec![publish(showing, Vec::new())];
+    if showing.seat.viewer != Viewer::Own {
+        let params = json!({"uri": showing.uri});
+        let settled = message::notification(relay::DID_SETTLE, params);
+        actions.push(showing.seat.viewer.send(settled));
     }
+    actions
 }
 
 /// What the person hears of a view that goes away by itself.
@@ -470,7 +399,12 @@ fn news(pending: &Pending, reason: CloseReason) -> Option<(MessageType, String)>
     }
 }
 
-fn publish(params: PublishDiagnosticsParams) -> Action {
+fn publish(showing: &Showing, diagnostics: Vec<Diagnostic>) -> Action {
+    let params = PublishDiagnosticsParams {
+        uri: showing.uri.clone().into(),
+        version: None,
+        diagnostics,
+    };
     let message: Message = message::notification("textDocument/publishDiagnostics", params);
-    Action::Send(message)
+    showing.seat.viewer.send(message)
 }

@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use lsp_server::RequestId;
 use pillion_companion::Reply;
 
 use crate::disk::{Job, ProposalKey, READ_TIMEOUT};
 use crate::plain::restore::is_same_content;
+use crate::plain::viewer::Caller;
 
 /// What is to be done with the text.
 #[derive(Debug)]
 pub enum Then {
     /// The person accepts it, with this request.
-    Accept(RequestId),
+    Accept(Caller),
     /// A command accepts it.
     Settle(Reply<String>),
     /// The view is gone already, and its text is wanted.

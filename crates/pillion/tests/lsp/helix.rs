@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pillion_agent::claude::Answer;
 use pillion_testkit::{
     Claude, ClaudeRelease, Env, Helix, Home, Model, ModelRequest, SOON, TestClaude, Tmux, Turn,
+    lock_files,
 };
 
 const PAGE: &str = include_str!("../../../../docs/editors.md");
@@ -62,6 +63,51 @@ fn a_proposal_is_decided_by_a_code_action_and_by_a_key() {
     helix.command("bc");
     assert_eq!(call.end(), Ok(Answer::Rejected));
     assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
+}
+
+/// It starts a server for the project, which is for the proposal alone.
+#[test]
+#[ignore = "needs Helix: cargo xtask test"]
+fn a_proposal_is_decided_in_another_window_that_was_started_for_it() {
+    let home = Home::new();
+    let path = home.file("poem.rs", BEFORE);
+    let tmux = Tmux::start();
+    let helix = start(&tmux, &home, &path);
+    let claude = TestClaude::find(&home);
+    let companions = lock_files(&home);
+    assert_eq!(companions.len(), 1, "{companions:?}");
+
+    let call = claude.proposing(&path, "one\nTWO\nthree\n", "tab 1");
+    helix.wait_for("TWO");
+    let window = start(&tmux, &home, &proposal(&home));
+    window.wait_for("TWO");
+    window.insert("o", "mine");
+    accept(&window, "poem.rs");
+    let edited = "one\nTWO\nmine\nthree\n";
+    assert_eq!(call.end(), Ok(Answer::Saved(edited.to_owned())));
+    assert_eq!(lock_files(&home), companions);
+
+    close(&helix);
+    let call = claude.proposing(&path, "one\nDREI\n", "tab 2");
+    helix.wait_for("DREI");
+    window.command(&format!("o {}", proposal(&home).display()));
+    window.wait_for("DREI");
+    // What is closed there is still open here.
+    window.command("bc!");
+    window.pane().wait_gone("DREI", SOON);
+    assert!(call.is_pending(Duration::from_secs(3)));
+    reject(&helix, "poem.rs");
+    assert_eq!(call.end(), Ok(Answer::Rejected));
+    assert_eq!(lock_files(&home), companions);
+
+    close(&helix);
+    let call = claude.proposing(&path, "one\nVIER\n", "tab 3");
+    helix.wait_for("VIER");
+    window.command(&format!("o {}", proposal(&home).display()));
+    window.wait_for("VIER");
+    helix.command("qa!");
+    window.wait_for("can no longer be decided");
+    assert!(call.end().is_err() || fs::read_to_string(&path).unwrap() == BEFORE);
 }
 
 #[test]
@@ -129,6 +175,21 @@ fn start(tmux: &Tmux, home: &Home, file: &Path) -> Helix {
             .unwrap(),
     );
     Helix::start(tmux, home, &env, settings, file)
+}
+
+/// The file of the one proposal that is pending.
+fn proposal(home: &Home) -> PathBuf {
+    let below = |folder: PathBuf| {
+        let entries = fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir())
+    };
+    let owners = below(home.runtime().join("pillion/proposals"));
+    let mut folders = owners.flat_map(below);
+    let folder = folders.next().expect("there is one");
+    assert_eq!(folders.next(), None);
+    folder.join("poem.proposed.rs")
 }
 
 /// Lets the model propose and then say something, and waits until Claude Code asks in its own window.

@@ -5,5 +5,6 @@ mod context;
 mod handshake;
 mod names;
 mod open_with;
+mod relay;
 mod review;
 pub mod world;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lsp_server::{ErrorCode, RequestId, ResponseError};
+use lsp_server::{ErrorCode, ResponseError};
 use pillion_companion::DiffId;
 use pillion_protocol::Outcome;
 use serde_json::Value;
@@ -13,6 +13,9 @@ use crate::disk::ProposalKey;
 use crate::message;
 use crate::plain::pending::{ACCEPT, Pending, REJECT};
 use crate::plain::reads::Then;
+use crate::plain::restore::is_same_content;
+use crate::plain::showing::Showing;
+use crate::plain::viewer::{Caller, Viewer};
 use crate::profile::Action;
 
 /// Nobody sees a proposal and answers it in less. A command as soon as this is about what was there
@@ -24,48 +27,37 @@ impl Proposals {
     /// is refused when nothing fits, or what would be accepted is no text.
     pub fn execute(
         &mut self,
-        request: RequestId,
+        caller: Caller,
         command: &str,
         arguments: &[Value],
         now: Instant,
     ) -> Vec<Action> {
         if ![ACCEPT, REJECT].contains(&command) {
             let text = format!("unknown command {command:?}");
-            let result = Err(message::error(ErrorCode::InvalidParams, text));
-            return vec![Action::Answer {
-                id: request,
-                result,
-            }];
+            let error = message::error(ErrorCode::InvalidParams, text);
+            return vec![caller.answer(Err(error))];
         }
-        let pending = match self.meant(arguments) {
-            Ok(pending) => pending,
-            Err(error) => {
-                return vec![Action::Answer {
-                    id: request,
-                    result: Err(error),
-                }];
-            }
+        let (pending, showing) = match self.meant(caller.viewer, arguments) {
+            Ok(meant) => meant,
+            Err(error) => return vec![caller.answer(Err(error))],
         };
         let key = pending.key();
         if command == REJECT {
-            return self.decide(request, key, Outcome::Rejected);
+            return self.decide(caller, key, Outcome::Rejected);
         }
-        match pending.edited_text() {
-            Some(text) => self.decide(request, key, Outcome::accepted(text)),
+        match showing.edited_text(&pending.diff.proposed) {
+            Some(text) => self.decide(caller, key, Outcome::accepted(text)),
             None => {
-                let read = self.start_read(key.0, Then::Accept(request), now);
+                let read = self.start_read(key.0, Then::Accept(caller), now);
                 read.into_iter().collect()
             }
         }
     }
 
-    fn decide(&mut self, request: RequestId, key: ProposalKey, outcome: Outcome) -> Vec<Action> {
+    fn decide(&mut self, caller: Caller, key: ProposalKey, outcome: Outcome) -> Vec<Action> {
         let (id, revision) = key;
         let mut actions = vec![
-            Action::Answer {
-                id: request,
-                result: Ok(Value::Null),
-            },
+            caller.answer(Ok(Value::Null)),
             Action::Resolve {
                 id,
                 revision,
@@ -110,14 +102,19 @@ impl Proposals {
             Some(saved) => read.text(saved),
             None => Err(read.silent()),
         };
+        let mut differs = None;
         if let Some(pending) = self.current(read.key) {
             pending.deciding = None;
-        }
-        match (read.then, text) {
-            (Then::Accept(request), Ok(text)) => {
-                self.decide(request, read.key, Outcome::accepted(text))
+            if let (Then::Accept(caller), Ok(text)) = (&read.then, &text) {
+                differs = shows_another(pending, caller.viewer, text);
             }
-            (Then::Accept(request), Err(why)) => vec![refuse(request, why)],
+        }
+        let text = differs.map_or(text, Err);
+        match (read.then, text) {
+            (Then::Accept(caller), Ok(text)) => {
+                self.decide(caller, read.key, Outcome::accepted(text))
+            }
+            (Then::Accept(caller), Err(why)) => vec![refuse(caller, why)],
             (Then::Settle(closed), Ok(text)) => {
                 let actions = self.forget(read.key.0);
                 closed.done(text);
@@ -134,18 +131,26 @@ impl Proposals {
         }
     }
 
-    /// The proposal that the arguments of a command name.
-    fn meant(&self, arguments: &[Value]) -> Result<&Pending, ResponseError> {
+    /// The proposal that the arguments of a command name, in the editor that the command came from. Nobody
+    /// decides about one that their editor does not have.
+    fn meant(
+        &self,
+        viewer: Viewer,
+        arguments: &[Value],
+    ) -> Result<(&Pending, &Showing), ResponseError> {
         let failed = |text: String| message::error(ErrorCode::RequestFailed, text);
         let number = |value: &Value| value.as_u64();
         let (id, revision) = match arguments {
             [] => {
-                let last = self.pending.iter().max_by_key(|pending| pending.focused);
-                let last = last.ok_or_else(|| failed("no change is pending".to_owned()))?;
-                let is_new = last
-                    .interrupts
-                    .is_some_and(|at| at.elapsed() < REVIEW_DELAY);
-                return decidable(last, is_new);
+                let shown = self.pending.iter();
+                let shown = shown.filter_map(|pending| Some((pending, pending.showing(viewer)?)));
+                let last = shown.max_by_key(|(_, showing)| showing.focused);
+                let (pending, showing) =
+                    last.ok_or_else(|| failed("no change is pending".to_owned()))?;
+                let since = showing.interrupts;
+                let is_new = since.is_some_and(|at| at.elapsed() < REVIEW_DELAY);
+                decidable(pending, is_new)?;
+                return Ok((pending, showing));
             }
             [id] => (number(id), None),
             [id, revision, ..] => (number(id), Some(number(revision))),
@@ -162,24 +167,39 @@ impl Proposals {
             let text = format!("{agent} has proposed a newer change to {name}");
             return Err(failed(text));
         }
-        decidable(pending, false)
+        let showing = pending.showing(viewer);
+        let name = pending.name();
+        let closed = || failed(format!("the change to {name} is not open here"));
+        let showing = showing.ok_or_else(closed)?;
+        decidable(pending, false)?;
+        Ok((pending, showing))
     }
 }
 
-/// A proposal, if it can be decided now.
-fn decidable(pending: &Pending, is_new: bool) -> Result<&Pending, ResponseError> {
+/// Why a text that was read from the disk is not accepted: somebody saved it in another editor, and this
+/// one shows something else.
+fn shows_another(pending: &Pending, viewer: Viewer, text: &str) -> Option<String> {
+    let showing = pending.showing(viewer).filter(|_| pending.was_shared)?;
+    let shown = showing.view.text()?;
+    let name = pending.name();
+    (!is_same_content(shown, text)).then(|| {
+        format!("the change to {name} was saved with another text elsewhere: load it again here, and look at it")
+    })
+}
+
+/// Whether a proposal can be decided now.
+fn decidable(pending: &Pending, is_new: bool) -> Result<(), ResponseError> {
     let (agent, name) = (pending.diff.agent.display_name(), pending.name());
     let why = if is_new || pending.path.is_none() {
         format!("{agent}'s change to {name} has just arrived: look at it first")
     } else if pending.deciding.is_some() {
         format!("{agent}'s change to {name} is being decided")
     } else {
-        return Ok(pending);
+        return Ok(());
     };
     Err(message::error(ErrorCode::RequestFailed, why))
 }
 
-pub(super) fn refuse(id: RequestId, why: String) -> Action {
-    let result = Err(message::error(ErrorCode::RequestFailed, why));
-    Action::Answer { id, result }
+pub(super) fn refuse(caller: Caller, why: String) -> Action {
+    caller.answer(Err(message::error(ErrorCode::RequestFailed, why)))
 }

@@ -1,0 +1,177 @@
+//! Proposals as documents of editors: opened, edited, saved, looked at and closed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gen_lsp_types::Command;
+use pillion_companion::DiffId;
+use pillion_protocol::Outcome;
+
+use super::Proposals;
+use crate::plain::pending::Pending;
+use crate::plain::showing::Showing;
+use crate::plain::viewer::{Seat, Viewer};
+use crate::plain::wire::Edits;
+use crate::profile::Action;
+
+/// How long an editor may take to open a document again that it closed, as it does when its
+/// language is changed. Then it counts as closed, which is a rejection (C5.7).
+const REOPEN_GRACE: Duration = Duration::from_secs(1);
+
+/// How long the editor must be quiet before hunks are found again.
+const DEBOUNCE: Duration = Duration::from_millis(150);
+
+impl Proposals {
+    /// The editor that we serve.
+    pub fn own(&self) -> Seat {
+        self.own
+    }
+
+    /// Whether any waits for a decision.
+    pub fn is_any_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// An editor opened a proposal.
+    pub fn did_open(
+        &mut self,
+        seat: Seat,
+        path: &Path,
+        uri: String,
+        text: String,
+        now: Instant,
+    ) -> Vec<Action> {
+        self.focuses += 1;
+        let focused = self.focuses;
+        let viewer = seat.viewer;
+        let has_another = viewer != Viewer::Own
+            && self.pending.iter().any(|pending| {
+                pending.path.as_deref() != Some(path) && pending.showing(viewer).is_some()
+            });
+        let Some(pending) = self.find_mut(path) else {
+            return Vec::new();
+        };
+        pending.hint = None;
+        let proposed = pending.diff.proposed.clone();
+        let is_new = pending.showing(viewer).is_none();
+        let showing = pending.showing_in(seat);
+        showing.focused = focused;
+        if is_new && has_another {
+            showing.interrupts = Some(now);
+        }
+        showing.open(uri, text, &proposed, now);
+        // What is open is shown, whatever becomes of the question.
+        pending.is_shown();
+        pending.is_in_own_editor |= viewer == Viewer::Own;
+        // Editors forget diagnostics of documents that were not open.
+        let id = pending.diff.id;
+        self.redraw(id, viewer).into_iter().collect()
+    }
+
+    /// The person edited a proposal.
+    pub fn did_change(&mut self, viewer: Viewer, path: &Path, edits: Edits, now: Instant) {
+        let redraw = self.next_redraw(now);
+        if let Some(showing) = self.focus(viewer, path) {
+            let encoding = showing.seat.encoding;
+            showing.view.change(edits, encoding);
+            showing.redraw = Some(redraw);
+        }
+    }
+
+    /// The person saved a proposal.
+    pub fn did_save(&mut self, viewer: Viewer, path: &Path, text: Option<String>, now: Instant) {
+        let redraw = self.next_redraw(now);
+        if let (Some(showing), Some(text)) = (self.focus(viewer, path), text) {
+            showing.view.save(text);
+            showing.redraw = Some(redraw);
+        }
+    }
+
+    /// An editor closed a proposal.
+    pub fn did_close(&mut self, viewer: Viewer, path: &Path, now: Instant) {
+        let showing = self.find_mut(path);
+        let showing = showing.and_then(|pending| pending.showing_mut(viewer));
+        if let Some(showing) = showing.filter(|showing| showing.view.text().is_some()) {
+            showing.closes = Some(now + REOPEN_GRACE);
+        }
+    }
+
+    /// Another editor is gone, and with it all that it had open.
+    pub fn left(&mut self, viewer: Viewer, now: Instant) {
+        let showings = self.pending.iter_mut();
+        for showing in showings.filter_map(|pending| pending.showing_mut(viewer)) {
+            showing.closes.get_or_insert(now + REOPEN_GRACE);
+        }
+    }
+
+    /// The person looks at a proposal.
+    pub fn focus(&mut self, viewer: Viewer, path: &Path) -> Option<&mut Showing> {
+        self.focuses += 1;
+        let focused = self.focuses;
+        let showing = self.find_mut(path)?.showing_mut(viewer)?;
+        showing.focused = focused;
+        showing.interrupts = None;
+        Some(showing)
+    }
+
+    /// What can be done with a document in this editor.
+    pub fn commands(&self, viewer: Viewer, path: &Path) -> Vec<Command> {
+        let pending = self.find(path);
+        let pending = pending.filter(|pending| pending.showing(viewer).is_some());
+        pending.map_or(Vec::new(), |pending| pending.commands(viewer).into())
+    }
+
+    /// Those that editors have closed for long enough.
+    pub(super) fn close_due(&mut self, now: Instant) -> Vec<Action> {
+        let due = self.pending.iter_mut();
+        let due = due.filter(|pending| pending.counts_as_closed().is_some_and(|due| due <= now));
+        let closed = due.filter_map(|pending| pending.close_due(now).then(|| pending.key()));
+        let closed: Vec<_> = closed.collect();
+        let mut actions = Vec::new();
+        for (id, revision) in closed {
+            actions.extend(self.forget(id));
+            actions.push(Action::Resolve {
+                id,
+                revision,
+                outcome: Outcome::Rejected,
+            });
+        }
+        actions
+    }
+
+    /// The diagnostics of those that were edited.
+    pub(super) fn redraw_due(&mut self, now: Instant) -> Vec<Action> {
+        let due = |showing: &&Showing| showing.redraw.is_some_and(|due| due <= now);
+        let viewers = |pending: &Pending| {
+            let due = pending.showings.iter().filter(due);
+            let id = pending.diff.id;
+            let due: Vec<_> = due.map(|showing| (id, showing.seat.viewer)).collect();
+            due
+        };
+        let redraws: Vec<_> = self.pending.iter().flat_map(viewers).collect();
+        let redraws = redraws.into_iter();
+        redraws
+            .filter_map(|(id, viewer)| self.redraw(id, viewer))
+            .collect()
+    }
+
+    fn redraw(&mut self, id: DiffId, viewer: Viewer) -> Option<Action> {
+        let mut pending = self.pending.iter();
+        let at = pending.position(|pending| pending.diff.id == id)?;
+        let mut pending = self.pending.swap_remove(at);
+        let action = pending
+            .showing_mut(viewer)
+            .map(|showing| showing.redraw = None);
+        let action = action.and_then(|()| {
+            let (action, _) = self.publish(&pending, pending.showing(viewer)?);
+            Some(action)
+        });
+        self.pending.push(pending);
+        action
+    }
+
+    /// Finding hunks takes a small part of the time, however big the texts are.
+    fn next_redraw(&self, now: Instant) -> Instant {
+        now + DEBOUNCE.max(self.cost * 10)
+    }
+}

@@ -1,0 +1,70 @@
+//! Who shows a proposal: the editor that we serve, and others whose `pillion lsp` relays to us.
+
+use lsp_server::{Message, RequestId, Response, ResponseError};
+use serde_json::Value;
+
+use crate::link::End;
+use crate::position::Encoding;
+use crate::profile::Action;
+
+/// An editor, as far as proposals know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Viewer {
+    /// The one that we serve.
+    Own,
+    /// One that a relay serves, by its number.
+    Peer(u32),
+}
+
+/// What is to be known of an editor.
+#[derive(Debug, Clone, Copy)]
+pub struct Seat {
+    pub viewer: Viewer,
+    /// How it counts.
+    pub encoding: Encoding,
+    /// Whether it is the same process as the editor that we serve: some start a second server of their own.
+    pub is_same_editor: bool,
+}
+
+/// Whoever waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub viewer: Viewer,
+    pub id: RequestId,
+}
+
+impl Viewer {
+    /// Says something to it.
+    pub fn send(self, message: Message) -> Action {
+        match self {
+            Self::Own => Action::Send(message),
+            Self::Peer(number) => Action::Link {
+                end: End::Peer(number),
+                message,
+            },
+        }
+    }
+}
+
+impl Caller {
+    /// The request of the editor that we serve.
+    pub fn own(id: RequestId) -> Self {
+        let viewer = Viewer::Own;
+        Self { viewer, id }
+    }
+
+    /// Answers.
+    pub fn answer(self, result: Result<Value, ResponseError>) -> Action {
+        let Self { viewer, id } = self;
+        match viewer {
+            Viewer::Own => Action::Answer { id, result },
+            Viewer::Peer(_) => {
+                let response_result = result;
+                viewer.send(Message::Response(Response {
+                    id,
+                    response_result,
+                }))
+            }
+        }
+    }
+}

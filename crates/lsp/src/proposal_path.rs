@@ -1,0 +1,121 @@
+//! Which paths are proposals, and whose: `…/pillion/proposals/PID/LABEL/NAME`. By the path alone, because
+//! another `pillion lsp` may have been started with other folders; whether that folder can be trusted is
+//! checked when it is opened.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Below a state folder: where proposals lie.
+pub const PROPOSALS: &str = "proposals";
+
+/// The folder of a process's proposals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// The system's directory, which may be a link.
+    pub base: PathBuf,
+    /// The state folder in it.
+    pub part: String,
+    /// The process.
+    pub pid: u32,
+}
+
+/// Whose proposal a file is.
+pub fn owner(path: &Path) -> Option<Owner> {
+    let (owner, below) = folder(path)?;
+    let [label, _name] = below.as_slice() else {
+        return None;
+    };
+    is_label(label).then_some(owner)
+}
+
+/// Whether this is the name of a proposal's own folder: a diff and its revision.
+pub fn is_label(name: &str) -> bool {
+    name.split_once('-')
+        .is_some_and(|(id, revision)| is_number(id) && is_number(revision))
+}
+
+/// Whether a path is a process's folder of proposals, or in one: nobody's workspace.
+pub fn is_ours(path: &Path) -> bool {
+    folder(path).is_some()
+}
+
+/// The folder of proposals that a path is in, and the names from there on.
+fn folder(path: &Path) -> Option<(Owner, Vec<&str>)> {
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let name = |at: usize| parts.get(at)?.as_os_str().to_str();
+    let start = (0..parts.len()).rev().find(|at| {
+        let is_state = name(*at).is_some_and(is_state_folder);
+        is_state && name(at + 1) == Some(PROPOSALS) && name(at + 2).is_some_and(is_number)
+    })?;
+    let owner = Owner {
+        base: parts[..start].iter().collect(),
+        part: name(start)?.to_owned(),
+        pid: name(start + 2)?.parse().ok()?,
+    };
+    let below = parts[start + 3..]
+        .iter()
+        .map(|part| part.as_os_str().to_str());
+    Some((owner, below.collect::<Option<_>>()?))
+}
+
+/// `pillion`, or `pillion-UID` where a folder is shared.
+fn is_state_folder(name: &str) -> bool {
+    match name.strip_prefix("pillion") {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('-').is_some_and(is_number),
+        None => false,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proposal_says_whose_it_is() {
+        let expected = |base: &str, part: &str, pid| {
+            let (base, part) = (base.into(), part.to_owned());
+            Some(Owner { base, part, pid })
+        };
+        for (path, owned) in [
+            (
+                "/run/user/7/pillion/proposals/12/1-3/a.proposed.rs",
+                expected("/run/user/7", "pillion", 12),
+            ),
+            (
+                "/tmp/pillion-7/proposals/12/10-1/a",
+                expected("/tmp", "pillion-7", 12),
+            ),
+            (
+                "/a/pillion/proposals/1/1-1/pillion/proposals/2/1-1/b",
+                expected("/a/pillion/proposals/1/1-1", "pillion", 2),
+            ),
+            ("/tmp/pillion-7/proposals/12/1-1", None),
+            ("/tmp/pillion-7/proposals/12/1-1/folder/a", None),
+            ("/tmp/pillion-7/proposals/12/notes/a", None),
+            ("/tmp/pillion-7/proposals/99999999999/1-1/a", None),
+            ("/tmp/pillion-x/proposals/12/1-1/a", None),
+            ("/src/pillion/proposals/new/1-1/a", None),
+            ("/src/a.rs", None),
+        ] {
+            assert_eq!(owner(Path::new(path)), owned, "{path}");
+        }
+    }
+
+    #[test]
+    fn folders_of_proposals_are_nobodys_workspace_and_others_may_be() {
+        for (path, expected) in [
+            ("/tmp/pillion-7/proposals/12", true),
+            ("/tmp/pillion-7/proposals/12/1-1", true),
+            ("/tmp/pillion-7/proposals/12/1-1/a/b", true),
+            ("/tmp/pillion-7/proposals", false),
+            ("/src/pillion/proposals/new", false),
+            ("/src/pillion", false),
+        ] {
+            assert_eq!(is_ours(Path::new(path)), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The companion of a session, and when it starts: at once, unless the editor may have been started for the
+//! proposal of another one alone. That one's agents must not find it, so it waits until the editor has
+//! opened a file of its own, or nothing at all for a while. Without a workspace root it never starts.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use crossbeam_channel::Sender;
+use pillion_companion::{Companion, EditorEvent, Forward, Handle, Options};
+use pillion_protocol::File;
+
+use crate::disk::Done;
+
+/// How long an editor that is ready may take to open its first file.
+const FIRST_FILE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// A companion that runs, or may later.
+#[derive(Debug)]
+pub struct Service {
+    state: State,
+    /// What agents are to be told as soon as it runs.
+    context: Option<(Vec<File>, Option<bool>)>,
+    /// Whether the editor is known to have files of its own.
+    is_wanted: bool,
+    /// When it is taken to have some.
+    due: Option<Instant>,
+}
+
+#[derive(Debug)]
+enum State {
+    Waiting(Box<Plan>),
+    /// With these roots.
+    Starting(Vec<PathBuf>),
+    Running(Companion),
+    Failed,
+}
+
+/// What starts a companion.
+#[derive(Debug)]
+pub struct Plan {
+    pub options: Options,
+    /// Where the companion asks and tells.
+    pub events: Sender<EditorEvent>,
+    /// Where it is said that it has started.
+    pub done: Sender<Done>,
+}
+
+impl Plan {
+    /// Starts it now. Waits for disks.
+    ///
+    /// # Errors
+    /// Why it cannot be started.
+    pub fn start(self) -> anyhow::Result<Service> {
+        let companion = start(self.options, self.events)?;
+        Ok(Service::new(State::Running(companion)))
+    }
+
+    /// Starts it later, if at all.
+    pub fn wait(self) -> Service {
+        Service::new(State::Waiting(Box::new(self)))
+    }
+}
+
+fn start(options: Options, events: Sender<EditorEvent>) -> anyhow::Result<Companion> {
+    let editor = Forward::new(move |event| drop(events.send(event)));
+    Companion::start(options, editor).context("cannot start the companion")
+}
+
+impl Service {
+    fn new(state: State) -> Self {
+        Self {
+            state,
+            context: None,
+            is_wanted: false,
+            due: None,
+        }
+    }
+
+    /// The companion, if it runs.
+    pub fn companion(&self) -> Option<&Companion> {
+        match &self.state {
+            State::Running(companion) => Some(companion),
+            _ => None,
+        }
+    }
+
+    /// Where it is told what happens, if it runs.
+    pub fn handle(&self) -> Option<Handle> {
+        self.companion().map(Companion::handle)
+    }
+
+    /// Whether it is about to run.
+    pub fn is_starting(&self) -> bool {
+        matches!(self.state, State::Starting(_))
+    }
+
+    /// The client is ready.
+    pub fn initialized(&mut self, now: Instant) {
+        if matches!(self.state, State::Waiting(_)) {
+            self.due = Some(now + FIRST_FILE_TIMEOUT);
+        }
+    }
+
+    /// When [`Service::elapse`] wants to be called.
+    pub fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Time has passed. An editor that has only the proposal of another one open has no files of its own.
+    pub fn elapse(&mut self, now: Instant, is_relaying: bool) -> anyhow::Result<()> {
+        if self.due.take_if(|due| *due <= now).is_some() && !is_relaying {
+            self.is_wanted = true;
+            return self.start_if_wanted();
+        }
+        Ok(())
+    }
+
+    /// The files that are open and focused.
+    ///
+    /// # Errors
+    /// When the system has no thread to start it.
+    pub fn report(&mut self, files: Vec<File>, is_trusted: Option<bool>) -> anyhow::Result<()> {
+        if let Some(companion) = self.handle() {
+            companion.report_context(files, is_trusted);
+            return Ok(());
+        }
+        self.is_wanted |= !files.is_empty();
+        self.context = Some((files, is_trusted));
+        self.start_if_wanted()
+    }
+
+    /// The workspace roots changed.
+    ///
+    /// # Errors
+    /// When the system has no thread to start it.
+    pub fn change_roots(&mut self, roots: Vec<PathBuf>) -> anyhow::Result<()> {
+        match &mut self.state {
+            State::Running(companion) => companion.handle().change_roots(roots),
+            State::Waiting(plan) => plan.options.roots = roots,
+            State::Starting(_) | State::Failed => {}
+        }
+        self.start_if_wanted()
+    }
+
+    fn start_if_wanted(&mut self) -> anyhow::Result<()> {
+        match &self.state {
+            State::Waiting(plan) if self.is_wanted && !plan.options.roots.is_empty() => {}
+            _ => return Ok(()),
+        }
+        let State::Waiting(plan) = std::mem::replace(&mut self.state, State::Failed) else {
+            return Ok(());
+        };
+        let Plan {
+            options,
+            events,
+            done,
+        } = *plan;
+        let roots = options.roots.clone();
+        let run = move || {
+            let started = start(options, events).map_err(|error| format!("{error:#}"));
+            // One that comes too late is dropped, and with it whatever it published.
+            let _ = done.send(Done::Started(started));
+        };
+        let thread = thread::Builder::new().name("start".to_owned()).spawn(run);
+        thread.context("cannot start a thread")?;
+        (self.due, self.state) = (None, State::Starting(roots));
+        Ok(())
+    }
+
+    /// It runs now, or cannot. `roots` are those of now.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn started(
+        &mut self,
+        started: Result<Companion, String>,
+        roots: &[PathBuf],
+    ) -> Result<(), String> {
+        let state = std::mem::replace(&mut self.state, State::Failed);
+        let companion = started?;
+        let handle = companion.handle();
+        if !matches!(state, State::Starting(known) if known == roots) {
+            handle.change_roots(roots.to_vec());
+        }
+        if let Some((files, is_trusted)) = self.context.take() {
+            handle.report_context(files, is_trusted);
+        }
+        self.state = State::Running(companion);
+        Ok(())
+    }
+}

@@ -1,0 +1,559 @@
+//! A proposal that is open in a second `pillion lsp`: the one that an editor starts because a proposal lies
+//! outside of its project, or that of another window.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pillion_discovery::{Environment, state};
+use pillion_testkit::SOON;
+use serde_json::{Value, json};
+
+use crate::agent::{accepted, rejected};
+use crate::client::Editor;
+use crate::plain::world::{Proposal, World, position, uri, wait_gone};
+use crate::sandbox::Sandbox;
+
+/// An editor that has a proposal of another `pillion lsp` open.
+struct Second {
+    editor: Editor,
+    uri: String,
+}
+
+impl Second {
+    /// A server that the editor of the world itself started, for the folder of the proposal, as eglot does.
+    fn of_same_editor(world: &World, proposal: &Proposal) -> Self {
+        let root = uri(proposal.path.parent().unwrap());
+        Self::start(&world.sandbox, std::process::id(), json!([root]), proposal)
+    }
+
+    /// Another window with nothing but the proposal.
+    fn of_another(world: &World, other: &Child, proposal: &Proposal) -> Self {
+        let root = uri(&world.sandbox.home.workspace());
+        Self::start(&world.sandbox, other.id(), json!([root]), proposal)
+    }
+
+    fn start(sandbox: &Sandbox, pid: u32, roots: Value, proposal: &Proposal) -> Self {
+        let mut second = Self::connect(sandbox, pid, roots, &proposal.uri);
+        let text = fs::read_to_string(&proposal.path).unwrap();
+        second.did_open(&text);
+        second
+    }
+
+    fn connect(sandbox: &Sandbox, pid: u32, roots: Value, uri: &str) -> Self {
+        let mut editor = Editor::start::<&str>(sandbox, []);
+        let folders = roots.as_array().unwrap().iter();
+        let folders: Vec<Value> = folders
+            .map(|uri| json!({"uri": uri, "name": "x"}))
+            .collect();
+        editor.initialize(json!({
+            "processId": pid,
+            "capabilities": {},
+            "workspaceFolders": folders,
+        }));
+        editor.notify("initialized", json!({}));
+        let uri = uri.to_owned();
+        Self { editor, uri }
+    }
+
+    fn did_open(&mut self, text: &str) {
+        let document = json!({"uri": self.uri, "languageId": "x", "version": 0, "text": text});
+        let params = json!({"textDocument": document});
+        self.editor.notify("textDocument/didOpen", params);
+    }
+
+    fn did_change(&mut self, version: u32, text: &str) {
+        let document = json!({"uri": self.uri, "version": version});
+        let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+        self.editor.notify("textDocument/didChange", params);
+    }
+
+    fn did_close(&mut self) {
+        let params = json!({"textDocument": {"uri": self.uri}});
+        self.editor.notify("textDocument/didClose", params);
+    }
+
+    fn actions(&mut self) -> Vec<Value> {
+        let params = json!({
+            "textDocument": {"uri": self.uri},
+            "range": {"start": position((0, 0)), "end": position((0, 0))},
+            "context": {"diagnostics": []},
+        });
+        let answer = self.editor.request("textDocument/codeAction", params);
+        answer["result"].as_array().unwrap().clone()
+    }
+
+    /// Chooses a code action; the whole answer.
+    fn choose(&mut self, title: &str) -> Value {
+        let actions = self.actions();
+        let mut actions = actions.iter();
+        let action = actions.find(|action| action["title"].as_str().unwrap().starts_with(title));
+        let action = action.unwrap();
+        let params = json!({"command": action["command"], "arguments": action["arguments"]});
+        self.editor.request("workspace/executeCommand", params)
+    }
+
+    fn execute(&mut self, command: &str, arguments: Value) -> Value {
+        let params = json!({"command": command, "arguments": arguments});
+        self.editor.request("workspace/executeCommand", params)
+    }
+
+    /// The next diagnostics of the proposal.
+    fn diagnostics(&mut self) -> Vec<Value> {
+        let params = self.editor.params("textDocument/publishDiagnostics");
+        assert_eq!(params["uri"], self.uri);
+        params["diagnostics"].as_array().unwrap().clone()
+    }
+
+    /// The next message for the person.
+    fn message(&mut self) -> String {
+        let params = self.editor.params("window/showMessage");
+        params["message"].as_str().unwrap().to_owned()
+    }
+}
+
+/// A process that an editor could be.
+fn other_editor() -> Child {
+    Command::new("sleep").arg("600").spawn().unwrap()
+}
+
+fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn running(sandbox: &Sandbox) -> Vec<u32> {
+    let environment = Environment::from_pairs([
+        ("TMPDIR", sandbox.home.tmp()),
+        ("XDG_RUNTIME_DIR", sandbox.home.runtime()),
+    ]);
+    let running = state::list(&environment).into_iter();
+    running.map(|companion| companion.pid).collect()
+}
+
+/// Every file where agents look for companions of this editor.
+fn published(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let folder = sandbox.home.tmp().join("gemini/ide");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    files
+}
+
+fn socket(world: &World) -> PathBuf {
+    let pid = world.editor.child.id().to_string();
+    world.proposals().join(pid).join("relay")
+}
+
+/// The editor says that it shows the proposal; it opens it with another server.
+fn shown_elsewhere(world: &mut World, target: &str, text: &str) -> Proposal {
+    let proposal = world.propose(target, text);
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": true}));
+    proposal
+}
+
+#[test]
+fn a_second_server_of_the_editor_decides_a_proposal_and_publishes_nothing() {
+    let mut world = World::new();
+    let before = published(&world.sandbox);
+    let target = world.target("a.rs", "a\nb\n");
+    let proposal = shown_elsewhere(&mut world, &target, "a\nB\n");
+    let mut second = Second::of_same_editor(&world, &proposal);
+    assert_eq!(second.diagnostics()[0]["message"], "b");
+    let hover = json!({"textDocument": {"uri": second.uri}, "position": position((0, 0))});
+    let hover = second.editor.request("textDocument/hover", hover);
+    assert_eq!((&hover["result"], hover.get("error")), (&Value::Null, None));
+    second.did_change(1, "a\nmine\n");
+    let answer = second.choose("Accept a.rs as shown (Gemini CLI)");
+    assert_eq!(answer["result"], Value::Null, "{answer}");
+    assert_eq!(world.agent.outcome(), accepted(&target, "a\nmine\n"));
+    wait_gone(&proposal.path);
+    while !second.diagnostics().is_empty() {}
+    assert!(second.actions().is_empty());
+    assert_eq!(running(&world.sandbox), [world.editor.child.id()]);
+    assert_eq!(published(&world.sandbox), before);
+    second.editor.request("shutdown", Value::Null);
+    second.editor.notify("exit", Value::Null);
+    assert_eq!(second.editor.ended().0, Some(0));
+}
+
+/// Kate names the home directory, eglot the folder of the proposal, Helix the project.
+#[test]
+fn whatever_root_an_editor_names_for_a_proposal_nothing_is_published() {
+    let mut world = World::new();
+    let before = published(&world.sandbox);
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let home = &world.sandbox.home;
+    let roots = [
+        vec![uri(&home.home())],
+        vec!["file:///".to_owned()],
+        vec![uri(proposal.path.parent().unwrap())],
+        vec![uri(proposal.path.ancestors().nth(2).unwrap())],
+        vec![uri(&home.workspace())],
+        vec![],
+    ];
+    let seconds = roots.map(|roots| {
+        let mut second = Second::start(&world.sandbox, std::process::id(), json!(roots), &proposal);
+        assert_eq!(second.actions().len(), 2, "{roots:?}");
+        second
+    });
+    // Longer than an editor has to open its first file.
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(running(&world.sandbox), [world.editor.child.id()]);
+    assert_eq!(published(&world.sandbox), before);
+    drop(seconds);
+}
+
+#[test]
+fn a_server_that_was_started_for_a_proposal_serves_a_project_once_a_file_of_it_is_opened() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let other = other_editor();
+    let mut second = Second::of_another(&world, &other, &proposal);
+    assert_eq!(second.actions().len(), 2);
+    let file = world.sandbox.home.file("mine.rs", "x\n");
+    let document = json!({"uri": uri(&file), "languageId": "x", "version": 0, "text": "x\n"});
+    second
+        .editor
+        .notify("textDocument/didOpen", json!({"textDocument": document}));
+    let start = Instant::now();
+    while running(&world.sandbox).len() < 2 {
+        assert!(start.elapsed() < SOON);
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(running(&world.sandbox).contains(&second.editor.child.id()));
+    let answer = second.choose("Accept");
+    assert_eq!(answer["result"], Value::Null, "{answer}");
+    assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
+    end(other);
+}
+
+#[test]
+fn an_editor_that_opens_nothing_is_served_while_another_has_a_proposal() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let other = other_editor();
+    let root = uri(&world.sandbox.home.workspace());
+    let second = Second::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri);
+    let start = Instant::now();
+    while running(&world.sandbox).len() < 2 {
+        assert!(start.elapsed() < SOON);
+        thread::sleep(Duration::from_millis(10));
+    }
+    drop(second);
+    end(other);
+}
+
+#[test]
+fn closing_it_rejects_in_the_editor_that_shows_it_and_not_in_another_window() {
+    let mut world = World::new();
+    let (target, other_target) = (world.target("a.rs", "a\n"), world.target("b.rs", "a\n"));
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let mut second = Second::of_same_editor(&world, &proposal);
+    assert_eq!(second.actions().len(), 2);
+    second.did_close();
+    assert_eq!(world.agent.outcome(), rejected(&target));
+
+    let proposal = shown_elsewhere(&mut world, &other_target, "b\n");
+    let other = other_editor();
+    let mut second = Second::of_another(&world, &other, &proposal);
+    assert_eq!(second.actions().len(), 2);
+    second.did_close();
+    assert!(world.agent.hears_no_outcome(Duration::from_secs(2)));
+    let text = fs::read_to_string(&proposal.path).unwrap();
+    world.did_open(&proposal.uri, &text);
+    world.choose(&proposal, "Accept");
+    assert_eq!(world.agent.outcome(), accepted(&other_target, "b\n"));
+    end(other);
+}
+
+#[test]
+fn a_window_that_is_killed_decides_nothing() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let other = other_editor();
+    let mut second = Second::of_another(&world, &other, &proposal);
+    second.did_change(1, "edited\n");
+    assert_eq!(second.actions().len(), 2);
+    second.editor.child.kill().unwrap();
+    assert!(world.agent.hears_no_outcome(Duration::from_secs(2)));
+    world.choose(&proposal, "Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
+    end(other);
+}
+
+#[test]
+fn two_windows_each_accept_what_they_show() {
+    let mut world = World::new();
+    let other = other_editor();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let mut second = Second::of_another(&world, &other, &proposal);
+    let mut third = Second::of_another(&world, &other, &proposal);
+    second.did_change(1, "second\n");
+    third.did_change(1, "third\n");
+    assert_eq!((second.actions().len(), third.actions().len()), (2, 2));
+    let ran = world.sandbox.run(["accept", "1.1"]);
+    assert!(ran.stderr.contains("two editors"), "{}", ran.stderr);
+    let answer = third.choose("Accept");
+    assert_eq!(answer["result"], Value::Null, "{answer}");
+    assert_eq!(world.agent.outcome(), accepted(&target, "third\n"));
+    let answer = second.execute("pillion.accept", json!([1, 1, world.editor.child.id()]));
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+
+    let target = world.target("b.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let mut second = Second::of_another(&world, &other, &proposal);
+    second.did_change(1, "saved\n");
+    fs::write(&proposal.path, "saved\n").unwrap();
+    assert_eq!(second.actions().len(), 2);
+    let answer = world.execute("pillion.accept", json!([2, 1]));
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("saved with another text"), "{why}");
+    second.choose("Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "saved\n"));
+    end(other);
+}
+
+#[test]
+fn of_what_is_typed_fast_the_highest_version_counts() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let mut second = Second::of_same_editor(&world, &proposal);
+    for version in 1..1000 {
+        second.did_change(version, &format!("{version}\n"));
+    }
+    second.did_change(500, "old\n");
+    second.choose("Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "999\n"));
+}
+
+#[test]
+fn a_command_without_arguments_is_about_the_proposal_that_was_looked_at() {
+    let mut world = World::new();
+    let (one, two) = (world.target("a.rs", "a\n"), world.target("b.rs", "a\n"));
+    let first = shown_elsewhere(&mut world, &one, "1\n");
+    let other = other_editor();
+    let mut second = Second::of_another(&world, &other, &first);
+    assert_eq!(second.actions().len(), 2);
+    let proposal = shown_elsewhere(&mut world, &two, "2\n");
+    second.uri = proposal.uri.clone();
+    second.did_open("2\n");
+    let answer = second.execute("pillion.accept", json!([]));
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("just arrived"), "{why}");
+    assert_eq!(second.actions().len(), 2);
+    second.execute("pillion.accept", json!([]));
+    assert_eq!(world.agent.outcome(), accepted(&two, "2\n"));
+    end(other);
+}
+
+#[test]
+fn a_proposal_that_the_agent_closes_has_no_actions_left() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let mut second = Second::of_same_editor(&world, &proposal);
+    assert!(!second.diagnostics().is_empty());
+    let arguments = second.actions()[0]["arguments"].clone();
+    world.agent.close(&target).unwrap();
+    while !second.diagnostics().is_empty() {}
+    assert!(second.actions().is_empty());
+    second.did_change(1, "late\n");
+    let answer = second.execute("pillion.accept", arguments);
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+}
+
+#[test]
+fn a_newer_proposal_is_not_decided_by_the_actions_of_the_older() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let older = shown_elsewhere(&mut world, &target, "b\n");
+    let mut second = Second::of_same_editor(&world, &older);
+    let arguments = second.actions()[0]["arguments"].clone();
+    let newer = shown_elsewhere(&mut world, &target, "c\n");
+    second.uri = newer.uri.clone();
+    second.did_open("c\n");
+    assert_eq!(second.actions().len(), 2);
+    let answer = second.execute("pillion.accept", arguments);
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("newer change"), "{why}");
+    second.choose("Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "c\n"));
+}
+
+#[test]
+fn when_the_owner_dies_the_person_hears_of_it() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let mut second = Second::of_same_editor(&world, &proposal);
+    assert!(!second.diagnostics().is_empty());
+    let arguments = second.actions()[0]["arguments"].clone();
+    world.editor.child.kill().unwrap();
+    let said = second.message();
+    assert!(
+        said.contains("a.proposed.rs can no longer be decided"),
+        "{said}"
+    );
+    assert!(second.diagnostics().is_empty());
+    assert!(second.actions().is_empty());
+    let answer = second.execute("pillion.accept", arguments);
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("gone")
+    );
+    assert_eq!(fs::read_to_string(&target).unwrap(), "a\n");
+}
+
+#[test]
+fn a_proposal_that_a_dead_process_left_behind_cannot_be_decided() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox
+        .home
+        .runtime()
+        .join("pillion/proposals/4294967294/1-1");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("a.proposed.rs");
+    fs::write(&path, "b\n").unwrap();
+    let roots = json!([uri(&folder)]);
+    let mut second = Second::connect(&sandbox, std::process::id(), roots, &uri(&path));
+    second.did_open("b\n");
+    let said = second.message();
+    assert!(
+        said.contains("a.proposed.rs cannot be decided here"),
+        "{said}"
+    );
+    assert!(second.actions().is_empty());
+    assert_eq!(running(&sandbox), [0; 0]);
+}
+
+/// Whatever stands where the socket should be, nothing is said to it.
+#[test]
+fn a_socket_that_somebody_replaced_is_not_used() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let socket = socket(&world);
+    let evil_path = world.sandbox.home.root().join("evil");
+    let evil = UnixListener::bind(&evil_path).unwrap();
+    evil.set_nonblocking(true).unwrap();
+    let put_link = |socket: &Path| symlink(&evil_path, socket).unwrap();
+    let put_file = |socket: &Path| fs::write(socket, "x").unwrap();
+    for (put, why) in [
+        (&put_link as &dyn Fn(&Path), "symbolic link"),
+        (&put_file, "not a socket"),
+        (&|_| {}, "cannot find"),
+    ] {
+        let _ = fs::remove_file(&socket);
+        put(&socket);
+        let mut second = Second::of_same_editor(&world, &proposal);
+        let said = second.message();
+        assert!(said.contains(why), "{said}");
+        assert!(second.actions().is_empty());
+    }
+    assert!(evil.accept().is_err(), "nobody connected");
+}
+
+#[test]
+fn a_folder_that_is_a_link_is_not_used() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let own = socket(&world).parent().unwrap().to_owned();
+    let planted = world.proposals().join("1");
+    symlink(&own, &planted).unwrap();
+    let path = planted.join("1-1").join(proposal.path.file_name().unwrap());
+    let roots = json!([uri(&world.sandbox.home.home())]);
+    let mut second = Second::connect(&world.sandbox, std::process::id(), roots, &uri(&path));
+    second.did_open("b\n");
+    let said = second.message();
+    assert!(said.contains("symbolic link"), "{said}");
+}
+
+#[test]
+fn strangers_at_the_socket_neither_decide_nor_keep_others_away() {
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    let proposal = shown_elsewhere(&mut world, &target, "b\n");
+    let socket = socket(&world);
+    let send = |message: Value| {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        let body = message.to_string();
+        // One that is not wanted is cut off while it writes.
+        let _ = write!(stream, "Content-Length: {}\r\n\r\n{body}", body.len());
+        stream
+    };
+    let accept = json!({"command": "pillion.accept", "arguments": [1, 1]});
+    let request = |id: u32, method: &str, params: &Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    // Without a word of who it is; and one that has not opened the proposal.
+    let _unnamed = send(request(1, "workspace/executeCommand", &accept));
+    let mut named = send(request(1, "initialize", &json!({"capabilities": {}})));
+    let body = request(2, "workspace/executeCommand", &accept).to_string();
+    let _ = write!(named, "Content-Length: {}\r\n\r\n{body}", body.len());
+    let _wrong = send(request(1, "initialize", &json!({"capabilities": 5})));
+    for garbage in [
+        &b"\0\0\0\0"[..],
+        b"Content-Length: 99999999999\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+    ] {
+        let _ = UnixStream::connect(&socket).unwrap().write_all(garbage);
+    }
+    assert!(world.agent.hears_no_outcome(Duration::from_secs(1)));
+    let silent: Vec<_> = (0..30)
+        .map(|_| UnixStream::connect(&socket).unwrap())
+        .collect();
+    let mut second = Second::of_same_editor(&world, &proposal);
+    second.choose("Reject");
+    assert_eq!(world.agent.outcome(), rejected(&target));
+    drop(silent);
+}
+
+#[test]
+fn hostile_names_reach_the_owner_as_they_are() {
+    let mut world = World::new();
+    for name in ["a b.rs", "100%.rs", "é%20\n;$(x).rs", "[id]#?.rs"] {
+        let target = world.target(name, "a\n");
+        let proposal = shown_elsewhere(&mut world, &target, "b\n");
+        let mut second = Second::of_same_editor(&world, &proposal);
+        let answer = second.choose("Accept");
+        assert_eq!(answer["result"], Value::Null, "{answer}");
+        assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
+    }
+}
+
+#[test]
+fn the_socket_is_private_and_goes_with_the_proposals() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+    let mut world = World::new();
+    let target = world.target("a.rs", "a\n");
+    assert!(!socket(&world).exists(), "only from the first proposal on");
+    shown_elsewhere(&mut world, &target, "b\n");
+    let socket = socket(&world);
+    let found = socket.symlink_metadata().unwrap();
+    assert!(found.file_type().is_socket());
+    assert_eq!(found.permissions().mode() & 0o777, 0o600);
+    let folder = socket.parent().unwrap().to_owned();
+    assert_eq!(
+        folder.metadata().unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    world.editor.request("shutdown", Value::Null);
+    assert!(!folder.exists());
+}
