@@ -30,7 +30,7 @@ struct Editor {
     version: &'static str,
 }
 
-const EDITORS: [Editor; 7] = [
+const EDITORS: [Editor; 11] = [
     neovim("bookworm", "NVIM v0.7.2"),
     neovim("trixie", "NVIM v0.10."),
     vim("bookworm", "VIM - Vi IMproved 9.0 "),
@@ -46,6 +46,10 @@ const EDITORS: [Editor; 7] = [
     },
     kakoune("bookworm", "Kakoune unknown"),
     kakoune("trixie", "Kakoune "),
+    emacs("bookworm", "GNU Emacs 28.2"),
+    emacs("trixie", "GNU Emacs 30.1"),
+    emacsclient("bookworm", "emacsclient 28.2"),
+    emacsclient("trixie", "emacsclient 30.1"),
 ];
 
 const fn neovim(suite: &'static str, version: &'static str) -> Editor {
@@ -80,6 +84,29 @@ const fn kakoune(suite: &'static str, version: &'static str) -> Editor {
         package: "kakoune",
         program: "usr/bin/kak",
         version_option: "-version",
+        version,
+    }
+}
+
+/// Without a window system. It finds its own files by what `crates/testkit` puts into its environment.
+const fn emacs(suite: &'static str, version: &'static str) -> Editor {
+    Editor {
+        name: "Emacs",
+        suite,
+        package: "emacs-nox",
+        program: "usr/bin/emacs-nox",
+        version_option: "--version",
+        version,
+    }
+}
+
+const fn emacsclient(suite: &'static str, version: &'static str) -> Editor {
+    Editor {
+        name: "Emacs",
+        suite,
+        package: "emacs-bin-common",
+        program: "usr/bin/emacsclient.emacs",
+        version_option: "--version",
         version,
     }
 }

@@ -86,6 +86,48 @@ impl KakouneVersion {
     }
 }
 
+/// Which Emacs: the oldest that is supported, and a newer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmacsVersion {
+    /// 28.2, of Debian bookworm.
+    V28,
+    /// 30.1, of Debian trixie.
+    V30,
+}
+
+impl EmacsVersion {
+    fn suite(self) -> &'static str {
+        match self {
+            EmacsVersion::V28 => "bookworm",
+            EmacsVersion::V30 => "trixie",
+        }
+    }
+
+    fn number(self) -> &'static str {
+        match self {
+            EmacsVersion::V28 => "28.2",
+            EmacsVersion::V30 => "30.1",
+        }
+    }
+}
+
+/// Where an Emacs is that does not lie where it was built for.
+#[derive(Debug, Clone)]
+pub struct EmacsPlace {
+    /// Its program.
+    pub program: PathBuf,
+    /// The state with which it starts.
+    pub dump: PathBuf,
+    /// Its client.
+    pub client: PathBuf,
+    /// Lisp.
+    pub lisp: PathBuf,
+    /// Data, such as its documentation.
+    pub data: PathBuf,
+    /// Programs of its own.
+    pub helpers: PathBuf,
+}
+
 /// The folder with the editors of several Debian releases.
 #[derive(Debug, Clone)]
 pub struct Editors {
@@ -150,6 +192,30 @@ impl Editors {
         self.program(version.suite(), "usr/bin/kak")
     }
 
+    /// An Emacs, and what it needs to find its own files.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn emacs(&self, version: EmacsVersion) -> EmacsPlace {
+        let (suite, number) = (version.suite(), version.number());
+        let share = self.folder.join(suite).join("usr/share/emacs").join(number);
+        let libexec = self
+            .folder
+            .join(suite)
+            .join("usr/libexec/emacs")
+            .join(number);
+        let (helpers, dump) = dump_below(&libexec)
+            .unwrap_or_else(|| panic!("{} has no file *.pdmp", libexec.display()));
+        EmacsPlace {
+            program: self.program(suite, "usr/bin/emacs-nox"),
+            client: self.program(suite, "usr/bin/emacsclient.emacs"),
+            lisp: share.join("lisp"),
+            data: share.join("etc"),
+            helpers,
+            dump,
+        }
+    }
+
     /// The Neovim that `PILLION_TEST_NVIM` names, to be tried in the place of each version: for
     /// people who want to know whether another one works.
     pub fn other_nvim() -> Option<PathBuf> {
@@ -166,4 +232,15 @@ impl Editors {
         );
         program
     }
+}
+
+/// Emacs's folder for programs of its own, which is named after the machine, and the state in it.
+fn dump_below(libexec: &Path) -> Option<(PathBuf, PathBuf)> {
+    let folders = std::fs::read_dir(libexec).ok()?.flatten();
+    folders.map(|folder| folder.path()).find_map(|folder| {
+        let mut files = std::fs::read_dir(&folder).ok()?.flatten();
+        let is_dump = |path: &PathBuf| path.extension().is_some_and(|it| it == "pdmp");
+        let dump = files.find_map(|file| Some(file.path()).filter(is_dump))?;
+        Some((folder, dump))
+    })
 }

@@ -1,0 +1,37 @@
+//! The Emacs package in real Emacsen, with the real `pillion lsp`: what no other editor has. The rules that all
+//! editors keep are in `tests/editors`.
+//!
+//! `cargo xtask test` installs both Emacsen and runs these tests. Each test runs on each of them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+/// A test on each Emacs: `each_emacs! { fn it_does_something(version) { … } }`. If it needs more, that comes first:
+/// `needs "what: how"`.
+macro_rules! each_emacs {
+    (needs $needs:literal $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
+        $(#[$meta])*
+        mod $name {
+            #[allow(unused_imports, reason = "not every test uses what its file imports")]
+            use super::*;
+
+            fn check($version: pillion_testkit::EmacsVersion) $body
+
+            #[test]
+            #[ignore = $needs]
+            fn emacs_28() {
+                check(pillion_testkit::EmacsVersion::V28);
+            }
+
+            #[test]
+            #[ignore = $needs]
+            fn emacs_30() {
+                check(pillion_testkit::EmacsVersion::V30);
+            }
+        }
+    };
+    ($($test:tt)*) => {
+        each_emacs! { needs "needs Emacs: cargo xtask test" $($test)* }
+    };
+}
+
+mod sources;

@@ -1,0 +1,41 @@
+//! The sources of the package: nothing to be said against them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use pillion_testkit::{EmacsSetup, Home};
+
+/// The files of the package.
+fn sources() -> Vec<PathBuf> {
+    let files = fs::read_dir(EmacsSetup::package()).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|it| it == "el"));
+    files.sort();
+    assert!(files.len() > 10, "{files:?}");
+    files
+}
+
+each_emacs! {
+    fn they_compile_without_a_warning(version) {
+        let home = Home::new();
+        let folder = home.other_workspace("package");
+        for source in sources() {
+            fs::copy(&source, folder.join(source.file_name().unwrap())).unwrap();
+        }
+        let files: Vec<String> = sources().iter().map(|it| folder.join(it.file_name().unwrap()).display().to_string()).collect();
+        let mut arguments = vec!["--eval", "(setq byte-compile-error-on-warn t)", "-L", folder.to_str().unwrap(), "-f", "batch-byte-compile"];
+        arguments.extend(files.iter().map(String::as_str));
+        let outcome = EmacsSetup::new(version, &home).batch(&arguments);
+        assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+}
+
+each_emacs! {
+    fn checkdoc_has_nothing_to_say(version) {
+        let home = Home::new();
+        let files: Vec<String> = sources().iter().map(|it| format!("{:?}", it.display().to_string())).collect();
+        let check = format!("(progn (require 'checkdoc) (mapc #'checkdoc-file '({})))", files.join(" "));
+        let said = EmacsSetup::new(version, &home).batch(&["--eval", &check]).unwrap();
+        assert_eq!(said.trim(), "");
+    }
+}

@@ -1,0 +1,215 @@
+//! How an Emacs is to be started.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Channel, Emacs};
+use crate::{Editors, EmacsPlace, EmacsVersion, Env, Home, Pane, SOON, Size, Tmux};
+
+/// The package in the repository.
+const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/emacs");
+
+/// What answers the test.
+const CHANNEL: &str = include_str!("channel.el");
+
+/// Names one thing of each Emacs of this process.
+static COUNT: AtomicU32 = AtomicU32::new(1);
+
+/// An Emacs that is not started yet: with the repository's package, in a home's workspace, and with nothing of the
+/// machine's own Emacs.
+#[derive(Debug, Clone)]
+pub struct EmacsSetup {
+    place: EmacsPlace,
+    /// Holds what this one Emacs needs: its settings, its socket.
+    folder: PathBuf,
+    has_package: bool,
+    is_daemon: bool,
+    init: String,
+    arguments: Vec<OsString>,
+    env: Env,
+    cwd: PathBuf,
+    size: Size,
+}
+
+impl EmacsSetup {
+    /// Of this version, for the person of this home.
+    ///
+    /// # Panics
+    /// If it is not installed.
+    pub fn new(version: EmacsVersion, home: &Home) -> EmacsSetup {
+        let place = Editors::from_env().emacs(version);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        EmacsSetup {
+            folder: home.root().join(format!("emacs-{number}")),
+            has_package: true,
+            is_daemon: false,
+            init: String::new(),
+            arguments: Vec::new(),
+            env: home
+                .env()
+                .with("EMACSLOADPATH", &place.lisp)
+                .with("EMACSDATA", &place.data)
+                .with("EMACSDOC", &place.data)
+                .with("EMACSPATH", &place.helpers),
+            cwd: home.workspace(),
+            size: Size::new(120, 30),
+            place,
+        }
+    }
+
+    /// Puts this `pillion` where the package finds it: in front of PATH.
+    #[must_use]
+    pub fn pillion(mut self, program: impl AsRef<Path>) -> EmacsSetup {
+        let folder = program.as_ref().parent().expect("it lies in a folder");
+        self.env.prepend_path(folder);
+        self
+    }
+
+    /// Adds to the init file: what people write for the package, which can be loaded but is not.
+    #[must_use]
+    pub fn init(mut self, text: &str) -> EmacsSetup {
+        self.init.push_str(text);
+        self.init.push('\n');
+        self
+    }
+
+    /// Adds an argument, such as a file.
+    #[must_use]
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> EmacsSetup {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> EmacsSetup {
+        self.env.set(name, value);
+        self
+    }
+
+    /// Starts it in this folder and not in the workspace.
+    #[must_use]
+    pub fn cwd(mut self, folder: impl AsRef<Path>) -> EmacsSetup {
+        self.cwd = folder.as_ref().to_owned();
+        self
+    }
+
+    /// Gives its terminal this size.
+    #[must_use]
+    pub fn size(mut self, size: Size) -> EmacsSetup {
+        self.size = size;
+        self
+    }
+
+    /// Only what is installed in the home, which Emacs sets up by itself.
+    #[must_use]
+    pub fn without_package(mut self) -> EmacsSetup {
+        self.has_package = false;
+        self
+    }
+
+    /// Without a terminal: people connect with `emacsclient`.
+    #[must_use]
+    pub fn daemon(mut self) -> EmacsSetup {
+        self.is_daemon = true;
+        self
+    }
+
+    /// Starts it in a terminal of its own, and waits until it has started up.
+    ///
+    /// # Panics
+    /// With its screen, if it does not start.
+    #[track_caller]
+    pub fn in_tmux(self, tmux: &Tmux) -> Emacs {
+        fs::create_dir(&self.folder).expect("the home is ours");
+        let socket = self.folder.join("socket");
+        let listener = UnixListener::bind(&socket).expect("the folder is ours");
+        let init = self.folder.join("init.el");
+        fs::write(&init, self.settings(&socket)).expect("the folder is ours");
+        let mut command = vec![self.place.program.clone().into_os_string(), self.dump()];
+        if self.is_daemon {
+            command.push(format!("--fg-daemon={}", self.server().display()).into());
+        }
+        command.extend(match self.has_package {
+            true => ["-Q".into(), "--load".into()],
+            // Packages of the person are set up.
+            false => ["--no-site-file".into(), "--load".into()],
+        });
+        command.push(init.into_os_string());
+        command.extend(self.arguments);
+        let name = self.folder.file_name().expect("it has a name");
+        let name = name.to_str().expect("it is a word and a number");
+        let pane = tmux.spawn(name, self.size, &self.env, &self.cwd, &command);
+        match Channel::accept(&listener, SOON) {
+            Ok(channel) => Emacs::attach(pane, channel),
+            Err(error) => panic!("Emacs did not start: {error}\n{}", pane.screen()),
+        }
+    }
+
+    /// Connects to the daemon from a terminal, which shows this file.
+    pub fn client_in_tmux(&self, tmux: &Tmux, file: &Path) -> Pane {
+        let command = [
+            self.place.client.as_os_str(),
+            "--tty".as_ref(),
+            "--socket-name".as_ref(),
+            self.server().as_os_str(),
+            file.as_os_str(),
+        ]
+        .map(OsStr::to_owned);
+        let name = format!("client-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        tmux.spawn(&name, self.size, &self.env, &self.cwd, &command)
+    }
+
+    /// Evaluates expressions without a terminal. What it printed, on both streams, if it succeeded.
+    ///
+    /// # Errors
+    /// What it printed, if it failed.
+    pub fn batch(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = Command::new(&self.place.program)
+            .arg(self.dump())
+            .args(["--batch", "-Q"])
+            .args(arguments)
+            .env_clear()
+            .envs(self.env.iter())
+            .current_dir(&self.cwd)
+            .output()
+            .expect("it is installed");
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        match output.status.success() {
+            true => Ok(text),
+            false => Err(text),
+        }
+    }
+
+    /// Where the package lies.
+    pub fn package() -> &'static Path {
+        Path::new(PACKAGE)
+    }
+
+    fn dump(&self) -> OsString {
+        format!("--dump-file={}", self.place.dump.display()).into()
+    }
+
+    fn server(&self) -> PathBuf {
+        self.folder.join("server")
+    }
+
+    fn settings(&self, socket: &Path) -> String {
+        let package = match self.has_package {
+            true => format!("(add-to-list 'load-path {PACKAGE:?})\n(require 'pillion)\n"),
+            false => String::new(),
+        };
+        format!(
+            "{CHANNEL}\n(setq inhibit-startup-screen t make-backup-files nil ring-bell-function #'ignore\n\
+             native-comp-async-report-warnings-errors nil native-comp-jit-compilation nil\n\
+             native-comp-deferred-compilation nil)\n{package}{}\n(test-channel-open {:?})\n",
+            self.init,
+            socket.display().to_string()
+        )
+    }
+}

@@ -1,0 +1,314 @@
+;;; pillion-client.el --- The companion process  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; `pillion lsp': its life, and what is said to and by it.  It is a process of
+;; its own, beside the language servers of Eglot or lsp-mode.
+
+;;; Code:
+
+(require 'jsonrpc)
+(require 'pillion-core)
+
+(defconst pillion-client--start-timeout 10
+  "How many seconds Pillion may take to start.")
+
+(defconst pillion-client--end-timeout 2
+  "How many seconds it may take to end when it is asked to.")
+
+(defconst pillion-client--max-retries 5
+  "How often a companion that dies young is started again.")
+
+(defconst pillion-client--good-life 60
+  "One that lived for this many seconds was no failure.")
+
+(defvar pillion-client-phase 'stopped
+  "One of `stopped', `starting', `running' and `stopping'.")
+
+(defvar pillion-client-state nil
+  "What is known about the running companion, as a property list.
+It has `:version', `:port', `:pid', `:agents', `:mentions',
+`:warnings', `:pending' and `:files'.")
+
+(defvar pillion-client-last-end nil
+  "How the companion ended last, for `pillion-doctor'.")
+
+(defvar pillion-started-hook nil
+  "Run when the companion has started.")
+
+(defvar pillion-stopped-hook nil
+  "Run when the companion is gone.")
+
+(defvar pillion-status-changed-hook nil
+  "Run when agents, diffs or warnings are others than before.")
+
+(defvar pillion-client-handlers nil
+  "What answers requests of Pillion: pairs of a method and a function.
+The function takes the parameters, and returns the result or signals
+an error whose message the agent gets.")
+
+(defvar pillion-client-initialize-function #'ignore
+  "Returns the workspace folders with which the companion starts.")
+
+(defvar pillion-client--connection nil)
+(defvar pillion-client--retries 0)
+(defvar pillion-client--retry-timer nil)
+(defvar pillion-client--started-at 0)
+(defvar pillion-client--restart-wanted nil)
+
+(defun pillion-client-running-p ()
+  "Whether the companion serves agents."
+  (eq pillion-client-phase 'running))
+
+(defun pillion-client-get (field)
+  "What is known as FIELD about the running companion."
+  (plist-get pillion-client-state field))
+
+(defun pillion-client-notify (method params)
+  "Send the notification METHOD with PARAMS, if somebody is there to hear it."
+  (when (pillion-client-running-p)
+    (condition-case nil
+        (progn (jsonrpc-notify pillion-client--connection method params) t)
+      ;; It is going: its end is reported by itself.
+      (file-error nil)
+      (error nil))))
+
+(defun pillion-client-ask (method params answer)
+  "Send the request METHOD with PARAMS, then call ANSWER with the result or nil."
+  (and (pillion-client-running-p)
+       (progn
+         (jsonrpc-async-request pillion-client--connection method params
+                                :success-fn answer
+                                :error-fn (lambda (_) (funcall answer nil))
+                                :timeout-fn (lambda () (funcall answer nil)))
+         t)))
+
+;;; What Pillion says
+
+(defvar pillion-environment--ours nil
+  "The variables that Pillion set: lists of name, value and the value before.")
+
+(defun pillion-environment-set (variables)
+  "Set VARIABLES, pairs of names and values, and take back all others of ours."
+  (pcase-dolist (`(,name ,value ,before) pillion-environment--ours)
+    ;; What somebody else set in the meantime is not ours to take back.
+    (when (equal (getenv name) value)
+      (setenv name before)))
+  (setq pillion-environment--ours nil)
+  (pcase-dolist (`(,name . ,value) variables)
+    (when (and (stringp value) (string-match-p "\\`[A-Za-z0-9_]+\\'" name))
+      (push (list name value (getenv name)) pillion-environment--ours)
+      (setenv name value))))
+
+(defun pillion-client--variables (params)
+  "The environment variables in PARAMS as pairs."
+  (let ((variables nil) (rest (plist-get params :variables)))
+    (while rest
+      (push (cons (substring (symbol-name (pop rest)) 1) (pop rest)) variables))
+    variables))
+
+(defun pillion-client--update (&rest fields)
+  "Note FIELDS of the state."
+  (while fields
+    (setq pillion-client-state
+          (plist-put pillion-client-state (pop fields) (pop fields))))
+  (run-hooks 'pillion-status-changed-hook)
+  (force-mode-line-update t))
+
+(defun pillion-client--on-notification (connection method params)
+  "Handle METHOD with PARAMS of CONNECTION."
+  (when (eq connection pillion-client--connection)
+    (pcase method
+      ('pillion/environment
+       (pillion-environment-set (pillion-client--variables params))
+       (pillion-client--update :port (plist-get params :port)
+                               :pid (plist-get params :pid)
+                               :files (append (plist-get params :discoveryFiles) nil)))
+      ('pillion/didChangeStatus
+       (pillion-client--update :agents (append (plist-get params :agents) nil)
+                               :mentions (append (plist-get params :mentions) nil)
+                               :warnings (append (plist-get params :warnings) nil)
+                               :pending (or (plist-get params :pendingDiffs) 0)))
+      ('window/showMessage
+       (pillion-say "%s" (string-remove-prefix "Pillion: " (plist-get params :message))))
+      ('window/logMessage
+       (when (<= (or (plist-get params :type) 4) 2)
+         (pillion-say "%s" (plist-get params :message)))))))
+
+(defun pillion-client--on-request (connection method params)
+  "Answer METHOD with PARAMS of CONNECTION."
+  (let ((handler (alist-get method pillion-client-handlers)))
+    (cond ((not (eq connection pillion-client--connection))
+           (jsonrpc-error :code -32603 :message "the companion is stopping"))
+          ((not handler)
+           (jsonrpc-error :code -32601
+                          :message (format "the package does not support %s" method)))
+          (t
+           (condition-case error
+               (funcall handler params)
+             (error (jsonrpc-error :code -32603
+                                   :message (pillion-valid (error-message-string error)))))))))
+
+;;; Its life
+
+(defun pillion-client--stderr ()
+  "What the companion said on its standard error."
+  (let ((buffer (seq-find #'get-buffer '("*pillion stderr*" " *pillion stderr*"
+                                         "*[pillion] stderr*" " *[pillion] stderr*"))))
+    (if buffer
+        (with-current-buffer buffer
+          (string-trim (buffer-substring-no-properties
+                        (max (point-min) (- (point-max) 2000)) (point-max))))
+      "")))
+
+(defun pillion-client--after-the-end ()
+  "Forget what was known about the companion that is gone."
+  (setq pillion-client-phase 'stopped
+        pillion-client--connection nil
+        pillion-client-state nil)
+  (pillion-environment-set nil)
+  (run-hooks 'pillion-stopped-hook 'pillion-status-changed-hook)
+  (force-mode-line-update t))
+
+(defun pillion-client--retry-later (how)
+  "Start the companion again, ever later; HOW it ended."
+  (when (>= (- (float-time) pillion-client--started-at) pillion-client--good-life)
+    (setq pillion-client--retries 0))
+  (if (>= pillion-client--retries pillion-client--max-retries)
+      (pillion-say "pillion exited (%s) again and again. Hint: M-x pillion-doctor, then M-x pillion-start" how)
+    (let ((delay (expt 2 pillion-client--retries)))
+      (setq pillion-client--retries (1+ pillion-client--retries))
+      (pillion-say "pillion exited (%s); it starts again in %d s" how delay)
+      (setq pillion-client--retry-timer
+            (run-at-time delay nil #'pillion-client-start)))))
+
+(defun pillion-client--on-shutdown (connection)
+  "Handle the end of CONNECTION."
+  (when (eq connection pillion-client--connection)
+    (let* ((process (jsonrpc--process connection))
+           (was pillion-client-phase)
+           (how (format (if (eq (process-status process) 'signal) "signal %d" "exit code %d")
+                        (process-exit-status process)))
+           (said (pillion-client--stderr)))
+      (unless (eq was 'stopping)
+        (setq pillion-client-last-end
+              (if (equal said "") how (format "%s: %s" how (pillion-plain said)))))
+      (pillion-client--after-the-end)
+      (cond (pillion-client--restart-wanted
+             (setq pillion-client--restart-wanted nil)
+             (pillion-client-start))
+            ((eq was 'starting)
+             (pillion-say "`pillion lsp' failed. Hint: M-x pillion-doctor"))
+            ((eq was 'running)
+             (pillion-client--retry-later how))))))
+
+(defun pillion-client--connect (command)
+  "A connection to a process that runs COMMAND."
+  (let ((arguments
+         (list :name "pillion"
+               :notification-dispatcher #'pillion-client--on-notification
+               :request-dispatcher #'pillion-client--on-request
+               :on-shutdown #'pillion-client--on-shutdown
+               :process (lambda ()
+                          (let ((default-directory (expand-file-name "~/"))
+                                (read-process-output-max (* 1024 1024)))
+                            (make-process :name "pillion" :command command
+                                          :connection-type 'pipe :coding 'utf-8-emacs-unix
+                                          :noquery t :file-handler nil
+                                          :stderr (get-buffer-create "*pillion stderr*")))))))
+    ;; Texts of files are in no log.
+    (condition-case nil
+        (apply #'make-instance 'jsonrpc-process-connection :events-buffer-config '(:size 0) arguments)
+      (invalid-slot-name
+       (apply #'make-instance 'jsonrpc-process-connection :events-buffer-scrollback-size 0 arguments)))))
+
+(defun pillion-client--initialize-params ()
+  "The parameters of `initialize'."
+  `( :processId ,(emacs-pid)
+     :clientInfo (:name "Emacs" :version ,emacs-version)
+     :workspaceFolders ,(vconcat (funcall pillion-client-initialize-function))
+     :capabilities ( :general (:positionEncodings ["utf-16"])
+                     :experimental (:pillion (:version ,pillion-version)))))
+
+(defun pillion-client--on-initialized (connection result)
+  "CONNECTION answered `initialize' with RESULT."
+  (when (and (eq connection pillion-client--connection) (eq pillion-client-phase 'starting))
+    (setq pillion-client-phase 'running)
+    (pillion-client--update :version (plist-get (plist-get result :serverInfo) :version)
+                            :pending 0)
+    (pillion-client-notify :initialized (make-hash-table))
+    (run-hooks 'pillion-started-hook)))
+
+(defun pillion-client--give-up (connection why)
+  "End CONNECTION, which did not start; WHY."
+  (when (and (eq connection pillion-client--connection) (eq pillion-client-phase 'starting))
+    (setq pillion-client-phase 'stopping
+          pillion-client-last-end (pillion-plain why))
+    (pillion-say "cannot start pillion: %s" why)
+    (delete-process (jsonrpc--process connection))))
+
+(defun pillion-client-program ()
+  "The program, or nil."
+  (let ((default-directory "/"))
+    (executable-find (replace-regexp-in-string
+                      "\\`~/" (expand-file-name "~/") (car pillion-command) t t))))
+
+(defun pillion-client-start (&optional is-automatic)
+  "Start the companion if it does not run.
+IS-AUTOMATIC is non-nil if nobody asked for it."
+  (when (timerp pillion-client--retry-timer)
+    (cancel-timer pillion-client--retry-timer))
+  (pcase pillion-client-phase
+    ('stopping (setq pillion-client--restart-wanted t))
+    ('stopped
+     (let ((program (pillion-client-program)))
+       (if (not program)
+           (funcall (if is-automatic #'pillion-say-once #'pillion-say)
+                    "`%s' was not found. Hint: cargo install the program, or set `pillion-command'"
+                    (car pillion-command))
+         (setq pillion-client-phase 'starting
+               pillion-client-state nil
+               pillion-client--started-at (float-time))
+         (let ((connection
+                (pillion-client--connect
+                 `(,program ,@(cdr pillion-command) "lsp"
+                            ,@(and pillion-log-file
+                                   (list "--log" (expand-file-name pillion-log-file)))))))
+           (setq pillion-client--connection connection)
+           (jsonrpc-async-request
+            connection :initialize (pillion-client--initialize-params)
+            :success-fn (lambda (result) (pillion-client--on-initialized connection result))
+            :error-fn (lambda (error)
+                        (pillion-client--give-up connection (plist-get error :message)))
+            :timeout pillion-client--start-timeout
+            :timeout-fn (lambda ()
+                          (pillion-client--give-up
+                           connection (format "it did not respond within %d s"
+                                              pillion-client--start-timeout))))))))))
+
+(defun pillion-client-stop ()
+  "Ask the companion to end.  Pending diffs then count as rejected."
+  (setq pillion-client--restart-wanted nil
+        pillion-client--retries 0)
+  (when (timerp pillion-client--retry-timer)
+    (cancel-timer pillion-client--retry-timer))
+  (when (memq pillion-client-phase '(starting running))
+    (let* ((connection pillion-client--connection)
+           (process (jsonrpc--process connection)))
+      (setq pillion-client-phase 'stopping)
+      (jsonrpc-async-request
+       connection :shutdown nil
+       :success-fn (lambda (_) (ignore-errors (jsonrpc-notify connection :exit nil)))
+       :error-fn #'ignore :timeout-fn #'ignore)
+      (run-at-time pillion-client--end-timeout nil
+                   (lambda () (when (process-live-p process) (delete-process process)))))))
+
+(defun pillion-client-restart ()
+  "End the companion if it runs, and start it."
+  (pillion-client-stop)
+  (pillion-client-start))
+
+(provide 'pillion-client)
+;;; pillion-client.el ends here

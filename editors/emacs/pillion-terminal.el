@@ -1,0 +1,236 @@
+;;; pillion-terminal.el --- Agents in terminals of Emacs  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; `pillion-run' starts an agent in vterm, eat or term, whichever there is.  The
+;; agent goes on while its window is hidden.
+
+;;; Code:
+
+(require 'pillion-core)
+(require 'pillion-client)
+(require 'pillion-roots)
+
+(declare-function term-mode "term" ())
+(declare-function term-exec "term" (buffer name command startfile switches))
+(declare-function term-char-mode "term" ())
+(declare-function term-in-char-mode "term" ())
+(declare-function vterm-mode "ext:vterm" ())
+(declare-function vterm-send-string "ext:vterm" (string &optional paste-p))
+(declare-function eat-mode "ext:eat" ())
+(declare-function eat-exec "ext:eat" (buffer name command startfile switches))
+(declare-function eat-term-send-string-as-yank "ext:eat" (terminal args))
+(defvar vterm-shell)
+(defvar vterm-kill-buffer-on-exit)
+(defvar eat-terminal)
+
+(defconst pillion-terminal--start-timeout 3
+  "How many seconds an agent waits for Pillion's variables.")
+
+(defconst pillion-terminal--modes '(term-mode vterm-mode eat-mode shell-mode eshell-mode)
+  "The major modes in which agents run.")
+
+(defconst pillion-terminal--packages
+  '(("claude" . "@anthropic-ai/claude-code")
+    ("gemini" . "@google/gemini-cli")
+    ("opencode" . "opencode-ai")
+    ("qwen" . "@qwen-code/qwen-code"))
+  "Where the agents that Pillion knows come from.")
+
+(defvar-local pillion-terminal-agent nil
+  "The name of the agent that runs in this buffer.")
+(defvar-local pillion-terminal--number nil)
+(defvar-local pillion-terminal--used 0)
+(defvar pillion-terminal--clock 0)
+
+(defun pillion-terminal-buffer-p (buffer)
+  "Whether BUFFER is a terminal in which a process runs."
+  (and (memq (buffer-local-value 'major-mode buffer) pillion-terminal--modes)
+       (or (eq (buffer-local-value 'major-mode buffer) 'eshell-mode)
+           (process-live-p (get-buffer-process buffer)))))
+
+(defun pillion-terminal-names ()
+  "The names of the agents."
+  (mapcar #'car pillion-agents))
+
+(defun pillion-terminal--command (agent)
+  "The command that starts AGENT."
+  (let ((command (cdr (assoc agent pillion-agents)))
+        (default-directory "/"))
+    (unless (and command (seq-every-p #'stringp command))
+      (user-error "Pillion: unknown agent %s. Hint: see `pillion-agents'" agent))
+    (let* ((name (replace-regexp-in-string "\\`~/" (expand-file-name "~/") (car command) t t))
+           (program (executable-find name))
+           (package (cdr (assoc agent pillion-terminal--packages))))
+      (unless program
+        (user-error "Pillion: %s is not installed. Hint: %s" (car command)
+                    (if package (format "npm install -g %s" package) "see `pillion-agents'")))
+      (cons program (cdr command)))))
+
+(defun pillion-terminal--wait (agent)
+  "Wait until AGENT would find Pillion, which it looks for when it starts."
+  (pillion-client-start)
+  (let ((begun (float-time)))
+    (while (and (not pillion-environment--ours)
+                (not (eq pillion-client-phase 'stopped))
+                (< (- (float-time) begun) pillion-terminal--start-timeout))
+      (accept-process-output nil 0.02)))
+  (unless pillion-environment--ours
+    (pillion-say "%s starts without Pillion. Hint: M-x pillion-doctor" agent)))
+
+(defun pillion-terminal--environment (agent)
+  "The environment for AGENT, whatever the buffer's own is."
+  (if (equal agent "opencode")
+      ;; It reads the variable with the port as well, and then dials without the token.
+      (append (mapcar #'car pillion-environment--ours) process-environment)
+    (append (mapcar (lambda (it) (format "%s=%s" (nth 0 it) (nth 1 it)))
+                    pillion-environment--ours)
+            process-environment)))
+
+(defun pillion-terminal--backend ()
+  "The terminal to be used."
+  (if (not (eq pillion-terminal-backend 'auto))
+      pillion-terminal-backend
+    (cond ((and (locate-library "vterm") (locate-library "vterm-module")) 'vterm)
+          ((locate-library "eat") 'eat)
+          (t 'term))))
+
+(defun pillion-terminal--exec (agent command)
+  "Run COMMAND of AGENT in the current buffer."
+  (let ((process-environment (pillion-terminal--environment agent))
+        (buffer (current-buffer)))
+    (pcase (pillion-terminal--backend)
+      ('vterm
+       (require 'vterm)
+       (let ((vterm-shell (mapconcat #'shell-quote-argument command " ")))
+         (vterm-mode))
+       (setq-local vterm-kill-buffer-on-exit nil))
+      ('eat
+       (require 'eat)
+       (eat-mode)
+       (eat-exec buffer (buffer-name) (car command) nil (cdr command)))
+      (_
+       (require 'term)
+       (term-mode)
+       (term-exec buffer (buffer-name) (car command) nil (cdr command))
+       (term-char-mode)))))
+
+(defun pillion-terminal-show (buffer)
+  "Show the window of the terminal BUFFER, and go there."
+  (with-current-buffer buffer
+    (setq pillion-terminal--used (setq pillion-terminal--clock (1+ pillion-terminal--clock))))
+  (let ((window
+         (or (get-buffer-window buffer)
+             (display-buffer
+              buffer
+              `((display-buffer-in-side-window)
+                (side . ,pillion-terminal-side)
+                (slot . ,(or (buffer-local-value 'pillion-terminal--number buffer) 0))
+                (,(if (memq pillion-terminal-side '(left right)) 'window-width 'window-height)
+                 . ,pillion-terminal-size)
+                (window-parameters (no-delete-other-windows . t)))))))
+    (when window
+      (select-window window))
+    window))
+
+(defun pillion-terminal--hide (buffer)
+  "Take the windows of the terminal BUFFER away."
+  (dolist (window (get-buffer-window-list buffer))
+    (condition-case nil
+        (delete-window window)
+      (error (switch-to-prev-buffer window)))))
+
+(defun pillion-terminal--on-exit (buffer process)
+  "The agent of BUFFER ended, which ran as PROCESS."
+  (when (and (memq (process-status process) '(exit signal)) (buffer-live-p buffer))
+    (let ((status (process-exit-status process))
+          (agent (buffer-local-value 'pillion-terminal-agent buffer)))
+      (with-current-buffer buffer
+        (setq pillion-terminal--number nil)
+        (rename-buffer (format "*pillion: %s (ended)*" agent) t))
+      (cond ((not (eql status 0))
+             (pillion-say "%s exited with status %s; its terminal shows why" agent status))
+            (pillion-terminal-auto-close
+             (pillion-when (lambda () (not (pillion-mid-input-p)))
+                           (lambda ()
+                             (when (buffer-live-p buffer)
+                               (pillion-terminal--hide buffer)
+                               (kill-buffer buffer)))))))))
+
+(defun pillion-terminal--start (agent number)
+  "Start AGENT, the one of this NUMBER."
+  (let ((command (pillion-terminal--command agent)))
+    (pillion-terminal--wait agent)
+    (let ((buffer (generate-new-buffer
+                   (if (= number 1) (format "*pillion: %s*" agent)
+                     (format "*pillion: %s %d*" agent number))))
+          (folder (file-name-as-directory (pillion-roots-for-terminal))))
+      (with-current-buffer buffer
+        (setq default-directory folder
+              pillion-terminal--number number))
+      (pillion-terminal-show buffer)
+      (with-current-buffer buffer
+        (condition-case error
+            (pillion-terminal--exec agent command)
+          (error (pillion-terminal--hide buffer)
+                 (kill-buffer buffer)
+                 (user-error "Pillion: cannot start %s: %s" agent (error-message-string error))))
+        ;; The mode took them away.
+        (setq pillion-terminal-agent agent
+              pillion-terminal--number number
+              pillion-terminal--used pillion-terminal--clock)
+        (let ((process (get-buffer-process buffer)))
+          (when process
+            (set-process-query-on-exit-flag process nil)
+            (add-function :after (process-sentinel process)
+                          (lambda (process _) (pillion-terminal--on-exit buffer process)))))))))
+
+(defun pillion-terminal--find (agent number)
+  "The buffer in which AGENT of this NUMBER runs, or nil."
+  (seq-find (lambda (it)
+              (and (equal (buffer-local-value 'pillion-terminal-agent it) agent)
+                   (equal (buffer-local-value 'pillion-terminal--number it) number)
+                   (process-live-p (get-buffer-process it))))
+            (buffer-list)))
+
+(defun pillion-terminal-target (agent)
+  "The buffer of the terminal that a text for AGENT goes to, or nil.
+Without an AGENT, it is the one used last."
+  (let ((running (seq-filter
+                  (lambda (it)
+                    (let ((name (buffer-local-value 'pillion-terminal-agent it)))
+                      (and name (or (null agent) (equal name agent))
+                           (process-live-p (get-buffer-process it)))))
+                  (buffer-list))))
+    (car (sort running (lambda (a b)
+                         (> (buffer-local-value 'pillion-terminal--used a)
+                            (buffer-local-value 'pillion-terminal--used b)))))))
+
+(defun pillion-terminal-paste (buffer text)
+  "Paste TEXT into the agent's prompt in BUFFER.  Enter is never pressed."
+  (with-current-buffer buffer
+    (pcase major-mode
+      ('vterm-mode (vterm-send-string text t))
+      ('eat-mode (eat-term-send-string-as-yank eat-terminal text))
+      (_ (process-send-string (get-buffer-process buffer)
+                              (encode-coding-string (concat "\e[200~" text "\e[201~")
+                                                    'utf-8-unix)))))
+  (pillion-terminal-show buffer))
+
+;;;###autoload
+(defun pillion-run (agent &optional number)
+  "Start AGENT in a terminal beside your files; hide or show it if it runs.
+With a prefix argument, it is another one of this NUMBER."
+  (interactive
+   (list (completing-read "Run agent: " (pillion-terminal-names) nil t)
+         (prefix-numeric-value current-prefix-arg)))
+  (let* ((number (or number 1))
+         (buffer (pillion-terminal--find agent number)))
+    (cond ((null buffer) (pillion-terminal--start agent number))
+          ((get-buffer-window buffer) (pillion-terminal--hide buffer))
+          (t (pillion-terminal-show buffer)))))
+
+(provide 'pillion-terminal)
+;;; pillion-terminal.el ends here

@@ -1,0 +1,174 @@
+;;; pillion.el --- The companion of terminal coding agents  -*- lexical-binding: t; -*-
+
+;; Author: The Pillion developers
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.1"))
+;; Keywords: tools, convenience
+;; URL: https://github.com/pillion-dev/pillion
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Claude Code, Gemini CLI and Qwen Code know your file, your cursor and your
+;; region.  Their changes open as diffs in Emacs: `C-c C-c' accepts, your edits
+;; included, and `C-c C-k' rejects.
+;;
+;; The package needs the program `pillion', which it runs as a process of its
+;; own.  It lives beside Eglot and lsp-mode.
+;;
+;; Starting
+;;
+;;     (pillion-mode 1)
+;;
+;; in your init file starts the companion.  `M-x pillion-run' opens an agent
+;; beside your files; agents that you start in `M-x shell', `M-x term', vterm or
+;; eat find this Emacs, too, and so do those in terminals outside of it, if they
+;; run in a project of which you have a file open.  In Gemini CLI and Qwen Code,
+;; type `/ide enable' once.
+;;
+;; Proposals
+;;
+;; A proposal opens with the original beside it, and without taking the focus
+;; from a terminal.  While you type, answer a prompt, record a macro or have a
+;; region, it waits out of sight.  In it:
+;;
+;;     C-c C-c   accept it as it stands, with your edits
+;;     C-c C-k   reject it; so does killing the buffer
+;;     C-c C-n   the next place that differs
+;;     C-c C-p   the previous one
+;;     C-c C-d   put the original back there; undo takes it again
+;;
+;; `M-x pillion-diffs' goes to a proposal that is out of sight, `pillion-accept'
+;; and `pillion-reject' decide from elsewhere.  When it is decided, your windows
+;; are as they were.  What you wrote into a proposal that is rejected, or whose
+;; agent is gone, stays in a buffer named *Kept: …*.
+;;
+;; You accept only what you have seen.  Nothing is accepted within a second after
+;; a proposal was drawn, nor what you began to type before the agent sent a newer
+;; one.  Saving accepts nothing, so no autosave does; nor do keyboard macros,
+;; timers or code.
+;;
+;; Emacs writes nothing: the agent writes the file once you accept, and the
+;; buffer that visits it is reverted, unless it has unsaved changes.  Line
+;; endings, a byte order mark, a missing final newline and NUL characters stay as
+;; they are.
+;;
+;; Sending
+;;
+;; `M-x pillion-send' puts the current file, or the region, into the prompt of an
+;; agent; `M-x pillion-send-file' any file.  Enter is never pressed.
+;;
+;; What agents see
+;;
+;; The ten local files that you used last, the cursor in the one that has the
+;; focus, and its region, up to 16 KiB.  While a terminal or a diff has the
+;; focus, the file that had it before counts, with its region.  Agents that ask
+;; get the problems that Flymake or Flycheck shows.  Files of TRAMP are left out.
+;;
+;; Suggested keys
+;;
+;;     (keymap-global-set "C-c '" pillion-command-map)      ; Emacs 29
+;;     (global-set-key (kbd "C-c '") pillion-command-map)
+;;
+;; Options are in the group `pillion': M-x customize-group RET pillion.
+;; If something does not work, `M-x pillion-doctor' says why.
+
+;;; Code:
+
+(require 'pillion-core)
+(require 'pillion-client)
+(require 'pillion-context)
+(require 'pillion-diagnostics)
+(require 'pillion-diff)
+(require 'pillion-doctor)
+(require 'pillion-reload)
+(require 'pillion-roots)
+(require 'pillion-send)
+(require 'pillion-terminal)
+(require 'pillion-view)
+
+(defvar pillion-command-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map "r" #'pillion-run)
+    (define-key map "s" #'pillion-send)
+    (define-key map "f" #'pillion-send-file)
+    (define-key map "d" #'pillion-diffs)
+    (define-key map "a" #'pillion-accept)
+    (define-key map "k" #'pillion-reject)
+    (define-key map "?" #'pillion-status)
+    map)
+  "Commands for a prefix key of your choice.")
+(fset 'pillion-command-map pillion-command-map)
+
+(defun pillion-mode-line ()
+  "What the mode line shows: the agents and the diffs that wait."
+  (let* ((agents (mapcar (lambda (it) (pillion-plain (plist-get it :displayName)))
+                         (pillion-client-get :agents)))
+         (pending (or (pillion-client-get :pending) 0))
+         (parts (append agents
+                        (and (> pending 0)
+                             (list (format "%d diff%s" pending (if (= pending 1) "" "s")))))))
+    (string-replace
+     "%" "%%"
+     (cond ((not (pillion-client-running-p)) "")
+           (parts (concat " Pillion: " (string-join parts ", ")))
+           (t " Pillion")))))
+
+(defun pillion--leave ()
+  "Emacs ends: nobody waits for an answer."
+  (when (memq pillion-client-phase '(starting running))
+    (pillion-client-stop)
+    (accept-process-output nil 0.05)))
+
+;;;###autoload
+(define-minor-mode pillion-mode
+  "Be the companion of terminal coding agents.
+Agents see your files, your cursor and your region, and show you the
+changes that they propose.  See the Commentary of the package:
+\\[finder-commentary] RET pillion."
+  :global t
+  :group 'pillion
+  :lighter (:eval (pillion-mode-line))
+  (if pillion-mode
+      (progn
+        (add-hook 'kill-emacs-hook #'pillion--leave)
+        (if after-init-time
+            (pillion-client-start t)
+          (add-hook 'emacs-startup-hook #'pillion--start-if-wanted)))
+    (remove-hook 'kill-emacs-hook #'pillion--leave)
+    (remove-hook 'emacs-startup-hook #'pillion--start-if-wanted)
+    (pillion-client-stop)))
+
+(defun pillion--start-if-wanted ()
+  "Start the companion, once Emacs has started up and all options are set."
+  (when pillion-mode
+    (pillion-client-start t)))
+
+;;;###autoload
+(defun pillion-start ()
+  "Start the companion."
+  (interactive)
+  (if pillion-mode
+      (pillion-client-start)
+    (pillion-mode 1)))
+
+;;;###autoload
+(defun pillion-stop ()
+  "Stop the companion.  Pending diffs then count as rejected."
+  (interactive)
+  (pillion-client-stop))
+
+;;;###autoload
+(defun pillion-restart ()
+  "Stop the companion, and start it again."
+  (interactive)
+  (pillion-client-restart))
+
+;;;###autoload
+(defun pillion-status ()
+  "Say what Pillion is doing."
+  (interactive)
+  (pillion-say "%s" (pillion-doctor-status)))
+
+(provide 'pillion)
+;;; pillion.el ends here
