@@ -205,7 +205,7 @@ an error whose message the agent gets.")
              (pillion-client--retry-later how))))))
 
 (defun pillion-client--connect (command)
-  "A connection to a process that runs COMMAND."
+  "A connection to a new process of COMMAND."
   (let ((arguments
          (list :name "pillion"
                :notification-dispatcher #'pillion-client--on-notification
@@ -256,7 +256,7 @@ an error whose message the agent gets.")
                       "\\`~/" (expand-file-name "~/") (car pillion-command) t t))))
 
 (defun pillion-client-start (&optional is-automatic)
-  "Start the companion if it does not run.
+  "Start the companion if it is not there.
 IS-AUTOMATIC is non-nil if nobody asked for it."
   (when (timerp pillion-client--retry-timer)
     (cancel-timer pillion-client--retry-timer))
@@ -306,7 +306,7 @@ IS-AUTOMATIC is non-nil if nobody asked for it."
                    (lambda () (when (process-live-p process) (delete-process process)))))))
 
 (defun pillion-client-restart ()
-  "End the companion if it runs, and start it."
+  "End the companion if it is there, and start it."
   (pillion-client-stop)
   (pillion-client-start))
 

@@ -72,7 +72,7 @@ it is sent only if you set it."
 (defcustom pillion-diff-function #'pillion-diff-two-windows
   "How a proposal is shown.
 A function with two arguments: the buffer with the original, or nil if
-the file is new, and the buffer with the proposal.  It shows them in the
+the file is new, and the buffer with the proposal.  They go into the
 windows of the selected frame, whose configuration is restored later."
   :type '(choice (function-item pillion-diff-two-windows)
                  (function-item pillion-diff-ediff)
@@ -112,7 +112,7 @@ The terminal then stays beside it."
 ;;; Files
 
 (defun pillion-base (buffer)
-  "BUFFER, or the one whose text it shows."
+  "BUFFER, or the base buffer whose text it has."
   (or (buffer-base-buffer buffer) buffer))
 
 (defun pillion-file (buffer)
@@ -127,13 +127,15 @@ The terminal then stays beside it."
 
 (defun pillion-file-buffer (path)
   "The buffer that visits the file PATH, or nil."
-  (or (get-file-buffer path)
-      (let ((real (file-truename path)))
-        (seq-find (lambda (buffer)
-                    (let ((name (pillion-file buffer)))
-                      (and name (not (buffer-base-buffer buffer))
-                           (equal (file-truename name) real))))
-                  (buffer-list)))))
+  ;; A name from outside must not open a connection to another machine.
+  (unless (file-remote-p path)
+    (or (get-file-buffer path)
+        (let ((real (file-truename path)))
+          (seq-find (lambda (buffer)
+                      (let ((name (pillion-file buffer)))
+                        (and name (not (buffer-base-buffer buffer))
+                             (equal (file-truename name) real))))
+                    (buffer-list))))))
 
 (defun pillion-uri (path)
   "The `file:' URI of PATH, with links resolved."
@@ -189,8 +191,8 @@ The terminal then stays beside it."
     (or (null idle) (< (float-time idle) pillion-typing-delay))))
 
 (defun pillion-when (condition action &optional interval)
-  "Call ACTION as soon as CONDITION holds, looking every INTERVAL seconds.
-CONDITION returns non-nil when it holds, or `never' to give up."
+  "Call ACTION as soon as CONDITION is met, looking every INTERVAL seconds.
+CONDITION returns non-nil when it is, or `never' to give up."
   (pcase (funcall condition)
     ('never nil)
     ('nil (run-at-time (or interval 0.1) nil #'pillion-when condition action interval))

@@ -45,7 +45,7 @@ It has SEVERITY, TEXT, and perhaps SOURCE and CODE."
      ,@(and code `(:code ,(pillion-valid (format "%s" code))))))
 
 (defun pillion-diagnostics--flymake ()
-  "What Flymake shows in the current buffer."
+  "The diagnostics of Flymake in the current buffer."
   (mapcar (lambda (it)
             (pillion-diagnostics--make
              (flymake-diagnostic-beg it) (flymake-diagnostic-end it)
@@ -57,7 +57,7 @@ It has SEVERITY, TEXT, and perhaps SOURCE and CODE."
 (defvar flycheck-current-errors)
 
 (defun pillion-diagnostics--flycheck ()
-  "What Flycheck shows in the current buffer."
+  "The errors of Flycheck in the current buffer."
   (delq nil
         (mapcar (lambda (it)
                   (let ((region (flycheck-error-region-for-mode it 'symbols)))

@@ -64,6 +64,14 @@ That is `accepted', `rejected' or `closed'.")
             (pillion-diff-begun-before diff) (pillion-mid-input-p)))))
 (put 'pillion-diff--note-drawn 'permanent-local-hook t)
 
+(defun pillion-diff--note-focus (window)
+  "WINDOW was selected, or no longer is: what was typed before was for another."
+  (let ((diff (buffer-local-value 'pillion-diff--mine (window-buffer window))))
+    (when (and diff (eq window (selected-window))
+               (not (window-minibuffer-p (old-selected-window))))
+      (setf (pillion-diff-seen-since diff) (float-time)))))
+(put 'pillion-diff--note-focus 'permanent-local-hook t)
+
 (defun pillion-diff--pre-command ()
   "A command begins that the person gave."
   (setq pillion--in-command t))
@@ -108,7 +116,7 @@ That is `accepted', `rejected' or `closed'.")
     (buffer-name buffer)))
 
 (defun pillion-diff--mid-typing-p (diff)
-  "Whether the person is in the middle of something that ends if DIFF goes."
+  "Whether the person is in the middle of something that DIFF must not end."
   (or (pillion-mid-input-p)
       (and (eq diff (pillion-view-focused)) (pillion-typing-p))))
 
@@ -124,8 +132,8 @@ That is `accepted', `rejected' or `closed'.")
 
 (defun pillion-diff--settle (diff outcome &optional when)
   "DIFF is no longer pending, by OUTCOME.
-Its view goes at once if WHEN is `now', in a moment if it is `soon',
-and else when the person is not in the middle of something."
+Its view is taken away at once if WHEN is `now', in a moment if it is
+`soon', else when the person is not in the middle of something."
   (setq pillion-diff--pending (delq diff pillion-diff--pending))
   (push diff pillion-diff--leaving)
   (when (and (null pillion-diff--pending))
@@ -143,7 +151,7 @@ and else when the person is not in the middle of something."
 
 (defun pillion-diff--make-room (id)
   "Take away at once what is left of the views of settled diffs.
-The one with ID goes in any case."
+The one with ID is, in any case."
   (dolist (diff (copy-sequence pillion-diff--leaving))
     (when (or (equal (pillion-diff-id diff) id)
               (not (pillion-diff--mid-typing-p diff)))
@@ -196,7 +204,7 @@ The one with ID goes in any case."
       (pillion-diff--settle diff 'accepted 'now))))
 
 (defun pillion-diff--reject (diff &optional when)
-  "Reject DIFF; its view goes at WHEN.  What the person wrote is kept."
+  "Reject DIFF, whose view is taken away at WHEN.  What the person wrote is kept."
   (let ((kept (and (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
     (pillion-diff--send diff "rejected")
     (pillion-diff--settle diff 'rejected when)
@@ -269,7 +277,8 @@ prefix argument, the one with this ID."
                      (get-buffer-window (pillion-diff-buffer diff) 'visible)))
         (here (pillion-view-focused)))
     (if window
-        (progn (select-frame-set-input-focus (window-frame window))
+        (progn (setf (pillion-diff-seen-since diff) (float-time))
+               (select-frame-set-input-focus (window-frame window))
                (select-window window))
       (dolist (other (cons diff pillion-diff--pending))
         (when (and (pillion-diff-config other)
@@ -429,7 +438,7 @@ With a prefix argument, it is the one with this ID."
           (pillion-diff-refused-at diff) 0.0)))
 
 (defun pillion-diff--say-notes (diff)
-  "Say what a narrow window has no room for."
+  "Say the notes of DIFF, for which a narrow window has no room."
   (when (pillion-diff-notes diff)
     (pillion-say "%s" (string-join (pillion-diff-notes diff) " "))))
 
@@ -500,6 +509,7 @@ With a prefix argument, it is the one with this ID."
         (pillion-view-make-buffers diff)
         (with-current-buffer (pillion-diff-buffer diff)
           (add-hook 'pre-redisplay-functions #'pillion-diff--note-drawn nil t)
+          (add-hook 'window-selection-change-functions #'pillion-diff--note-focus nil t)
           (add-hook 'write-contents-functions #'pillion-diff--on-write nil t)
           (add-hook 'kill-buffer-hook #'pillion-diff--on-kill nil t))
         (unless pillion-diff--pending

@@ -93,7 +93,7 @@
              (seq-filter #'pillion-roots--workspace-p (seq-take folders 1)))))))
 
 (defun pillion-roots-for-terminal ()
-  "The folder in which an agent starts."
+  "The folder for an agent in a terminal."
   (let* ((roots (pillion-roots-list))
          (file (car (funcall pillion-roots-files-function)))
          (folder (and file (pillion-roots--folder file)))

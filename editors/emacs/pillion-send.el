@@ -46,7 +46,7 @@
           (and lines (concat " " (pillion-send--lines lines)))))
 
 (defun pillion-send--anchor (path lines folder)
-  "The text for LINES of PATH as Claude Code in FOLDER reads it."
+  "The text for LINES of PATH in the form of Claude Code in FOLDER."
   (let ((anchor (cond ((null lines) "")
                       ((= (car lines) (cdr lines)) (format "#L%d" (car lines)))
                       (t (format "#L%d-%d" (car lines) (cdr lines))))))
@@ -55,7 +55,7 @@
       (concat "@" (pillion-send--relative path folder) anchor))))
 
 (defun pillion-send--text (path lines terminal)
-  "The text for LINES of PATH that the agent in TERMINAL reads."
+  "The text for LINES of PATH in the form of the agent in TERMINAL."
   (funcall (if (and terminal
                     (equal (buffer-local-value 'pillion-terminal-agent terminal) "claude"))
                #'pillion-send--anchor
@@ -86,7 +86,7 @@
                 (mapcar (lambda (it) (plist-get it :name)) (pillion-client-get :agents)))))
 
 (defun pillion-send--mention-p (agent terminal)
-  "Whether AGENT, which may run in TERMINAL, is to be sent a mention.
+  "Whether AGENT, perhaps in TERMINAL, is to be sent a mention.
 Pillion chooses the session, so it has to be the one in the terminal."
   (let ((names (pillion-send--mentioned))
         (wanted (if terminal (buffer-local-value 'pillion-terminal-agent terminal) agent)))
@@ -96,7 +96,7 @@ Pillion chooses the session, so it has to be the one in the terminal."
              (seq-every-p (lambda (name) (string-search wanted name)) names)))))
 
 (defun pillion-send--missing (agent)
-  "Say that AGENT runs nowhere."
+  "Say that AGENT is nowhere."
   (user-error "Pillion: %s does not run in a terminal here: M-x pillion-run"
               (or agent "an agent")))
 

@@ -46,7 +46,7 @@
 (defvar pillion-terminal--clock 0)
 
 (defun pillion-terminal-buffer-p (buffer)
-  "Whether BUFFER is a terminal in which a process runs."
+  "Whether BUFFER is a terminal with a living process."
   (and (memq (buffer-local-value 'major-mode buffer) pillion-terminal--modes)
        (or (eq (buffer-local-value 'major-mode buffer) 'eshell-mode)
            (process-live-p (get-buffer-process buffer)))))
@@ -56,21 +56,21 @@
   (mapcar #'car pillion-agents))
 
 (defun pillion-terminal--command (agent)
-  "The command that starts AGENT."
+  "The command of AGENT."
   (let ((command (cdr (assoc agent pillion-agents)))
         (default-directory "/"))
     (unless (and command (seq-every-p #'stringp command))
-      (user-error "Pillion: unknown agent %s. Hint: see `pillion-agents'" agent))
+      (user-error "Pillion: unknown agent %s: see `pillion-agents'" agent))
     (let* ((name (replace-regexp-in-string "\\`~/" (expand-file-name "~/") (car command) t t))
            (program (executable-find name))
            (package (cdr (assoc agent pillion-terminal--packages))))
       (unless program
-        (user-error "Pillion: %s is not installed. Hint: %s" (car command)
+        (user-error "Pillion: %s is not installed: %s" (car command)
                     (if package (format "npm install -g %s" package) "see `pillion-agents'")))
       (cons program (cdr command)))))
 
 (defun pillion-terminal--wait (agent)
-  "Wait until AGENT would find Pillion, which it looks for when it starts."
+  "Wait until AGENT would find Pillion when it is started."
   (pillion-client-start)
   (let ((begun (float-time)))
     (while (and (not pillion-environment--ours)
@@ -78,7 +78,7 @@
                 (< (- (float-time) begun) pillion-terminal--start-timeout))
       (accept-process-output nil 0.02)))
   (unless pillion-environment--ours
-    (pillion-say "%s starts without Pillion. Hint: M-x pillion-doctor" agent)))
+    (pillion-say "%s starts without Pillion: M-x pillion-doctor" agent)))
 
 (defun pillion-terminal--environment (agent)
   "The environment for AGENT, whatever the buffer's own is."
@@ -188,7 +188,7 @@
                           (lambda (process _) (pillion-terminal--on-exit buffer process)))))))))
 
 (defun pillion-terminal--find (agent number)
-  "The buffer in which AGENT of this NUMBER runs, or nil."
+  "The buffer of AGENT with this NUMBER, or nil."
   (seq-find (lambda (it)
               (and (equal (buffer-local-value 'pillion-terminal-agent it) agent)
                    (equal (buffer-local-value 'pillion-terminal--number it) number)
@@ -196,7 +196,7 @@
             (buffer-list)))
 
 (defun pillion-terminal-target (agent)
-  "The buffer of the terminal that a text for AGENT goes to, or nil.
+  "The buffer of the terminal for a text to AGENT, or nil.
 Without an AGENT, it is the one used last."
   (let ((running (seq-filter
                   (lambda (it)
@@ -221,7 +221,7 @@ Without an AGENT, it is the one used last."
 
 ;;;###autoload
 (defun pillion-run (agent &optional number)
-  "Start AGENT in a terminal beside your files; hide or show it if it runs.
+  "Start AGENT in a terminal beside your files; hide or show it if it is there.
 With a prefix argument, it is another one of this NUMBER."
   (interactive
    (list (completing-read "Run agent: " (pillion-terminal-names) nil t)

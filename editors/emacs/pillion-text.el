@@ -97,7 +97,7 @@
       (setq buffer-undo-list nil))))
 
 (defun pillion-text-replace (buffer text)
-  "Replace what is in BUFFER with TEXT, so that undoing restores it."
+  "Replace what is in BUFFER with TEXT, as a change that can be undone."
   (let ((decoded (pillion-text-decode text))
         (source (generate-new-buffer " *pillion text*")))
     (unwind-protect
@@ -120,7 +120,7 @@
   (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
 
 (defun pillion-text-remarks (original proposed)
-  "What no line shows of how PROPOSED differs from ORIGINAL."
+  "What no line can tell of the changes from ORIGINAL to PROPOSED."
   (let* ((before (pillion-text-decode original))
          (after (pillion-text-decode proposed))
          (names ["LF" "CRLF" "CR"])

@@ -86,7 +86,7 @@
        (pillion-diff-path diff)))))
 
 (defun pillion-view--remarks (diff)
-  "What no line of DIFF shows, as a text."
+  "What no line of DIFF can tell, as a text."
   (string-join
    (append (mapcar #'pillion-plain (pillion-diff-notes diff))
            (unless (pillion-diff-is-new diff)
@@ -152,13 +152,15 @@
         (restore-buffer-modified-p is-modified)))))
 
 (defun pillion-view--make-buffer (name diff text)
-  "A buffer of DIFF, called NAME, that holds TEXT."
+  "A buffer of DIFF, called NAME, with TEXT in it."
   (let ((buffer (generate-new-buffer
                  (format "*%s: %s*" name
                          (pillion-plain (file-name-nondirectory (pillion-diff-path diff))))))
         (folder (file-name-directory (pillion-diff-path diff))))
     (with-current-buffer buffer
-      (setq default-directory (if (file-directory-p folder) folder (expand-file-name "~/")))
+      (setq default-directory (if (and (not (file-remote-p folder)) (file-directory-p folder))
+                                  folder
+                                (expand-file-name "~/")))
       (pillion-text-fill buffer text)
       (let ((coding buffer-file-coding-system))
         (pillion-view--colour buffer (pillion-view--mode diff))
@@ -453,7 +455,7 @@ Nil if it cannot be shown now without disturbing them."
         (error (switch-to-prev-buffer window 'kill))))))
 
 (defun pillion-view--quit-ediff (diff)
-  "End Ediff if it shows DIFF."
+  "End Ediff if DIFF is in it."
   (let ((control (pillion-diff-control diff)))
     (when (buffer-live-p control)
       (with-current-buffer control

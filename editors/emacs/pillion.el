@@ -101,7 +101,7 @@
 (fset 'pillion-command-map pillion-command-map)
 
 (defun pillion-mode-line ()
-  "What the mode line shows: the agents and the diffs that wait."
+  "A text for the mode line: the agents and the diffs that wait."
   (let* ((agents (mapcar (lambda (it) (pillion-plain (plist-get it :displayName)))
                          (pillion-client-get :agents)))
          (pending (or (pillion-client-get :pending) 0))

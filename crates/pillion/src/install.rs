@@ -6,6 +6,7 @@
 //! where it goes as a [`package`]; one that only needs a few lines in its settings says them in
 //! [`Plan::next`].
 
+mod emacs;
 mod folder;
 mod machine;
 mod nvim;
@@ -87,6 +88,7 @@ pub struct Options {
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     nvim::editors()
         .chain(vim::editors())
+        .chain(emacs::editors())
         .chain(vscode::editors())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_testkit::{Home, NvimVersion, Tmux, VimVersion};
+use pillion_testkit::{EmacsVersion, Home, NvimVersion, Tmux, VimVersion};
 use serde_json::Value;
 
 use crate::drivers;
@@ -13,6 +13,7 @@ pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 /// Which editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    Emacs(EmacsVersion),
     Neovim(NvimVersion),
     Vim(VimVersion),
 }
@@ -21,6 +22,7 @@ impl Kind {
     /// Starts it, and waits until it takes keys.
     pub fn start(self, start: &Start<'_>) -> Box<dyn Editor> {
         match self {
+            Kind::Emacs(version) => Box::new(drivers::Emacs::start(version, start)),
             Kind::Neovim(version) => Box::new(drivers::Neovim::start(version, start)),
             Kind::Vim(version) => Box::new(drivers::Vim::start(version, start)),
         }

@@ -57,6 +57,12 @@ macro_rules! editors {
             vim_9_1 Vim(pillion_testkit::VimVersion::V9_1)
                 "needs Vim: cargo xtask test"
                 "needs the real agents, Claude Code and Vim: cargo xtask test"
+            emacs_28 Emacs(pillion_testkit::EmacsVersion::V28)
+                "needs Emacs: cargo xtask test"
+                "needs the real agents, Claude Code and Emacs: cargo xtask test"
+            emacs_30 Emacs(pillion_testkit::EmacsVersion::V30)
+                "needs Emacs: cargo xtask test"
+                "needs the real agents, Claude Code and Emacs: cargo xtask test"
         }
     };
     (alone $($test:ident $kind:ident($version:expr) $needs:literal $with_claude:literal)*) => {

@@ -1,0 +1,159 @@
+//! Emacs: the package that this program holds, where Emacs itself looks for packages.
+
+use std::path::{Path, PathBuf};
+
+use super::folder::File;
+use super::machine::Machine;
+use super::package::{self, Package};
+use super::plan::Plan;
+use super::{Found, Installer, Options};
+use crate::failure::{Failure, Kind};
+
+/// Itself.
+pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
+    std::iter::once(&Emacs as &dyn Installer)
+}
+
+/// The package's files, by their paths in it.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/emacs_files.rs"));
+
+const NEXT: &str = "Put `(pillion-mode 1)` into your init file and restart Emacs; `M-x pillion-doctor` then checks \
+                    the installation.";
+
+/// Emacs 28 and later.
+#[derive(Debug)]
+pub struct Emacs;
+
+impl Installer for Emacs {
+    fn name(&self) -> &'static str {
+        "emacs"
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Emacs"
+    }
+
+    fn find(&self, machine: &Machine) -> Found {
+        let program = machine.program(&["emacs"]);
+        let installed: Vec<_> = match package(machine) {
+            Ok(package) => package.found(&package_files()).into_iter().collect(),
+            Err(error) => vec![format!("plugin ({error})")],
+        };
+        Found::of_plugin(program, installed)
+    }
+
+    fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
+        let mut notes = Vec::new();
+        if machine.program(&["emacs"]).is_none() {
+            notes.push("Emacs itself is not on PATH".to_owned());
+        }
+        if machine.program(&["pillion"]).is_none() {
+            let note = "`pillion` is not on PATH, where the package looks for it: put it there, or \
+                        set `pillion-command`";
+            notes.push(note.to_owned());
+        }
+        let plan = package(machine)?.install(package_files(), machine, options.force)?;
+        Ok(plan.between(notes, NEXT))
+    }
+
+    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
+        package(machine)?.uninstall()
+    }
+}
+
+/// In the folder that `package.el` sets up before it reads the init file.
+fn package(machine: &Machine) -> anyhow::Result<Package> {
+    let home = machine.home().ok_or_else(|| {
+        Failure::new(Kind::Refused, "HOME is not set").hint("Set HOME to your home folder.")
+    })?;
+    let home = machine.absolute("HOME", home)?;
+    let folder = settings(machine, &home)?;
+    Ok(Package {
+        target: machine.join(&folder, "elpa/pillion"),
+        backup: machine.join(&folder, "pillion-backup"),
+    })
+}
+
+/// What Emacs takes for `user-emacs-directory`: `~/.emacs.d`, unless there is only the other one.
+fn settings(machine: &Machine, home: &Path) -> anyhow::Result<PathBuf> {
+    let classic = machine.join(home, ".emacs.d");
+    let is_classic = [".emacs.d", ".emacs"]
+        .iter()
+        .any(|name| machine.join(home, name).exists());
+    let other = match machine.variable("XDG_CONFIG_HOME") {
+        Some(folder) => machine.absolute("XDG_CONFIG_HOME", folder)?,
+        None => machine.join(home, ".config"),
+    };
+    let other = machine.join(&other, "emacs");
+    Ok(if !is_classic && other.is_dir() {
+        other
+    } else {
+        classic
+    })
+}
+
+/// The files of this program's package.
+fn package_files() -> Vec<File> {
+    package::files(FILES)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::install::machine::Platform;
+
+    #[test]
+    fn the_program_holds_the_package_of_its_own_version() {
+        let files = package_files();
+        let text = |name: &str| {
+            let file = files.iter().find(|(found, _)| found == name);
+            String::from_utf8(file.unwrap_or_else(|| panic!("{name}")).1.clone()).unwrap()
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        assert!(text("pillion-pkg.el").contains(&format!("\"{version}\"")));
+        assert!(text("pillion.el").contains(&format!(";; Version: {version}\n")));
+        assert!(text("pillion-core.el").contains(&format!("pillion-version \"{version}\"")));
+        assert!(!files.iter().any(|(name, _)| name == "README.md"));
+    }
+
+    /// Those before the definitions of functions in the package.
+    #[test]
+    fn everything_with_a_cookie_is_autoloaded() {
+        let files = package_files();
+        let mut count = 0;
+        let autoloads = files.iter().find(|(name, _)| name == "pillion-autoloads.el");
+        let autoloads = String::from_utf8(autoloads.unwrap().1.clone()).unwrap();
+        for (name, text) in &files {
+            let text = String::from_utf8(text.clone()).unwrap();
+            for form in text.split("\n;;;###autoload\n").skip(1) {
+                let function = form.split([' ', '\n']).nth(1).unwrap();
+                assert!(
+                    autoloads.contains(&format!("(autoload '{function} \"pillion\"")),
+                    "{function} of {name}"
+                );
+                count += 1;
+            }
+        }
+        assert_eq!(count, autoloads.matches("(autoload '").count());
+    }
+
+    #[test]
+    fn the_package_lies_where_emacs_looks() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().to_str().unwrap();
+        let target = || {
+            let machine = Machine::of(Platform::Linux, &[("HOME", root)]);
+            let target = package(&machine).unwrap().target;
+            target.strip_prefix(root).unwrap().display().to_string()
+        };
+        assert_eq!(target(), ".emacs.d/elpa/pillion");
+        fs::create_dir_all(home.path().join(".config/emacs")).unwrap();
+        assert_eq!(target(), ".config/emacs/elpa/pillion");
+        fs::write(home.path().join(".emacs"), "").unwrap();
+        assert_eq!(target(), ".emacs.d/elpa/pillion");
+        let machine = Machine::of(Platform::Linux, &[("HOME", "relative")]);
+        assert!(package(&machine).is_err());
+    }
+}

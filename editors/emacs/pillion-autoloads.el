@@ -1,0 +1,26 @@
+;;; pillion-autoloads.el --- What is loaded when it is needed  -*- no-byte-compile: t; lexical-binding: t; -*-
+
+;; For `pillion install emacs'; package managers write their own.
+
+;;; Code:
+
+(add-to-list 'load-path (directory-file-name
+                         (file-name-directory (or load-file-name buffer-file-name))))
+
+(autoload 'pillion-mode "pillion" "Be the companion of terminal coding agents." t)
+(autoload 'pillion-start "pillion" "Start the companion." t)
+(autoload 'pillion-stop "pillion" "Stop the companion." t)
+(autoload 'pillion-restart "pillion" "Stop the companion, and start it again." t)
+(autoload 'pillion-status "pillion" "Say what Pillion is doing." t)
+(autoload 'pillion-doctor "pillion" "Check the program, the companion and the agents." t)
+(autoload 'pillion-run "pillion" "Start an agent in a terminal beside your files." t)
+(autoload 'pillion-send "pillion" "Put the current file, or the region, into the prompt of an agent." t)
+(autoload 'pillion-send-file "pillion" "Put a file into the prompt of an agent." t)
+(autoload 'pillion-diffs "pillion" "Go to the proposal that waits for a decision." t)
+(autoload 'pillion-accept "pillion" "Accept a proposal as it stands in its view." t)
+(autoload 'pillion-reject "pillion" "Reject a proposal." t)
+(autoload 'pillion-diff-two-windows "pillion" "Show a proposal in two windows.")
+(autoload 'pillion-diff-ediff "pillion" "Show a proposal with Ediff.")
+
+(provide 'pillion-autoloads)
+;;; pillion-autoloads.el ends here
