@@ -11,6 +11,7 @@
 
 (require 'jsonrpc)
 (require 'pillion-core)
+(require 'pillion-json)
 
 (defconst pillion-client--start-timeout 10
   "How many seconds Pillion may take to start.")
@@ -277,6 +278,9 @@ IS-AUTOMATIC is non-nil if nobody asked for it."
                             ,@(and pillion-log-file
                                    (list "--log" (expand-file-name pillion-log-file)))))))
            (setq pillion-client--connection connection)
+           (when (pillion-json-needed-p)
+             (let ((process (jsonrpc--process connection)))
+               (set-process-filter process (pillion-json-filter (process-filter process)))))
            (jsonrpc-async-request
             connection :initialize (pillion-client--initialize-params)
             :success-fn (lambda (result) (pillion-client--on-initialized connection result))

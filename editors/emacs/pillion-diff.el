@@ -249,6 +249,8 @@ second."
   (interactive "P")
   (let ((is-typed (and (called-interactively-p 'interactive) pillion--in-command)))
     (cond
+     ((null pillion-diff--pending)
+      (user-error "Pillion: no diff is pending"))
      (executing-kbd-macro
       (user-error "Pillion: a keyboard macro cannot accept"))
      ((not is-typed)
@@ -510,6 +512,9 @@ With a prefix argument, it is the one with this ID."
         (with-current-buffer (pillion-diff-buffer diff)
           (add-hook 'pre-redisplay-functions #'pillion-diff--note-drawn nil t)
           (add-hook 'window-selection-change-functions #'pillion-diff--note-focus nil t)
+          (when (buffer-live-p (pillion-diff-original-buffer diff))
+            (with-current-buffer (pillion-diff-original-buffer diff)
+              (add-hook 'window-selection-change-functions #'pillion-diff--note-focus nil t)))
           (add-hook 'write-contents-functions #'pillion-diff--on-write nil t)
           (add-hook 'kill-buffer-hook #'pillion-diff--on-kill nil t))
         (unless pillion-diff--pending

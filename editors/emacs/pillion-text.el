@@ -120,7 +120,7 @@
   (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
 
 (defun pillion-text-remarks (original proposed)
-  "What no line can tell of the changes from ORIGINAL to PROPOSED."
+  "What no line can tell of ORIGINAL that became PROPOSED."
   (let* ((before (pillion-text-decode original))
          (after (pillion-text-decode proposed))
          (names ["LF" "CRLF" "CR"])

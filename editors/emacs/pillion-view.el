@@ -324,7 +324,9 @@ In its control panel, the same keys decide as in the proposal."
                (setq-local ediff-keep-variants t)
                (pillion-diff-mode 1)
                (add-hook 'ediff-quit-hook
-                         (lambda () (pillion-say "still pending: M-x pillion-accept or M-x pillion-reject"))
+                         (lambda ()
+                           (when pillion-diff--mine
+                             (pillion-say "still pending: M-x pillion-diffs goes to it")))
                          nil t)))))))
 (put 'pillion-diff-ediff 'pillion-takes-focus t)
 
@@ -460,9 +462,7 @@ Nil if it cannot be shown now without disturbing them."
     (when (buffer-live-p control)
       (with-current-buffer control
         (setq pillion-diff--mine nil)
-        (let ((ediff-quit-hook (remove t ediff-quit-hook)))
-          (setq-local ediff-quit-hook nil)
-          (ignore-errors (ediff-really-quit nil)))))
+        (ignore-errors (ediff-really-quit nil))))
     (setf (pillion-diff-control diff) nil)))
 
 (defun pillion-view-hide (diff)

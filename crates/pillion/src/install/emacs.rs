@@ -123,7 +123,9 @@ mod tests {
     fn everything_with_a_cookie_is_autoloaded() {
         let files = package_files();
         let mut count = 0;
-        let autoloads = files.iter().find(|(name, _)| name == "pillion-autoloads.el");
+        let autoloads = files
+            .iter()
+            .find(|(name, _)| name == "pillion-autoloads.el");
         let autoloads = String::from_utf8(autoloads.unwrap().1.clone()).unwrap();
         for (name, text) in &files {
             let text = String::from_utf8(text.clone()).unwrap();

@@ -34,4 +34,14 @@ macro_rules! each_emacs {
     };
 }
 
+mod agents;
+mod conformance;
+mod daemon;
+mod diagnostics;
+mod install;
+mod review;
+#[path = "../shared/conformance.rs"]
+mod shared_conformance;
 mod sources;
+mod terminal;
+mod world;

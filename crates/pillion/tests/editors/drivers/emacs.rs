@@ -14,7 +14,8 @@ const AUTOSAVE: &str = "(setq auto-save-visited-interval 1) (auto-save-visited-m
     (run-with-idle-timer 0.1 t #'save-everything)
     (add-hook 'window-selection-change-functions #'save-everything)";
 
-const TIDY_FILES: &str = "(setq require-final-newline t mode-require-final-newline t) (setq-default fill-column 20)
+const TIDY_FILES: &str =
+    "(setq require-final-newline t mode-require-final-newline t) (setq-default fill-column 20)
     (add-hook 'text-mode-hook #'turn-on-auto-fill)
     (add-hook 'before-save-hook #'delete-trailing-whitespace)";
 
@@ -153,9 +154,7 @@ impl Editor for Emacs {
     }
 
     fn has_views(&self) -> bool {
-        self.is(
-            "(seq-some (lambda (it) (local-variable-p 'pillion-diff--mine it)) (buffer-list))",
-        )
+        self.is("(seq-some (lambda (it) (local-variable-p 'pillion-diff--mine it)) (buffer-list))")
     }
 
     fn text(&self) -> String {

@@ -1,0 +1,34 @@
+//! A daemon, and terminals that come and go.
+
+use pillion_protocol::Dialect;
+use pillion_testkit::{Home, SOON, TestAgent, Tmux};
+
+use crate::world::{ORIGINAL, PROPOSED, setup};
+
+each_emacs! {
+    fn a_proposal_waits_for_somebody_to_look_at_a_daemon(version) {
+        let (home, tmux) = (Home::new(), Tmux::start());
+        let path = home.file("a.txt", ORIGINAL);
+        let daemon = setup(version, &home).daemon();
+        let emacs = daemon.clone().in_tmux(&tmux);
+        emacs.wait_until("the server", "(server-running-p server-name)");
+        let client = daemon.client_in_tmux(&tmux, &path);
+        client.wait_for("three", SOON);
+        emacs.wait_until("a root", "(pillion-roots-list)");
+        let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
+        gemini.context(|context| context.active_file().is_some_and(|file| file.path.ends_with("a.txt")));
+        // C-x C-c ends the client alone.
+        client.send_keys(["C-x", "C-c"]);
+        client.wait_exit(SOON);
+        gemini.propose(&path, PROPOSED);
+        assert!(gemini.hears_no_outcome(std::time::Duration::from_secs(2)), "{}", emacs.describe());
+        assert!(!emacs.get::<Option<bool>>("(pillion-diff-ready-p)").unwrap_or(false), "nobody has seen it");
+        let client = daemon.client_in_tmux(&tmux, &path);
+        client.wait_for("C-c C-c accepts", SOON);
+        emacs.wait_until("a proposal that was looked at", "(pillion-diff-ready-p)");
+        client.send_keys(["C-c", "C-c"]);
+        let expected = pillion_agent::Update::accepted(path.display().to_string(), PROPOSED);
+        assert_eq!(gemini.outcome(), expected);
+        emacs.assert_no_errors();
+    }
+}

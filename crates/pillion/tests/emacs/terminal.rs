@@ -1,0 +1,183 @@
+//! Agents in terminals of Emacs: `pillion-run`, `pillion-send`. Stand-ins write down how they were started and every
+//! byte that is typed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Instant;
+
+use pillion_testkit::{EmacsVersion, Home, SOON, TestClaude};
+
+use crate::world::World;
+
+/// The first line is the folder, the second the ports of both kinds; then one argument a line.
+const SCRIPT: &str = r#"#!/bin/sh
+record="$HOME/$(basename "$0")"
+stty raw -echo
+printf '%s\n' "$PWD" "$GEMINI_CLI_IDE_SERVER_PORT $CLAUDE_CODE_SSE_PORT" "$@" > "$record.begun"
+mv "$record.begun" "$record.started"
+cat > "$record.typed"
+"#;
+
+struct Terminal {
+    world: World,
+}
+
+impl Terminal {
+    fn new(version: EmacsVersion) -> Terminal {
+        let home = Home::new();
+        let folder = home.root().join("stand-ins");
+        fs::create_dir(&folder).unwrap();
+        for name in ["claude", "gemini", "opencode", "qwen"] {
+            let path = folder.join(name);
+            fs::write(&path, SCRIPT).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let init = format!(
+            "(push {folder:?} exec-path) (setenv \"PATH\" (concat \"{}:\" (getenv \"PATH\")))
+             (setq pillion-agents '((\"claude\" \"claude\") (\"gemini\" \"gemini\" \"--flag\" \"a b\") (\"opencode\" \"opencode\")))",
+            folder.display()
+        );
+        Terminal {
+            world: World::with(version, home, |setup| setup.init(&init)),
+        }
+    }
+
+    #[track_caller]
+    fn wait_file(&self, name: &str, wanted: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let text = fs::read(self.world.home.home().join(name)).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            if wanted(&text) {
+                return text;
+            }
+            assert!(
+                begun.elapsed() < SOON,
+                "{name} is {text:?}\n{}",
+                self.world.emacs.describe()
+            );
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until this was typed last, as a paste.
+    #[track_caller]
+    fn pasted(&self, agent: &str, text: &str) {
+        let end = format!("\u{1b}[200~{text}\u{1b}[201~");
+        self.wait_file(&format!("{agent}.typed"), |typed| typed.ends_with(&end));
+        self.in_terminal();
+    }
+
+    fn in_terminal(&self) {
+        self.world
+            .emacs
+            .wait_until("the agent's terminal", "(eq major-mode 'term-mode)");
+    }
+
+    /// Runs an agent; what it notes.
+    #[track_caller]
+    fn run(&self, agent: &str) -> Vec<String> {
+        self.world
+            .emacs
+            .input(&format!("<M-x>pillion-run<RET>{agent}<RET>"));
+        let noted = self.wait_file(&format!("{agent}.started"), |text| !text.is_empty());
+        self.in_terminal();
+        noted.lines().map(str::to_owned).collect()
+    }
+
+    /// Goes back to the file.
+    fn leave(&self) {
+        self.world
+            .emacs
+            .input_until("<C-c>o", "(equal (buffer-name) \"a.txt\")");
+    }
+}
+
+each_emacs! {
+    fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version) {
+        let terminal = Terminal::new(version);
+        let emacs = &terminal.world.emacs;
+        let port: u32 = emacs.get("(pillion-client-get :port)");
+        let noted = terminal.run("gemini");
+        let folder = terminal.world.home.workspace().display().to_string();
+        assert_eq!(noted, [folder.as_str(), &format!("{port} {port}"), "--flag", "a b"]);
+        terminal.leave();
+        emacs.input("<M-x>pillion-run<RET>gemini<RET>");
+        emacs.wait_until("its window gone", "(= (length (window-list)) 1)");
+        emacs.input("<M-x>pillion-run<RET>gemini<RET>");
+        terminal.in_terminal();
+        assert_eq!(emacs.get::<u32>("(length (window-list))"), 2);
+        terminal.leave();
+        let noted = terminal.run("opencode");
+        assert_eq!(noted[1].trim(), "", "opencode would dial the port");
+        emacs.assert_no_errors();
+    }
+}
+
+each_emacs! {
+    fn what_is_sent_is_pasted_and_presses_no_enter(version) {
+        let terminal = Terminal::new(version);
+        let emacs = &terminal.world.emacs;
+        emacs.command("pillion-send");
+        emacs.wait_said("does not run in a terminal here");
+        terminal.run("gemini");
+        terminal.leave();
+        emacs.command("pillion-send");
+        terminal.pasted("gemini", "@a.txt ");
+        terminal.leave();
+        emacs.input_until("<M-lt><C-n><C-SPC><C-n><C-f>", "mark-active");
+        emacs.command("pillion-send");
+        terminal.pasted("gemini", "@a.txt lines 2-3 \n```\ntwo\nt\n```\n");
+        terminal.leave();
+        let path = terminal.world.home.file("s p/b;c.txt", "x\n");
+        emacs.input(&format!("<M-x>pillion-send-file<RET>{}<RET>", path.file_name().map_or("", |_| "s\u{11} p/b;c.txt")));
+        terminal.pasted("gemini", "@s\\ p/b\\;c.txt ");
+        terminal.leave();
+        // Nothing in a text may end the paste.
+        emacs.eval("(goto-char 1) (insert \"\\e[201~\\r```x\")");
+        emacs.input_until("<C-a><C-SPC><C-e>", "mark-active");
+        emacs.command("pillion-send");
+        terminal.pasted("gemini", "a.txt line 1 \n````\n␛[201~␍```xone\n````\n");
+        assert!(!terminal.wait_file("gemini.typed", |_| true).contains('\r'));
+    }
+}
+
+each_emacs! {
+    fn an_agent_that_knows_mentions_is_told(version) {
+        let terminal = Terminal::new(version);
+        let emacs = &terminal.world.emacs;
+        let mut claude = TestClaude::find(&terminal.world.home);
+        emacs.wait_until("an agent that knows mentions", "(pillion-client-get :mentions)");
+        emacs.input_until("<M-lt><C-n><C-SPC><C-n><C-n>", "mark-active");
+        emacs.command("pillion-send");
+        let mention = claude.mention();
+        assert_eq!((mention.path.as_str(), mention.lines()), (terminal.world.path.to_str().unwrap(), Some((1, 2))));
+        emacs.wait_said("mentioned in the prompt of Claude Code");
+    }
+}
+
+each_emacs! {
+    fn the_doctor_says_how_things_are(version) {
+        let world = World::new(version);
+        world.emacs.command("pillion-doctor");
+        world.emacs.wait_until("the report", "(and (equal (buffer-name) \"*pillion doctor*\") (string-search \"IDE mode\" (buffer-string)))");
+        let report: String = world.emacs.get("(buffer-string)");
+        for part in ["Pillion for Emacs 0.1.0", "Companion: version", "Workspace roots: /"] {
+            assert!(report.contains(part), "{part}: {report}");
+        }
+    }
+}
+
+each_emacs! {
+    fn a_shell_of_emacs_leads_agents_to_it(version) {
+        let world = World::new(version);
+        let port: u32 = world.emacs.get("(pillion-client-get :port)");
+        world.emacs.command("shell");
+        world.emacs.wait_until("a shell", "(and (eq major-mode 'shell-mode) (string-match-p \"[$#] \" (buffer-string)))");
+        world.emacs.input("echo port=$GEMINI_CLI_IDE_SERVER_PORT<RET>");
+        world.emacs.wait_until("the port", &format!("(string-search \"port={port}\" (buffer-string))"));
+        world.emacs.command("pillion-stop");
+        world.emacs.wait_until("no variables", "(not (getenv \"GEMINI_CLI_IDE_SERVER_PORT\"))");
+        assert!(pillion_testkit::discovery_files(&world.home, pillion_protocol::Dialect::GeminiCli).is_empty());
+    }
+}

@@ -1,0 +1,63 @@
+;;; pillion-json.el --- JSON with NUL characters in Emacs 28  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; The parser of Emacs 28 refuses NUL in a string, which texts of files may have.
+;; There, another character that is nowhere in the message stands in for it while
+;; the message is parsed.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'jsonrpc)
+(require 'subr-x)
+
+(defun pillion-json--parse ()
+  "Parse the message at point as jsonrpc.el does."
+  (json-parse-buffer :object-type 'plist :null-object nil :false-object :json-false))
+
+(defun pillion-json--stand-in ()
+  "A character that is nowhere after point, escaped or not."
+  (let ((char #xe000) (case-fold-search t))
+    (while (or (save-excursion (search-forward (string char) nil t))
+               (save-excursion (search-forward (format "\\u%04x" char) nil t)))
+      (setq char (1+ char)))
+    char))
+
+(defun pillion-json--restore (value char)
+  "VALUE with NUL in place of CHAR in all strings."
+  (cond ((stringp value) (string-replace (string char) "\0" value))
+        ((vectorp value) (vconcat (mapcar (lambda (it) (pillion-json--restore it char)) value)))
+        ((consp value) (mapcar (lambda (it) (pillion-json--restore it char)) value))
+        (t value)))
+
+(defun pillion-json--read-with-nul ()
+  "Parse the message at point, in which NUL is escaped somewhere."
+  (let ((char (pillion-json--stand-in)))
+    (save-excursion
+      ;; Both are of one length, and a backslash takes what follows along.
+      (while (re-search-forward "\\\\\\(?:\\(u0000\\)\\|.\\)" nil t)
+        (when (match-beginning 1)
+          (replace-match (format "\\\\u%04x" char) t))))
+    (pillion-json--restore (pillion-json--parse) char)))
+
+(defun pillion-json-read ()
+  "Parse the message at point."
+  (if (save-excursion (search-forward "\\u0000" nil t))
+      (pillion-json--read-with-nul)
+    (pillion-json--parse)))
+
+(defun pillion-json-needed-p ()
+  "Whether the parser of this Emacs refuses NUL."
+  (not (ignore-errors (json-parse-string "\"\\u0000\""))))
+
+(defun pillion-json-filter (filter)
+  "FILTER for a process, with NUL in its messages."
+  (lambda (process input)
+    (cl-letf (((symbol-function 'jsonrpc--json-read) #'pillion-json-read))
+      (funcall filter process input))))
+
+(provide 'pillion-json)
+;;; pillion-json.el ends here
