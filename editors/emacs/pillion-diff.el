@@ -13,6 +13,7 @@
 
 (require 'pillion-core)
 (require 'pillion-client)
+(require 'pillion-navigation)
 (require 'pillion-reload)
 (require 'pillion-text)
 (require 'pillion-view)
@@ -210,7 +211,7 @@ The one with ID is, in any case."
     (pillion-diff--settle diff 'rejected when)
     (when kept
       (pillion-say "rejected %s; your edits are in the buffer %s"
-                   (pillion-view-name diff) kept))))
+                   (pillion-proposal-name diff) kept))))
 
 (defun pillion-diff--choose-of (diffs prompt)
   "One of DIFFS, which the person chooses after PROMPT."
@@ -306,74 +307,6 @@ With a prefix argument, it is the one with this ID."
           (t
            (pillion-diff--go-to (pillion-diff--choose id "Go to which diff? "))))))
 
-;;; Hunks
-
-(defun pillion-diff--here ()
-  "The proposal in whose buffer the person is."
-  (let ((diff pillion-diff--mine))
-    (unless (and diff (eq (current-buffer) (pillion-diff-buffer diff)))
-      (user-error "Pillion: the cursor is not in a proposal: M-x pillion-diffs goes to one"))
-    (pillion-view-compare diff)
-    diff))
-
-(defun pillion-diff--go-to-line (line)
-  "Go to LINE, counted from 0."
-  (push-mark nil t)
-  (goto-char (pillion-view-line-position (current-buffer) line)))
-
-(defun pillion-next-hunk ()
-  "Go to the next place that differs."
-  (interactive)
-  (let* ((diff (pillion-diff--here))
-         (line (1- (line-number-at-pos nil t)))
-         (next (seq-find (lambda (it) (> (nth 2 it) line)) (pillion-diff-hunks diff))))
-    (if next
-        (pillion-diff--go-to-line (nth 2 next))
-      (user-error "Pillion: no further hunk"))))
-
-(defun pillion-previous-hunk ()
-  "Go to the previous place that differs."
-  (interactive)
-  (let* ((diff (pillion-diff--here))
-         (line (1- (line-number-at-pos nil t)))
-         (last (car (last (seq-filter (lambda (it) (< (nth 2 it) line))
-                                      (pillion-diff-hunks diff))))))
-    (if last
-        (pillion-diff--go-to-line (nth 2 last))
-      (user-error "Pillion: no earlier hunk"))))
-
-(defun pillion-drop-hunk ()
-  "Put the original back for the hunk at point.  Undoing takes it again."
-  (interactive)
-  (let* ((diff (pillion-diff--here))
-         (line (1- (line-number-at-pos nil t)))
-         (hunk (seq-find (lambda (it)
-                           (<= (nth 2 it) line (max (nth 2 it) (+ (nth 2 it) (nth 3 it) -1))))
-                         (pillion-diff-hunks diff))))
-    (unless hunk
-      (user-error "Pillion: there is no hunk at point"))
-    (pcase-let* ((`(,old ,old-count ,new ,new-count) hunk)
-                 (original (pillion-diff-original-buffer diff))
-                 (from (pillion-view-line-position original old))
-                 (to (pillion-view-line-position original (+ old old-count)))
-                 (text (with-current-buffer original
-                         (buffer-substring-no-properties from to)))
-                 (start (pillion-view-line-position (current-buffer) new))
-                 (end (pillion-view-line-position (current-buffer) (+ new new-count)))
-                 (is-last (= end (point-max))))
-      ;; A last line without an end takes the line break before it along.
-      (when (and is-last (> new-count 0) (= old-count 0) (> start (point-min))
-                 (not (eq (char-before end) ?\n)))
-        (setq start (1- start)))
-      (when (and is-last (= new-count 0) (not (equal text ""))
-                 (> start (point-min)) (not (eq (char-before start) ?\n)))
-        (setq text (concat "\n" text)))
-      (save-excursion
-        (goto-char start)
-        (delete-region start end)
-        (insert text))
-      (pillion-view-compare diff))))
-
 ;;; What must not accept
 
 (defvar-local pillion-diff--write-explained nil)
@@ -402,10 +335,21 @@ With a prefix argument, it is the one with this ID."
                         (length pillion-diff--pending)
                         (if (cdr pillion-diff--pending) "proposals wait" "proposal waits")))))
 
+(defun pillion-diff--on-frame-gone (frame)
+  "FRAME was deleted: what it showed is offered to the others."
+  (dolist (diff pillion-diff--pending)
+    (when (and (pillion-diff-config diff) (eq frame (pillion-diff-frame diff)))
+      (setf (pillion-diff-config diff) nil
+            (pillion-diff-windows diff) nil
+            (pillion-diff-arrangement diff) nil
+            (pillion-diff-seen-revision diff) 0)
+      (pillion-diff--offer diff))))
+
 (defun pillion-diff--attach ()
   "Begin to watch what the person does."
   (add-hook 'pre-command-hook #'pillion-diff--pre-command)
   (add-hook 'post-command-hook #'pillion-diff--post-command)
+  (add-hook 'after-delete-frame-functions #'pillion-diff--on-frame-gone)
   (add-hook 'kill-emacs-query-functions #'pillion-diff--confirm-exit))
 
 (defun pillion-diff--detach ()
@@ -413,6 +357,7 @@ With a prefix argument, it is the one with this ID."
   (setq pillion--in-command nil)
   (remove-hook 'pre-command-hook #'pillion-diff--pre-command)
   (remove-hook 'post-command-hook #'pillion-diff--post-command)
+  (remove-hook 'after-delete-frame-functions #'pillion-diff--on-frame-gone)
   (remove-hook 'kill-emacs-query-functions #'pillion-diff--confirm-exit))
 
 ;;; Opened and closed for agents
@@ -454,9 +399,9 @@ With a prefix argument, it is the one with this ID."
         (with-current-buffer original
           (setq buffer-undo-list t))))
     (pillion-text-replace (pillion-diff-buffer diff) (pillion-diff-proposed diff))
-    (pillion-view-compare diff)
+    (pillion-proposal-compare diff)
     (when (or was-edited (eq diff (pillion-view-focused)))
-      (pillion-say "%s revised %s%s" (pillion-diff-agent diff) (pillion-view-name diff)
+      (pillion-say "%s revised %s%s" (pillion-diff-agent diff) (pillion-proposal-name diff)
                    (if was-edited "; undo restores your edits" "")))
     (pillion-diff--say-notes diff)))
 
@@ -495,7 +440,7 @@ With a prefix argument, it is the one with this ID."
 (defun pillion-diff--announce (diff)
   "Say that there is DIFF where the person does not look."
   (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
-               (pillion-diff-agent diff) (pillion-view-name diff)))
+               (pillion-diff-agent diff) (pillion-proposal-name diff)))
 
 (defun pillion-diff--open (params)
   "Show a proposed change, `pillion/openDiff' with PARAMS."
@@ -508,7 +453,7 @@ With a prefix argument, it is the one with this ID."
         (pillion-diff--replace shown params)
       (let ((diff (pillion-diff--make :id (plist-get params :id))))
         (pillion-diff--read diff params)
-        (pillion-view-make-buffers diff)
+        (pillion-proposal-make-buffers diff)
         (with-current-buffer (pillion-diff-buffer diff)
           (add-hook 'pre-redisplay-functions #'pillion-diff--note-drawn nil t)
           (add-hook 'window-selection-change-functions #'pillion-diff--note-focus nil t)
@@ -542,7 +487,7 @@ With a prefix argument, it is the one with this ID."
   (let ((kept (and is-orphan (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
     (pillion-diff--settle diff 'closed)
     (when kept
-      (pillion-say "your edits of %s are in the buffer %s" (pillion-view-name diff) kept))))
+      (pillion-say "your edits of %s are in the buffer %s" (pillion-proposal-name diff) kept))))
 
 (defun pillion-diff--close-all ()
   "Take all views away: the program ended, and nobody waits for an answer."

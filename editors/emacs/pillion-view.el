@@ -9,10 +9,8 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'pillion-core)
-(require 'pillion-text)
-(require 'pillion-hunks)
+(require 'pillion-proposal)
 (require 'pillion-terminal)
 
 (defvar ediff-keep-variants)
@@ -20,253 +18,10 @@
 (declare-function ediff-buffers "ediff" (buffer-a buffer-b &optional startup-hooks job-name))
 (declare-function ediff-really-quit "ediff-util" (reverse-default-keep-variants))
 
-(cl-defstruct (pillion-diff (:constructor pillion-diff--make) (:copier nil))
-  "A proposal that waits for a decision."
-  id revision path agent notes original proposed is-new is-lossy
-  ignores-empty unchanged-rejects
-  ;; Its buffers, and what differs between them.
-  buffer original-buffer hunks refresh-timer
-  ;; Which revision was drawn, and since when; whether a key sequence was begun before.
-  (seen-revision 0) (seen-since 0.0) (refused-at 0.0) begun-before warning
-  ;; Where it is shown: the frame, its windows, and its configuration before.
-  frame windows layout config has-focus control)
-
-(defvar-local pillion-diff--mine nil
-  "The proposal to which this buffer belongs.")
-(put 'pillion-diff--mine 'permanent-local t)
-
-(defface pillion-added '((t :inherit diff-added))
-  "Lines that a proposal adds or changes."
-  :group 'pillion)
-(defface pillion-removed '((t :inherit diff-removed))
-  "Lines that a proposal removes or changes."
-  :group 'pillion)
-
 (defconst pillion-view--min-columns 40
   "With fewer columns, windows are not placed side by side.")
 (defconst pillion-view--min-lines 6
   "With fewer lines, windows are not placed one above the other.")
-(defconst pillion-view--max-coloured 1000000
-  "Texts of more characters are shown without colours.")
-
-(defvar pillion-diff-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'pillion-accept)
-    (define-key map (kbd "C-c C-k") #'pillion-reject)
-    (define-key map (kbd "C-c C-n") #'pillion-next-hunk)
-    (define-key map (kbd "C-c C-p") #'pillion-previous-hunk)
-    (define-key map (kbd "C-c C-d") #'pillion-drop-hunk)
-    map)
-  "Keys in the buffers of a proposal.")
-
-(declare-function pillion-accept "pillion-diff" (&optional id))
-(declare-function pillion-reject "pillion-diff" (&optional id))
-(declare-function pillion-next-hunk "pillion-diff" ())
-(declare-function pillion-previous-hunk "pillion-diff" ())
-(declare-function pillion-drop-hunk "pillion-diff" ())
-
-(define-minor-mode pillion-diff-mode
-  "The keys that decide about a proposal.
-
-\\{pillion-diff-mode-map}"
-  :lighter " Proposal"
-  :keymap pillion-diff-mode-map)
-(put 'pillion-diff-mode 'permanent-local t)
-
-;;; What a view says about itself
-
-(defun pillion-view-name (diff)
-  "The file of DIFF as people say it."
-  (let ((project (and (pillion-diff-buffer diff)
-                      (buffer-live-p (pillion-diff-buffer diff))
-                      (buffer-local-value 'default-directory (pillion-diff-buffer diff)))))
-    (pillion-plain
-     (if project
-         (file-name-nondirectory (pillion-diff-path diff))
-       (pillion-diff-path diff)))))
-
-(defun pillion-view--remarks (diff)
-  "What no line of DIFF can tell, as a text."
-  (string-join
-   (append (mapcar #'pillion-plain (pillion-diff-notes diff))
-           (unless (pillion-diff-is-new diff)
-             (pillion-text-remarks (pillion-diff-original diff) (pillion-diff-proposed diff)))
-           (when (pillion-diff-is-lossy diff)
-             (list "the file on disk is not UTF-8")))
-   "; "))
-
-(defun pillion-view--header (diff)
-  "The header line of the proposal of DIFF."
-  (let ((keys "C-c C-c accepts, C-c C-k rejects")
-        (remarks (pillion-view--remarks diff)))
-    (string-replace
-     "%" "%%"
-     (concat " " (propertize keys 'face 'bold)
-             (format " | %s proposes %s" (pillion-plain (pillion-diff-agent diff))
-                     (pillion-view-name diff))
-             (unless (equal remarks "")
-               (propertize (format " [%s]" remarks) 'face 'warning))))))
-
-(defun pillion-view--original-header (diff)
-  "The header line of the original of DIFF."
-  (string-replace
-   "%" "%%"
-   (format " %s (%s)" (pillion-view-name diff)
-           (cond ((pillion-diff-is-new diff) "new file")
-                 ((let ((open (pillion-file-buffer (pillion-diff-path diff))))
-                    (and open (buffer-modified-p open)))
-                  "on disk; your buffer has unsaved changes")
-                 (t "on disk")))))
-
-;;; Buffers
-
-(defun pillion-view--mode (diff)
-  "The major mode for the file of DIFF, or nil."
-  (let ((open (pillion-file-buffer (pillion-diff-path diff))))
-    (if open
-        (buffer-local-value 'major-mode open)
-      ;; By the name alone: what the model wrote chooses nothing.
-      (let ((mode (assoc-default (file-name-sans-versions (pillion-diff-path diff))
-                                 auto-mode-alist #'string-match-p)))
-        (and (symbolp mode) (fboundp mode) mode)))))
-
-(defun pillion-view--colour (buffer mode)
-  "Give BUFFER the colours of MODE, and nothing else that people do for files."
-  (with-current-buffer buffer
-    (when (and mode (< (buffer-size) pillion-view--max-coloured)
-               (not (memq mode '(fundamental-mode image-mode archive-mode tar-mode
-                                                  doc-view-mode doc-view-mode-maybe))))
-      (let ((enable-local-variables nil)
-            (inhibit-message t)
-            (is-modified (buffer-modified-p)))
-        (delay-mode-hooks
-          (condition-case nil
-              (let ((inhibit-read-only t))
-                (funcall mode)
-                (when font-lock-defaults
-                  (font-lock-mode 1)))
-            ;; Colours are no reason to show no diff.
-            (error nil)))
-        (setq buffer-file-name nil
-              buffer-auto-save-file-name nil)
-        (restore-buffer-modified-p is-modified)))))
-
-(defun pillion-view--make-buffer (name diff text)
-  "A buffer of DIFF, called NAME, with TEXT in it."
-  (let ((buffer (generate-new-buffer
-                 (format "*%s: %s*" name
-                         (pillion-plain (file-name-nondirectory (pillion-diff-path diff))))))
-        (folder (file-name-directory (pillion-diff-path diff))))
-    (with-current-buffer buffer
-      (setq default-directory (if (and (not (file-remote-p folder)) (file-directory-p folder))
-                                  folder
-                                (expand-file-name "~/")))
-      (pillion-text-fill buffer text)
-      (let ((coding buffer-file-coding-system))
-        (pillion-view--colour buffer (pillion-view--mode diff))
-        (setq buffer-file-coding-system coding))
-      ;; A mode may have changed the text; nobody edited it yet.
-      (unless (equal (pillion-text-of-buffer buffer) text)
-        (fundamental-mode)
-        (pillion-text-fill buffer text))
-      (setq buffer-undo-list nil
-            pillion-diff--mine diff)
-      (setq-local require-final-newline nil
-                  mode-require-final-newline nil)
-      (pillion-diff-mode 1))
-    buffer))
-
-(defun pillion-view-make-buffers (diff)
-  "Make the buffers of DIFF."
-  (let ((original (and (not (pillion-diff-is-new diff))
-                       (pillion-view--make-buffer "Original" diff (pillion-diff-original diff))))
-        (buffer (pillion-view--make-buffer "Proposal" diff (pillion-diff-proposed diff))))
-    (when original
-      (with-current-buffer original
-        (setq buffer-read-only t
-              buffer-undo-list t
-              header-line-format '(:eval (pillion-view--original-header pillion-diff--mine)))))
-    (with-current-buffer buffer
-      (setq header-line-format '(:eval (pillion-view--header pillion-diff--mine)))
-      (add-hook 'after-change-functions #'pillion-view--changed nil t)
-      (add-hook 'post-command-hook #'pillion-view--follow nil t))
-    (setf (pillion-diff-original-buffer diff) original
-          (pillion-diff-buffer diff) buffer)
-    (pillion-view-compare diff)))
-
-;;; What differs
-
-(defun pillion-view--lines (buffer)
-  "The lines of BUFFER."
-  (with-current-buffer buffer
-    (save-restriction
-      (widen)
-      (split-string (buffer-substring-no-properties (point-min) (point-max)) "\n"))))
-
-(defun pillion-view-line-position (buffer line)
-  "Where LINE of BUFFER begins, counted from 0."
-  (with-current-buffer buffer
-    (save-excursion
-      (save-restriction
-        (widen)
-        (goto-char (point-min))
-        (if (and (> (forward-line line) 0)) (point-max) (point))))))
-
-(defun pillion-view--paint (buffer line count face)
-  "Draw COUNT lines of BUFFER from LINE on with FACE."
-  (let* ((from (pillion-view-line-position buffer line))
-         (to (pillion-view-line-position buffer (+ line count)))
-         (overlay (make-overlay from (max to from) buffer)))
-    (overlay-put overlay 'pillion t)
-    (overlay-put overlay 'face face)))
-
-(defun pillion-view-compare (diff)
-  "Note and draw what differs in DIFF."
-  (let ((buffer (pillion-diff-buffer diff))
-        (original (pillion-diff-original-buffer diff)))
-    (when (buffer-live-p buffer)
-      (dolist (it (list buffer original))
-        (when (buffer-live-p it)
-          (with-current-buffer it
-            (save-restriction
-              (widen)
-              (remove-overlays (point-min) (point-max) 'pillion t)))))
-      (setf (pillion-diff-hunks diff)
-            (and (buffer-live-p original)
-                 (pillion-hunks-between (pillion-view--lines original)
-                                        (pillion-view--lines buffer))))
-      (pcase-dolist (`(,old ,old-count ,new ,new-count) (pillion-diff-hunks diff))
-        (pillion-view--paint original old old-count 'pillion-removed)
-        (pillion-view--paint buffer new new-count 'pillion-added)))))
-
-(defun pillion-view--changed (&rest _)
-  "Compare again once nothing is typed for a moment."
-  (let ((diff pillion-diff--mine))
-    (when (and diff (not (memq (pillion-diff-refresh-timer diff) timer-list)))
-      (setf (pillion-diff-refresh-timer diff)
-            (run-at-time 0.2 nil #'pillion-view-compare diff)))))
-
-(defun pillion-view--original-line (diff line)
-  "The line of the original that stands for LINE of the proposal of DIFF."
-  (let ((shift 0))
-    (pcase-dolist (`(,_ ,old-count ,new ,new-count) (pillion-diff-hunks diff))
-      (cond ((>= line (+ new new-count)) (setq shift (+ shift (- old-count new-count))))
-            ((>= line new)
-             (setq shift (- (min (- line new) (max (1- old-count) 0)) (- line new)
-                            (- shift))))))
-    (max 0 (+ line shift))))
-
-(defun pillion-view--follow ()
-  "Show the same place of the original."
-  (let* ((diff pillion-diff--mine)
-         (original (and diff (pillion-diff-original-buffer diff)))
-         (window (and (buffer-live-p original) (get-buffer-window original))))
-    (when (and window (eq (window-buffer (selected-window)) (current-buffer)))
-      (set-window-point
-       window
-       (pillion-view-line-position
-        original
-        (pillion-view--original-line diff (1- (line-number-at-pos nil t))))))))
 
 ;;; Windows
 
@@ -359,7 +114,7 @@ Nil if there is no room."
   "Begin where something differs in DIFF."
   (let* ((hunk (car (pillion-diff-hunks diff)))
          (buffer (pillion-diff-buffer diff))
-         (position (if hunk (pillion-view-line-position buffer (nth 2 hunk)) 1)))
+         (position (if hunk (pillion-proposal-line-position buffer (nth 2 hunk)) 1)))
     (dolist (window (get-buffer-window-list buffer nil t))
       (set-window-point window position))
     (with-current-buffer buffer
@@ -367,7 +122,7 @@ Nil if there is no room."
     (when (buffer-live-p (pillion-diff-original-buffer diff))
       (let ((window (get-buffer-window (pillion-diff-original-buffer diff) t)))
         (when (and hunk window)
-          (set-window-point window (pillion-view-line-position
+          (set-window-point window (pillion-proposal-line-position
                                     (pillion-diff-original-buffer diff) (nth 0 hunk))))))))
 
 (defun pillion-view-show (diff is-wanted)
@@ -403,12 +158,14 @@ Nil if it cannot be shown now without disturbing them."
                (select-window main 'norecord))
              (pillion-diff-two-windows (pillion-diff-original-buffer diff)
                                        (pillion-diff-buffer diff))))
+          ;; Not earlier: an agent waits for the answer, and this takes time for long texts.
+          (pillion-proposal-compare diff)
           (pillion-view--go-to-first-hunk diff)
-          (setf (pillion-diff-layout diff) (window-list nil 'no-mini)
+          (setf (pillion-diff-arrangement diff) (window-list nil 'no-mini)
                 (pillion-diff-windows diff)
                 (seq-filter (lambda (it)
                               (buffer-local-value 'pillion-diff--mine (window-buffer it)))
-                            (pillion-diff-layout diff)))
+                            (pillion-diff-arrangement diff)))
           (when (window-live-p terminal)
             (select-window terminal 'norecord))
           t)))))
@@ -416,8 +173,8 @@ Nil if it cannot be shown now without disturbing them."
 (defun pillion-view--untouched-p (diff)
   "Whether the windows of DIFF are as they were made."
   (let ((now (window-list (pillion-diff-frame diff) 'no-mini)))
-    (and (null (seq-difference now (pillion-diff-layout diff) #'eq))
-         (null (seq-difference (pillion-diff-layout diff) now #'eq))
+    (and (null (seq-difference now (pillion-diff-arrangement diff) #'eq))
+         (null (seq-difference (pillion-diff-arrangement diff) now #'eq))
          (seq-every-p (lambda (window)
                         (let ((buffer (window-buffer window)))
                           (or (eq diff (buffer-local-value 'pillion-diff--mine buffer))
@@ -478,7 +235,7 @@ Nil if it cannot be shown now without disturbing them."
         (pillion-view--dismantle diff)))
     (setf (pillion-diff-config diff) nil
           (pillion-diff-windows diff) nil
-          (pillion-diff-layout diff) nil)))
+          (pillion-diff-arrangement diff) nil)))
 
 (defun pillion-view-remove (diff)
   "Take the windows and the buffers of DIFF away."
