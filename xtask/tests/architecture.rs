@@ -374,6 +374,47 @@ fn every_script_of_the_vim_plugin_says_what_it_owns_and_stays_small() {
     }
 }
 
+/// The Lisp of the Emacs package.
+fn emacs_package() -> Vec<Source> {
+    read(&["editors/emacs"], "el")
+}
+
+#[test]
+fn every_file_of_the_emacs_package_says_what_it_owns_and_stays_small() {
+    for Source { path, text } in emacs_package() {
+        let is_for_package_managers = path.ends_with("-pkg.el") || path.ends_with("-autoloads.el");
+        let says = text.contains("\n;;; Commentary:\n\n;; ") || is_for_package_managers;
+        assert!(says, "{path} has no commentary");
+        assert!(
+            text.lines()
+                .next()
+                .unwrap_or_default()
+                .contains("lexical-binding: t"),
+            "{path}"
+        );
+        let lines = text.lines().count();
+        assert!(lines <= 520, "{path} has {lines} lines");
+    }
+}
+
+/// What is evaluated, or handed to a shell, could hold text of an agent.
+#[test]
+fn the_emacs_package_evaluates_no_text() {
+    for Source { path, text } in emacs_package() {
+        for call in [
+            "(eval ",
+            "(read ",
+            "(read-from-string",
+            "(shell-command",
+            "-shell-command ",
+            "(call-process",
+            "(load-file ",
+        ] {
+            assert!(!text.contains(call), "{path} has {call}");
+        }
+    }
+}
+
 /// A command that is put together could hold text of an agent, and Vim would run it.
 #[test]
 fn the_vim_plugin_puts_no_command_together_from_text() {

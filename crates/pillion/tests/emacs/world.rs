@@ -22,7 +22,7 @@ pub struct World {
     pub emacs: Emacs,
     /// `a.txt`.
     pub path: PathBuf,
-    pub tmux: Tmux,
+    _tmux: Tmux,
     // Last: Emacs has files in it.
     pub home: Home,
 }
@@ -44,7 +44,7 @@ impl World {
         let world = World {
             emacs,
             path,
-            tmux,
+            _tmux: tmux,
             home,
         };
         world.wait_running();
