@@ -39,13 +39,9 @@ impl Emacs {
     /// Waits until it has started up.
     #[track_caller]
     fn attach(pane: Pane, channel: Channel) -> Emacs {
-        let mut emacs = Emacs {
-            pane,
-            channel,
-            pid: 0,
-        };
+        let pid = pane.pid();
+        let emacs = Emacs { pane, channel, pid };
         emacs.wait_until("Emacs started up", "after-init-time");
-        emacs.pid = emacs.get("(emacs-pid)");
         emacs
     }
 

@@ -8,6 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Sends SIGKILL to `root` and to every descendant that it has now, deepest last. Processes that
 /// are gone already are no error.
 pub fn kill_tree(root: u32) {
+    // Everything there is descends from it.
+    assert_ne!(root, 0, "no process of a test");
     for pid in tree(root) {
         signal(pid, Signal::KILL);
     }
