@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, install,
-    list, lsp, man, mention, reject, review, run, serve, uninstall,
+    kakoune, list, lsp, man, mention, reject, review, run, serve, uninstall,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -49,6 +49,7 @@ pub enum Command {
     Review(review::Args),
     Serve(serve::Args),
     Lsp(lsp::Args),
+    Kakoune(kakoune::Args),
     Run(run::Args),
     Env(env::Args),
     List(list::Args),
@@ -76,6 +77,7 @@ impl Cli {
             Some(Command::Review(args)) => review::run(args),
             Some(Command::Serve(args)) => serve::run(args),
             Some(Command::Lsp(args)) => lsp::run(args),
+            Some(Command::Kakoune(args)) => kakoune::run(args),
             Some(Command::Run(args)) => run::run(args),
             Some(Command::Env(args)) => env::run(args),
             Some(Command::List(args)) => list::run(args),

@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod env;
 pub mod focus;
 pub mod install;
+pub mod kakoune;
 pub mod list;
 pub mod lsp;
 pub mod man;

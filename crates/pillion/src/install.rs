@@ -8,6 +8,7 @@
 
 mod emacs;
 mod folder;
+mod kakoune;
 mod machine;
 mod nvim;
 mod package;
@@ -89,6 +90,7 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     nvim::editors()
         .chain(vim::editors())
         .chain(emacs::editors())
+        .chain(kakoune::editors())
         .chain(vscode::editors())
 }
 

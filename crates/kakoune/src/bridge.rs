@@ -1,0 +1,471 @@
+//! The loop between a Kakoune session and its companion.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Context as _;
+use crossbeam_channel::{Receiver, after, select, unbounded};
+use pillion_companion::{
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Reply, StartError, Status,
+    now_ms,
+};
+use pillion_discovery::{Environment, kept_text};
+use pillion_protocol::{IdeInfo, Outcome};
+use pillion_system::process;
+
+use crate::context::{Context, Report};
+use crate::files::Files;
+use crate::inbox::{self, Said, What};
+use crate::reload::{self, Awaited};
+use crate::removed::Removed;
+use crate::session::Session;
+use crate::view::{Refusal, View};
+use crate::{Options, roots, script, tmux};
+
+/// How often it is looked whether Kakoune lives: one that is killed says nothing.
+const LIFE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Whether the loop goes on.
+enum Next {
+    Continue,
+    End,
+}
+
+/// A view that is being taken away because it was asked for.
+struct Closing {
+    view: View,
+    reason: CloseReason,
+    closed: Reply<String>,
+}
+
+struct Bridge {
+    options: Options,
+    environment: Environment,
+    session: Session,
+    files: Files,
+    handle: Handle,
+    port: u16,
+    context: Context,
+    report: Option<Report>,
+    roots: Vec<PathBuf>,
+    views: BTreeMap<DiffId, View>,
+    opening: BTreeMap<DiffId, Reply<()>>,
+    closing: BTreeMap<DiffId, Closing>,
+    /// The view that the review client was opened for, while that is there.
+    reviewed: Option<DiffId>,
+    awaited: Awaited,
+    warned: Vec<String>,
+}
+
+/// Serves a session until it ends.
+///
+/// # Errors
+/// When there is no private folder, no port or no thread.
+pub fn run(options: Options) -> anyhow::Result<()> {
+    let environment = Environment::current();
+    let files = Files::new(&environment).context("cannot make a private folder")?;
+    let (said, hears) = unbounded();
+    inbox::start(files.inbox(), said).context("cannot watch a private folder")?;
+    let session = Session::new(&options.session).context("cannot start a thread")?;
+    let roots = roots::find(
+        environment.current_dir(),
+        &[],
+        environment.home().as_deref(),
+    );
+    let (send, events) = unbounded();
+    let start = pillion_companion::Options {
+        environment: environment.clone(),
+        editor_pid: options.server,
+        ide: IdeInfo::new("kakoune", "Kakoune"),
+        roots: roots.clone(),
+    };
+    let editor = Forward::new(move |event| drop(send.send(event)));
+    let companion = match Companion::start(start, editor) {
+        Err(StartError::Interrupted) => return Ok(()),
+        started => started.context("cannot start the companion")?,
+    };
+    let port = companion.port();
+    session.run(script::begin(files.path(), port));
+    let mut bridge = Bridge {
+        options,
+        environment,
+        session,
+        files,
+        handle: companion.handle(),
+        port,
+        context: Context::default(),
+        report: None,
+        roots,
+        views: BTreeMap::new(),
+        opening: BTreeMap::new(),
+        closing: BTreeMap::new(),
+        reviewed: None,
+        awaited: Awaited::default(),
+        warned: Vec::new(),
+    };
+    bridge.put_status(&Status::default());
+    bridge.serve(&hears, &events);
+    drop(companion);
+    // What nobody received is said while there is somebody to say it to.
+    while let Ok(event) = events.recv_timeout(Duration::from_millis(10)) {
+        bridge.event(event);
+    }
+    Ok(())
+}
+
+impl Bridge {
+    fn serve(&mut self, said: &Receiver<Said>, events: &Receiver<EditorEvent>) {
+        let mut looked = Instant::now();
+        loop {
+            let timer = if self.awaited.is_empty() {
+                after(LIFE_INTERVAL)
+            } else {
+                after(reload::POLL_INTERVAL)
+            };
+            let next = select! {
+                recv(said) -> said => said.map_or(Next::End, |said| self.said(said)),
+                recv(events) -> event => event.map_or(Next::End, |event| self.event(event)),
+                recv(timer) -> _ => Next::Continue,
+            };
+            if matches!(next, Next::End) {
+                return;
+            }
+            for (path, is_written) in self.awaited.look(Instant::now()) {
+                self.session.run(script::reload(&path, is_written));
+            }
+            if looked.elapsed() >= LIFE_INTERVAL {
+                looked = Instant::now();
+                // A server that went to the background has another process.
+                if !process::is_alive(self.options.server) && !self.session.is_there() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: EditorEvent) -> Next {
+        match event {
+            EditorEvent::Open(diff, shown) => self.open(diff, shown),
+            EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
+            EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
+            EditorEvent::Status(status) => self.status(&status),
+            EditorEvent::Lost(lost) => self.tell(&lost.to_string()),
+            EditorEvent::Stopped => return Next::End,
+        }
+        Next::Continue
+    }
+
+    fn said(&mut self, Said { what, at }: Said) -> Next {
+        match what {
+            What::Report(report) => self.reported(*report),
+            What::Loaded(id, revision, loaded) => self.loaded(DiffId(id), revision, loaded),
+            What::Drawn(id, revision, client) => {
+                if let Some(view) = self.views.get_mut(&DiffId(id)) {
+                    let was_drawn = view.is_drawn();
+                    view.draw(revision, at);
+                    if client == script::REVIEW_CLIENT {
+                        self.reviewed = Some(DiffId(id));
+                    }
+                    if !was_drawn {
+                        self.is_ready(DiffId(id));
+                    }
+                }
+            }
+            What::Focused(id) => {
+                if let Some(view) = self.views.get_mut(&DiffId(id)) {
+                    view.focus(at);
+                    self.is_ready(DiffId(id));
+                }
+            }
+            What::Accepted(id, revision, text) => self.accept(DiffId(id), revision, text, at),
+            What::Rejected(id, revision, text) => self.reject(DiffId(id), Some(revision), &text),
+            What::Removed(id, text) => self.reject(DiffId(id), None, &text),
+            What::Given(id, text) => self.given(DiffId(id), text),
+            What::Untyped(_) => self.tell(
+                "that accepts and rejects nothing: only what you type does, such as :pillion-accept",
+            ),
+            What::ClientClosed(client) => self.client_closed(&client),
+            What::End => return Next::End,
+        }
+        Next::Continue
+    }
+
+    fn reported(&mut self, report: Report) {
+        self.session.rename(&report.session);
+        if let Some(files) = self.context.update(&report, now_ms()) {
+            self.handle.report_context(files, None);
+        }
+        let files: Vec<PathBuf> = report.files().collect();
+        let home = self.environment.home();
+        let folder = self.working_folder(&report);
+        let roots = roots::find(&folder, &files, home.as_deref());
+        if roots != self.roots {
+            self.roots.clone_from(&roots);
+            self.handle.change_roots(roots);
+        }
+        // The review client is where proposals are, not where the person works.
+        if report.client != script::REVIEW_CLIENT || self.report.is_none() {
+            self.report = Some(report);
+        }
+    }
+
+    /// Where Kakoune works: `:cd` runs no hook in every version.
+    fn working_folder(&self, report: &Report) -> PathBuf {
+        let server = self.options.server;
+        let current = std::fs::read_link(format!("/proc/{server}/cwd"));
+        current.unwrap_or_else(|_| report.folder.clone().into())
+    }
+
+    fn open(&mut self, diff: Diff, shown: Reply<()>) {
+        let view = View::new(diff);
+        let id = view.id;
+        let removed = Removed::between(view.original.as_deref(), &view.held);
+        match self.files.put(&view, &removed) {
+            Ok(file) => {
+                let load = script::load(&view, &file, &removed.marks, removed.first);
+                self.session.run(load);
+                self.views.insert(id, view);
+                self.opening.insert(id, shown);
+            }
+            Err(error) => shown.failed(format!("the proposal cannot be shown: {error}")),
+        }
+    }
+
+    fn loaded(&mut self, id: DiffId, revision: u32, loaded: Result<Vec<u8>, String>) {
+        let Some(view) = self.views.get_mut(&id) else {
+            return;
+        };
+        if view.revision != revision {
+            return;
+        }
+        let shown = self.opening.remove(&id);
+        let trouble = match loaded {
+            Ok(text) if text == view.held.as_bytes() => None,
+            Ok(_) => Some("Kakoune cannot hold this text byte for byte".to_owned()),
+            Err(error) => Some(format!("Kakoune could not open it: {error}")),
+        };
+        if let Some(trouble) = trouble {
+            if let Some(view) = self.views.remove(&id) {
+                self.take_away(&view);
+            }
+            if let Some(shown) = shown {
+                shown.failed(trouble);
+            }
+            return;
+        }
+        view.is_loaded = true;
+        let notes = view.notes.clone();
+        let about = format!(
+            "{} proposes {}: :w accepts, :q rejects",
+            view.agent.display_name(),
+            view.path.display()
+        );
+        self.show(id);
+        if let Some(shown) = shown {
+            shown.done(());
+        }
+        self.tell(&about);
+        for note in notes {
+            self.tell(&note);
+        }
+    }
+
+    /// Puts a proposal in front of the person, unless another one is there: then it is its turn later.
+    fn show(&mut self, id: DiffId) {
+        let is_busy = |it: &DiffId| *it != id && self.views.contains_key(it);
+        if self.reviewed.as_ref().is_some_and(is_busy) {
+            return;
+        }
+        let Some(view) = self.views.get(&id) else {
+            return;
+        };
+        if self.reviewed.is_some() {
+            let display = script::display(view, Some(script::REVIEW_CLIENT));
+            self.session.run(display);
+            self.reviewed = Some(id);
+            return;
+        }
+        let report = self.report.as_ref().filter(|_| self.options.may_split);
+        if let Some(report) = report.filter(|report| !report.tmux.is_empty()) {
+            let commands = script::first_display(view);
+            if tmux::split(report, &self.session.name(), &commands) {
+                self.reviewed = Some(id);
+                return;
+            }
+        }
+        self.session.run(script::display(view, None));
+    }
+
+    fn accept(&mut self, id: DiffId, revision: u32, text: Vec<u8>, at: SystemTime) {
+        let Some(view) = self.views.get_mut(&id) else {
+            return;
+        };
+        let Ok(held) = String::from_utf8(text) else {
+            self.tell("the text is not UTF-8, so no agent can take it");
+            return;
+        };
+        let text = view.form.text(&held);
+        match view.accept(revision, &text, at) {
+            Ok(()) => self.settle(id, Outcome::accepted(text)),
+            Err(refusal) => {
+                if refusal == Refusal::Unseen {
+                    self.show(id);
+                }
+                self.is_ready(id);
+                self.tell(&refusal.to_string());
+            }
+        }
+    }
+
+    /// Has its buffer say from when on it may be accepted.
+    fn is_ready(&self, id: DiffId) {
+        let view = self.views.get(&id);
+        if let Some((view, at)) = view.and_then(|view| Some((view, view.ready_at()?))) {
+            self.session.run(script::ready(view, at));
+        }
+    }
+
+    fn reject(&mut self, id: DiffId, revision: Option<u32>, text: &[u8]) {
+        let Some(view) = self.views.get(&id) else {
+            return;
+        };
+        if revision.is_some_and(|revision| revision != view.revision) {
+            self.tell(&Refusal::Outdated.to_string());
+            return;
+        }
+        self.keep_edits(view, text);
+        self.settle(id, Outcome::Rejected);
+    }
+
+    /// What the person wrote is not lost with the view.
+    fn keep_edits(&self, view: &View, held: &[u8]) {
+        if held.is_empty() || held == view.held.as_bytes() {
+            return;
+        }
+        let text = view.form.text(&String::from_utf8_lossy(held));
+        match kept_text::keep(&self.environment.tmpdir(), &view.path, &text) {
+            Ok(file) => {
+                self.session.run(script::keep(&file));
+                self.tell(&format!("your edits are kept in {}", file.display()));
+            }
+            Err(error) => self.tell(&format!("your edits are lost: {error}")),
+        }
+    }
+
+    fn settle(&mut self, id: DiffId, outcome: Outcome) {
+        let Some(view) = self.views.remove(&id) else {
+            return;
+        };
+        if matches!(outcome, Outcome::Accepted { .. }) {
+            let path = self.awaited.add(&view.path, Instant::now());
+            self.session.run(script::await_write(&path));
+        }
+        self.handle.resolve_diff(id, view.revision, outcome);
+        self.take_away(&view);
+    }
+
+    /// Removes a view's buffer, and shows the next proposal in its place.
+    fn take_away(&mut self, view: &View) {
+        let next = self.views.values().find(|view| view.is_loaded);
+        self.session.run(script::close(view, next));
+        let next = next.map(|view| view.id);
+        self.files.remove(view);
+        if self.reviewed.is_some() {
+            self.reviewed = next;
+        } else {
+            self.session.run(script::forget_waiting());
+            if let Some(id) = next {
+                self.show(id);
+            }
+        }
+    }
+
+    fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
+        let Some(view) = self.views.remove(&id) else {
+            closed.failed("no such diff is shown");
+            return;
+        };
+        self.opening.remove(&id);
+        if reason == CloseReason::Settled {
+            let path = self.awaited.add(&view.path, Instant::now());
+            self.session.run(script::await_write(&path));
+        }
+        self.take_away(&view);
+        let closing = Closing {
+            view,
+            reason,
+            closed,
+        };
+        self.closing.insert(id, closing);
+    }
+
+    fn given(&mut self, id: DiffId, text: Vec<u8>) {
+        let Some(Closing {
+            view,
+            reason,
+            closed,
+        }) = self.closing.remove(&id)
+        else {
+            return;
+        };
+        // Whoever closes it in the agent's window takes the text from the answer.
+        if matches!(reason, CloseReason::AgentGone | CloseReason::Overruled) {
+            self.keep_edits(&view, &text);
+        }
+        match String::from_utf8(text) {
+            // Its buffer was gone already.
+            Ok(held) if held.is_empty() => closed.done(view.proposed.to_string()),
+            Ok(held) => closed.done(view.form.text(&held)),
+            Err(_) => closed.failed("the text in the view is not UTF-8"),
+        }
+    }
+
+    fn client_closed(&mut self, client: &str) {
+        if client != script::REVIEW_CLIENT {
+            return;
+        }
+        let Some(id) = self.reviewed.take() else {
+            return;
+        };
+        // Closing the view rejects. Its buffer, edits and all, is read while it is taken away.
+        if let Some(view) = self.views.get(&id) {
+            self.session.run(script::close_as_person(view));
+        }
+    }
+
+    fn status(&mut self, status: &Status) {
+        self.put_status(status);
+        for warning in &status.warnings {
+            if !self.warned.contains(warning) {
+                self.tell(warning);
+                self.warned.push(warning.clone());
+            }
+        }
+    }
+
+    fn put_status(&self, status: &Status) {
+        let agents: Vec<_> = status.agents.iter().map(|it| it.display_name()).collect();
+        let agents = match agents.as_slice() {
+            [] => "no agent is connected".to_owned(),
+            agents => agents.join(", "),
+        };
+        let roots: Vec<_> = self
+            .roots
+            .iter()
+            .map(|it| it.display().to_string())
+            .collect();
+        let text = format!(
+            "port {}\n{agents}\n{} proposals wait\nworkspace: {}\n",
+            self.port,
+            self.views.len(),
+            roots.join(", ")
+        );
+        self.files.put_status(&text);
+    }
+
+    fn tell(&self, text: &str) {
+        let client = self.report.as_ref().map_or("client0", |it| &it.client);
+        self.session.run(script::tell(client, text));
+    }
+}

@@ -1,0 +1,110 @@
+//! The private folder that this program and its Kakoune share: 0700, of this process, gone with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::private_file::Folder;
+use pillion_discovery::{Environment, FileError};
+use pillion_system::process;
+
+use crate::removed::Removed;
+use crate::view::View;
+
+const NAME: &str = "kakoune";
+
+/// The folder. Dropping it removes it.
+#[derive(Debug)]
+pub struct Files {
+    path: PathBuf,
+    out: Folder,
+}
+
+impl Files {
+    /// Makes it where it can be made, and takes away what dead processes left.
+    ///
+    /// # Errors
+    /// Why no place could be used.
+    pub fn new(environment: &Environment) -> Result<Self, FileError> {
+        let pid = std::process::id().to_string();
+        let mut made = Err(FileError::NotAFolder(PathBuf::new()));
+        for dir in environment.state_dirs() {
+            let (Some(base), Some(part)) = (dir.parent(), dir.file_name()) else {
+                continue;
+            };
+            let part = part.to_string_lossy();
+            sweep(base, &part);
+            let folder = |name| Folder::create(base, &[&part, NAME, &pid, name]);
+            made = folder("in").and_then(|_| folder("out"));
+            if made.is_ok() {
+                break;
+            }
+        }
+        let out = made?;
+        let path = out.path().parent().unwrap_or(out.path()).to_owned();
+        Ok(Self { path, out })
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where Kakoune writes.
+    pub fn inbox(&self) -> PathBuf {
+        self.path.join("in")
+    }
+
+    /// Writes down what Kakoune is to show of a proposal. The file with the text.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn put(&self, view: &View, removed: &Removed) -> Result<PathBuf, FileError> {
+        let stem = format!("{}-{}", view.id, view.revision);
+        for (number, text) in removed.texts.iter().enumerate() {
+            self.out
+                .write(&format!("{stem}-{number}"), text.as_bytes())?;
+        }
+        let index = removed.index.as_bytes();
+        self.out.write(&format!("{stem}-index"), index)?;
+        let original = view.original.as_deref().unwrap_or_default();
+        self.out.write(&format!("{stem}-original"), original)?;
+        let name = format!("{stem}-text");
+        self.out.write(&name, view.held.as_bytes())?;
+        Ok(self.out.path().join(name))
+    }
+
+    /// Removes what was written for a proposal, of every revision.
+    pub fn remove(&self, view: &View) {
+        let stem = format!("{}-", view.id);
+        for name in self.out.names().unwrap_or_default() {
+            if name.starts_with(&stem) {
+                let _ = self.out.remove(&name);
+            }
+        }
+    }
+
+    /// For `:pillion-status`.
+    pub fn put_status(&self, text: &str) {
+        let _ = self.out.write("status", text.as_bytes());
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn sweep(base: &Path, part: &str) {
+    let Ok(Some(folder)) = Folder::open(base, &[part, NAME]) else {
+        return;
+    };
+    for name in folder.names().unwrap_or_default() {
+        let is_dead = name
+            .parse::<u32>()
+            .is_ok_and(|pid| pid == std::process::id() || !process::is_alive(pid));
+        if let (true, Ok(Some(left))) = (is_dead, Folder::open(base, &[part, NAME, &name])) {
+            let _ = fs::remove_dir_all(left.path());
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What Kakoune says: it writes small files into a private folder, which costs it no shell and never blocks it.
+//! They are noticed, read and removed here, on a thread of its own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use crossbeam_channel::Sender;
+
+use crate::context::Report;
+use crate::quote;
+
+/// How often it is looked where the system reports nothing, and to be sure where it does.
+const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
+    Duration::from_secs(2)
+} else {
+    Duration::from_millis(50)
+};
+
+/// Nobody writes more.
+const MAX_FILE: u64 = 600 << 20;
+
+/// The file with the newest report. It is overwritten, not removed.
+const CONTEXT: &str = "context";
+
+/// A file whose name begins so belongs to another one, which is written after it.
+const TEXT: &str = "text-";
+
+/// Something that Kakoune said.
+#[derive(Debug)]
+pub struct Said {
+    pub what: What,
+    /// When it was said: what was typed counts from then, however late it is read.
+    pub at: SystemTime,
+}
+
+/// What it said.
+#[derive(Debug, PartialEq, Eq)]
+pub enum What {
+    /// What a client shows.
+    Report(Box<Report>),
+    /// A proposal was loaded, and this is how its buffer holds it; or why it was not.
+    Loaded(u64, u32, Result<Vec<u8>, String>),
+    /// A proposal stands on a client's screen.
+    Drawn(u64, u32, String),
+    /// A proposal's window got the focus.
+    Focused(u64),
+    /// The person accepted the text.
+    Accepted(u64, u32, Vec<u8>),
+    /// The person rejected it.
+    Rejected(u64, u32, Vec<u8>),
+    /// The person removed the buffer.
+    Removed(u64, Vec<u8>),
+    /// A view was taken away as it was asked for.
+    Given(u64, Vec<u8>),
+    /// Something tried to decide that the person did not type.
+    Untyped(u64),
+    /// A client is gone.
+    ClientClosed(String),
+    /// Kakoune ends.
+    End,
+}
+
+/// Reads what appears in `folder` until nobody listens.
+///
+/// # Errors
+/// When the folder cannot be watched.
+pub fn start(folder: PathBuf, said: Sender<Said>) -> io::Result<()> {
+    let mut watch = watch::Watch::new(&folder)?;
+    thread::Builder::new()
+        .name("inbox".to_owned())
+        .spawn(move || {
+            let mut context = String::new();
+            loop {
+                for one in read_all(&folder, &mut context) {
+                    if said.send(one).is_err() {
+                        return;
+                    }
+                }
+                watch.wait(POLL_INTERVAL);
+            }
+        })?;
+    Ok(())
+}
+
+/// What is there and whole, in the order in which it was written. `context` is the report that was read last.
+fn read_all(folder: &Path, context: &mut String) -> Vec<Said> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut found: Vec<(SystemTime, String)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let at = entry.metadata().ok()?.modified().ok()?;
+            (!name.starts_with(TEXT)).then_some((at, name))
+        })
+        .collect();
+    found.sort();
+    let read = found.into_iter().filter_map(|(at, name)| {
+        let path = folder.join(&name);
+        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
+        if name == CONTEXT {
+            if text == *context {
+                return None;
+            }
+            let report = Report::read(&text)?;
+            *context = text;
+            let what = What::Report(Box::new(report));
+            return Some(Said { what, at });
+        }
+        let mut words = quote::words(&text)?;
+        // Until it is whole.
+        (words.pop()? == "end").then_some(())?;
+        let belongs = folder.join(format!("{TEXT}{name}"));
+        let what = understand(&name, words, || read(&belongs).unwrap_or_default());
+        for path in [&path, &belongs] {
+            let _ = fs::remove_file(path);
+        }
+        Some(Said { what: what?, at })
+    });
+    read.collect()
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let data = fs::symlink_metadata(path).ok()?;
+    (data.is_file() && data.len() <= MAX_FILE).then_some(())?;
+    fs::read(path).ok()
+}
+
+/// What a file of this name means, with these words in it.
+fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) -> Option<What> {
+    let mut words = words.into_iter();
+    let mut parts = name.split('-');
+    let what = parts.next()?;
+    let mut number = || parts.next().and_then(|part| part.parse::<u64>().ok());
+    let revision = |number: Option<u64>| u32::try_from(number?).ok();
+    Some(match what {
+        "end" => What::End,
+        "client" => What::ClientClosed(words.next()?),
+        "loaded" => What::Loaded(number()?, revision(number())?, Ok(text())),
+        "failed" => What::Loaded(number()?, revision(number())?, Err(words.next()?)),
+        "drawn" => What::Drawn(number()?, revision(number())?, words.next()?),
+        "focused" => What::Focused(number()?),
+        "accept" => What::Accepted(number()?, revision(number())?, text()),
+        "reject" => What::Rejected(number()?, revision(number())?, text()),
+        "removed" => What::Removed(number()?, text()),
+        "given" => What::Given(number()?, text()),
+        "untyped" => What::Untyped(number()?),
+        _ => return None,
+    })
+}
+
+#[cfg(target_os = "linux")]
+mod watch {
+    use std::io;
+    use std::os::fd::OwnedFd;
+    use std::path::Path;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+
+    /// Reports files that were written.
+    #[derive(Debug)]
+    pub struct Watch {
+        fd: OwnedFd,
+    }
+
+    impl Watch {
+        pub fn new(folder: &Path) -> io::Result<Self> {
+            let fd = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+            add_watch(&fd, folder, WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO)?;
+            Ok(Self { fd })
+        }
+
+        /// Until something was written, or for so long.
+        pub fn wait(&mut self, limit: Duration) {
+            let timeout = Timespec::try_from(limit).ok();
+            let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
+            match poll(&mut fds, timeout.as_ref()) {
+                Ok(0) => {}
+                // What it was does not matter: everything is read.
+                Ok(_) => {
+                    let mut events = [0; 4096];
+                    while rustix::io::read(&self.fd, &mut events).is_ok_and(|read| read > 0) {}
+                }
+                Err(_) => sleep(Duration::from_millis(50)),
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod watch {
+    use std::io;
+    use std::path::Path;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    /// Reports nothing: everything is looked at after a while.
+    #[derive(Debug)]
+    pub struct Watch;
+
+    impl Watch {
+        pub fn new(_: &Path) -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub fn wait(&mut self, limit: Duration) {
+            sleep(limit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn understood(name: &str, words: &[&str]) -> Option<What> {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        understand(name, words, || b"text".to_vec())
+    }
+
+    #[test]
+    fn names_of_files_say_what_happened() {
+        let text = || b"text".to_vec();
+        for (name, words, what) in [
+            ("accept-3-2", &[][..], What::Accepted(3, 2, text())),
+            ("removed-3", &[], What::Removed(3, text())),
+            (
+                "drawn-3-2",
+                &["pillion"],
+                What::Drawn(3, 2, "pillion".to_owned()),
+            ),
+            (
+                "failed-3-2",
+                &["why"],
+                What::Loaded(3, 2, Err("why".to_owned())),
+            ),
+            ("client-closed", &["c"], What::ClientClosed("c".to_owned())),
+        ] {
+            assert_eq!(understood(name, words), Some(what), "{name}");
+        }
+        for name in ["accept", "accept-x-1", "accept-1", "what-1", ""] {
+            assert_eq!(understood(name, &[]), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_whole_waits() {
+        let folder = std::env::temp_dir().join(format!("pillion-inbox-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let mut context = String::new();
+        fs::write(folder.join("text-accept-1-1"), "mine").unwrap();
+        fs::write(folder.join("accept-1-1"), "").unwrap();
+        assert!(read_all(&folder, &mut context).is_empty());
+        fs::write(folder.join("accept-1-1"), "'end'").unwrap();
+        let said = read_all(&folder, &mut context);
+        assert_eq!(said[0].what, What::Accepted(1, 1, b"mine".to_vec()));
+        assert!(fs::read_dir(&folder).unwrap().next().is_none());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,32 @@
+//! `pillion kakoune`: a companion beside a Kakoune session, which has neither channels nor a language-server client.
+//!
+//! `editors/kakoune/pillion.kak` starts it. Kakoune speaks by writing files into a private folder (`inbox`), and is
+//! spoken to through `kak -p` (`session`, `script`). One thread owns everything else (`bridge`): the proposals in
+//! Kakoune's buffers (`view`), and what agents are told of its files (`context`).
+
+mod bridge;
+mod context;
+mod files;
+mod form;
+mod inbox;
+mod quote;
+mod reload;
+mod removed;
+mod roots;
+mod script;
+mod session;
+mod tmux;
+mod view;
+
+pub use bridge::run;
+
+/// How to serve the session.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Its name.
+    pub session: String,
+    /// The process of its server.
+    pub server: u32,
+    /// Whether proposals may get a tmux pane of their own.
+    pub may_split: bool,
+}

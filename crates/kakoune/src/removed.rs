@@ -1,0 +1,122 @@
+//! What a proposal takes away, for somebody who looks at what it puts there: marks beside the lines, and the
+//! lines that went, for each place.
+
+use std::fmt::Write as _;
+
+use pillion_text::hunks::{self, Hunk};
+use pillion_text::{Text, endings, visible};
+
+/// More lines of a place nobody reads in a box.
+const MAX_LINES: usize = 30;
+
+/// More marks than this slow an editor down.
+const MAX_HUNKS: usize = 1000;
+
+/// Everything there is to see of a proposal beside its text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// `LINE|MARK`, as a `line-specs` option has it.
+    pub marks: Vec<String>,
+    /// `FIRST LAST NUMBER` in each line: from where to where the text of this number belongs.
+    pub index: String,
+    /// The texts, by number.
+    pub texts: Vec<String>,
+    /// The line of the first change.
+    pub first: usize,
+    /// In words.
+    pub summary: String,
+}
+
+impl Removed {
+    /// What `held`, the proposed text in a buffer, changes.
+    pub fn between(original: Option<&[u8]>, held: &str) -> Self {
+        let Some(original) = original else {
+            return Self {
+                first: 1,
+                summary: "a new file".to_owned(),
+                ..Self::default()
+            };
+        };
+        let (before, _) = endings::comparable(Some(Text::new(original)), held);
+        let before = before.unwrap_or_default();
+        let after = Text::new(held);
+        let found = hunks::between(&before, &after);
+        let added: usize = found.iter().map(|hunk| hunk.after.len()).sum();
+        let removed: usize = found.iter().map(|hunk| hunk.before.len()).sum();
+        let mut all = Self {
+            first: 1,
+            summary: format!("+{added} -{removed} lines"),
+            ..Self::default()
+        };
+        for hunk in found.iter().take(MAX_HUNKS) {
+            all.add(hunk, &before, after.len());
+        }
+        if let Some(hunk) = found.first() {
+            all.first = (hunk.after.start + 1).min(after.len().max(1));
+        }
+        all
+    }
+
+    fn add(&mut self, hunk: &Hunk, before: &Text, len: usize) {
+        let (mark, lines) = match (hunk.before.len(), hunk.after.len()) {
+            (0, _) => ("{green}+", hunk.after.clone()),
+            // The line before which they stood, or the last one.
+            (_, 0) => {
+                let line = hunk.after.start.min(len.saturating_sub(1));
+                ("{red}-", line..line + 1)
+            }
+            _ => ("{yellow}~", hunk.after.clone()),
+        };
+        for line in lines.clone() {
+            self.marks.push(format!("{}|{mark}", line + 1));
+        }
+        if hunk.before.is_empty() {
+            return;
+        }
+        let number = self.texts.len();
+        let (first, last) = (lines.start + 1, lines.end);
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.index, "{first} {last} {number}");
+        let shown = hunk.before.clone().take(MAX_LINES).map(|line| {
+            let line = before.shown(line).trim_end_matches(['\r', '\n']);
+            let parts: Vec<_> = line.split('\t').map(visible::one_line).collect();
+            format!("- {}", parts.join("    "))
+        });
+        let mut lines: Vec<String> = shown.collect();
+        let more = hunk.before.len().saturating_sub(MAX_LINES);
+        if more > 0 {
+            lines.push(format!("… and {more} more lines"));
+        }
+        self.texts.push(lines.join("\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_change_has_its_mark_and_its_lines() {
+        let removed = Removed::between(Some(b"a\nb\nc\nd\n"), "a\nB\nc\nnew\n");
+        assert_eq!(removed.marks, ["2|{yellow}~", "4|{yellow}~"]);
+        assert_eq!(removed.index, "2 2 0\n4 4 1\n");
+        assert_eq!(removed.texts, ["- b", "- d"]);
+        assert_eq!(
+            (removed.first, removed.summary.as_str()),
+            (2, "+2 -2 lines")
+        );
+        let removed = Removed::between(Some(b"a\nb\n"), "a\n");
+        assert_eq!(removed.marks, ["1|{red}-"]);
+        assert_eq!(removed.index, "1 1 0\n");
+        let removed = Removed::between(Some(b"a\n"), "a\nb\nc\n");
+        assert_eq!(removed.marks, ["2|{green}+", "3|{green}+"]);
+        assert!(removed.texts.is_empty());
+        assert_eq!(Removed::between(None, "a\n").summary, "a new file");
+    }
+
+    #[test]
+    fn what_went_controls_no_terminal() {
+        let removed = Removed::between(Some(b"\x1b[31mred\n"), "x\n");
+        assert!(!removed.texts[0].contains('\u{1b}'), "{removed:?}");
+    }
+}

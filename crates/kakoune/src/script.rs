@@ -1,0 +1,189 @@
+//! The commands that Kakoune is given. Texts reach it in files, and names as quoted words: nothing that an agent
+//! sent is read as a command.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::quote::word;
+use crate::view::View;
+
+/// The client that shows proposals beside the person's own.
+pub const REVIEW_CLIENT: &str = "pillion";
+
+/// What the session is to know first: where to write, and which port agents connect to. What an earlier companion
+/// left is the person's now.
+pub fn begin(folder: &Path, port: u16) -> String {
+    let folder = word(&folder.to_string_lossy());
+    format!(
+        "set-option global pillion_dir {folder}
+         set-option global pillion_port {port}
+         evaluate-commands -buffer * pillion-orphan
+         pillion-everywhere pillion-report"
+    )
+}
+
+/// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
+pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String {
+    let (id, revision) = (view.id, view.revision);
+    let fill = if view.held == "\n" {
+        "execute-keys '%d'".to_owned()
+    } else {
+        let file = file.to_string_lossy().replace('|', "||");
+        format!("set-register dquote %file|{file}|\nexecute-keys '%R'")
+    };
+    let marks: Vec<String> = marks.iter().map(|mark| word(mark)).collect();
+    let title = format!("{} {}", view.agent.display_name(), view.path.display());
+    let script = format!(
+        "edit -scratch {buffer}
+         {fill}
+         execute-keys '%'
+         echo -to-file \"%opt{{pillion_dir}}/in/text-loaded-{id}-{revision}\" -- %val{{selection}}
+         pillion-adopt {id} {revision} {first} {title}
+         set-option buffer pillion_changes %val{{timestamp}} {marks}",
+        buffer = word(&view.buffer()),
+        title = word(&pillion_text::visible::one_line(&title)),
+        marks = marks.join(" "),
+    );
+    format!(
+        "try {load} catch {failed}",
+        load = word(&format!(
+            "pillion-aside {}
+             pillion-say loaded-{id}-{revision}
+             pillion-everywhere pillion-redraw",
+            word(&script)
+        )),
+        failed = word(&format!(
+            "pillion-say-word failed-{id}-{revision} %val{{error}}"
+        )),
+    )
+}
+
+/// Shows it in the review client, or in any client as soon as that has nothing else to do.
+pub fn display(view: &View, client: Option<&str>) -> String {
+    let buffer = word(&view.buffer());
+    match client {
+        Some(client) => format!(
+            "try {}",
+            word(&format!(
+                "evaluate-commands -client {} {}",
+                word(client),
+                word(&format!("pillion-display {buffer}"))
+            ))
+        ),
+        None => format!(
+            "set-option global pillion_waiting {buffer}
+             set-option global pillion_is_waiting true
+             try %{{ evaluate-commands -client %opt{{pillion_client}} pillion-try-display }}"
+        ),
+    }
+}
+
+/// What the review client does when it starts.
+pub fn first_display(view: &View) -> String {
+    let buffer = word(&view.buffer());
+    format!("try %{{ rename-client {REVIEW_CLIENT} }}; pillion-display {buffer}")
+}
+
+/// Takes its buffer away. `next` is shown where it was; the review client goes if there is none.
+pub fn close(view: &View, next: Option<&View>) -> String {
+    let id = view.id;
+    let there = match next {
+        Some(next) => format!("pillion-display {}", word(&next.buffer())),
+        None => "quit!".to_owned(),
+    };
+    let buffer = word(&view.buffer());
+    let inside = format!("pillion-is-{id}\n{there}");
+    let review = format!(
+        "evaluate-commands -client {REVIEW_CLIENT} {}",
+        word(&inside)
+    );
+    let script = format!(
+        "buffer {buffer}
+         execute-keys '%'
+         echo -to-file \"%opt{{pillion_dir}}/in/text-given-{id}\" -- %val{{selection}}
+         pillion-release"
+    );
+    format!(
+        "try {review}
+         try {given}
+         try {delete}
+         pillion-say given-{id}",
+        review = word(&review),
+        given = word(&format!("pillion-aside {}", word(&script))),
+        delete = word(&format!("delete-buffer! {buffer}")),
+    )
+}
+
+/// From when on it may be accepted, for its buffer.
+pub fn ready(view: &View, at: SystemTime) -> String {
+    let millis = at
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_millis();
+    let buffer = word(&view.buffer());
+    let script = format!("buffer {buffer}\nset-option buffer pillion_ready {millis}");
+    format!("try {}", word(&format!("pillion-aside {}", word(&script))))
+}
+
+/// Opens a file that keeps what the person wrote, in front of nobody.
+pub fn keep(file: &Path) -> String {
+    let script = format!("edit -existing -- {}", word(&file.to_string_lossy()));
+    format!("try {}", word(&format!("pillion-aside {}", word(&script))))
+}
+
+/// Removes its buffer as if the person did: that rejects.
+pub fn close_as_person(view: &View) -> String {
+    format!(
+        "try {}",
+        word(&format!("delete-buffer! {}", word(&view.buffer())))
+    )
+}
+
+/// Nothing waits for a client any more.
+pub fn forget_waiting() -> String {
+    "set-option global pillion_is_waiting false".to_owned()
+}
+
+/// Says something, where the person is.
+pub fn tell(client: &str, text: &str) -> String {
+    let text = word(&format!(
+        "pillion: {}",
+        pillion_text::visible::one_line(text)
+    ));
+    let client = word(client);
+    format!(
+        "evaluate-commands -try-client {client} {}
+         echo -debug {text}",
+        word(&format!("echo -markup -- {}", word(&markup(&text))))
+    )
+}
+
+/// The text of a quoted word as a message that stands out.
+fn markup(word: &str) -> String {
+    let text = word.trim_matches('\'').replace("''", "'");
+    format!(
+        "{{Information}}{}",
+        text.replace('\\', "\\\\").replace('{', "\\{")
+    )
+}
+
+/// The agent is about to write this file: Kakoune is not to ask about it, if nothing is lost.
+pub fn await_write(path: &Path) -> String {
+    in_buffer(path, "pillion-await")
+}
+
+/// The file was written, or never will be.
+pub fn reload(path: &Path, is_written: bool) -> String {
+    let command = if is_written {
+        "pillion-reload"
+    } else {
+        "pillion-restore"
+    };
+    in_buffer(path, command)
+}
+
+fn in_buffer(path: &Path, command: &str) -> String {
+    let path = word(&path.to_string_lossy());
+    let script = word(&format!("buffer {path}\n{command}"));
+    format!("try {}", word(&format!("pillion-aside {script}")))
+}

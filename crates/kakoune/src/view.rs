@@ -1,0 +1,212 @@
+//! One proposal in a buffer: what was seen of it, and so what may be decided about it. Knows no clock and no
+//! Kakoune.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use pillion_companion::{Diff, DiffId};
+use pillion_protocol::Dialect;
+
+use crate::form::Form;
+
+/// What is typed sooner after a proposal was drawn is about what stood there before, or from a held key.
+const REVIEW_DELAY: Duration = Duration::from_secs(1);
+
+/// More characters of a name say no more.
+const MAX_NAME: usize = 60;
+
+/// A proposal.
+#[derive(Debug)]
+pub struct View {
+    pub id: DiffId,
+    pub revision: u32,
+    pub agent: Dialect,
+    pub path: PathBuf,
+    pub proposed: Arc<str>,
+    pub form: Form,
+    /// What its buffer holds of it.
+    pub held: String,
+    pub original: Option<Vec<u8>>,
+    pub notes: Vec<String>,
+    /// Whether its buffer is there.
+    pub is_loaded: bool,
+    drawn: Option<SystemTime>,
+    refused: Option<SystemTime>,
+    /// What the person was asked about once more.
+    asked: Option<&'static str>,
+}
+
+/// Why a decision does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("a newer proposal has come: look at it first")]
+    Outdated,
+    #[error("the proposal was not on the screen yet: look at it first")]
+    Unseen,
+    #[error("the proposal has only just appeared: once more, after a second")]
+    TooSoon,
+    #[error("{0}")]
+    Ask(&'static str),
+}
+
+const EMPTY: &str = "this agent takes an empty text for none, and writes what it proposed: once more to accept all the same";
+const UNCHANGED: &str = "this is the file as it is, which the agent takes for a rejection: once more to accept all the same";
+
+impl View {
+    pub fn new(diff: Diff) -> Self {
+        let (form, held) = Form::of(&diff.proposed);
+        Self {
+            id: diff.id,
+            revision: diff.revision,
+            agent: diff.agent,
+            path: diff.path,
+            proposed: diff.proposed,
+            form,
+            held,
+            original: diff.original.text,
+            notes: diff.notes,
+            is_loaded: false,
+            drawn: None,
+            refused: None,
+            asked: None,
+        }
+    }
+
+    /// The name of its buffer. It ends as the file's name, by which Kakoune knows the language, and is made of
+    /// characters that mean nothing to anybody.
+    pub fn buffer(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let plain: Vec<char> = name
+            .chars()
+            .map(|char| match char {
+                'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => char,
+                _ => '_',
+            })
+            .collect();
+        let from = plain.len().saturating_sub(MAX_NAME);
+        let name: String = plain[from..].iter().collect();
+        format!("*pillion-{}*/{name}", self.id)
+    }
+
+    /// This revision stands on a screen.
+    pub fn draw(&mut self, revision: u32, at: SystemTime) {
+        if revision == self.revision && self.is_loaded {
+            self.drawn.get_or_insert(at);
+        }
+    }
+
+    /// Its window got the focus.
+    pub fn focus(&mut self, at: SystemTime) {
+        if let Some(drawn) = &mut self.drawn {
+            *drawn = at.max(*drawn);
+        }
+    }
+
+    pub fn is_drawn(&self) -> bool {
+        self.drawn.is_some()
+    }
+
+    /// From when on it may be accepted, once it is drawn.
+    pub fn ready_at(&self) -> Option<SystemTime> {
+        let drawn = self.drawn?;
+        Some(self.refused.map_or(drawn, |refused| refused.max(drawn)) + REVIEW_DELAY)
+    }
+
+    /// Whether what was typed now, for this revision, accepts `text`.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn accept(&mut self, revision: u32, text: &str, at: SystemTime) -> Result<(), Refusal> {
+        if revision != self.revision {
+            return Err(Refusal::Outdated);
+        }
+        if at < self.ready_at().ok_or(Refusal::Unseen)? {
+            self.refused = Some(at);
+            return Err(Refusal::TooSoon);
+        }
+        match self.doubt(text) {
+            Some(doubt) if self.asked != Some(doubt) => {
+                self.asked = Some(doubt);
+                self.refused = Some(at);
+                Err(Refusal::Ask(doubt))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the agent makes of this text that the person does not expect.
+    fn doubt(&self, text: &str) -> Option<&'static str> {
+        if text.is_empty() && !self.proposed.is_empty() && self.agent.ignores_empty_text() {
+            return Some(EMPTY);
+        }
+        let original = self.original.as_deref().unwrap_or_default();
+        let is_unchanged = original == text.as_bytes() && *text != *self.proposed;
+        (is_unchanged && self.agent.unchanged_is_rejection()).then_some(UNCHANGED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pillion_companion::Original;
+
+    use super::*;
+
+    fn view(proposed: &str) -> View {
+        let diff = Diff {
+            id: DiffId(3),
+            revision: 2,
+            agent: Dialect::GeminiCli,
+            agent_number: 1,
+            path: "/w/-it's a, %sh{x}\n$n.rs".into(),
+            original: Original::default(),
+            proposed: proposed.into(),
+            notes: Vec::new(),
+        };
+        View {
+            is_loaded: true,
+            ..View::new(diff)
+        }
+    }
+
+    fn after(millis: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_millis(1_000_000 + millis)
+    }
+
+    #[test]
+    fn nothing_is_accepted_that_was_not_seen_for_a_second() {
+        let mut view = view("x\n");
+        assert_eq!(view.accept(2, "x\n", after(0)), Err(Refusal::Unseen));
+        view.draw(1, after(0));
+        assert_eq!(view.accept(2, "x\n", after(0)), Err(Refusal::Unseen));
+        view.draw(2, after(0));
+        assert_eq!(view.accept(1, "x\n", after(5000)), Err(Refusal::Outdated));
+        assert_eq!(view.accept(2, "x\n", after(900)), Err(Refusal::TooSoon));
+        // A held key comes again and again.
+        assert_eq!(view.accept(2, "x\n", after(1800)), Err(Refusal::TooSoon));
+        view.focus(after(2700));
+        assert_eq!(view.accept(2, "x\n", after(3600)), Err(Refusal::TooSoon));
+        assert_eq!(view.accept(2, "x\n", after(4600)), Ok(()));
+    }
+
+    #[test]
+    fn a_clock_that_went_back_accepts_nothing() {
+        let mut view = view("x\n");
+        view.draw(2, after(5000));
+        assert_eq!(view.accept(2, "x\n", after(0)), Err(Refusal::TooSoon));
+    }
+
+    #[test]
+    fn an_empty_text_is_asked_about_once() {
+        let mut view = view("x\n");
+        view.draw(2, after(0));
+        assert_eq!(view.accept(2, "", after(1000)), Err(Refusal::Ask(EMPTY)));
+        assert_eq!(view.accept(2, "", after(1500)), Err(Refusal::TooSoon));
+        assert_eq!(view.accept(2, "", after(2500)), Ok(()));
+    }
+
+    #[test]
+    fn a_buffer_has_a_plain_name() {
+        assert_eq!(view("").buffer(), "*pillion-3*/__it_s_a___sh_x___n.rs");
+    }
+}

@@ -1,0 +1,342 @@
+# Pillion: shows terminal coding agents which files are open here, and the changes that they propose.
+# `:doc pillion`, or README.md, says how it is used. Everything that needs a text, a socket or a process is done by
+# `pillion kakoune`, which this starts: Kakoune writes small files into its private folder, and it answers with
+# `kak -p`. No shell runs while you work on a file, and no text of an agent is ever part of a command.
+
+declare-option -docstring 'the command `pillion`, if it is not on PATH' str pillion_command pillion
+declare-option -docstring 'whether a proposal gets a tmux pane of its own; if not, it opens in your client' \
+    bool pillion_split true
+declare-option -docstring 'a file to which `pillion` appends a log, without texts or tokens' str pillion_log
+declare-option -docstring 'whether Pillion starts with Kakoune' bool pillion_autostart true
+
+declare-option -hidden str pillion_module %sh{ dirname -- "$kak_source" }
+declare-option -hidden str pillion_dir
+declare-option -hidden int pillion_port 0
+declare-option -hidden str pillion_client client0
+declare-option -hidden str pillion_folder
+declare-option -hidden str pillion_waiting
+declare-option -hidden bool pillion_is_waiting false
+declare-option -hidden bool pillion_stale true
+declare-option -hidden str-list pillion_files
+declare-option -hidden str pillion_before
+declare-option -hidden str pillion_start
+declare-option -hidden str pillion_mode normal
+# Of a proposal's buffer.
+declare-option -hidden int pillion_id 0
+declare-option -hidden int pillion_revision 0
+declare-option -hidden int pillion_first 1
+declare-option -hidden str pillion_title
+declare-option -hidden line-specs pillion_changes
+# From when on it may be accepted, in milliseconds of Unix time.
+declare-option -hidden str pillion_ready
+# The revision that was on the screen when a prompt was opened, and what was decided in it.
+declare-option -hidden str pillion_asked
+declare-option -hidden str pillion_decision
+# Of a file's buffer, while an agent writes the file.
+declare-option -hidden str pillion_autoreload
+
+# Says something to `pillion kakoune`: a name, and perhaps a word.
+define-command -hidden pillion-say -params 1 %{ try %{
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- end
+} }
+define-command -hidden pillion-say-word -params 2 %{ try %{
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- %arg{2} end
+} }
+
+# What is open, and where the person is.
+define-command -hidden pillion-report %{ try %{
+    evaluate-commands "pillion-list-%opt{pillion_stale}"
+    evaluate-commands -no-hooks -draft %{
+        select "%val{cursor_line}.1,%val{cursor_line}.%val{cursor_column}"
+        set-option global pillion_before %val{selection}
+    }
+    evaluate-commands -no-hooks -draft %{
+        execute-keys '<a-:><a-;>'
+        select "%val{cursor_line}.1,%val{cursor_line}.%val{cursor_column}"
+        set-option global pillion_start %val{selection}
+    }
+    set-option global pillion_client %val{client}
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/context" -- \
+        %val{session} %val{client} %val{buffile} %opt{pillion_id} %val{selection_desc} %opt{pillion_before} \
+        %opt{pillion_start} %val{selection} %val{window_width} "%val{client_env_TMUX}" \
+        "%val{client_env_TMUX_PANE}" %opt{pillion_folder} %opt{pillion_files} end
+} }
+define-command -hidden pillion-list-false nop
+define-command -hidden pillion-list-true %{
+    set-option global pillion_files
+    evaluate-commands -no-hooks -buffer * %{ set-option -add global pillion_files %val{buffile} }
+    set-option global pillion_stale false
+}
+
+# Runs a command in every client.
+define-command -hidden pillion-everywhere -params 1 %{ evaluate-commands %sh{
+    for client in $kak_client_list; do
+        printf 'try %%{ evaluate-commands -client %s %s }\n' "$client" "$1"
+    done
+} }
+# Runs commands where nobody is: in a copy of the debug buffer's context, which needs no client.
+define-command -hidden pillion-aside -params 1 %{
+    try %{ evaluate-commands -buffer *debug* nop } catch %{ echo -debug 'pillion: this session is served' }
+    evaluate-commands -buffer *debug* -save-regs '"' %arg{1}
+}
+
+# A proposal's buffer: id, revision, line of the first change, title.
+define-command -hidden pillion-adopt -params 4 %{
+    set-option buffer pillion_id %arg{1}
+    set-option buffer pillion_revision %arg{2}
+    set-option buffer pillion_first %arg{3}
+    set-option buffer pillion_ready ''
+    set-option buffer pillion_title %arg{4}
+    alias buffer "pillion-is-%arg{1}" nop
+    alias buffer w pillion-write
+    alias buffer w! pillion-write
+    alias buffer write pillion-write
+    alias buffer write! pillion-write
+    alias buffer wq pillion-write
+    alias buffer wq! pillion-write
+    alias buffer write-quit pillion-write
+    alias buffer write-quit! pillion-write
+    alias buffer q pillion-quit
+    alias buffer q! pillion-quit
+    alias buffer quit pillion-quit
+    alias buffer quit! pillion-quit
+    remove-hooks buffer pillion-view
+    hook -group pillion-view buffer NormalIdle .* pillion-idle
+    hook -group pillion-view buffer WinDisplay .* pillion-shown
+    hook -group pillion-view buffer FocusIn .* %{ pillion-say "focused-%opt{pillion_id}" }
+    hook -group pillion-view buffer ModeChange 'push:.*:prompt' %{
+        set-option window pillion_asked %opt{pillion_revision}
+    }
+    # Keys are reported when they have done what they do. Those of a macro are not, but for the one that plays it.
+    hook -group pillion-view buffer RawKey 'q' %{ pillion-finish played }
+    hook -group pillion-view buffer RawKey '[^q]|.{2,}' %{ pillion-finish typed }
+    hook -group pillion-view buffer BufClose .* %{ pillion-text "removed-%opt{pillion_id}" }
+}
+
+# It is an ordinary buffer from now on.
+define-command -hidden pillion-release %{
+    remove-hooks buffer pillion-view
+    unalias buffer "pillion-is-%opt{pillion_id}"
+    unalias buffer w
+    unalias buffer w!
+    unalias buffer write
+    unalias buffer write!
+    unalias buffer wq
+    unalias buffer wq!
+    unalias buffer write-quit
+    unalias buffer write-quit!
+    unalias buffer q
+    unalias buffer q!
+    unalias buffer quit
+    unalias buffer quit!
+    set-option buffer pillion_id 0
+}
+# What a companion left that is gone: nobody waits for it any more, but the text is the person's.
+define-command -hidden pillion-orphan %{ try %{ evaluate-commands "pillion-orphan-%opt{pillion_id}" } catch %{
+    pillion-release
+    rename-buffer "%val{bufname} (not answered)"
+} }
+define-command -hidden pillion-orphan-0 nop
+
+# The text of the buffer, and then the message that it belongs to.
+define-command -hidden pillion-text -params 1 %{ try %{
+    evaluate-commands -no-hooks -draft %{
+        execute-keys '%'
+        echo -to-file "%opt{pillion_dir}/in/text-%arg{1}" -- %val{selection}
+    }
+    pillion-say %arg{1}
+} }
+
+define-command -hidden pillion-shown %{
+    pillion-forget
+    add-highlighter -override window/pillion flag-lines Default pillion_changes
+    pillion-say "focused-%opt{pillion_id}"
+}
+# It has been drawn.
+define-command -hidden pillion-idle %{
+    pillion-forget
+    pillion-redraw
+    info -title was -- %sh{
+        stem=$kak_opt_pillion_dir/out/$kak_opt_pillion_id-$kak_opt_pillion_revision
+        number=$(awk -v line="$kak_cursor_line" '$1 <= line && line <= $2 { print $3; exit }' "$stem-index" 2>/dev/null)
+        [ -n "$number" ] && cat "$stem-$number" 2>/dev/null
+    }
+}
+# A newer proposal replaced the text under whoever looks at it.
+define-command -hidden pillion-redraw %{
+    pillion-say-word "drawn-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
+}
+# What was typed so far decides nothing any more.
+define-command -hidden pillion-forget %{
+    set-option window pillion_asked ''
+    set-option window pillion_decision ''
+}
+
+define-command -hidden pillion-display -params 1 %{
+    buffer %arg{1}
+    select "%opt{pillion_first}.1,%opt{pillion_first}.1"
+    execute-keys vv
+    echo -markup "{Information}%opt{pillion_title}: :w accepts, :q rejects"
+}
+# In the person's own client, when nothing else is going on there.
+define-command -hidden pillion-try-display %{ evaluate-commands "pillion-try-display-%opt{pillion_mode}" }
+define-command -hidden pillion-try-display-normal %{ evaluate-commands "pillion-waiting-%opt{pillion_is_waiting}" }
+define-command -hidden pillion-waiting-false nop
+define-command -hidden pillion-waiting-true %{
+    set-option global pillion_is_waiting false
+    pillion-display %opt{pillion_waiting}
+}
+
+define-command pillion-accept -docstring 'accept the proposal in this buffer, as it stands here' %{
+    pillion-decide accept
+}
+define-command pillion-reject -docstring 'reject the proposal in this buffer' %{ pillion-decide reject }
+# As `:w` and `:q` are called here; hooks that save or close everything call them, too, and decide nothing.
+define-command -hidden pillion-write -params .. %{ pillion-decide accept }
+define-command -hidden pillion-quit -params .. %{ pillion-decide reject }
+
+# Counts if it was typed into a prompt of this window, in front of the proposal.
+define-command -hidden pillion-decide -params 1 %{
+    try %{
+        nop %val{hook_param}
+        pillion-forget
+    }
+    evaluate-commands %sh{
+        if [ "$kak_opt_pillion_id" = 0 ]; then
+            echo "fail 'pillion: this buffer is no proposal'"
+        elif [ -z "$kak_opt_pillion_asked" ]; then
+            echo "pillion-say untyped-$kak_opt_pillion_id"
+        else
+            echo "set-option window pillion_decision $1"
+        fi
+    }
+}
+define-command -hidden pillion-finish -params 1 %{ evaluate-commands "pillion-finish-%opt{pillion_decision}" %arg{1} }
+define-command -hidden pillion-finish- -params 1 nop
+define-command -hidden pillion-finish-accept -params 1 %{ pillion-finish-as %arg{1} accept }
+define-command -hidden pillion-finish-reject -params 1 %{ pillion-finish-as %arg{1} reject }
+define-command -hidden pillion-finish-as -params 2 %{
+    set-option window pillion_decision ''
+    evaluate-commands "pillion-finish-%arg{1}-as" %arg{2}
+}
+define-command -hidden pillion-finish-typed-as -params 1 %{
+    pillion-text "%arg{1}-%opt{pillion_id}-%opt{pillion_asked}"
+}
+define-command -hidden pillion-finish-played-as -params 1 %{ pillion-say "untyped-%opt{pillion_id}" }
+
+# The file of this buffer is about to be written by an agent. Without changes of the person's it is reloaded as soon
+# as it was, and nobody is asked; with changes Kakoune asks, as ever.
+define-command -hidden pillion-await %{ evaluate-commands "pillion-await-%val{modified}" }
+define-command -hidden pillion-await-true nop
+define-command -hidden pillion-await-false %{
+    set-option buffer pillion_autoreload %opt{autoreload}
+    set-option buffer autoreload no
+}
+define-command -hidden pillion-reload %{ evaluate-commands "pillion-reload-%val{modified}" }
+define-command -hidden pillion-reload-true pillion-restore
+define-command -hidden pillion-reload-false %{
+    pillion-restore
+    edit!
+}
+define-command -hidden pillion-restore %{ evaluate-commands %sh{
+    if [ -n "$kak_opt_pillion_autoreload" ]; then
+        echo "set-option buffer autoreload $kak_opt_pillion_autoreload"
+        echo "set-option buffer pillion_autoreload ''"
+    fi
+} }
+
+define-command pillion-enable -docstring 'let agents see the open files and propose changes, in this session' %{
+    pillion-disable
+    hook -group pillion global NormalIdle .* %{
+        pillion-report
+        pillion-try-display-normal
+    }
+    hook -group pillion global InsertIdle .* pillion-report
+    hook -group pillion global WinDisplay .* pillion-report
+    hook -group pillion global FocusIn .* pillion-report
+    hook -group pillion global BufCreate .* %{ set-option global pillion_stale true }
+    hook -group pillion global BufClose .* %{ set-option global pillion_stale true }
+    hook -group pillion global ModeChange '(?:push|pop):.*:([^:]*)' %{ try %{
+        set-option window pillion_mode %val{hook_param_capture_1}
+    } }
+    hook -group pillion global ClientClose .* %{ pillion-say-word client-closed %val{hook_param} }
+    hook -group pillion global KakEnd .* %{ pillion-say end }
+    evaluate-commands %sh{
+        quoted() { printf "'"; printf %s "$1" | sed "s/'/''/g"; printf "'"; }
+        if ! command -v "$kak_opt_pillion_command" >/dev/null; then
+            printf 'echo -debug pillion: there is no command %s; ' "$(quoted "$kak_opt_pillion_command")"
+            echo "fail 'pillion: the command is not on PATH: set-option global pillion_command PATH'"
+            exit
+        fi
+        set -- --session "$kak_session" --server "$PPID"
+        [ "$kak_opt_pillion_split" = true ] || set -- "$@" --no-split
+        [ -z "$kak_opt_pillion_log" ] || set -- "$@" --log "$kak_opt_pillion_log"
+        # One that was killed is started again; one that says why it cannot run is not.
+        (
+            delay=1
+            while :; do
+                "$kak_opt_pillion_command" kakoune "$@"
+                [ $? -lt 100 ] && exit
+                sleep "$delay"
+                [ "$delay" -lt 60 ] && delay=$((delay * 2))
+            done
+        ) >/dev/null 2>&1 </dev/null &
+        printf 'set-option global pillion_folder %s' "$(quoted "$PWD")"
+    }
+}
+define-command pillion-disable -docstring 'stop serving agents in this session; open proposals are rejected' %{
+    remove-hooks global pillion
+    pillion-say end
+}
+
+define-command pillion-run -params 1.. -docstring '
+pillion-run <agent> [<arguments>]: run an agent in a new terminal, connected to this session' %{
+    terminal sh -c 'cd -- "$0" && exec "$@"' %sh{ printf %s "$PWD" } %opt{pillion_command} run --port %opt{pillion_port} %arg{@}
+}
+complete-command -menu pillion-run shell-script-candidates %{ printf '%s\n' claude gemini qwen opencode }
+
+define-command pillion-terminal -docstring 'open a terminal in which every agent connects to this session' %{
+    terminal sh -c 'cd -- "$0" && eval "$("$1" env --shell sh --port "$2")"; exec "${SHELL:-/bin/sh}"' \
+        %sh{ printf %s "$PWD" } %opt{pillion_command} %opt{pillion_port}
+}
+
+define-command pillion-send -docstring 'name the selected lines in the prompt of Claude Code or opencode' %{
+    evaluate-commands %sh{
+        case $kak_buffile in /*) ;; *) echo "fail 'pillion: this buffer has no file'"; exit ;; esac
+        anchor=${kak_selection_desc%%.*}
+        cursor=${kak_selection_desc#*,}
+        cursor=${cursor%%.*}
+        [ "$anchor" -le "$cursor" ] || { swap=$anchor; anchor=$cursor; cursor=$swap; }
+        said=$("$kak_opt_pillion_command" mention --port "$kak_opt_pillion_port" "$kak_buffile:$anchor-$cursor" 2>&1)
+        printf "echo -- '"
+        printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
+        printf "'"
+    }
+}
+
+define-command -hidden pillion-page -params 2 %{
+    edit! -scratch "*pillion-%arg{1}*"
+    evaluate-commands -save-regs '"' %{
+        set-register dquote %arg{2}
+        execute-keys '%Rgg'
+    }
+}
+define-command pillion-doctor -docstring 'say why an agent connects or does not' %{
+    pillion-page doctor %sh{ "$kak_opt_pillion_command" doctor 2>&1 }
+}
+define-command pillion-status -docstring 'say which agents are connected' %{
+    info -title Pillion -- %sh{ cat "$kak_opt_pillion_dir/out/status" 2>/dev/null || echo 'Pillion does not run here' }
+}
+define-command pillion-help -docstring 'show the page about Pillion' %{
+    try %{ require-module doc }
+    doc-render "%opt{pillion_module}/pillion.asciidoc"
+}
+define-command pillion-original -docstring 'show the file as it is, beside the proposal in this buffer' %{
+    pillion-page original %sh{
+        cat "$kak_opt_pillion_dir/out/$kak_opt_pillion_id-$kak_opt_pillion_revision-original" 2>/dev/null
+    }
+}
+
+hook -group pillion-start global KakBegin .* %{ evaluate-commands "pillion-autostart-%opt{pillion_autostart}" }
+define-command -hidden pillion-autostart-false nop
+define-command -hidden pillion-autostart-true pillion-enable
