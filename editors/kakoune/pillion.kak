@@ -15,7 +15,6 @@ declare-option -hidden int pillion_port 0
 declare-option -hidden str pillion_client client0
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
-declare-option -hidden bool pillion_is_waiting false
 declare-option -hidden bool pillion_stale true
 declare-option -hidden str-list pillion_files
 declare-option -hidden str pillion_before
@@ -178,12 +177,11 @@ define-command -hidden pillion-display -params 1 %{
     execute-keys vv
     echo -markup "{Information}%opt{pillion_title}: :w accepts, :q rejects"
 }
-# In the person's own client, when nothing else is going on there.
+# In the person's own client, unless they are typing or answering something.
 define-command -hidden pillion-try-display %{ evaluate-commands "pillion-try-display-%opt{pillion_mode}" }
-define-command -hidden pillion-try-display-normal %{ evaluate-commands "pillion-waiting-%opt{pillion_is_waiting}" }
-define-command -hidden pillion-waiting-false nop
-define-command -hidden pillion-waiting-true %{
-    set-option global pillion_is_waiting false
+define-command -hidden pillion-try-display-normal pillion-show
+define-command pillion-show -docstring 'show the proposal that waits' %{
+    try %{ buffer %opt{pillion_waiting} } catch %{ fail 'pillion: no proposal waits' }
     pillion-display %opt{pillion_waiting}
 }
 
@@ -195,22 +193,18 @@ define-command pillion-reject -docstring 'reject the proposal in this buffer' %{
 define-command -hidden pillion-write -params .. %{ pillion-decide accept }
 define-command -hidden pillion-quit -params .. %{ pillion-decide reject }
 
-# Counts if it was typed into a prompt of this window, in front of the proposal.
+# Counts if it was typed into a prompt of this window, in front of the proposal, and no hook runs.
 define-command -hidden pillion-decide -params 1 %{
+    evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is no proposal'" }
     try %{
         nop %val{hook_param}
-        pillion-forget
-    }
-    evaluate-commands %sh{
-        if [ "$kak_opt_pillion_id" = 0 ]; then
-            echo "fail 'pillion: this buffer is no proposal'"
-        elif [ -z "$kak_opt_pillion_asked" ]; then
-            echo "pillion-say untyped-$kak_opt_pillion_id"
-        else
-            echo "set-option window pillion_decision $1"
-        fi
+        pillion-say "untyped-%opt{pillion_id}"
+    } catch %{
+        evaluate-commands "pillion-decide-%sh{ echo ${kak_opt_pillion_asked:+typed} }" %arg{1}
     }
 }
+define-command -hidden pillion-decide- -params 1 %{ pillion-say "untyped-%opt{pillion_id}" }
+define-command -hidden pillion-decide-typed -params 1 %{ set-option window pillion_decision %arg{1} }
 define-command -hidden pillion-finish -params 1 %{ evaluate-commands "pillion-finish-%opt{pillion_decision}" %arg{1} }
 define-command -hidden pillion-finish- -params 1 nop
 define-command -hidden pillion-finish-accept -params 1 %{ pillion-finish-as %arg{1} accept }
@@ -247,10 +241,7 @@ define-command -hidden pillion-restore %{ evaluate-commands %sh{
 
 define-command pillion-enable -docstring 'let agents see the open files and propose changes, in this session' %{
     pillion-disable
-    hook -group pillion global NormalIdle .* %{
-        pillion-report
-        pillion-try-display-normal
-    }
+    hook -group pillion global NormalIdle .* pillion-report
     hook -group pillion global InsertIdle .* pillion-report
     hook -group pillion global WinDisplay .* pillion-report
     hook -group pillion global FocusIn .* pillion-report

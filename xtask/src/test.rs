@@ -38,7 +38,7 @@ pub struct Args {
     /// Leave out the tests that need more than Rust, and slow ones
     ///
     /// What is left takes less than two minutes once it is built: the module tests of all crates, and the
-    /// tests with stand-ins. Left out are real agents, Neovim, Vim, Emacs, tmux, other shells, the checks of Lua,
+    /// tests with stand-ins. Left out are real agents, Neovim, Vim, Emacs, Kakoune, tmux, other shells, the checks of Lua,
     /// and what is marked as slow.
     #[arg(long)]
     fast: bool,
@@ -59,7 +59,7 @@ impl Args {
 const EDITORS: &str = "editors";
 
 /// The folders below `crates/pillion/tests`.
-const SUITES: [&str; 7] = ["agents", EDITORS, "emacs", "it", "lsp", "nvim", "vim"];
+const SUITES: [&str; 8] = ["agents", EDITORS, "emacs", "it", "kakoune", "lsp", "nvim", "vim"];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());

@@ -91,7 +91,7 @@ fn arrows_between_crates_point_one_way() {
         &["protocol", "text", "http", "system"],
         &["discovery"],
         &["companion", "agent", "conformance"],
-        &["review", "lsp", "doctor"],
+        &["review", "lsp", "kakoune", "doctor"],
         &["pillion"],
     ];
     let level = |name: &str| levels.iter().position(|level| level.contains(&name));

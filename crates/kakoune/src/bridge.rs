@@ -182,9 +182,12 @@ impl Bridge {
             What::Rejected(id, revision, text) => self.reject(DiffId(id), Some(revision), &text),
             What::Removed(id, text) => self.reject(DiffId(id), None, &text),
             What::Given(id, text) => self.given(DiffId(id), text),
-            What::Untyped(_) => self.tell(
-                "that accepts and rejects nothing: only what you type does, such as :pillion-accept",
-            ),
+            What::Untyped(id) => {
+                let view = self.views.get_mut(&DiffId(id));
+                if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_told, true)) {
+                    self.tell("only what you type accepts or rejects, such as :pillion-accept");
+                }
+            }
             What::ClientClosed(client) => self.client_closed(&client),
             What::End => return Next::End,
         }
@@ -257,7 +260,7 @@ impl Bridge {
         view.is_loaded = true;
         let notes = view.notes.clone();
         let about = format!(
-            "{} proposes {}: :w accepts, :q rejects",
+            "{} proposes {}: :w accepts, :q rejects, :pillion-show shows it",
             view.agent.display_name(),
             view.path.display()
         );
@@ -273,8 +276,9 @@ impl Bridge {
 
     /// Puts a proposal in front of the person, unless another one is there: then it is its turn later.
     fn show(&mut self, id: DiffId) {
-        let is_busy = |it: &DiffId| *it != id && self.views.contains_key(it);
-        if self.reviewed.as_ref().is_some_and(is_busy) {
+        let is_in_front =
+            |view: &View| view.id != id && (view.is_drawn() || self.reviewed == Some(view.id));
+        if self.views.values().any(is_in_front) {
             return;
         }
         let Some(view) = self.views.get(&id) else {
@@ -290,6 +294,7 @@ impl Bridge {
         if let Some(report) = report.filter(|report| !report.tmux.is_empty()) {
             let commands = script::first_display(view);
             if tmux::split(report, &self.session.name(), &commands) {
+                self.session.run(script::waiting(Some(view)));
                 self.reviewed = Some(id);
                 return;
             }
@@ -369,15 +374,13 @@ impl Bridge {
     fn take_away(&mut self, view: &View) {
         let next = self.views.values().find(|view| view.is_loaded);
         self.session.run(script::close(view, next));
+        self.session.run(script::waiting(next));
         let next = next.map(|view| view.id);
         self.files.remove(view);
         if self.reviewed.is_some() {
             self.reviewed = next;
-        } else {
-            self.session.run(script::forget_waiting());
-            if let Some(id) = next {
-                self.show(id);
-            }
+        } else if let Some(id) = next {
+            self.show(id);
         }
     }
 

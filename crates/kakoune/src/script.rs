@@ -17,6 +17,7 @@ pub fn begin(folder: &Path, port: u16) -> String {
     format!(
         "set-option global pillion_dir {folder}
          set-option global pillion_port {port}
+         pillion-aside nop
          evaluate-commands -buffer * pillion-orphan
          pillion-everywhere pillion-report"
     )
@@ -58,24 +59,24 @@ pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String 
     )
 }
 
-/// Shows it in the review client, or in any client as soon as that has nothing else to do.
+/// Shows it in this client; or, if there is none, in the one where the person is, unless they are busy there.
 pub fn display(view: &View, client: Option<&str>) -> String {
     let buffer = word(&view.buffer());
-    match client {
-        Some(client) => format!(
-            "try {}",
-            word(&format!(
-                "evaluate-commands -client {} {}",
-                word(client),
-                word(&format!("pillion-display {buffer}"))
-            ))
+    let (client, command) = match client {
+        Some(client) => (word(client), format!("pillion-display {buffer}")),
+        None => (
+            "%opt{pillion_client}".to_owned(),
+            "pillion-try-display".to_owned(),
         ),
-        None => format!(
-            "set-option global pillion_waiting {buffer}
-             set-option global pillion_is_waiting true
-             try %{{ evaluate-commands -client %opt{{pillion_client}} pillion-try-display }}"
-        ),
-    }
+    };
+    let there = format!("evaluate-commands -client {client} {}", word(&command));
+    format!("{}\ntry {}", waiting(Some(view)), word(&there))
+}
+
+/// Which proposal is shown when the person asks for one.
+pub fn waiting(view: Option<&View>) -> String {
+    let buffer = view.map(View::buffer).unwrap_or_default();
+    format!("set-option global pillion_waiting {}", word(&buffer))
 }
 
 /// What the review client does when it starts.
@@ -89,7 +90,8 @@ pub fn close(view: &View, next: Option<&View>) -> String {
     let id = view.id;
     let there = match next {
         Some(next) => format!("pillion-display {}", word(&next.buffer())),
-        None => "quit!".to_owned(),
+        // In a proposal this would be the person's way to reject it.
+        None => "unalias buffer quit!\nquit!".to_owned(),
     };
     let buffer = word(&view.buffer());
     let inside = format!("pillion-is-{id}\n{there}");
@@ -137,11 +139,6 @@ pub fn close_as_person(view: &View) -> String {
         "try {}",
         word(&format!("delete-buffer! {}", word(&view.buffer())))
     )
-}
-
-/// Nothing waits for a client any more.
-pub fn forget_waiting() -> String {
-    "set-option global pillion_is_waiting false".to_owned()
 }
 
 /// Says something, where the person is.

@@ -31,6 +31,8 @@ pub struct View {
     pub notes: Vec<String>,
     /// Whether its buffer is there.
     pub is_loaded: bool,
+    /// Whether the person knows that what they did not type decides nothing.
+    pub is_untyped_told: bool,
     drawn: Option<SystemTime>,
     refused: Option<SystemTime>,
     /// What the person was asked about once more.
@@ -67,6 +69,7 @@ impl View {
             original: diff.original.text,
             notes: diff.notes,
             is_loaded: false,
+            is_untyped_told: false,
             drawn: None,
             refused: None,
             asked: None,

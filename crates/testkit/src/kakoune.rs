@@ -52,6 +52,11 @@ impl Kakoune {
             .unwrap_or_else(|| panic!("no answer to {expansion}\n{}", self.pane.screen()))
     }
 
+    /// The values of an expansion in the client of this name; nothing if there is none.
+    pub fn list_in(&self, client: &str, expansion: &str) -> Option<Vec<String>> {
+        self.ask(&format!("-try-client {client}"), expansion)
+    }
+
     /// The one value of an expansion in the first client.
     #[track_caller]
     pub fn get(&self, expansion: &str) -> String {
@@ -74,6 +79,23 @@ impl Kakoune {
         self.send(&script);
         let text = self.wait_answer(&file);
         text.unwrap_or_else(|| panic!("no text of {buffer}\n{}", self.pane.screen()))
+    }
+
+    /// The text in the first client.
+    #[track_caller]
+    pub fn text_in_focus(&self) -> String {
+        let file = self.answer_file();
+        let script = format!(
+            "evaluate-commands -no-hooks -client client0 %{{ evaluate-commands -draft %{{
+                 execute-keys '%'
+                 echo -to-file {file} -- %val{{selection}}
+             }} }}
+             echo -to-file {file}.done",
+            file = file.display()
+        );
+        self.send(&script);
+        let text = self.wait_answer(&file);
+        text.unwrap_or_else(|| panic!("no text in focus\n{}", self.pane.screen()))
     }
 
     /// Runs commands in the first client, as another program does: not as if they were typed.
@@ -134,7 +156,8 @@ impl Kakoune {
     #[track_caller]
     pub fn assert_no_errors(&self) {
         let debug = self.text("*debug*");
-        let is_error = |line: &str| line.starts_with("error ") || line.starts_with("Error");
+        // It looks for terminals that it could open.
+        let is_error = |line: &str| line.starts_with("error ") && !line.contains("/windowing:");
         assert!(!debug.lines().any(is_error), "{}", self.describe());
     }
 

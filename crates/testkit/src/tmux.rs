@@ -129,7 +129,43 @@ impl Tmux {
     }
 }
 
+impl Tmux {
+    /// What tells a program which server it runs in: `TMUX`, but for the pane.
+    pub fn variable(&self) -> String {
+        format!("{},0,0", self.server.socket().display())
+    }
+}
+
 impl Pane {
+    /// How many panes its window has.
+    pub fn count(&self) -> usize {
+        let count = self.format("#{window_panes}");
+        count.parse().expect("tmux counts panes")
+    }
+
+    /// The second pane of its window, which a program opened beside it.
+    pub fn second(&self) -> Pane {
+        Pane {
+            server: Arc::clone(&self.server),
+            name: format!("{}:.1", self.name),
+        }
+    }
+
+    /// Closes it, as people do.
+    pub fn close(&self) {
+        self.server.run(["kill-pane", "-t", &self.target()]);
+    }
+
+    /// Whether it has the focus in its window.
+    pub fn is_active(&self) -> bool {
+        self.format("#{pane_active}") == "1"
+    }
+
+    /// Gives it the focus in its window.
+    pub fn activate(&self) {
+        self.server.run(["select-pane", "-t", &self.target()]);
+    }
+
     /// Presses keys by tmux's names for them: `Enter`, `Escape`, `Tab`, `C-c`, `Down`, `a`.
     pub fn send_keys<const N: usize>(&self, keys: [&str; N]) {
         let target = self.target();
@@ -303,7 +339,10 @@ impl Pane {
 
     /// `=` makes tmux match the name whole; the colon says that it is a session's.
     fn target(&self) -> String {
-        format!("={}:", self.name)
+        match self.name.contains(':') {
+            true => format!("={}", self.name),
+            false => format!("={}:", self.name),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_testkit::{EmacsVersion, Home, NvimVersion, Tmux, VimVersion};
+use pillion_testkit::{EmacsVersion, Home, KakouneVersion, NvimVersion, Tmux, VimVersion};
 use serde_json::Value;
 
 use crate::drivers;
@@ -16,6 +16,7 @@ pub enum Kind {
     Emacs(EmacsVersion),
     Neovim(NvimVersion),
     Vim(VimVersion),
+    Kakoune(KakouneVersion),
 }
 
 impl Kind {
@@ -24,6 +25,7 @@ impl Kind {
         match self {
             Kind::Emacs(version) => Box::new(drivers::Emacs::start(version, start)),
             Kind::Neovim(version) => Box::new(drivers::Neovim::start(version, start)),
+            Kind::Kakoune(version) => Box::new(drivers::Kakoune::start(version, start)),
             Kind::Vim(version) => Box::new(drivers::Vim::start(version, start)),
         }
     }

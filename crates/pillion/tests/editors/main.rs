@@ -63,6 +63,12 @@ macro_rules! editors {
             emacs_30 Emacs(pillion_testkit::EmacsVersion::V30)
                 "needs Emacs: cargo xtask test"
                 "needs the real agents, Claude Code and Emacs: cargo xtask test"
+            kakoune_2022_10 Kakoune(pillion_testkit::KakouneVersion::V2022_10)
+                "needs Kakoune: cargo xtask test"
+                "needs the real agents, Claude Code and Kakoune: cargo xtask test"
+            kakoune_2024_05 Kakoune(pillion_testkit::KakouneVersion::V2024_05)
+                "needs Kakoune: cargo xtask test"
+                "needs the real agents, Claude Code and Kakoune: cargo xtask test"
         }
     };
     (alone $($test:ident $kind:ident($version:expr) $needs:literal $with_claude:literal)*) => {

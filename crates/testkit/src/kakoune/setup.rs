@@ -15,6 +15,12 @@ const MODULE: &str = concat!(
     "/../../editors/kakoune/pillion.kak"
 );
 
+/// Finds the pane of a session, which is `$0`, and then becomes the program.
+const WITH_PANE: &str = r##"
+TMUX_PANE=$(tmux -S "${TMUX%%,*}" list-panes -t "=$0:" -F '#{pane_id}')
+export TMUX_PANE
+exec "$@""##;
+
 /// Names one thing of each Kakoune of this process.
 static COUNT: AtomicU32 = AtomicU32::new(1);
 
@@ -27,6 +33,7 @@ pub struct KakouneSetup {
     folder: PathBuf,
     session: String,
     with_module: bool,
+    knows_tmux: bool,
     kakrc: String,
     arguments: Vec<OsString>,
     env: Env,
@@ -51,6 +58,7 @@ impl KakouneSetup {
             folder: home.root().join(&name),
             session: name,
             with_module: true,
+            knows_tmux: false,
             kakrc: String::new(),
             arguments: Vec::new(),
             env,
@@ -110,6 +118,13 @@ impl KakouneSetup {
         self
     }
 
+    /// Lets it know that it runs in tmux.
+    #[must_use]
+    pub fn knowing_tmux(mut self) -> KakouneSetup {
+        self.knows_tmux = true;
+        self
+    }
+
     /// Starts it in a terminal of its own, and waits until it has started up.
     ///
     /// # Panics
@@ -124,11 +139,18 @@ impl KakouneSetup {
             fs::write(settings.join("kakrc"), kakrc).expect("the folder is ours");
             self.env.set("KAKOUNE_CONFIG_DIR", settings);
         }
-        let mut command = vec![
+        let mut command: Vec<OsString> = Vec::new();
+        if self.knows_tmux {
+            self.env.set("TMUX", tmux.variable());
+            command = ["sh", "-c", WITH_PANE, &self.session]
+                .map(OsString::from)
+                .to_vec();
+        }
+        command.extend([
             self.program.clone().into_os_string(),
             "-s".into(),
             self.session.clone().into(),
-        ];
+        ]);
         command.extend(self.arguments);
         let pane = tmux.spawn(&self.session, self.size, &self.env, &self.cwd, &command);
         pane.wait_for("client0@", SOON);

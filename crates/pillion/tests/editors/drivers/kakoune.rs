@@ -1,0 +1,219 @@
+//! Kakoune, by its keys and its session. It has no terminals of its own: its person goes to another pane, and the
+//! proposal opens in its one client.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use pillion_protocol::Dialect;
+use pillion_testkit::{KakouneSetup, KakouneVersion};
+use serde_json::{Value, json};
+
+use crate::driver::{Editor, Habit, PILLION, Start};
+
+const AUTOSAVE: &str = "hook global NormalIdle .* %{ try write }
+    hook global InsertIdle .* %{ try write }
+    hook global ModeChange 'pop:.*' %{ try write }
+    hook global BufClose .* %{ try write }
+    hook global FocusOut .* %{ try write-all }";
+
+const TIDY_FILES: &str =
+    "hook global BufWritePre .* %{ try %{ execute-keys -draft '%s\\h+$<ret>d' } }
+    set-option global eolformat crlf
+    set-option global BOM utf8";
+
+/// Where the person is, registers, undo, options, buffers, clients. Not `autoreload` of the file's buffer, which is
+/// another one while an agent is to write the file.
+const TRACES: [&str; 13] = [
+    "%val{bufname}",
+    "%val{selections_desc}",
+    "%val{history_id}",
+    "%val{modified}",
+    "%val{client_list}",
+    "%val{window_range}",
+    "%reg{dquote}",
+    "%reg{slash}",
+    "%reg{arobase}",
+    "%reg{caret}",
+    "%reg{pipe}",
+    "%opt{eolformat}",
+    "%val{buflist}",
+];
+
+pub struct Kakoune {
+    kakoune: pillion_testkit::Kakoune,
+    is_elsewhere: Cell<bool>,
+}
+
+impl Kakoune {
+    pub fn start(version: KakouneVersion, start: &Start<'_>) -> Kakoune {
+        let habit = match start.habit {
+            Habit::None => "",
+            Habit::Autosave => AUTOSAVE,
+            Habit::TidyFiles => TIDY_FILES,
+        };
+        let mut setup = KakouneSetup::new(version, start.home)
+            .pillion(PILLION)
+            .cwd(&start.cwd)
+            .kakrc(habit);
+        for file in &start.files {
+            setup = setup.arg(file);
+        }
+        Kakoune {
+            kakoune: setup.in_tmux(start.tmux),
+            is_elsewhere: Cell::new(false),
+        }
+    }
+
+    fn type_until(&self, keys: &str, is_done: impl Fn(&str) -> bool, mode: &str) {
+        self.kakoune.input(keys);
+        self.kakoune.wait_value("%opt{pillion_mode}", mode);
+        self.kakoune
+            .wait_until(keys, "%val{bufname}", |_| is_done(&self.text()));
+    }
+}
+
+impl Editor for Kakoune {
+    fn accept(&self) {
+        self.kakoune.input(":w<ret>");
+    }
+
+    fn reject(&self) {
+        self.kakoune.input(":pillion-reject<ret>");
+    }
+
+    fn close(&self) {
+        self.kakoune.input(":q<ret>");
+    }
+
+    fn append(&self, line: &str) {
+        let end = format!("\n{line}\n");
+        self.type_until(
+            &format!("geo{line}<esc>"),
+            |text| text.ends_with(&end),
+            "normal",
+        );
+    }
+
+    fn undo(&self) {
+        self.kakoune.input("u");
+    }
+
+    fn begin_typing(&self, text: &str) {
+        let end = format!("\n{text}\n");
+        self.type_until(&format!("geo{text}"), |text| text.ends_with(&end), "insert");
+    }
+
+    fn type_on(&self, text: &str) {
+        self.kakoune.input(text);
+    }
+
+    fn end_typing(&self) {
+        self.type_until("<esc>", |_| true, "normal");
+    }
+
+    fn go_to(&self, line: u32) {
+        self.kakoune.input(&format!("{line}ggh"));
+        let place = format!("{line}.1,{line}.1");
+        self.kakoune.wait_value("%val{selection_desc}", &place);
+    }
+
+    fn select(&self, line: u32, characters: u32) {
+        let further = "L".repeat(characters as usize - 1);
+        self.kakoune.input(&format!("{line}ggh{further}"));
+        let place = format!("{line}.1,{line}.{characters}");
+        self.kakoune.wait_value("%val{selection_desc}", &place);
+    }
+
+    fn open_terminal(&self) {
+        self.is_elsewhere.set(true);
+    }
+
+    fn enter_terminal(&self) {
+        self.is_elsewhere.set(true);
+    }
+
+    fn leave_terminal(&self) {
+        self.is_elsewhere.set(false);
+    }
+
+    fn save_by_code(&self) {
+        for command in [
+            "try write",
+            "try write-all",
+            "try %{ execute-keys ':w<ret>' }",
+        ] {
+            self.kakoune.command(command);
+        }
+    }
+
+    fn show_proposal(&self) {
+        self.kakoune.input(":pillion-show<ret>");
+    }
+
+    fn is_running(&self) -> bool {
+        self.kakoune.get("%opt{pillion_port}") != "0"
+    }
+
+    fn knows(&self, agent: &str) -> bool {
+        let status = Path::new(&self.kakoune.get("%opt{pillion_dir}")).join("out/status");
+        let agent = Dialect::ALL
+            .into_iter()
+            .find(|it| it.name() == agent)
+            .unwrap();
+        fs::read_to_string(status).is_ok_and(|status| status.contains(agent.display_name()))
+    }
+
+    fn is_in_proposal(&self) -> bool {
+        !self.is_elsewhere.get() && self.kakoune.get("%opt{pillion_id}") != "0"
+    }
+
+    fn may_accept(&self) -> bool {
+        let ready = self.kakoune.get("%opt{pillion_ready}").parse();
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        ready.is_ok_and(|ready| Duration::from_millis(ready) < now)
+    }
+
+    fn has_views(&self) -> bool {
+        let buffers = self.kakoune.list("%val{buflist}");
+        buffers.iter().any(|name| name.starts_with("*pillion-"))
+    }
+
+    fn text(&self) -> String {
+        self.kakoune.text_in_focus()
+    }
+
+    fn file_text(&self, path: &Path) -> String {
+        self.kakoune.text(path.to_str().unwrap())
+    }
+
+    fn has_kept(&self, text: &str) -> bool {
+        let buffers = self.kakoune.list("%val{buflist}");
+        let mut kept = buffers.iter().filter(|name| name.contains("pillion-kept-"));
+        kept.any(|name| self.kakoune.text(name) == text)
+    }
+
+    fn traces(&self) -> Value {
+        TRACES
+            .map(|trace| json!(self.kakoune.list(trace)))
+            .into_iter()
+            .collect()
+    }
+
+    fn assert_no_errors(&self) {
+        self.kakoune.assert_no_errors();
+    }
+
+    fn describe(&self) -> String {
+        self.kakoune.describe()
+    }
+
+    fn quit(&self) {
+        self.kakoune.quit();
+    }
+
+    fn kill(&self) {
+        self.kakoune.kill();
+    }
+}

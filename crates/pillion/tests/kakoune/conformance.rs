@@ -1,0 +1,32 @@
+//! The companion of a real Kakoune keeps the contract, every rule of it.
+
+use std::process::Command;
+use std::thread;
+
+use pillion_testkit::Home;
+
+use crate::shared_conformance::{commands, fill, run};
+use crate::world::{PILLION, World};
+
+each_kakoune! {
+    fn kakoune_passes(version) {
+        let home = Home::new();
+        fill(&home);
+        let other = home.other_workspace("other");
+        let text = "text\n\n\n\ntext\n";
+        let files = [("a.txt", text), ("b.txt", text)];
+        let world = World::with(version, home, &files, |setup| setup);
+        let mut command = Command::new(PILLION);
+        command
+            .arg("conformance")
+            .args(commands(&format!("kill {}", world.kakoune.pid())))
+            .env_clear()
+            .envs(world.home.env().iter())
+            .current_dir(world.home.workspace());
+        let running = thread::spawn(move || run(&mut command));
+        let outcome = running.join().unwrap();
+        drop(other);
+        // Nothing but time shows that a silent stream lives.
+        outcome.expect_all_but(&["C1.1-stream-alive"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! What only Kakoune has, in real Kakounes with the real `pillion kakoune`: a client split in tmux, macros, its
+//! installation. The rules of all editors are in `tests/editors`.
+//!
+//! `cargo xtask test` installs both Kakounes and runs these tests. Each test runs on each of them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+/// A test on each Kakoune: `each_kakoune! { fn it_does_something(version) { … } }`.
+macro_rules! each_kakoune {
+    (needs $needs:literal $(#[$meta:meta])* fn $name:ident($version:ident) $body:block) => {
+        $(#[$meta])*
+        mod $name {
+            #[allow(unused_imports, reason = "not every test uses what its file imports")]
+            use super::*;
+
+            fn check($version: pillion_testkit::KakouneVersion) $body
+
+            #[test]
+            #[ignore = $needs]
+            fn kakoune_2022_10() {
+                check(pillion_testkit::KakouneVersion::V2022_10);
+            }
+
+            #[test]
+            #[ignore = $needs]
+            fn kakoune_2024_05() {
+                check(pillion_testkit::KakouneVersion::V2024_05);
+            }
+        }
+    };
+    ($($test:tt)*) => {
+        each_kakoune! { needs "needs Kakoune: cargo xtask test" $($test)* }
+    };
+}
+
+mod conformance;
+mod decisions;
+mod install;
+#[path = "../shared/conformance.rs"]
+mod shared_conformance;
+mod split;
+mod world;
