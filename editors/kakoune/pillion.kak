@@ -175,7 +175,7 @@ define-command -hidden pillion-display -params 1 %{
     buffer %arg{1}
     select "%opt{pillion_first}.1,%opt{pillion_first}.1"
     execute-keys vv
-    echo -markup "{Information}%opt{pillion_title}: :w accepts, :q rejects"
+    echo -- "%opt{pillion_title}: :w accepts, :q rejects"
 }
 # In the person's own client, unless they are typing or answering something.
 define-command -hidden pillion-try-display %{ evaluate-commands "pillion-try-display-%opt{pillion_mode}" }

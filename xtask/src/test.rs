@@ -59,7 +59,9 @@ impl Args {
 const EDITORS: &str = "editors";
 
 /// The folders below `crates/pillion/tests`.
-const SUITES: [&str; 8] = ["agents", EDITORS, "emacs", "it", "kakoune", "lsp", "nvim", "vim"];
+const SUITES: [&str; 8] = [
+    "agents", EDITORS, "emacs", "it", "kakoune", "lsp", "nvim", "vim",
+];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty());

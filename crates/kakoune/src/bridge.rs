@@ -136,6 +136,7 @@ impl Bridge {
             }
             if looked.elapsed() >= LIFE_INTERVAL {
                 looked = Instant::now();
+                self.refresh_roots();
                 // A server that went to the background has another process.
                 if !process::is_alive(self.options.server) && !self.session.is_there() {
                     return;
@@ -199,17 +200,23 @@ impl Bridge {
         if let Some(files) = self.context.update(&report, now_ms()) {
             self.handle.report_context(files, None);
         }
-        let files: Vec<PathBuf> = report.files().collect();
-        let home = self.environment.home();
-        let folder = self.working_folder(&report);
-        let roots = roots::find(&folder, &files, home.as_deref());
-        if roots != self.roots {
-            self.roots.clone_from(&roots);
-            self.handle.change_roots(roots);
-        }
         // The review client is where proposals are, not where the person works.
         if report.client != script::REVIEW_CLIENT || self.report.is_none() {
             self.report = Some(report);
+        }
+        self.refresh_roots();
+    }
+
+    fn refresh_roots(&mut self) {
+        let Some(report) = &self.report else {
+            return;
+        };
+        let files: Vec<PathBuf> = report.files().collect();
+        let home = self.environment.home();
+        let roots = roots::find(&self.working_folder(report), &files, home.as_deref());
+        if roots != self.roots {
+            self.roots.clone_from(&roots);
+            self.handle.change_roots(roots);
         }
     }
 

@@ -24,8 +24,13 @@ each_kakoune! {
             .envs(world.home.env().iter())
             .current_dir(world.home.workspace());
         let running = thread::spawn(move || run(&mut command));
+        let status = format!("{}/out/status", world.kakoune.get("%opt{pillion_dir}"));
+        // By then it has read the files.
+        world.kakoune.wait_until("an agent", "%val{session}", |_| {
+            !std::fs::read_to_string(&status).unwrap().contains("no agent")
+        });
+        world.kakoune.command(&format!("change-directory {}", other.display()));
         let outcome = running.join().unwrap();
-        drop(other);
         // Nothing but time shows that a silent stream lives.
         outcome.expect_all_but(&["C1.1-stream-alive"]);
     }

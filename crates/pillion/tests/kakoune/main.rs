@@ -36,6 +36,7 @@ macro_rules! each_kakoune {
 mod conformance;
 mod decisions;
 mod install;
+mod open_with;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod split;
