@@ -21,6 +21,7 @@ use self::seen::{Seen, Shown};
 use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, Viewer};
 use crate::editor::{CloseReason, Diff, DiffId};
+use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
@@ -48,8 +49,10 @@ struct Entry<C> {
     /// As it is shown.
     proposed: Arc<str>,
     /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
-    /// changed something.
+    /// changed something, or it would write that as it is.
     as_written: Option<Arc<str>>,
+    /// How the agent will write it, if the proposal shows that.
+    tool: Option<Tool>,
     /// Whether the file ended with a line feed when it was looked at.
     ends_with_line_feed: bool,
     /// Counts the proposals that were put into this view.

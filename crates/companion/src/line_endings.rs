@@ -10,14 +10,29 @@ const COUNTED_UNITS: usize = 4096;
 /// One unit has at most so many bytes in UTF-8.
 const MAX_UNIT_LEN: usize = 3;
 
+/// What a person should know of a proposal by a release that drops the last line feed of a `Write`.
+pub(crate) const MAY_LOSE_LINE_FEED: &str =
+    "This release of the agent loses the last newline if it is a Write; later ones keep it.";
+
 /// A file's text and a proposal for it, made comparable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Adapted {
     pub(crate) original: Vec<u8>,
     /// If it is not to be shown as it came.
     pub(crate) proposed: Option<String>,
+    /// If the proposal shows it.
+    pub(crate) tool: Option<Tool>,
     /// What cannot be shown, for the person.
     pub(crate) note: Option<String>,
+}
+
+/// The agent's tool behind a proposal. It does not name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// Changes a part: the text is written with the file's own line endings, whatever is answered.
+    Edit,
+    /// Writes a whole text, as it is answered.
+    Write,
 }
 
 /// How lines end.
@@ -33,50 +48,81 @@ enum LineEnding {
 ///   the two it is answered with.
 /// - A file whose line endings will be others afterwards, also without a companion, is shown with those, and
 ///   a note says so.
+/// - Where it depends on the tool, which the proposal does not show, a note says that.
 /// - A file in UTF-16 is shown decoded.
-/// - A file with a BOM keeps it, also if the proposal has none: then neither is shown with one.
+/// - A file with a BOM gets a proposal that has it.
 pub(crate) fn adapt(mut original: Vec<u8>, proposed: &str) -> Adapted {
     if let Some(text) = decoded(&original) {
         original = text.into_bytes();
     }
-    // With the BOM.
+    let tool = Tool::of(&original, proposed);
+    let loses_bom = original.starts_with(BOM) && !proposed.starts_with('\u{feff}');
+    let with_bom = loses_bom.then(|| format!("\u{feff}{proposed}"));
     let written = LineEnding::written(&original);
-    if original.starts_with(BOM) && !proposed.starts_with('\u{feff}') {
-        original.drain(..BOM.len());
-    }
     let (lf, crlf) = LineEnding::count(&original);
     // A whole text that came with CRLF is written as it is.
     if proposed.contains("\r\n") || crlf == 0 {
         return Adapted {
             original,
-            proposed: None,
+            proposed: with_bom,
+            tool,
             note: None,
         };
     }
-    let note = |found: &str, written: &str| {
-        format!("The file {found} line endings; the agent writes all of it with {written}.")
+    let proposed = match written {
+        LineEnding::CrLf => {
+            let proposed = with_bom.as_deref().unwrap_or(proposed);
+            Some(proposed.replace('\n', "\r\n"))
+        }
+        LineEnding::Lf => with_bom,
     };
+    let note = note(written, lf > 0, tool);
     match (written, lf) {
-        (LineEnding::CrLf, 0) => Adapted {
-            original,
-            proposed: Some(proposed.replace('\n', "\r\n")),
-            note: None,
-        },
-        (LineEnding::CrLf, _) => Adapted {
-            original: with_crlf(&original),
-            proposed: Some(proposed.replace('\n', "\r\n")),
-            note: Some(note("mixes CRLF and LF", "CRLF")),
-        },
-        (LineEnding::Lf, 0) => Adapted {
-            original: with_lf(&original),
-            proposed: None,
-            note: Some(note("has CRLF", "LF")),
-        },
-        (LineEnding::Lf, _) => Adapted {
-            original: with_lf(&original),
-            proposed: None,
-            note: Some(note("mixes CRLF and LF", "LF")),
-        },
+        (LineEnding::CrLf, 0) => {}
+        (LineEnding::CrLf, _) => original = with_crlf(&original),
+        (LineEnding::Lf, _) => original = with_lf(&original),
+    }
+    Adapted {
+        original,
+        proposed,
+        tool,
+        note,
+    }
+}
+
+/// What becomes of a file with CRLF, in all lines or in some.
+fn note(written: LineEnding, is_mixed: bool, tool: Option<Tool>) -> Option<String> {
+    let found = match is_mixed {
+        true => "mixes CRLF and LF",
+        false => "has CRLF",
+    };
+    let becomes = match (written, is_mixed, tool) {
+        (LineEnding::Lf, ..) => "; the agent writes all of it with LF",
+        (LineEnding::CrLf, true, Some(_)) => "; the agent writes all of it with CRLF",
+        (LineEnding::CrLf, true, None) => {
+            "; the agent writes all of it with CRLF, but with LF if it is a Write accepted unchanged"
+        }
+        (LineEnding::CrLf, false, None) => {
+            ": an Edit keeps them, a Write accepted unchanged gets LF"
+        }
+        (LineEnding::CrLf, false, Some(_)) => return None,
+    };
+    Some(format!("The file {found} line endings{becomes}."))
+}
+
+impl Tool {
+    /// An `Edit` comes with the file's BOM, and with LF alone. What a `Write` has of them is the model's.
+    fn of(original: &[u8], proposed: &str) -> Option<Self> {
+        if proposed.contains("\r\n") {
+            Some(Self::Write)
+        } else if original.starts_with(BOM) {
+            match proposed.starts_with('\u{feff}') {
+                true => Some(Self::Edit),
+                false => Some(Self::Write),
+            }
+        } else {
+            None
+        }
     }
 }
 
@@ -142,18 +188,22 @@ fn decoded(text: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn adapted(original: impl AsRef<[u8]>, proposed: &str) -> (String, String, bool) {
+    /// The original, the proposal, and the note about them.
+    fn adapted(original: impl AsRef<[u8]>, proposed: &str) -> (String, String, String) {
         let adapted = adapt(original.as_ref().to_vec(), proposed);
         let shown = adapted.proposed.unwrap_or_else(|| proposed.to_owned());
         let original = String::from_utf8(adapted.original).unwrap();
-        (original, shown, adapted.note.is_some())
+        (original, shown, adapted.note.unwrap_or_default())
+    }
+
+    fn texts(original: &str, proposed: &str, note: &str) -> (String, String, String) {
+        (original.to_owned(), proposed.to_owned(), note.to_owned())
     }
 
     #[test]
     fn a_proposal_gets_the_line_endings_that_the_file_will_have() {
         for (original, proposed, shown) in [
-            ("a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"),
-            ("a\r\nb", "\u{feff}a\nc", "\u{feff}a\r\nc"),
+            ("\u{feff}a\r\nb", "\u{feff}a\nc", "\u{feff}a\r\nc"),
             ("a\nb\n", "a\nc\n", "a\nc\n"),
             ("a\rb\n", "a\rc\n", "a\rc\n"),
             ("a\r\n", "a\r\nb\r\n", "a\r\nb\r\n"),
@@ -162,27 +212,56 @@ mod tests {
             ("\u{feff}a\n", "\u{feff}b\n", "\u{feff}b\n"),
             ("", "one\n", "one\n"),
         ] {
-            let expected = (original.to_owned(), shown.to_owned(), false);
+            let expected = texts(original, shown, "");
             assert_eq!(adapted(original, proposed), expected, "{original:?}");
         }
     }
 
     #[test]
-    fn a_bom_that_stays_whatever_is_proposed_is_not_shown() {
-        let expected = ("a\n".to_owned(), "b\n".to_owned(), false);
-        assert_eq!(adapted("\u{feff}a\n", "b\n"), expected);
+    fn where_line_endings_depend_on_the_tool_a_note_says_so() {
+        let note = "The file has CRLF line endings: an Edit keeps them, a Write accepted unchanged gets LF.";
+        for (original, proposed, shown) in [
+            ("a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"),
+            ("a\r\nb", "\u{feff}a\nc", "\u{feff}a\r\nc"),
+        ] {
+            let expected = texts(original, shown, note);
+            assert_eq!(adapted(original, proposed), expected, "{original:?}");
+        }
+    }
+
+    #[test]
+    fn an_edit_brings_the_bom_of_its_file_and_a_write_gets_it() {
+        let tool = |original: &str, proposed| adapt(original.into(), proposed).tool;
+        let (edit, write) = (Some(Tool::Edit), Some(Tool::Write));
+        assert_eq!(tool("\u{feff}a\n", "\u{feff}b\n"), edit);
+        assert_eq!(tool("\u{feff}a\n", "b\n"), write);
+        assert_eq!(tool("a\n", "b\r\n"), write);
+        assert_eq!(tool("a\r\n", "b\n"), None);
+        assert_eq!(tool("a\n", "\u{feff}b\n"), None);
+        for (original, proposed, shown) in [
+            ("\u{feff}a\n", "b\n", "\u{feff}b\n"),
+            ("\u{feff}a\r\n", "b\n", "\u{feff}b\r\n"),
+            ("\u{feff}a\r\n", "b\r\n", "\u{feff}b\r\n"),
+        ] {
+            let expected = texts(original, shown, "");
+            assert_eq!(adapted(original, proposed), expected, "{original:?}");
+        }
     }
 
     #[test]
     fn mixed_line_endings_are_compared_without_them_and_said() {
-        let expected = ("a\nb\n\rc".to_owned(), "a\nx\n".to_owned(), true);
+        let note =
+            |what: &str| format!("The file mixes CRLF and LF line endings; the agent {what}.");
+        let expected = texts("a\nb\n\rc", "a\nx\n", &note("writes all of it with LF"));
         assert_eq!(adapted("a\r\nb\n\rc", "a\nx\n"), expected);
-        let expected = (
-            "a\r\nb\r\n\rc\r\n".to_owned(),
-            "a\r\nx\r\n".to_owned(),
-            true,
-        );
+        let depends = "writes all of it with CRLF, but with LF if it is a Write accepted unchanged";
+        let expected = texts("a\r\nb\r\n\rc\r\n", "a\r\nx\r\n", &note(depends));
         assert_eq!(adapted("a\r\nb\n\rc\r\n", "a\nx\n"), expected);
+        let all = note("writes all of it with CRLF");
+        for proposed in ["\u{feff}x\n", "x\n"] {
+            let expected = texts("\u{feff}a\r\nb\r\nc\r\n", "\u{feff}x\r\n", &all);
+            assert_eq!(adapted("\u{feff}a\r\nb\nc\r\n", proposed), expected);
+        }
     }
 
     #[test]
@@ -238,11 +317,17 @@ mod tests {
             let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
             units.flat_map(u16::to_le_bytes).collect()
         };
-        let expected = |text: &str, proposed: &str| (text.to_owned(), proposed.to_owned(), false);
-        assert_eq!(adapted(encode("é😀\n"), "x\n"), expected("é😀\n", "x\n"));
         let bom = "\u{feff}x\n";
-        assert_eq!(adapted(encode("é\n"), bom), expected("\u{feff}é\n", bom));
-        assert_eq!(adapted(encode("a\r\n"), "x\n"), expected("a\r\n", "x\r\n"));
+        assert_eq!(
+            adapted(encode("é😀\n"), "x\n"),
+            texts("\u{feff}é😀\n", bom, "")
+        );
+        assert_eq!(adapted(encode("é\n"), bom), texts("\u{feff}é\n", bom, ""));
+        let crlf = "\u{feff}x\r\n";
+        assert_eq!(
+            adapted(encode("a\r\n"), "x\n"),
+            texts("\u{feff}a\r\n", crlf, "")
+        );
         let odd = [encode("a"), vec![0]].concat();
         assert_eq!(adapt(odd.clone(), "x").original, odd);
         let half = [0xff, 0xfe, 0x00, 0xd8];

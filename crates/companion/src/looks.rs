@@ -115,6 +115,7 @@ mod tests {
                 original: Original::default(),
                 stamp: None,
                 proposed: None,
+                tool: None,
                 notes: Vec::new(),
             })
         };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::real_path;
 
-use crate::line_endings;
+use crate::line_endings::{self, Tool};
 use crate::original::{Original, OriginalError, Stamp};
 
 /// How long a file is tried again that another program holds: shorter than
@@ -28,6 +28,8 @@ pub(crate) struct Target {
     pub(crate) stamp: Option<Stamp>,
     /// The proposal as it is to be shown, if that is not how it came.
     pub(crate) proposed: Option<Arc<str>>,
+    /// How the agent will write it, if the proposal shows that.
+    pub(crate) tool: Option<Tool>,
     /// What the person should know about what the agent will write.
     pub(crate) notes: Vec<String>,
 }
@@ -57,6 +59,7 @@ impl Target {
             let adapted = line_endings::adapt(text, proposed);
             self.original.text = Some(adapted.original);
             self.proposed = adapted.proposed.map(Arc::from);
+            self.tool = adapted.tool;
             self.notes.extend(adapted.note);
         }
         self
@@ -99,6 +102,7 @@ fn look_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
         original,
         stamp,
         proposed: None,
+        tool: None,
         notes: Vec::new(),
     })
 }

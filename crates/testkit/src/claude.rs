@@ -34,6 +34,12 @@ const QUESTION: &str = "Do you want to ";
 /// Stands below those choices.
 const QUESTION_KEYS: &str = "Esc to cancel";
 
+/// Above the companions that `/ide` offers.
+const LISTS: [&str; 2] = ["Connect to an IDE", "Select IDE"];
+
+/// What `/ide` asks before it connects: whether it shall from now on without being asked.
+const ASK_ALWAYS: [&str; 2] = ["IDE automatically?", "enable auto-connect to IDE?"];
+
 /// The key that no server is asked about.
 const API_KEY: &str = "sk-ant-api03-made-up-for-tests-0123456789-abcdefghij";
 
@@ -178,6 +184,32 @@ impl Claude {
     pub fn enter(&self) {
         sleep(PASTE_PAUSE);
         self.pane.send_keys(["Enter"]);
+    }
+
+    /// Gives the command `/ide`, and chooses the first companion that it offers, for once.
+    pub fn connect_by_command(&self) {
+        self.prompt("/ide");
+        let what = "the list of companions";
+        let is_list = |screen: &str| LISTS.iter().any(|title| screen.contains(title));
+        self.pane.wait_until(what, SOON, is_list);
+        // "None" is chosen, below them. A key that comes too early does nothing.
+        let is_marked = |screen: &str| screen.lines().any(|row| row.contains("❯ 1. "));
+        let started = Instant::now();
+        while !is_marked(&self.pane.screen()) {
+            assert!(started.elapsed() < SOON, "{}", self.pane.screen());
+            self.pane.send_keys(["Up"]);
+            sleep(PASTE_PAUSE);
+        }
+        self.enter();
+        let asks_always =
+            |screen: &str| ASK_ALWAYS.iter().any(|question| screen.contains(question));
+        let screen = self.pane.wait_until("the choice taken", SOON, |screen| {
+            asks_always(screen) || screen.contains("Connected to ")
+        });
+        if asks_always(&screen) {
+            self.pane.send_keys(["Down"]);
+            self.enter();
+        }
     }
 
     /// Waits until it takes input.

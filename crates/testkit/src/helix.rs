@@ -69,26 +69,42 @@ impl Helix {
     /// # Panics
     /// If it is not offered in time.
     pub fn choose(&self, title: &str, down: usize) {
+        self.ask_actions(title, title);
+        for _ in 0..down {
+            self.pane.send_keys(["Down"]);
+        }
+        self.pane.send_keys(["Enter"]);
+        self.pane.wait_gone(title, SOON);
+    }
+
+    /// Waits until there is no code action at the cursor, while `title` may still be one.
+    ///
+    /// # Panics
+    /// If it is still offered in the end.
+    pub fn wait_no_actions(&self, title: &str) {
+        self.ask_actions(title, NO_ACTIONS);
+        self.pane.send_keys(["Escape"]);
+        self.pane.wait_gone(NO_ACTIONS, SOON);
+    }
+
+    /// Asks for code actions until it shows what is wanted: the one of this title, or that there is none.
+    fn ask_actions(&self, title: &str, wanted: &str) {
         let started = Instant::now();
         loop {
             self.keys(" a");
             let screen = self.pane.wait_until("code actions", SOON, |screen| {
                 screen.contains(title) || screen.contains(NO_ACTIONS)
             });
-            if screen.contains(title) {
-                break;
+            if screen.contains(wanted) {
+                return;
             }
-            assert!(started.elapsed() < SOON, "expected {title:?}:\n{screen}");
-            // The message goes with a key.
+            assert!(started.elapsed() < SOON, "expected {wanted:?}:\n{screen}");
+            // List and message go with a key.
             self.pane.send_keys(["Escape"]);
-            self.pane.wait_gone(NO_ACTIONS, SOON);
+            let is_gone = |screen: &str| !screen.contains(title) && !screen.contains(NO_ACTIONS);
+            self.pane.wait_until("no code actions", SOON, is_gone);
             sleep(ASK_INTERVAL);
         }
-        for _ in 0..down {
-            self.pane.send_keys(["Down"]);
-        }
-        self.pane.send_keys(["Enter"]);
-        self.pane.wait_gone(title, SOON);
     }
 
     /// Waits until this stands on its screen.

@@ -50,6 +50,13 @@ pub enum Turn {
         /// Absolute.
         path: PathBuf,
     },
+    /// Calls a tool of the agent that is none of these.
+    CallTool {
+        /// As the release names it.
+        name: &'static str,
+        /// Its arguments.
+        input: Value,
+    },
     /// All of these in one answer.
     AtOnce(Vec<Turn>),
 }

@@ -4,8 +4,9 @@ use pillion_protocol::Outcome;
 
 use super::{Action, Answer, Diffs, Entry, State};
 use crate::editor::DiffId;
+use crate::line_endings::Tool;
 use crate::lost::{Loss, Lost};
-use crate::outbox::{Delivery, Tab};
+use crate::outbox::Delivery;
 
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
@@ -13,7 +14,9 @@ impl<C> Diffs<C> {
         let is_edited =
             matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposed);
         let outcome = match (outcome, &entry.as_written) {
-            (Outcome::Accepted { .. }, Some(as_written)) if !is_edited => {
+            (Outcome::Accepted { .. }, Some(as_written))
+                if !is_edited && entry.tool != Some(Tool::Write) =>
+            {
                 Outcome::accepted(&**as_written)
             }
             (outcome, _) => outcome,
@@ -61,19 +64,33 @@ impl<C> Diffs<C> {
 
 impl<C> Entry<C> {
     /// The outcome with one line feed more, where the agent's release drops one: from the text of a new
-    /// file, or of one that did not end with one. (Where the file did, it depends on which of its
-    /// tools it uses, and it does not say.)
+    /// file, of one that did not end with one, or one that it writes whole.
     pub(super) fn with_last_line_feed(&self, outcome: Outcome) -> Outcome {
-        let drops = |tab: &Tab| tab.drops_last_line_feed && !self.ends_with_line_feed;
+        let is_dropped = !self.ends_with_line_feed || self.tool == Some(Tool::Write);
         match outcome {
             Outcome::Accepted { mut content, base }
-                if self.tab.as_ref().is_some_and(drops) && content.ends_with('\n') =>
+                if self.is_of_dropping_release() && is_dropped && content.ends_with('\n') =>
             {
                 content.push('\n');
                 Outcome::Accepted { content, base }
             }
             outcome => outcome,
         }
+    }
+
+    /// Whether the last line feed is dropped if the agent writes the file whole, and nobody knows whether
+    /// it does: one more would be written if it does not.
+    pub(super) fn may_lose_line_feed(&self) -> bool {
+        self.is_of_dropping_release()
+            && self.ends_with_line_feed
+            && self.tool.is_none()
+            && self.proposed.ends_with('\n')
+    }
+
+    fn is_of_dropping_release(&self) -> bool {
+        self.tab
+            .as_ref()
+            .is_some_and(|tab| tab.drops_last_line_feed)
     }
 
     /// The answer to the call that waits for its outcome, if another proposal takes its place.

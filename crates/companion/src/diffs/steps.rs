@@ -12,6 +12,7 @@ use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiti
 use crate::control::on_disk::OnDisk;
 use crate::disk::LOOK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
+use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -64,6 +65,7 @@ impl<C> Diffs<C> {
             tab: proposal.tab,
             proposed: proposal.proposed,
             as_written: None,
+            tool: None,
             ends_with_line_feed: false,
             revision,
             is_in_editor,
@@ -96,7 +98,8 @@ impl<C> Diffs<C> {
             original,
             stamp,
             proposed,
-            notes,
+            tool,
+            mut notes,
         } = match result {
             Ok(target) => target,
             Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
@@ -111,6 +114,12 @@ impl<C> Diffs<C> {
         if let Some(proposed) = proposed {
             entry.as_written = Some(mem::replace(&mut entry.proposed, proposed));
         }
+        entry.tool = tool;
+        notes.extend(
+            entry
+                .may_lose_line_feed()
+                .then(|| MAY_LOSE_LINE_FEED.to_owned()),
+        );
         entry.opened = Some(OnDisk {
             leads_to: path.clone(),
             stamp,

@@ -85,6 +85,7 @@ fn target(path: impl Into<PathBuf>) -> Target {
         original: Original::default(),
         stamp: None,
         proposed: None,
+        tool: None,
         notes: Vec::new(),
     }
 }

@@ -31,6 +31,9 @@ use crate::profile::Action;
 /// How long an editor that shows a proposal may take until it asks its language server about it.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Why a proposal is not accepted while nobody knows which text an editor shows.
+const UNCERTAIN: &str = "the editor has not told of all edits yet: accept it again";
+
 /// Everything that is under review.
 #[derive(Debug)]
 pub struct Proposals {
@@ -158,6 +161,11 @@ impl Proposals {
         if reason == CloseReason::Settled && pending.deciding.is_some() {
             // Nothing was accepted by this one: what came first stands.
             closed.failed("it is being decided");
+            return Vec::new();
+        }
+        let mut showings = pending.showings.iter();
+        if reason == CloseReason::Settled && showings.any(|showing| showing.is_uncertain(now)) {
+            closed.failed(UNCERTAIN);
             return Vec::new();
         }
         let news = news(pending, reason);

@@ -1,10 +1,13 @@
 //! A proposal in one editor.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::plain::restore::restore;
 use crate::plain::view::View;
 use crate::plain::viewer::Seat;
+
+/// How long an editor that tells of its edits in any order may take until it has told of all.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What one editor has of a proposal, and since when.
 #[derive(Debug)]
@@ -19,6 +22,8 @@ pub struct Showing {
     pub interrupts: Option<Instant>,
     /// When it counts as closed, if the editor does not open it again.
     pub closes: Option<Instant>,
+    /// Until when its text is uncertain, because the editor tells of a save and of edits in any order.
+    pub settles: Option<Instant>,
     /// When its diagnostics are due.
     pub redraw: Option<Instant>,
 }
@@ -33,6 +38,7 @@ impl Showing {
             focused,
             interrupts: None,
             closes: None,
+            settles: None,
             redraw: None,
         }
     }
@@ -44,6 +50,19 @@ impl Showing {
         self.redraw = None;
         self.interrupts = self.interrupts.map(|_| now);
         self.view.open(text, proposed);
+    }
+
+    /// The editor told of an edit or a save.
+    pub fn told(&mut self, now: Instant) {
+        self.settles = match self.view.is_contradicted() {
+            true => self.settles.or(Some(now + SETTLE_TIMEOUT)),
+            false => None,
+        };
+    }
+
+    /// Whether the editor may show another text than it has told of last.
+    pub fn is_uncertain(&self, now: Instant) -> bool {
+        self.settles.is_some_and(|until| now < until)
     }
 
     /// Whether the editor has it open.

@@ -1,9 +1,15 @@
 //! What the editor has of a proposal that it opened.
 
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::plain::document::Document;
 use crate::plain::restore::is_same_content;
 use crate::plain::wire::Edits;
 use crate::position::Encoding;
+
+/// How many of its former texts are known again.
+const MAX_FORMER: usize = 64;
 
 /// A proposal as a document of the editor, once it was opened.
 #[derive(Debug, Default)]
@@ -17,6 +23,10 @@ struct Opened {
     first: String,
     document: Document,
     is_edited: bool,
+    /// Which texts it had before, newest last: their hashes.
+    former: VecDeque<u64>,
+    /// The text of the last save, unless the edits have led there: they may still be under way.
+    saved: Option<String>,
 }
 
 impl View {
@@ -38,6 +48,8 @@ impl View {
                     first: document.text().to_owned(),
                     document,
                     is_edited,
+                    former: VecDeque::new(),
+                    saved: None,
                 });
             }
         }
@@ -48,7 +60,9 @@ impl View {
         if let Some(opened) = &mut self.opened {
             let edits = edits.into();
             opened.is_edited |= !edits.changes.is_empty();
+            let before = hash(opened.document.text());
             opened.document.change(edits, encoding);
+            opened.remember(before);
         }
     }
 
@@ -58,10 +72,26 @@ impl View {
             return;
         };
         // An editor may end the last line only when it saves; nobody asked it to.
-        if without_last_end(&text) != without_last_end(opened.document.text()) {
+        if without_last_end(&text) == without_last_end(opened.document.text()) {
+            opened.saved = None;
+            return;
+        }
+        opened.saved = Some(text.clone());
+        // Otherwise it was overtaken by newer edits.
+        if !opened.former.contains(&hash(&text)) {
             opened.is_edited = true;
             opened.document.save(text);
         }
+    }
+
+    /// Whether the last save and the edits tell of different texts: some editors send them in any order.
+    pub fn is_contradicted(&self) -> bool {
+        let opened = self.opened.as_ref();
+        opened.is_some_and(|it| {
+            it.saved
+                .as_ref()
+                .is_some_and(|saved| saved != it.document.text())
+        })
     }
 
     /// The text in the editor, if it was opened.
@@ -75,6 +105,27 @@ impl View {
         let opened = self.opened.as_ref().filter(|opened| opened.is_edited)?;
         Some((&opened.first, opened.document.text()))
     }
+}
+
+impl Opened {
+    /// Remembers the text of this hash, if it is another one now.
+    fn remember(&mut self, before: u64) {
+        let text = self.document.text();
+        self.saved.take_if(|saved| saved == text);
+        if hash(text) == before {
+            return;
+        }
+        if self.former.len() == MAX_FORMER {
+            self.former.pop_front();
+        }
+        self.former.push_back(before);
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn without_last_end(text: &str) -> &str {
@@ -126,6 +177,23 @@ mod tests {
         view.save("a\nb\n".to_owned());
         view.open("a\nb\n".to_owned(), "a\r\nb");
         assert_eq!(view.edited(), Some(("a\r\nb\r\n", "a\nb\n")));
+    }
+
+    #[test]
+    fn a_save_and_edits_that_overtake_each_other_contradict_until_the_last_has_come() {
+        let mut view = opened("a\n");
+        view.save("a\nxyz\n".to_owned());
+        assert!(!view.is_contradicted(), "it is the newest");
+        view.change(whole("a\nxy\n"), Encoding::Utf16);
+        assert!(view.is_contradicted());
+        view.change(whole("a\nxyz\n"), Encoding::Utf16);
+        assert!(!view.is_contradicted());
+        // A save that comes late.
+        view.save("a\nxy\n".to_owned());
+        assert!(view.is_contradicted());
+        assert_eq!(view.text(), Some("a\nxyz\n"));
+        view.save("a\nxyz\n".to_owned());
+        assert!(!view.is_contradicted());
     }
 
     #[test]

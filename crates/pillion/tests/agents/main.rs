@@ -16,6 +16,8 @@ mod opencode;
 mod proposals;
 mod review;
 mod run;
+#[path = "../shared/encodings.rs"]
+mod shared_encodings;
 #[path = "../shared/texts.rs"]
 mod shared_texts;
 mod texts;

@@ -15,26 +15,10 @@ use quick_xml::events::Event;
 use serde_json::Value;
 
 use crate::sandbox::{self, Sandbox, Serve};
-use crate::shared_conformance::{commands, fill, run};
+use crate::shared_conformance::{claude_commands, commands, fill, run};
 
 /// Nothing but time shows that a silent stream lives, and nobody opens a second workspace folder.
 const NOT_SEEN: [&str; 3] = ["C1.1-stream-alive", "C2.5-atomic", "C2.5-separator"];
-
-/// As [`commands`], for Claude Code's rules. Nothing in Pillion closes a view without a decision but its editor:
-/// `close` is the line for that.
-fn claude_commands(stop: &str, close: Option<&str>) -> Vec<String> {
-    let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
-    let lines =
-        "$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE-$PILLION_CONFORMANCE_LAST_LINE";
-    let mention = format!("{pillion} mention --port \"$PILLION_CONFORMANCE_PORT\" \"{lines}\"");
-    let mut all = vec!["--protocol".to_owned(), "claude".to_owned()];
-    all.extend(commands(stop));
-    all.extend(["--mention-with".to_owned(), mention]);
-    if let Some(close) = close {
-        all.extend(["--close-with".to_owned(), close.to_owned()]);
-    }
-    all
-}
 
 /// Starts it in a terminal, which stays when it has ended and told its exit code.
 fn in_terminal(tmux: &Tmux, sandbox: &Sandbox, env: &Env, size: Size, arguments: &str) -> Pane {
@@ -59,6 +43,15 @@ fn with_command(sandbox: &Sandbox, command: &str) -> Child {
         thread::sleep(Duration::from_millis(5));
     }
     child.unwrap()
+}
+
+/// A review that waits for agents.
+fn review(tmux: &Tmux, sandbox: &Sandbox) -> Pane {
+    let pillion = env!("CARGO_BIN_EXE_pillion");
+    let (size, env) = (Size::new(110, 30), sandbox.home.env());
+    let pane = tmux.spawn("review", size, &env, &sandbox.home.workspace(), &[pillion]);
+    pane.wait_for("Waiting for an agent.", SOON);
+    pane
 }
 
 fn stop(serve: &Serve) -> String {
@@ -104,13 +97,23 @@ fn the_review_passes() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
     let tmux = Tmux::start();
-    let pillion = env!("CARGO_BIN_EXE_pillion");
-    let (size, env) = (Size::new(110, 30), sandbox.home.env());
-    let pane = tmux.spawn("review", size, &env, &sandbox.home.workspace(), &[pillion]);
-    pane.wait_for("Waiting for an agent.", SOON);
+    let _pane = review(&tmux, &sandbox);
     let stop = format!("kill {}", sandbox.running_pid());
     let mut command = sandbox.command(["conformance"]);
     run(command.args(commands(&stop))).expect_all_but(&NOT_SEEN);
+}
+
+#[test]
+fn the_review_keeps_claude_codes_rules() {
+    let sandbox = Sandbox::new();
+    fill(&sandbox.home);
+    let tmux = Tmux::start();
+    let _pane = review(&tmux, &sandbox);
+    let stop = format!("kill {}", sandbox.running_pid());
+    let mut command = sandbox.command(["conformance"]);
+    let outcome = run(command.args(claude_commands(&stop, None)));
+    // Its views are closed by decisions alone.
+    outcome.expect_all_but(&["K5-closed"]);
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod review;
 mod run;
 mod sandbox;
 mod serve;
+#[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod shells;

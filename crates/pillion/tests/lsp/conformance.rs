@@ -2,6 +2,7 @@
 //! that files are rewritten whole.
 
 use std::collections::HashMap;
+use std::fs;
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use crate::agent;
 use crate::client::{Editor, uri};
 use crate::sandbox::Sandbox;
-use crate::shared_conformance::{commands, fill, run};
+use crate::shared_conformance::{claude_commands, close_line, commands, fill, run};
 
 /// An editor that shows what it is asked to show, and edits nothing.
 struct Shower {
@@ -19,6 +20,8 @@ struct Shower {
     /// What plugins are asked to show, by the number of the diff.
     views: HashMap<u64, Value>,
     has_shown: bool,
+    /// Where the proposals lie that were opened.
+    documents: Vec<String>,
 }
 
 impl Shower {
@@ -27,6 +30,7 @@ impl Shower {
             editor,
             views: HashMap::new(),
             has_shown: false,
+            documents: Vec::new(),
         }
     }
 
@@ -57,6 +61,7 @@ impl Shower {
                         json!({"uri": uri, "languageId": "x", "version": 0, "text": text});
                     let params = json!({"textDocument": document});
                     self.editor.notify("textDocument/didOpen", params);
+                    self.documents.push(uri.to_owned());
                 }
                 self.has_shown = true;
             }
@@ -88,6 +93,40 @@ impl Shower {
         // Nothing but time shows that a silent stream lives.
         outcome.expect_all_but(&["C1.1-stream-alive"]);
     }
+
+    /// Serves while it runs with Claude Code's rules; views are closed when it asks for that.
+    fn pass_claudes(mut self, sandbox: &Sandbox) {
+        let asked = sandbox.home.root().join("close");
+        let stop = format!("kill {}", self.editor.child.id());
+        let mut command = sandbox.command(["conformance"]);
+        command.args(claude_commands(&stop, Some(&close_line(&asked))));
+        let running = thread::spawn(move || run(&mut command));
+        while !running.is_finished() {
+            if let Some(message) = self.editor.poll(Duration::from_millis(20)) {
+                self.handle(&message);
+            }
+            if asked.exists() {
+                self.close_all();
+                fs::remove_file(&asked).unwrap();
+            }
+        }
+        running.join().unwrap().expect_all_but(&[]);
+    }
+
+    /// Closes what it shows, without a decision.
+    fn close_all(&mut self) {
+        for uri in self.documents.drain(..) {
+            let params = json!({"textDocument": {"uri": uri}});
+            self.editor.notify("textDocument/didClose", params);
+        }
+    }
+}
+
+#[test]
+fn an_editor_without_a_plugin_keeps_claude_codes_rules() {
+    let sandbox = Sandbox::new();
+    fill(&sandbox.home);
+    Shower::new(without_plugin(&sandbox)).pass_claudes(&sandbox);
 }
 
 #[test]
@@ -107,9 +146,13 @@ fn a_plugin_passes() {
 fn an_editor_without_a_plugin_passes() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
-    let mut editor = Editor::start::<&str>(&sandbox, []);
+    Shower::new(without_plugin(&sandbox)).pass(&sandbox);
+}
+
+fn without_plugin(sandbox: &Sandbox) -> Editor {
+    let mut editor = Editor::start::<&str>(sandbox, []);
     editor.initialize(json!({"processId": std::process::id(), "capabilities": {}}));
     editor.notify("initialized", json!({}));
     editor.request("pillion/none", Value::Null);
-    Shower::new(editor).pass(&sandbox);
+    editor
 }

@@ -1,15 +1,14 @@
 //! A person in Helix, set up as `docs/editors.md` says, and Claude Code: the project's own client of its
 //! protocol, and the real one.
 
+mod claude;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pillion_agent::claude::Answer;
-use pillion_testkit::{
-    Claude, ClaudeRelease, Env, Helix, Home, Model, ModelRequest, SOON, TestClaude, Tmux, Turn,
-    lock_files,
-};
+use pillion_testkit::{Env, Helix, Home, SOON, TestClaude, Tmux, lock_files};
 
 const PAGE: &str = include_str!("../../../../docs/editors.md");
 
@@ -24,7 +23,7 @@ fn a_proposal_is_decided_by_a_code_action_and_by_a_key() {
     let home = Home::new();
     let path = home.file("poem.rs", BEFORE);
     let tmux = Tmux::start();
-    let helix = start(&tmux, &home, &path);
+    let helix = start(&tmux, &home, &path, settings());
     let mut claude = TestClaude::find(&home);
     let opened = path.to_str();
     claude.selection(|it| it.path.as_deref() == opened && it.text.is_empty());
@@ -35,6 +34,7 @@ fn a_proposal_is_decided_by_a_code_action_and_by_a_key() {
 
     let call = claude.proposing(&path, "one\nTWO\nthree\n", "tab 1");
     helix.wait_for("TWO");
+    helix.keys("ggj");
     helix.insert("o", "mine");
     accept(&helix, "poem.rs");
     let edited = "one\nTWO\nmine\nthree\n";
@@ -72,14 +72,14 @@ fn a_proposal_is_decided_in_another_window_that_was_started_for_it() {
     let home = Home::new();
     let path = home.file("poem.rs", BEFORE);
     let tmux = Tmux::start();
-    let helix = start(&tmux, &home, &path);
+    let helix = start(&tmux, &home, &path, settings());
     let claude = TestClaude::find(&home);
     let companions = lock_files(&home);
     assert_eq!(companions.len(), 1, "{companions:?}");
 
     let call = claude.proposing(&path, "one\nTWO\nthree\n", "tab 1");
     helix.wait_for("TWO");
-    let window = start(&tmux, &home, &proposal(&home));
+    let window = start(&tmux, &home, &proposal(&home), settings());
     window.wait_for("TWO");
     window.insert("o", "mine");
     accept(&window, "poem.rs");
@@ -110,64 +110,19 @@ fn a_proposal_is_decided_in_another_window_that_was_started_for_it() {
     assert!(call.end().is_err() || fs::read_to_string(&path).unwrap() == BEFORE);
 }
 
-#[test]
-#[ignore = "needs the real agents, Claude Code and Helix: cargo xtask test"]
-fn the_real_claude_code_writes_what_is_accepted_in_helix() {
-    let home = Home::new();
-    let before = BEFORE.replace('\n', "\r\n");
-    let path = home.file("poem.rs", &before);
-    let (tmux, model) = (Tmux::start(), Model::start());
-    let helix = start(&tmux, &home, &path);
-    let folder = home.workspace();
-    let claude = Claude::start(ClaudeRelease::Native, &tmux, &home, &model, &folder);
-    claude.wait_for("⧉ In poem.rs");
-
-    let new = folder.join("new.rs");
-    propose(
-        &claude,
-        &model,
-        [Turn::write_file(&new, "eins\nzwei")],
-        "it is new",
-    );
-    helix.wait_for("zwei");
-    accept(&helix, "new.rs");
-    claude.wait_for("it is new");
-    assert_eq!(fs::read_to_string(&new).unwrap(), "eins\nzwei");
-    let told = |request: &ModelRequest| {
-        let opened = format!("The user opened the file {} in the IDE", path.display());
-        request.is_main && request.mentions(&opened)
-    };
-    model.wait_for("with the open file", SOON, told);
-    close(&helix);
-
-    let change = |line: &str| [Turn::read_file(&path), Turn::replace(&path, "two", line)];
-    propose(&claude, &model, change("rejected"), "no");
-    helix.wait_for("rejected");
-    reject(&helix, "poem.rs");
-    claude.wait_answered();
-    claude.wait_ready();
-    assert_eq!(fs::read_to_string(&path).unwrap(), before);
-    model.clear();
-    close(&helix);
-
-    propose(&claude, &model, change("TWO"), "it is edited");
-    helix.wait_for("TWO");
-    helix.insert("o", "mine");
-    accept(&helix, "poem.rs");
-    claude.wait_for("it is edited");
-    let edited = "one\r\nTWO\r\nmine\r\nthree\r\n";
-    assert_eq!(fs::read_to_string(&path).unwrap(), edited);
-}
-
-/// Helix with this file open, and `pillion` on PATH.
-fn start(tmux: &Tmux, home: &Home, file: &Path) -> Helix {
+/// The person's `languages.toml` and `config.toml`.
+fn settings() -> [&'static str; 2] {
     let section = PAGE.split("\n## ").find(|it| it.starts_with("Helix\n"));
     let mut blocks = section.expect("the page has it").split("```toml\n").skip(1);
     let mut block = || {
         let block = blocks.next().and_then(|rest| rest.split("```").next());
         block.expect("the page has two")
     };
-    let settings = [block(), block()];
+    [block(), block()]
+}
+
+/// Helix with this file open, and `pillion` on PATH.
+fn start(tmux: &Tmux, home: &Home, file: &Path, settings: [&str; 2]) -> Helix {
     let mut env: Env = home.env();
     env.prepend_path(
         PathBuf::from(env!("CARGO_BIN_EXE_pillion"))
@@ -192,16 +147,12 @@ fn proposal(home: &Home) -> PathBuf {
     folder.join("poem.proposed.rs")
 }
 
-/// Lets the model propose and then say something, and waits until Claude Code asks in its own window.
-fn propose(claude: &Claude, model: &Model, turns: impl IntoIterator<Item = Turn>, said: &str) {
-    model.script(turns);
-    model.script([Turn::say(said)]);
-    claude.prompt("change it");
-    claude.wait_question();
+fn accept(helix: &Helix, file: &str) {
+    helix.choose(&accept_title(file), 0);
 }
 
-fn accept(helix: &Helix, file: &str) {
-    helix.choose(&format!("Accept {file} as shown (Claude Code)"), 0);
+fn accept_title(file: &str) -> String {
+    format!("Accept {file} as shown (Claude Code)")
 }
 
 fn reject(helix: &Helix, file: &str) {

@@ -25,4 +25,6 @@ mod roots;
 mod sandbox;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
+#[path = "../shared/encodings.rs"]
+mod shared_encodings;
 mod silence;

@@ -1,12 +1,18 @@
 //! The companion of a real Neovim keeps the contract, every rule of it.
 
+use std::fs;
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 use pillion_testkit::Home;
 
-use crate::shared_conformance::{commands, fill, run};
+use serde_json::json;
+
+use crate::shared_conformance::{claude_commands, close_line, commands, fill, run};
 use crate::world::{PILLION, World};
+
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 each_neovim! {
     fn neovim_passes(version) {
@@ -31,5 +37,38 @@ each_neovim! {
         let outcome = running.join().unwrap();
         // Nothing but time shows that a silent stream lives.
         outcome.expect_all_but(&["C1.1-stream-alive"]);
+    }
+}
+
+each_neovim! {
+    fn neovim_keeps_claude_codes_rules(version) {
+        let home = Home::new();
+        fill(&home);
+        let text = "text\n\n\n\ntext\n";
+        let files = [("a.txt", text), ("b.txt", text)];
+        let world = World::with(version, home, &files, |setup| setup);
+        let asked = world.home.root().join("close");
+        let stop = format!("kill {}", world.nvim.pid());
+        let mut command = Command::new(PILLION);
+        command
+            .arg("conformance")
+            .args(claude_commands(&stop, Some(&close_line(&asked))))
+            .env_clear()
+            .envs(world.home.env().iter())
+            .current_dir(world.home.workspace());
+        let running = thread::spawn(move || run(&mut command));
+        while !running.is_finished() {
+            if asked.exists() {
+                world.nvim.lua::<()>(
+                    "for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+                       if vim.b[buf].pillion_diff ~= nil then vim.cmd('bwipeout! ' .. buf) end
+                     end",
+                    json!([]),
+                );
+                fs::remove_file(&asked).unwrap();
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+        running.join().unwrap().expect_all_but(&[]);
     }
 }

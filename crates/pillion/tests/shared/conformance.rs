@@ -1,5 +1,6 @@
 //! Runs `pillion conformance` on a companion of Pillion's, whatever its front end, and reads the result.
 
+use std::path::Path;
 use std::process::Command;
 
 use pillion_testkit::Home;
@@ -24,6 +25,28 @@ pub fn commands(stop: &str) -> [String; 8] {
         "--stop-with".to_owned(),
         stop.to_owned(),
     ]
+}
+
+/// As [`commands`], for Claude Code's rules. Nothing in Pillion closes a view without a decision but its editor:
+/// `close` is the line for that.
+pub fn claude_commands(stop: &str, close: Option<&str>) -> Vec<String> {
+    let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
+    let lines =
+        "$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE-$PILLION_CONFORMANCE_LAST_LINE";
+    let mention = format!("{pillion} mention --port \"$PILLION_CONFORMANCE_PORT\" \"{lines}\"");
+    let mut all = vec!["--protocol".to_owned(), "claude".to_owned()];
+    all.extend(commands(stop));
+    all.extend(["--mention-with".to_owned(), mention]);
+    if let Some(close) = close {
+        all.extend(["--close-with".to_owned(), close.to_owned()]);
+    }
+    all
+}
+
+/// A line for `close` that asks the test to do it, by a file, and waits until that is gone.
+pub fn close_line(asked: &Path) -> String {
+    let asked = asked.display();
+    format!("touch '{asked}'; while [ -e '{asked}' ]; do sleep 0.1; done")
 }
 
 /// Fills a workspace with more files than may be listed, each with some lines.

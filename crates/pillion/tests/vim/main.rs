@@ -52,6 +52,7 @@ mod install;
 mod names;
 mod review;
 mod seen;
+#[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod terminal;

@@ -62,6 +62,7 @@ fn blocks(turn: Turn) -> Vec<Value> {
             json!({ "file_path": path, "old_string": old, "new_string": new }),
         ),
         Turn::ReadFile { path } => ("Read", json!({ "file_path": path })),
+        Turn::CallTool { name, input } => (name, input),
     };
     let id = unique_id("toolu");
     vec![json!({ "type": "tool_use", "id": id, "name": name, "input": input })]

@@ -62,6 +62,7 @@ fn parts(turn: Turn) -> Vec<Value> {
             }),
         ),
         Turn::ReadFile { path } => ("read_file", json!({ "file_path": path })),
+        Turn::CallTool { name, input } => (name, input),
     };
     vec![json!({ "functionCall": { "name": name, "args": args } })]
 }

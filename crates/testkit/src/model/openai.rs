@@ -83,6 +83,7 @@ fn calls(turn: Turn) -> Vec<Value> {
             json!({ "file_path": path, "old_string": old, "new_string": new }),
         ),
         Turn::ReadFile { path } => ("read_file", json!({ "file_path": path })),
+        Turn::CallTool { name, input } => (name, input),
     };
     vec![json!({ "name": name, "arguments": arguments.to_string() })]
 }

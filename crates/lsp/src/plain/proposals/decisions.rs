@@ -8,7 +8,7 @@ use pillion_companion::DiffId;
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
-use super::Proposals;
+use super::{Proposals, UNCERTAIN};
 use crate::disk::ProposalKey;
 use crate::message;
 use crate::plain::pending::{ACCEPT, Pending, REJECT};
@@ -44,6 +44,9 @@ impl Proposals {
         let key = pending.key();
         if command == REJECT {
             return self.decide(caller, key, Outcome::Rejected);
+        }
+        if showing.is_uncertain(now) {
+            return vec![refuse(caller, UNCERTAIN.to_owned())];
         }
         match showing.edited_text(&pending.diff.proposed) {
             Some(text) => self.decide(caller, key, Outcome::accepted(text)),

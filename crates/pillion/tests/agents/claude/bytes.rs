@@ -1,13 +1,12 @@
 //! What is accepted is what is on the disk afterwards, byte for byte, whatever the file's encoding: Claude
 //! Code shows companions a text with LF, and writes the file in its own way again.
 
-use std::fs;
-
 use pillion_testkit::{ClaudeRelease, Home, Turn};
 
 use super::{Scene, ide};
 use crate::companion::SOON;
 use crate::review::editor;
+use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
@@ -35,6 +34,18 @@ fn claude_on_node_writes_whole_files_as_accepted() {
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_overwrites_files_as_was_shown_or_said() {
+    overwrites_files_as_was_shown_or_said(ClaudeRelease::Native);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_on_node_overwrites_files_as_was_shown_or_said() {
+    overwrites_files_as_was_shown_or_said(ClaudeRelease::Node);
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_writes_a_file_with_mixed_line_endings_as_it_was_shown() {
     writes_mixed_line_endings_as_shown(ClaudeRelease::Native);
 }
@@ -44,21 +55,6 @@ fn claude_writes_a_file_with_mixed_line_endings_as_it_was_shown() {
 fn claude_on_node_writes_a_file_with_mixed_line_endings_as_it_was_shown() {
     writes_mixed_line_endings_as_shown(ClaudeRelease::Node);
 }
-
-/// How a text becomes a file: its name, and its bytes.
-type Encoding = (&'static str, fn(&str) -> Vec<u8>);
-
-const ENCODINGS: [Encoding; 7] = [
-    ("lf.txt", |text| text.into()),
-    ("crlf.txt", |text| crlf(text).into()),
-    ("bom.txt", |text| format!("\u{feff}{text}").into()),
-    ("bom-crlf.txt", |text| {
-        format!("\u{feff}{}", crlf(text)).into()
-    }),
-    ("no-final-newline.txt", |text| text.trim_end().into()),
-    ("utf16.txt", utf16),
-    ("utf16-crlf.txt", |text| utf16(&crlf(text))),
-];
 
 /// An `Edit` changes two places: one is taken out, the other edited. Then one is accepted as it is.
 fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
@@ -73,7 +69,8 @@ fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
     let expected = before.replace("line 17\n", "line siebzehn\n");
 
     let scene = Scene::with(release, home, &edits, &ide());
-    for (file, encode) in ENCODINGS {
+    for (kind, encode) in ENCODINGS {
+        let file = &format!("{kind}.txt");
         let path = scene.home.file(file, encode(&before));
         let read = Turn::read_file(&path);
         let edit = Turn::replace(&path, block, &proposed);
@@ -82,7 +79,7 @@ fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
         scene.review.edit();
         scene.review.accept(file);
         scene.claude.wait_for(&format!("{file} is edited"));
-        assert_bytes(&path, &encode(&expected), file);
+        assert_bytes(&path, &encode(&expected));
         scene.review.wait_idle();
 
         let edit = Turn::replace(&path, "line 2\n", "line two\n");
@@ -90,7 +87,7 @@ fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
         scene.review.accept_shown("+ line two");
         scene.claude.wait_for(&format!("{file} is accepted"));
         let expected = expected.replace("line 2\n", "line two\n");
-        assert_bytes(&path, &encode(&expected), file);
+        assert_bytes(&path, &encode(&expected));
         scene.review.wait_idle();
     }
 }
@@ -107,7 +104,40 @@ fn writes_whole_files_as_accepted(release: ClaudeRelease) {
         let path = scene.propose_new(file, text);
         scene.review.accept(file);
         scene.claude.wait_for(&format!("{file} is done"));
-        assert_bytes(&path, text.as_bytes(), file);
+        assert_bytes(&path, text.as_bytes());
+        scene.review.wait_idle();
+    }
+}
+
+/// `Write` over a file, with LF as models write it. That it is no `Edit` shows where the file has a BOM;
+/// elsewhere a note says what it may do.
+fn overwrites_files_as_was_shown_or_said(release: ClaudeRelease) {
+    const CRLF: &str =
+        "has CRLF line endings: an Edit keeps them, a Write accepted unchanged gets LF.";
+    const LOSS: &str = "loses the last newline if it is a Write";
+    let does_lose = release == ClaudeRelease::Node;
+    let scene = Scene::new(release);
+    let (before, after) = ("one\ntwo\n", "one\nzwei\n");
+    for (kind, encode) in ENCODINGS {
+        let file = &format!("{kind}.txt");
+        let path = scene.home.file(file, encode(before));
+        let write = Turn::write_file(&path, after);
+        let said = format!("{file} is done");
+        scene.propose([Turn::read_file(&path), write], &said, file);
+        let screen = scene.review.pane().wait_for("zwei", SOON);
+        let (is_crlf, is_ended) = (kind == "crlf", kind != "no-final-newline");
+        let has_bom = kind.contains("bom") || kind.contains("utf16");
+        let loses = does_lose && is_ended && !has_bom;
+        assert_eq!(screen.contains(CRLF), is_crlf, "{screen}");
+        assert_eq!(screen.contains(LOSS), loses, "{screen}");
+        scene.review.accept(file);
+        scene.claude.wait_for(&said);
+        let expected = match (kind, loses) {
+            ("lf" | "crlf", true) => after.trim_end().into(),
+            ("crlf" | "no-final-newline", _) => after.into(),
+            _ => encode(after),
+        };
+        assert_bytes(&path, &expected);
         scene.review.wait_idle();
     }
 }
@@ -144,27 +174,7 @@ fn writes_mixed_line_endings_as_shown(release: ClaudeRelease) {
         assert!(screen.contains("+1 −1"), "{screen}");
         scene.review.accept(file);
         scene.claude.wait_for(&said);
-        assert_bytes(&path, after.as_bytes(), file);
+        assert_bytes(&path, after.as_bytes());
         scene.review.wait_idle();
     }
-}
-
-#[track_caller]
-fn assert_bytes(path: &std::path::Path, expected: &[u8], name: &str) {
-    let found = fs::read(path).expect("Claude Code has written it");
-    assert_eq!(
-        found.escape_ascii().to_string(),
-        expected.escape_ascii().to_string(),
-        "{name}"
-    );
-}
-
-fn crlf(text: &str) -> String {
-    text.replace('\n', "\r\n")
-}
-
-/// UTF-16LE with a byte order mark.
-fn utf16(text: &str) -> Vec<u8> {
-    let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
-    units.flat_map(u16::to_le_bytes).collect()
 }

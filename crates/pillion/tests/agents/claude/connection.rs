@@ -1,8 +1,6 @@
 //! The ways in which Claude Code finds its companion.
 
 use std::fs;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Env, Home, Model, Size, Tmux, Turn, set_up_claude,
@@ -172,40 +170,8 @@ fn connects_when_asked(release: ClaudeRelease) {
     let claude = Claude::start_with(release, &tmux, &home, &model, &folder, &how);
     // One that comes later, in a terminal outside of every editor.
     let review = Review::start(&tmux, &home);
-    connect_by_command(&claude);
+    claude.connect_by_command();
     wait_connected(&review);
-}
-
-/// Gives the command `/ide`, and chooses the first companion that it offers, for once.
-fn connect_by_command(claude: &Claude) {
-    // Whether it shall connect by itself from now on: this is asked first.
-    let is_question = |screen: &str| {
-        screen.contains("IDE automatically?") || screen.contains("enable auto-connect to IDE?")
-    };
-    let is_chooser =
-        |screen: &str| screen.contains("Connect to an IDE") || screen.contains("Select IDE");
-    claude.prompt("/ide");
-    let what = "the list of companions";
-    claude.pane().wait_until(what, SOON, is_chooser);
-    // "None" is chosen, below them. A key that comes too early does nothing.
-    let is_marked =
-        |screen: &str| (screen.lines()).any(|line| line.contains('❯') && line.contains("Pillion"));
-    let started = Instant::now();
-    while !is_marked(&claude.pane().screen()) {
-        assert!(started.elapsed() < SOON, "{}", claude.pane().screen());
-        claude.pane().send_keys(["Up"]);
-        thread::sleep(Duration::from_millis(500));
-    }
-    claude.enter();
-    claude
-        .pane()
-        .wait_until("the choice taken", SOON, |screen| {
-            is_question(screen) || screen.contains("Connected to ")
-        });
-    if is_question(&claude.pane().screen()) {
-        claude.pane().send_keys(["Down"]);
-        claude.enter();
-    }
 }
 
 /// The ports of so many lock files, once they are there.

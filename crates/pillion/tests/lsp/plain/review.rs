@@ -93,6 +93,35 @@ fn of_what_is_typed_in_helix_the_newest_counts() {
     assert_eq!(world.agent.outcome(), accepted(&target, "b\nmine\n"));
 }
 
+/// The same holds for a save: nobody knows whether an edit led there or came after.
+#[test]
+fn while_a_save_and_the_edits_of_helix_contradict_each_other_nothing_is_accepted() {
+    let mut world = World::with(&[], json!({"clientInfo": {"name": "helix"}}));
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let typed = |world: &mut World, version: u32, text: &str| {
+        let document = json!({"uri": proposal.uri, "version": version});
+        let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+        world.editor.notify("textDocument/didChange", params);
+    };
+    // The save is told of before the last two edits.
+    typed(&mut world, 1, "b\nm\n");
+    world.did_save(&proposal.uri, "b\nmin\n");
+    typed(&mut world, 2, "b\nmi\n");
+    let refused = world.execute("pillion.accept", json!([1, 1]));
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.contains("has not told of all edits"), "{refused}");
+    typed(&mut world, 3, "b\nmin\n");
+    // A save that is told of after newer edits.
+    typed(&mut world, 4, "b\nmine\n");
+    world.did_save(&proposal.uri, "b\nmi\n");
+    let refused = world.execute("pillion.accept", json!([1, 1]));
+    assert!(refused["error"].is_object(), "{refused}");
+    world.did_save(&proposal.uri, "b\nmine\n");
+    world.choose(&proposal, "Accept");
+    assert_eq!(world.agent.outcome(), accepted(&target, "b\nmine\n"));
+}
+
 #[test]
 fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
     let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));

@@ -114,14 +114,7 @@ each_release! {
     /// Started by `pillion run` in another pane of the same tmux.
     fn in_another_pane_what_is_decided_on_either_side_is_done(release, version) {
         let scene = Scene::beside(release, version);
-        // An older release loses the final newline of a new file; what is accepted makes up for it.
-        let new = scene.home.workspace().join("new.txt");
-        scene.propose([Turn::write_file(&new, "eins\nzwei\n")], "new.txt is done");
-        scene.wait_view();
-        scene.nvim.input(":w<CR>");
-        scene.claude.wait_for("new.txt is done");
-        scene.wait_no_view();
-        assert_eq!(fs::read_to_string(&new).unwrap(), "eins\nzwei\n");
+        scene.accept_new();
 
         scene.propose_change("rejected");
         scene.wait_view();
@@ -164,6 +157,8 @@ each_release! {
         scene.ask("are you there");
     }
 }
+
+mod ways;
 
 /// Neovim with [`FILE`] open, and Claude Code, which is connected to it.
 struct Scene {
@@ -294,6 +289,18 @@ impl Scene {
         self.nvim
             .wait_until("a pending diff", "#require('pillion.diff').list() == 1");
         self.claude.wait_question();
+    }
+
+    /// Lets it propose a new file, which is accepted.
+    fn accept_new(&self) {
+        // An older release loses the final newline of a new file; what is accepted makes up for it.
+        let new = self.home.workspace().join("new.txt");
+        self.propose([Turn::write_file(&new, "eins\nzwei\n")], "new.txt is done");
+        self.wait_view();
+        self.nvim.input(":w<CR>");
+        self.claude.wait_for("new.txt is done");
+        self.wait_no_view();
+        assert_eq!(fs::read_to_string(&new).unwrap(), "eins\nzwei\n");
     }
 
     /// Lets it propose another second line for [`FILE`].
