@@ -12,7 +12,7 @@ const MAX_UNIT_LEN: usize = 3;
 
 /// What a person should know of a proposal by a release that drops the last line feed of a `Write`.
 pub(crate) const MAY_LOSE_LINE_FEED: &str =
-    "This release of the agent loses the last newline if it is a Write; later ones keep it.";
+    "A Write by this release of the agent loses the last newline.";
 
 /// A file's text and a proposal for it, made comparable.
 #[derive(Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ fn note(written: LineEnding, is_mixed: bool, tool: Option<Tool>) -> Option<Strin
         (LineEnding::Lf, ..) => "; the agent writes all of it with LF",
         (LineEnding::CrLf, true, Some(_)) => "; the agent writes all of it with CRLF",
         (LineEnding::CrLf, true, None) => {
-            "; the agent writes all of it with CRLF, but with LF if it is a Write accepted unchanged"
+            "; the agent writes all of it with CRLF, a Write accepted unchanged with LF"
         }
         (LineEnding::CrLf, false, None) => {
             ": an Edit keeps them, a Write accepted unchanged gets LF"
@@ -254,7 +254,7 @@ mod tests {
             |what: &str| format!("The file mixes CRLF and LF line endings; the agent {what}.");
         let expected = texts("a\nb\n\rc", "a\nx\n", &note("writes all of it with LF"));
         assert_eq!(adapted("a\r\nb\n\rc", "a\nx\n"), expected);
-        let depends = "writes all of it with CRLF, but with LF if it is a Write accepted unchanged";
+        let depends = "writes all of it with CRLF, a Write accepted unchanged with LF";
         let expected = texts("a\r\nb\r\n\rc\r\n", "a\r\nx\r\n", &note(depends));
         assert_eq!(adapted("a\r\nb\n\rc\r\n", "a\nx\n"), expected);
         let all = note("writes all of it with CRLF");

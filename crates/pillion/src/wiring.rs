@@ -173,6 +173,21 @@ impl Wiring {
         })
     }
 
+    /// What a person should know who has set a variable in a place that the agent reads after this, and
+    /// takes instead.
+    pub fn overridden(&self, release: Release, terminal: &Environment) -> Vec<String> {
+        let wired = self.applied(terminal);
+        let setup = Setup::read(release, &wired, terminal.current_dir());
+        let note = |change: &Change| {
+            let (name, agent) = (change.name, release.agent);
+            let value = change.value.as_ref()?.expose();
+            let origin = setup.variables.origin(name)?;
+            (setup.variables.all.value(name) != Some(OsStr::new(value)))
+                .then(|| format!("{agent} takes {name} from {origin} instead: remove it there"))
+        };
+        self.0.iter().filter_map(note).collect()
+    }
+
     /// What makes the release take the companion although it finds no file of it that tells the editor:
     /// because there is none, as of VS Code's companion, or because it looks for those of another
     /// process only, as releases of Gemini CLI before 0.31 do.

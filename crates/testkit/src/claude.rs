@@ -193,7 +193,13 @@ impl Claude {
         let is_list = |screen: &str| LISTS.iter().any(|title| screen.contains(title));
         self.pane.wait_until(what, SOON, is_list);
         // "None" is chosen, below them. A key that comes too early does nothing.
-        let is_marked = |screen: &str| screen.lines().any(|row| row.contains("❯ 1. "));
+        let is_marked = |screen: &str| {
+            let rows = screen
+                .lines()
+                .skip_while(|row| !LISTS.iter().any(|it| row.contains(it)));
+            rows.into_iter()
+                .any(|row| row.contains('❯') && !row.contains("None"))
+        };
         let started = Instant::now();
         while !is_marked(&self.pane.screen()) {
             assert!(started.elapsed() < SOON, "{}", self.pane.screen());

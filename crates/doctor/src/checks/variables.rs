@@ -2,15 +2,11 @@
 
 use super::super::facts::Facts;
 use super::shell;
-use crate::setup::variables::Origin;
 
 /// A variable's name, and the file that sets it for the agent if the terminal does not.
 pub fn shown(facts: &Facts, name: &str) -> String {
     match facts.variables.origin(name) {
-        Some(Origin { path, line }) => {
-            let place = line.map_or_else(|| "`env`".to_owned(), |line| format!("line {line}"));
-            format!("{name} ({place} of {})", path.display())
-        }
+        Some(origin) => format!("{name} ({origin})"),
         None => name.to_owned(),
     }
 }

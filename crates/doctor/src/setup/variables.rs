@@ -6,6 +6,7 @@
 //! have the last word.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Release, Version};
@@ -70,6 +71,15 @@ pub struct Origin {
     pub path: PathBuf,
     /// The line of a `.env` file; none: `env` in the settings.
     pub line: Option<usize>,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line} of {}", self.path.display()),
+            None => write!(f, "`env` of {}", self.path.display()),
+        }
+    }
 }
 
 /// An agent that starts in a folder, as far as its `.env` files go.

@@ -104,7 +104,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(companion) => Wiring::to(companion, release, here),
         None => Wiring::without(agent, environment.current_dir(), here),
     };
-    for note in wiring.notes(agent) {
+    let overridden = wiring.overridden(release, &environment);
+    for note in wiring.notes(agent).chain(overridden) {
         stderr::tell(format_args!("note: {note}."));
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.

@@ -55,7 +55,7 @@ impl Shower {
                 // The diff may have been closed meanwhile. Some editors synchronise no large files; this
                 // one neither, because two debug builds would take longer for one on a busy machine
                 // than the companion waits for its editor.
-                let text = std::fs::read_to_string(&*path).ok();
+                let text = fs::read_to_string(&*path).ok();
                 if let Some(text) = text.filter(|text| text.len() < 1 << 20) {
                     let document =
                         json!({"uri": uri, "languageId": "x", "version": 0, "text": text});

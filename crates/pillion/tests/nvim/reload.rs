@@ -25,7 +25,7 @@ fn lines(word: &str) -> String {
 fn wait_first_line(world: &World, text: &str) {
     world
         .nvim
-        .wait_until(text, &format!("vim.fn.getline(1) == '{text}'"));
+        .wait_until(text, &format!("vim.fn.getline(1) == {text:?}"));
 }
 
 /// Lets the plugin look twice at all that is visible.
@@ -66,6 +66,34 @@ each_neovim! {
         fs::rename(path.with_extension("new"), &path).unwrap();
         wait_first_line(&world, "replaced 1");
         assert_eq!(told(&world, "Pillion:"), 0, "{}", world.nvim.messages());
+        world.nvim.assert_no_errors();
+    }
+}
+
+each_neovim! {
+    /// An agent writes all lines of a mixed file with CRLF, or a whole file with LF.
+    fn a_file_that_gets_other_line_endings_is_read_with_them(version) {
+        let (world, _agent, path) = with_agent(version);
+        world.nvim.command("set fileformats=unix,dos");
+        for (before, after, format, first) in [
+            ("a\r\nb\n", "c\r\nd\r\n", "dos", "c"),
+            ("a\r\nb\r\n", "e\nf\n", "unix", "e"),
+            ("a\r\nb\n", "g\r\nh\ni\r\n", "unix", "g\r"),
+        ] {
+            fs::write(&path, before).unwrap();
+            world.nvim.command("edit!");
+            let_it_look(&world);
+            fs::write(&path, after).unwrap();
+            wait_first_line(&world, first);
+            let found: Value = world.nvim.lua("return { vim.bo.fileformat, vim.bo.modified }", json!([]));
+            assert_eq!(found, json!([format, false]), "{after:?}");
+        }
+        // Read so on purpose.
+        fs::write(&path, "a\r\nb\r\n").unwrap();
+        world.nvim.command("edit! ++ff=unix");
+        let_it_look(&world);
+        fs::write(&path, "j\r\nk\r\n").unwrap();
+        wait_first_line(&world, "j\r");
         world.nvim.assert_no_errors();
     }
 }

@@ -114,7 +114,7 @@ fn writes_whole_files_as_accepted(release: ClaudeRelease) {
 fn overwrites_files_as_was_shown_or_said(release: ClaudeRelease) {
     const CRLF: &str =
         "has CRLF line endings: an Edit keeps them, a Write accepted unchanged gets LF.";
-    const LOSS: &str = "loses the last newline if it is a Write";
+    const LOSS: &str = "A Write by this release of the agent loses the last newline.";
     let does_lose = release == ClaudeRelease::Node;
     let scene = Scene::new(release);
     let (before, after) = ("one\ntwo\n", "one\nzwei\n");
@@ -156,7 +156,7 @@ fn writes_mixed_line_endings_as_shown(release: ClaudeRelease) {
         (
             "mostly-crlf.txt",
             "one\r\ntwo\nthree\r\n".to_owned(),
-            "mixes CRLF and LF line endings; the agent writes all of it with CRLF.",
+            "mixes CRLF and LF line endings; the agent writes all of it with CRLF, a Write accepted unchanged with LF.",
             "one\r\nzwei\r\nthree\r\n".to_owned(),
         ),
         (

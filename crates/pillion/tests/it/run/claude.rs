@@ -1,5 +1,7 @@
 //! `pillion run claude` and `pillion run opencode`: what they are given, and what is taken from them.
 
+use std::fs;
+
 use super::{Stage, TALKATIVE};
 
 const PORT: &str = "CLAUDE_CODE_SSE_PORT";
@@ -21,6 +23,25 @@ fn claude_code_gets_the_port_and_installs_nothing() {
     let skips = "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL";
     assert_eq!(said.leading(), [skips]);
     assert_eq!(said.variable(skips), Some("1"));
+}
+
+/// `env` in its settings wins over the terminal: what is set here would have no effect.
+#[test]
+fn that_its_settings_set_another_port_is_said() {
+    let stage = Stage::new(TALKATIVE);
+    let serve = stage.sandbox.serve::<&str>([]);
+    let settings = stage.sandbox.home.home().join(".claude/settings.json");
+    let with_port = |port: u16| format!(r#"{{"env":{{"{PORT}":"{port}"}}}}"#);
+    fs::write(&settings, with_port(1)).unwrap();
+    let said = stage.said(stage.command(["claude"]));
+    let instead = format!(
+        "note: Claude Code takes {PORT} from `env` of {} instead: remove it there.\n",
+        settings.display()
+    );
+    assert_eq!(said.stderr(), instead);
+    // The same one does no harm.
+    fs::write(&settings, with_port(serve.port())).unwrap();
+    assert_eq!(stage.said(stage.command(["claude"])).stderr(), "");
 }
 
 #[test]

@@ -4,19 +4,25 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
+use pillion_discovery::Environment;
+use pillion_discovery::state::{self, CompanionState};
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Helix, Home, Model, ModelRequest, Pane, SOON, Size, Tmux,
     Turn, kill_tree, lock_files, set_up_claude,
 };
 use serde_json::Value;
 
-use super::{BEFORE, accept, accept_title, close, reject, start};
+use super::{BEFORE, accept, accept_title, close, reject, settings, start};
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
 const FILE: &str = "poem.rs";
+
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// One test for each release.
 macro_rules! each_release {
@@ -57,7 +63,7 @@ each_release! {
         let told = scene.ask("", "what is selected");
         assert_told(&told, &format!("from {path}:\ntwo\nthree"));
 
-        scene.mention("poem.rs:2-3");
+        scene.pillion(&["mention", "poem.rs:2-3"]);
         scene.claude.wait_for("@poem.rs#L2-3");
         let told = scene.ask(" ", "what is mentioned");
         assert_told(&told, "2\ttwo\n3\tthree");
@@ -153,8 +159,7 @@ each_release! {
         // The question in Claude Code's own window stays, and works.
         scene.propose_change("two", "kept", "it is kept");
         let lock_file = scene.lock_file();
-        let lock: Value = serde_json::from_slice(&fs::read(&lock_file).unwrap()).unwrap();
-        kill_tree(lock["pid"].as_u64().unwrap().try_into().unwrap());
+        kill_tree(scene.companion().pid);
         scene.helix.command("lsp-restart");
         scene.wait_connected();
         assert_eq!(scene.lock_file(), lock_file, "it is back where it was");
@@ -242,7 +247,10 @@ impl Scene {
         let path = home.file(FILE, BEFORE);
         // Found by what it has there before it starts.
         set_up_claude(&home, &home.workspace());
-        let helix = start(&tmux, &home, &path);
+        // `:lsp-restart` gives up at the first server that is not installed.
+        let [languages, config] = settings();
+        let languages = languages.replace("\"rust-analyzer\", ", "");
+        let helix = start(&tmux, &home, &path, [&languages, config]);
         let scene = Scene {
             claude: how.start(release, &tmux, &home, &model, "agent"),
             helix,
@@ -267,9 +275,28 @@ impl Scene {
         lock_files(&self.home).pop().expect("it is published")
     }
 
-    /// Waits until it is connected: it shows the open file then.
+    /// The companion, as its state file has it.
+    fn companion(&self) -> CompanionState {
+        let environment = Environment::from_pairs([
+            ("TMPDIR", self.home.tmp()),
+            ("XDG_RUNTIME_DIR", self.home.runtime()),
+        ]);
+        state::list(&environment).pop().expect("it runs")
+    }
+
+    /// Waits until Claude Code alone is connected to the companion that runs.
     fn wait_connected(&self) {
-        self.claude.wait_for("⧉ In poem.rs");
+        let started = Instant::now();
+        loop {
+            let listed = self.pillion(&["list", "--json"]);
+            let listed: Value = serde_json::from_slice(&listed).unwrap();
+            let agents = listed[0]["agents"].as_array();
+            if agents.is_some_and(|agents| agents.len() == 1) {
+                return;
+            }
+            assert!(started.elapsed() < SOON, "{listed:#}");
+            sleep(POLL_INTERVAL);
+        }
     }
 
     /// Sends a prompt, after what stands there. The model's request with it, and all that is told beside it.
@@ -286,14 +313,15 @@ impl Scene {
         })
     }
 
-    fn mention(&self, lines: &str) {
+    /// What a command prints.
+    fn pillion(&self, args: &[&str]) -> Vec<u8> {
         let mut command = Command::new(PILLION);
-        command.env_clear().args(["mention", lines]);
-        for (name, value) in self.home.env().iter() {
-            command.env(name, value);
-        }
-        let output = command.current_dir(self.home.workspace()).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
+        command
+            .args(args)
+            .env_clear()
+            .envs(self.home.env().iter())
+            .current_dir(self.home.workspace());
+        command.output().unwrap().stdout
     }
 
     /// Lets the model propose and then say something, and waits until Claude Code asks in its own window.

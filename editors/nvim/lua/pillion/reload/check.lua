@@ -11,6 +11,9 @@ local M = {}
 --- A file that is replaced is gone for a moment. Milliseconds.
 local MISSING_FOR = 300
 
+--- In a longer file line endings are not looked at. Bytes.
+local MAX_LOOKED_AT = 8 * 1024 * 1024
+
 --- What was seen of a buffer's file: `path`, `stamp` (nil: no file), `is_new` (there never was one),
 --- `missing_since`, `is_told` (the person knows that text and file went different ways).
 local seen = {}
@@ -58,18 +61,50 @@ local function keeping_views(buf, change)
   end
 end
 
-local function has_text_of_file(buf, path)
-  local text = require("pillion.buffers").text(buf)
-  local stat = vim.loop.fs_stat(path)
-  if not stat or stat.size ~= #text then
-    return false
-  end
+local function content_of(path)
   local file = io.open(path, "rb")
   local content = file and file:read("*a")
   if file then
     file:close()
   end
-  return content == text
+  return content
+end
+
+local function has_text_of_file(buf, path)
+  local text = require("pillion.buffers").text(buf)
+  local stat = vim.loop.fs_stat(path)
+  return stat ~= nil and stat.size == #text and content_of(path) == text
+end
+
+--- The 'fileformat' in which all lines of a file end, or nil.
+local function format_of_file(path)
+  local stat = vim.loop.fs_stat(path)
+  local content = stat and stat.size <= MAX_LOOKED_AT and content_of(path)
+  if not content then
+    return nil
+  end
+  local _, lines = content:gsub("\n", "")
+  local _, crlf = content:gsub("\r\n", "")
+  return lines > 0 and ((crlf == lines and "dos") or (crlf == 0 and "unix")) or nil
+end
+
+--- Whether each line ends in a carriage return that is shown: CRLF that is read so on purpose.
+local function shows_returns(buf)
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    if line:sub(-1) ~= "\r" then
+      return false
+    end
+  end
+  return true
+end
+
+--- Whether an agent changed all line endings of a file to others. A plain reload keeps 'fileformat'.
+local function has_other_format(buf, path)
+  local before, now = vim.api.nvim_buf_get_option(buf, "fileformat"), format_of_file(path)
+  if not now or now == before or before == "mac" then
+    return false
+  end
+  return vim.tbl_contains(vim.opt.fileformats:get(), now) and (before == "dos" or not shows_returns(buf))
 end
 
 local function warn_about_conflict(buf)
@@ -83,7 +118,7 @@ end
 --- What is done about a change, by Neovim's reason for asking.
 local function answer(buf, path, reason)
   if reason == "changed" or reason == "time" then
-    return "reload"
+    return has_other_format(buf, path) and "edit" or "reload"
   elseif reason == "conflict" then
     if has_text_of_file(buf, path) then
       return "reload"

@@ -26,7 +26,6 @@ each_release! {
             claude.connect_by_command();
             claude
         });
-        scene.claude.wait_for("⧉ In poem.txt");
         let new = scene.home.workspace().join("new.txt");
         scene.propose([Turn::write_file(&new, "eins\nzwei\n")], "new.txt is done");
         scene.nvim.input("<C-\\><C-n>:PillionDiffs<CR>");
