@@ -74,7 +74,7 @@ each_neovim! {
     /// An agent writes all lines of a mixed file with CRLF, or a whole file with LF.
     fn a_file_that_gets_other_line_endings_is_read_with_them(version) {
         let (world, _agent, path) = with_agent(version);
-        world.nvim.command("set fileformats=unix,dos");
+        world.nvim.command("set autoread fileformats=unix,dos");
         for (before, after, format, first) in [
             ("a\r\nb\n", "c\r\nd\r\n", "dos", "c"),
             ("a\r\nb\r\n", "e\nf\n", "unix", "e"),
@@ -87,6 +87,8 @@ each_neovim! {
             wait_first_line(&world, first);
             let found: Value = world.nvim.lua("return { vim.bo.fileformat, vim.bo.modified }", json!([]));
             assert_eq!(found, json!([format, false]), "{after:?}");
+            let local: String = world.nvim.lua("return vim.api.nvim_exec('setlocal autoread?', true)", json!([]));
+            assert_eq!(local, "--autoread");
         }
         // Read so on purpose.
         fs::write(&path, "a\r\nb\r\n").unwrap();

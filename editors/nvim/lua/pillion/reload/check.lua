@@ -156,6 +156,22 @@ function M.answer_for(buf, group, is_agent_here)
   vim.v.fcs_choice = answer(buf, path, vim.v.fcs_reason)
 end
 
+--- Does something while Neovim asks about the buffer where it would read it again by itself.
+local function without_autoread(buf, action)
+  -- As `:setlocal` shows it: set, not set, or `--` for the global value.
+  local value = vim.api.nvim_buf_call(buf, function()
+    local value = vim.api.nvim_exec("setlocal autoread?", true)
+    vim.cmd("setlocal noautoread")
+    return value
+  end)
+  action()
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd("setlocal " .. (value:find("--", 1, true) and "autoread<" or vim.trim(value)))
+    end)
+  end
+end
+
 local function checktime(buf, path)
   local command = vim.api.nvim_create_autocmd("FileChangedShell", {
     buffer = buf,
@@ -163,8 +179,15 @@ local function checktime(buf, path)
       vim.v.fcs_choice = answer(buf, path, vim.v.fcs_reason)
     end,
   })
-  keeping_views(buf, function()
+  local function look()
     vim.cmd(("silent checktime %d"):format(buf))
+  end
+  keeping_views(buf, function()
+    if not is_modified(buf) and has_other_format(buf, path) then
+      without_autoread(buf, look)
+    else
+      look()
+    end
   end)
   pcall(vim.api.nvim_del_autocmd, command)
 end
