@@ -40,6 +40,7 @@ mod daemon;
 mod diagnostics;
 mod install;
 mod review;
+#[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod sources;
