@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,10 @@ impl Helix {
         }
         let command = [Editors::from_env().helix().into_os_string(), file.into()];
         let size = Size::new(120, 40);
-        let pane = tmux.spawn("helix", size, env, &home.workspace(), &command);
+        // A person may have several windows.
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let name = format!("helix-{}", STARTED.fetch_add(1, Ordering::Relaxed));
+        let pane = tmux.spawn(&name, size, env, &home.workspace(), &command);
         let helix = Helix { pane };
         helix.wait_for("NOR");
         helix
