@@ -26,7 +26,8 @@ each_emacs! {
         let client = daemon.client_in_tmux(&tmux, &path);
         client.wait_for("C-c C-c accepts", SOON);
         emacs.wait_until("a proposal that was looked at", "(pillion-diff-ready-p)");
-        client.send_keys(["C-c", "C-c"]);
+        // The first key in a new frame goes to the buffer with which it opened.
+        client.send_keys(["C-l", "C-c", "C-c"]);
         let expected = pillion_agent::Update::accepted(path.display().to_string(), PROPOSED);
         assert_eq!(gemini.outcome(), expected);
         emacs.assert_no_errors();

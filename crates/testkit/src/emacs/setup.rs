@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -125,7 +126,12 @@ impl EmacsSetup {
     /// With its screen, if it does not start.
     #[track_caller]
     pub fn in_tmux(self, tmux: &Tmux) -> Emacs {
-        fs::create_dir(&self.folder).expect("the home is ours");
+        // A server refuses a folder that others can enter.
+        let mut folder = fs::DirBuilder::new();
+        folder
+            .mode(0o700)
+            .create(&self.folder)
+            .expect("the home is ours");
         let socket = self.folder.join("socket");
         let listener = UnixListener::bind(&socket).expect("the folder is ours");
         let init = self.folder.join("init.el");
