@@ -97,7 +97,7 @@ impl Emacs {
                 return;
             }
             assert!(
-                started.elapsed() < SOON,
+                started.elapsed() < SOON && self.channel.is_open(),
                 "expected {what}, but {condition} is {answer:?}\n{}",
                 self.describe()
             );
