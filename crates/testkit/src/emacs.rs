@@ -89,8 +89,10 @@ impl Emacs {
     #[track_caller]
     pub fn wait_until(&self, what: &str, condition: &str) {
         let started = Instant::now();
+        // Not every value can be sent.
+        let condition = format!("(and {condition} t)");
         loop {
-            let answer = self.channel.ask(condition, ANSWER_TIMEOUT);
+            let answer = self.channel.ask(&condition, ANSWER_TIMEOUT);
             if let Some(Ok(value)) = &answer
                 && !matches!(value, Value::Null | Value::Bool(false))
             {

@@ -94,8 +94,9 @@ impl Editor for Emacs {
     fn go_to(&self, line: u32) {
         let down = "<C-n>".repeat(line as usize - 1);
         let is_there = format!("(and (not mark-active) (bolp) (= (line-number-at-pos) {line}))");
-        self.emacs
-            .input_until(&format!("<C-g><M-lt>{down}"), &is_there);
+        // C-g would throw away what is typed after it.
+        self.emacs.eval("(deactivate-mark)");
+        self.emacs.input_until(&format!("<M-lt>{down}"), &is_there);
     }
 
     fn select(&self, line: u32, characters: u32) {
