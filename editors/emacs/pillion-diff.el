@@ -399,7 +399,7 @@ With a prefix argument, it is the one with this ID."
         (with-current-buffer original
           (setq buffer-undo-list t))))
     (pillion-text-replace (pillion-diff-buffer diff) (pillion-diff-proposed diff))
-    (pillion-proposal-compare diff)
+    (run-at-time 0 nil #'pillion-proposal-compare diff)
     (when (or was-edited (eq diff (pillion-view-focused)))
       (pillion-say "%s revised %s%s" (pillion-diff-agent diff) (pillion-proposal-name diff)
                    (if was-edited "; undo restores your edits" "")))
