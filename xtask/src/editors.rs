@@ -30,7 +30,7 @@ struct Editor {
     version: &'static str,
 }
 
-const EDITORS: [Editor; 11] = [
+const EDITORS: [Editor; 12] = [
     neovim("bookworm", "NVIM v0.7.2"),
     neovim("trixie", "NVIM v0.10."),
     vim("bookworm", "VIM - Vi IMproved 9.0 "),
@@ -43,6 +43,14 @@ const EDITORS: [Editor; 11] = [
         program: "usr/lib/hx/hx",
         version_option: "--version",
         version: "helix 25.01",
+    },
+    Editor {
+        name: "Kate",
+        suite: "trixie",
+        package: "kate",
+        program: "usr/bin/kate",
+        version_option: "--version",
+        version: "kate 25.04.",
     },
     kakoune("bookworm", "Kakoune unknown"),
     kakoune("trixie", "Kakoune "),
@@ -173,17 +181,24 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         unpack::unpack(&package, folder)?;
     }
     apt.remove()?;
+    unpack::move_library_paths(folder)?;
     for editor in editors {
         let program = folder.join(editor.program);
         unpack::use_libraries_of(folder, &program)?;
-        check_version(editor, &program)?;
+        check_version(editor, folder, &program)?;
     }
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
 /// Debian moves a release by point releases alone, so another version means another suite.
-fn check_version(editor: Editor, program: &Path) -> Result<()> {
+fn check_version(editor: Editor, folder: &Path, program: &Path) -> Result<()> {
     let mut command = Command::new(program);
+    // One with windows needs somewhere to put them.
+    command.env("QT_QPA_PLATFORM", "offscreen");
+    command.env(
+        "QT_PLUGIN_PATH",
+        unpack::libraries(folder)?.join("qt6/plugins"),
+    );
     let output = run(command.arg(editor.version_option).env("LANG", "C.UTF-8"))?;
     let answer = String::from_utf8_lossy(&output).into_owned();
     let first = answer.lines().next().unwrap_or_default();

@@ -31,7 +31,7 @@ pub enum User {
     Lua,
 }
 
-const PROGRAMS: [Program; 12] = [
+const PROGRAMS: [Program; 16] = [
     program("tmux", "tmux"),
     // A terminal that answers no questions.
     program("script", "bsdutils"),
@@ -46,6 +46,12 @@ const PROGRAMS: [Program; 12] = [
     for_editors("apt-get", "apt"),
     for_editors("dpkg-deb", "dpkg"),
     for_editors("patchelf", "patchelf"),
+    // Kate has windows: a screen in memory, who gives them the focus, the bus by which a second Kate reaches the
+    // first, and who presses keys.
+    for_editors("Xvfb", "xvfb"),
+    for_editors("openbox", "openbox"),
+    for_editors("dbus-run-session", "dbus-daemon"),
+    for_editors("xdotool", "xdotool"),
     for_editors(DEBIAN_KEYRING, "debian-archive-keyring"),
     Program {
         user: User::Lua,

@@ -174,6 +174,15 @@ impl Editors {
         self.program("trixie", "usr/lib/hx/hx")
     }
 
+    /// Kate's program: 25.04, of Debian trixie. Its data and its libraries are in the folders that
+    /// [`Editors::folder`] has of that release.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn kate(&self) -> PathBuf {
+        self.program("trixie", "usr/bin/kate")
+    }
+
     /// Vim's program, and the folder of its scripts.
     ///
     /// # Panics

@@ -1,6 +1,6 @@
 //! Makes the programs of Debian packages run from a folder that is not the root of the file system.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,12 +20,8 @@ pub fn unpack(package: &Path, folder: &Path) -> Result<()> {
 ///
 /// By what stands in the program and not by its environment, which its children would inherit.
 pub fn use_libraries_of(folder: &Path, program: &Path) -> Result<()> {
-    let loader = loader(folder).with_context(|| {
-        let folder = folder.display();
-        format!("there is no C library in {folder}, though every program depends on it")
-    })?;
-    let triplet = loader.parent().and_then(Path::file_name);
-    let triplet = triplet.context("the C library lies in a folder")?;
+    let loader = loader(folder).with_context(|| no_c_library(folder))?;
+    let triplet = triplet(&loader)?;
     let mut libraries = OsString::new();
     for place in ["usr/lib", "lib"] {
         if !libraries.is_empty() {
@@ -40,6 +36,45 @@ pub fn use_libraries_of(folder: &Path, program: &Path) -> Result<()> {
     run(patchelf.arg(libraries).arg(program))
         .with_context(|| format!("cannot tell {} where its libraries are", program.display()))?;
     Ok(())
+}
+
+/// Leads libraries that name folders of the machine, such as `/usr/lib/x86_64-linux-gnu/pulseaudio`, to those
+/// in `folder`: what stands in a library counts more than what stands in the program.
+pub fn move_library_paths(folder: &Path) -> Result<()> {
+    let libraries = libraries(folder)?;
+    let places = Path::new("/").join(libraries.strip_prefix(folder)?);
+    let mut grep = Command::new("grep");
+    grep.args(["-rlF", "--include=*.so*"]).arg(&places);
+    // It fails if there are none.
+    let found = grep.arg(&libraries).output().context("grep")?;
+    for library in String::from_utf8_lossy(&found.stdout).lines() {
+        let named = run(Command::new("patchelf").arg("--print-rpath").arg(library))?;
+        let named = String::from_utf8_lossy(&named);
+        let named = named.trim();
+        if named.starts_with('/') {
+            let moved = format!("{}{named}:{}", folder.display(), libraries.display());
+            let mut patchelf = Command::new("patchelf");
+            patchelf.args(["--force-rpath", "--set-rpath"]);
+            run(patchelf.args([&moved, library]))?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the libraries are, such as `usr/lib/x86_64-linux-gnu` in `folder`.
+pub fn libraries(folder: &Path) -> Result<PathBuf> {
+    let loader = loader(folder).with_context(|| no_c_library(folder))?;
+    Ok(folder.join("usr/lib").join(triplet(&loader)?))
+}
+
+fn triplet(loader: &Path) -> Result<&OsStr> {
+    let triplet = loader.parent().and_then(Path::file_name);
+    triplet.context("the C library lies in a folder")
+}
+
+fn no_c_library(folder: &Path) -> String {
+    let folder = folder.display();
+    format!("there is no C library in {folder}, though every program depends on it")
 }
 
 /// What starts programs, such as `usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2`.

@@ -16,6 +16,7 @@ mod handshake;
 mod helix;
 #[cfg(target_os = "linux")]
 mod hung_disk;
+mod kate;
 #[cfg(target_os = "linux")]
 mod memory;
 mod plain;

@@ -1,0 +1,221 @@
+//! A person in Kate, set up as `docs/editors.md` says: what agents hear, and what becomes of what they propose.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use pillion_agent::Update;
+use pillion_agent::claude::Answer;
+use pillion_protocol::Dialect;
+use pillion_testkit::{
+    Claude, ClaudeRelease, Env, Home, Kate, Model, SOON, TestAgent, TestClaude, Tmux, Turn,
+    lock_files,
+};
+use serde_json::{Value, json};
+
+const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
+
+const PAGE: &str = include_str!("../../../../docs/editors.md");
+
+const BEFORE: &str = "one\ntwo\nthree\n";
+
+/// The title that the window has then.
+const PROPOSAL: &str = "poem.proposed.py";
+
+/// Where they stand in the menu.
+const ACCEPT: usize = 1;
+const REJECT: usize = 2;
+
+#[test]
+#[ignore = "needs Kate: cargo xtask test"]
+fn a_proposal_is_decided_in_the_menu_of_code_actions_or_by_closing_it() {
+    let scene = Scene::start(BEFORE);
+    let Scene {
+        kate, path, home, ..
+    } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    kate.keys(["Down", "End"]);
+    gemini.context(|context| {
+        let file = context.active_file();
+        let cursor = file.and_then(|file| file.cursor);
+        cursor.is_some_and(|cursor| (cursor.line, cursor.character) == (2, 4))
+    });
+    let accepted = |text: &str| Update::accepted(path.display().to_string(), text);
+    let rejected = Update::DiffRejected {
+        path: path.display().to_string(),
+    };
+
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n2\nthree\n"));
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.choose(ACCEPT);
+    assert_eq!(gemini.outcome(), accepted("one\n2\nthree\nmine"));
+    scene.close();
+
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\nthree\n"));
+    kate.choose(REJECT);
+    assert_eq!(gemini.outcome(), rejected);
+    scene.close();
+
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n"));
+    scene.close();
+    assert_eq!(gemini.outcome(), rejected);
+    assert_eq!(fs::read_to_string(path).unwrap(), BEFORE);
+
+    // Saving decides nothing.
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\nfour\n"));
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.keys(["ctrl+s"]);
+    assert!(gemini.hears_no_outcome(Duration::from_millis(1500)));
+    kate.kill();
+    assert_eq!(gemini.outcome(), rejected);
+}
+
+#[test]
+#[ignore = "needs Kate: cargo xtask test"]
+fn two_agents_with_hostile_names_get_an_outcome_each() {
+    let scene = Scene::start(BEFORE);
+    let Scene { kate, home, .. } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    let claude = TestClaude::find(home);
+    for name in ["$(touch PWNED).py", "-x.py", "a b'\"#%?:3.py", "ünï 👩‍👩.py"] {
+        let path = home.workspace().join(name);
+        let title = name.replace(".py", ".proposed.py");
+        scene.shows(&title, || gemini.propose(&path, "gemini's\n"));
+        kate.choose(ACCEPT);
+        let accepted = Update::accepted(path.display().to_string(), "gemini's\n");
+        assert_eq!(gemini.outcome(), accepted);
+        scene.close();
+        // Of a new file, a release that names no version loses the last line feed.
+        fs::write(&path, "old\n").unwrap();
+        let call = scene.shows(&title, || claude.proposing(&path, "claude's\n", name));
+        kate.choose(ACCEPT);
+        assert_eq!(call.end(), Ok(Answer::Saved("claude's\n".to_owned())));
+        scene.close();
+    }
+    assert!(!home.workspace().join("PWNED").exists());
+    let companions = lock_files(home);
+    assert_eq!(companions.len(), 1, "{companions:?}");
+}
+
+#[test]
+#[ignore = "needs the real agents, Claude Code and Kate: cargo xtask test"]
+fn the_real_claude_code_writes_what_is_accepted_in_kate() {
+    let scene = Scene::start(&BEFORE.replace('\n', "\r\n"));
+    let Scene {
+        kate, path, home, ..
+    } = &scene;
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let folder = home.workspace();
+    let claude = Claude::start(ClaudeRelease::Native, &tmux, home, &model, &folder);
+    claude.wait_for("⧉ In poem.py");
+    model.script([
+        Turn::read_file(path),
+        Turn::replace(path, "two", "TWO"),
+        Turn::say("that is done"),
+    ]);
+    scene.shows(PROPOSAL, || claude.prompt("change it"));
+    claude.wait_question();
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.choose(ACCEPT);
+    claude.wait_for("that is done");
+    let edited = "one\r\nTWO\r\nthree\r\nmine";
+    assert_eq!(fs::read_to_string(path).unwrap(), edited);
+    model.wait_for("with the open file", SOON, |request| {
+        let opened = format!("The user opened the file {} in the IDE", path.display());
+        request.is_main && request.mentions(&opened)
+    });
+}
+
+/// Kate with `poem.py` open.
+struct Scene {
+    kate: Kate,
+    path: PathBuf,
+    /// Of the language server.
+    log: PathBuf,
+    // Last: the editor has files in it.
+    home: Home,
+}
+
+impl Scene {
+    fn start(text: &str) -> Scene {
+        let home = Home::new();
+        let path = home.file("poem.py", text);
+        let log = home.root().join("log");
+        let config = home.home().join(".config");
+        fs::create_dir_all(config.join("kate/lspclient")).unwrap();
+        let settings = settings(&log);
+        let allowed = allowed(&settings);
+        let file = config.join("kate/lspclient/settings.json");
+        fs::write(file, settings.to_string()).unwrap();
+        fs::write(config.join("katerc"), allowed).unwrap();
+        // A project, whose folder is the root.
+        fs::create_dir(home.workspace().join(".git")).unwrap();
+        let mut env: Env = home.env();
+        env.prepend_path(Path::new(PILLION).parent().unwrap());
+        let kate = Kate::start(&home, &env, &[&path]);
+        Scene {
+            kate,
+            path,
+            log,
+            home,
+        }
+    }
+
+    /// What `propose` begins is shown under this title, and its server knows. What that gave.
+    fn shows<T>(&self, title: &str, propose: impl FnOnce() -> T) -> T {
+        let before = self.opened();
+        let proposed = propose();
+        self.kate.wait_title(title);
+        let started = Instant::now();
+        while self.opened() == before {
+            assert!(started.elapsed() < SOON, "{title} was not opened");
+            sleep(Duration::from_millis(20));
+        }
+        proposed
+    }
+
+    /// How many files Kate has opened.
+    fn opened(&self) -> usize {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        log.matches("\"textDocument/didOpen\"").count()
+    }
+
+    /// Closes the proposal that has the focus.
+    fn close(&self) {
+        self.kate.close("poem.py");
+    }
+}
+
+/// Those of the page, with a log.
+fn settings(log: &Path) -> Value {
+    let section = PAGE.split("\n## ").find(|it| it.starts_with("Kate\n"));
+    let settings = section.expect("the page has it").split("```json\n").nth(1);
+    let settings = settings.and_then(|rest| rest.split("```").next());
+    let mut settings: Value =
+        serde_json::from_str(settings.expect("the page has settings")).unwrap();
+    for server in settings["servers"].as_object_mut().unwrap().values_mut() {
+        let command = server["command"].as_array_mut().unwrap();
+        command.extend([json!("--log"), json!(log)]);
+    }
+    settings
+}
+
+/// The answer to Kate's question whether the servers of these settings may start.
+fn allowed(settings: &Value) -> String {
+    let servers = settings["servers"].as_object().unwrap().values();
+    let lines = servers.map(|server| {
+        let words = server["command"].as_array().unwrap();
+        let mut words: Vec<_> = words.iter().map(|word| word.as_str().unwrap()).collect();
+        words[0] = PILLION;
+        words.join(" ")
+    });
+    let lines: Vec<_> = lines.collect();
+    format!(
+        "[lspclient]\nAllowedServerCommandLines={}\n",
+        lines.join(",")
+    )
+}
