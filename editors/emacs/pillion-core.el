@@ -167,6 +167,16 @@ The terminal then stays beside it."
 (defconst pillion-typing-delay 1.0
   "For how many seconds after a key somebody counts as typing.")
 
+(defconst pillion-editing-delay 5.0
+  "The same after a key that changed the text: who writes also thinks.")
+
+(defconst pillion-editing-commands
+  '(self-insert-command org-self-insert-command newline newline-and-indent
+    electric-newline-and-maybe-indent delete-backward-char delete-char
+    backward-delete-char-untabify indent-for-tab-command yank kill-line kill-word
+    backward-kill-word undo)
+  "The commands with which people write.")
+
 (defvar transient--prefix)
 
 (defun pillion-mid-input-p ()
@@ -188,7 +198,11 @@ The terminal then stays beside it."
 (defun pillion-typing-p ()
   "Whether the person typed or moved just now."
   (let ((idle (current-idle-time)))
-    (or (null idle) (< (float-time idle) pillion-typing-delay))))
+    (or (null idle)
+        (< (float-time idle)
+           (if (memq real-last-command pillion-editing-commands)
+               pillion-editing-delay
+             pillion-typing-delay)))))
 
 (defun pillion-when (condition action &optional interval)
   "Call ACTION as soon as CONDITION is met, looking every INTERVAL seconds.

@@ -431,7 +431,7 @@ With a prefix argument, it is the one with this ID."
          (cond ((eq free 'never) 'never)
                ((and free (pillion-view-show diff nil)) t)
                ((and (not is-announced)
-                     (> (- (float-time) begun) (* 2 pillion-typing-delay)))
+                     (> (- (float-time) begun) pillion-typing-delay))
                 (setq is-announced t)
                 (pillion-diff--announce diff)
                 nil))))

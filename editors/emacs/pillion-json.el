@@ -53,11 +53,33 @@
   "Whether the parser of this Emacs refuses NUL."
   (not (ignore-errors (json-parse-string "\"\\u0000\""))))
 
+(defconst pillion-json--long 65536
+  "More bytes than this are put together before they are looked at.")
+
+(defun pillion-json--missing (input)
+  "How many bytes come after INPUT until its last message is complete.
+Zero if it is short."
+  (let ((at 0) (missing 0))
+    (while (string-match "Content-Length: *\\([0-9]+\\)\r\n\\(?:[^\r\n]+\r\n\\)*\r\n" input at)
+      (setq at (match-end 0)
+            missing (- (string-to-number (match-string 1 input))
+                       (string-bytes (substring input at)))))
+    (if (> missing pillion-json--long) missing 0)))
+
 (defun pillion-json-filter (filter)
-  "FILTER for a process, with NUL in its messages."
-  (lambda (process input)
-    (cl-letf (((symbol-function 'jsonrpc--json-read) #'pillion-json-read))
-      (funcall filter process input))))
+  "FILTER for a process, with NUL in its messages, and quick with long ones.
+It would look at all that is there for each piece that comes."
+  (let ((pieces nil) (missing 0))
+    (lambda (process input)
+      (setq missing (if pieces
+                        (- missing (string-bytes input))
+                      (pillion-json--missing input)))
+      (push input pieces)
+      (when (<= missing 0)
+        (let ((whole (apply #'concat (nreverse pieces))))
+          (setq pieces nil)
+          (cl-letf (((symbol-function 'jsonrpc--json-read) #'pillion-json-read))
+            (funcall filter process whole)))))))
 
 (provide 'pillion-json)
 ;;; pillion-json.el ends here

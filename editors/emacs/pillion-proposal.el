@@ -209,6 +209,18 @@
     (overlay-put overlay 'pillion t)
     (overlay-put overlay 'face face)))
 
+(defun pillion-proposal--rest (original buffer)
+  "One hunk from where BUFFER begins to differ from ORIGINAL, of long texts."
+  (let* ((case-fold-search nil)
+         (first (compare-buffer-substrings original nil nil buffer nil nil))
+         (line (with-current-buffer buffer
+                 (1- (line-number-at-pos (min (abs first) (point-max)) t))))
+         (count (lambda (it)
+                  (with-current-buffer it
+                    (max 0 (- (line-number-at-pos (point-max) t) line))))))
+    (unless (zerop first)
+      (list (list line (funcall count original) line (funcall count buffer))))))
+
 (defun pillion-proposal-compare (diff)
   "Note and draw what differs in DIFF."
   (let ((buffer (pillion-diff-buffer diff))
@@ -222,8 +234,11 @@
               (remove-overlays (point-min) (point-max) 'pillion t)))))
       (setf (pillion-diff-hunks diff)
             (and (buffer-live-p original)
-                 (pillion-hunks-between (pillion-proposal--lines original)
-                                        (pillion-proposal--lines buffer))))
+                 (if (> (max (buffer-size buffer) (buffer-size original))
+                        pillion-proposal--max-coloured)
+                     (pillion-proposal--rest original buffer)
+                   (pillion-hunks-between (pillion-proposal--lines original)
+                                          (pillion-proposal--lines buffer)))))
       (pcase-dolist (`(,old ,old-count ,new ,new-count) (pillion-diff-hunks diff))
         (pillion-proposal--paint original old old-count 'pillion-removed)
         (pillion-proposal--paint buffer new new-count 'pillion-added)))))
