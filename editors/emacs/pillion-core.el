@@ -152,7 +152,9 @@ The terminal then stays beside it."
                        name ""))))
 
 (defconst pillion-not-text
-  (concat "[" (string #xd800) "-" (string #xdfff) (string #x110000) "-" (string #x3fffff) "]")
+  ;; Raw bytes are a range of their own to the regexp engine.
+  (concat "[" (string #xd800) "-" (string #xdfff) (string #x110000) "-" (string #x3fff7f)
+          (string #x3fff80) "-" (string #x3fffff) "]")
   "Matches what Emacs can hold and UTF-8 cannot: raw bytes, for example.")
 
 (defun pillion-valid (text)

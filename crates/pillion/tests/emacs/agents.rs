@@ -42,22 +42,18 @@ fn check(kind: AgentKind, version: EmacsVersion) {
         "(= (length (pillion-client-get :agents)) 1)",
     );
 
-    model.script([Turn::say("I have seen it")]);
-    agent.prompt("look at the selection");
-    agent.wait_for("I have seen it");
-    let asked = model.wait_for("with the prompt", SOON, |request| {
-        request.is_main && request.mentions("look at the selection")
-    });
-    let told = asked.newest_message();
-    assert!(told.contains("two") && told.contains("thr"), "{told}");
-
     model.script([
         Turn::read_file(path.clone()),
         Turn::write_file(path.clone(), PROPOSED),
         Turn::say("that is done"),
     ]);
+    // Once: `term` draws the agent's box too badly to wait for it a second time.
     agent.prompt("change it");
-    agent.wait_question();
+    let asked = model.wait_for("with the prompt", SOON, |request| {
+        request.is_main && request.mentions("change it")
+    });
+    let told = asked.newest_message();
+    assert!(told.contains("two") && told.contains("thr"), "{told}");
     // The person stays where they type, and sees the view beside it.
     emacs.wait_until(
         "a view beside it",
@@ -69,7 +65,6 @@ fn check(kind: AgentKind, version: EmacsVersion) {
         "(and (equal (buffer-name) \"*Proposal: poem.txt*\") (pillion-diff-ready-p))",
     );
     emacs.input("<M-gt><DEL><DEL><DEL><DEL><DEL>vier<RET><C-c><C-c>");
-    agent.wait_accepted("poem.txt");
     emacs.wait_until(
         "the buffer reverted",
         "(equal (with-current-buffer \"poem.txt\" (buffer-string)) \"one\\nTWO\\nthree\\nvier\\n\")",
