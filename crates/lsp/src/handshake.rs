@@ -43,6 +43,7 @@ struct ClientInfo {
 #[cfg_attr(test, derive(serde::Serialize))]
 struct ClientCapabilities {
     general: Option<GeneralCapabilities>,
+    window: Option<Value>,
     /// Every client puts here what it likes.
     experimental: Option<Value>,
 }
@@ -85,7 +86,12 @@ impl InitializeParams {
     /// What is peculiar to the client.
     pub fn quirks(&self) -> Quirks {
         let said = self.client_info.as_ref().map(|info| info.name.as_str());
-        Quirks::of(said.unwrap_or_default())
+        let mut quirks = Quirks::of(said.unwrap_or_default());
+        let window = self.capabilities.window.as_ref();
+        let shows = window.and_then(|window| window.pointer("/showDocument/support"));
+        let is_declared = shows == Some(&Value::Bool(true));
+        quirks.never_shows |= quirks.shows_only_if_declared && !is_declared;
+        quirks
     }
 
     /// How to log who the editor is.
@@ -215,6 +221,28 @@ mod tests {
         ] {
             let named = params(json!({"clientInfo": {"name": client}}));
             assert_eq!(named.editor(Some("Kate")).display_name, editor);
+        }
+    }
+
+    #[test]
+    fn only_lsp_mode_is_believed_when_it_declares_no_documents_to_show() {
+        let never_shows = |client: &str, window: Value| {
+            let capabilities = json!({"window": window});
+            let info = json!({"name": client});
+            let said = json!({"clientInfo": info, "capabilities": capabilities});
+            params(said).quirks().never_shows
+        };
+        let declared = json!({"showDocument": {"support": true}});
+        for (window, expected) in [
+            (declared, false),
+            (json!({"showDocument": null}), true),
+            (json!({"showDocument": {"support": false}}), true),
+            (json!(5), true),
+            (json!(null), true),
+        ] {
+            assert_eq!(never_shows("emacs", window.clone()), expected, "{window}");
+            assert!(!never_shows("Helix", window.clone()));
+            assert!(never_shows("vim-lsp", window));
         }
     }
 

@@ -13,6 +13,8 @@ pub struct Quirks {
     pub misreads_take_focus: bool,
     /// It never answers `window/showDocument`.
     pub never_shows: bool,
+    /// The same of releases that do not declare `window.showDocument`. Others can, and do not say so.
+    pub shows_only_if_declared: bool,
     /// Edits that come fast are sent in any order.
     pub mixes_up_edits: bool,
     /// It asks for the code actions of each line that the cursor comes to, and gives the line as the range.
@@ -26,6 +28,7 @@ const NONE: Quirks = Quirks {
     has_block_cursor: false,
     misreads_take_focus: false,
     never_shows: false,
+    shows_only_if_declared: false,
     mixes_up_edits: false,
     asks_for_each_line: false,
 };
@@ -42,9 +45,10 @@ const KNOWN: [Quirks; 7] = [
         misreads_take_focus: true,
         ..of_editor("Emacs")
     },
-    // lsp-mode.
+    // lsp-mode: 8.0 leaves the question unanswered, and 9.0 declares that it can.
     Quirks {
         client: "emacs",
+        shows_only_if_declared: true,
         ..of_editor("Emacs")
     },
     Quirks {

@@ -3,11 +3,13 @@
 //! An [`Installer`] looks and plans, and changes nothing; a [`Plan`] is carried out in one place,
 //! after it was shown if only that was asked for. A new editor is a file below this module, which
 //! lists its `editors`, and its name in two lines here. One with a plugin of Pillion's describes
-//! where it goes as a [`package`]; one that only needs a few lines in its settings says them in
-//! [`Plan::next`].
+//! where it goes as a [`package`]; one whose settings are changed says how as an [`edit`]; one that
+//! only needs a few lines of the user's says them in [`Plan::next`].
 
+mod edit;
 mod emacs;
 mod folder;
+mod helix;
 mod kakoune;
 mod machine;
 mod nvim;
@@ -91,6 +93,7 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
         .chain(vim::editors())
         .chain(emacs::editors())
         .chain(kakoune::editors())
+        .chain(helix::editors())
         .chain(vscode::editors())
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::edit::Edit;
 use super::folder::{Put, Take};
 use super::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
 
@@ -34,6 +35,8 @@ pub enum Step {
     Put(Put),
     /// Take such a folder away.
     Take(Take),
+    /// Change a settings file.
+    Edit(Edit),
     /// Run the editor's own program.
     Run {
         program: PathBuf,
@@ -67,6 +70,7 @@ impl Step {
         let result = match self {
             Step::Put(put) => put.carry_out().map_err(|error| format!("{error:#}")),
             Step::Take(take) => take.carry_out().map_err(|error| format!("{error:#}")),
+            Step::Edit(edit) => edit.carry_out().map_err(|error| format!("{error:#}")),
             Step::Run {
                 program,
                 arguments,
@@ -85,6 +89,7 @@ impl fmt::Display for Step {
         match self {
             Step::Put(put) => put.fmt(f),
             Step::Take(take) => take.fmt(f),
+            Step::Edit(edit) => edit.fmt(f),
             Step::Run {
                 program,
                 arguments,

@@ -1,6 +1,7 @@
 //! `pillion install` and `pillion uninstall`: Neovim's package in a fresh home, and what is true of
 //! every editor.
 
+mod helix;
 mod vscode;
 
 use std::fs;

@@ -5,10 +5,11 @@ mod claude;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pillion_agent::claude::Answer;
-use pillion_testkit::{Env, Helix, Home, SOON, TestClaude, Tmux, lock_files};
+use pillion_testkit::{Editors, Env, Helix, Home, SOON, TestClaude, Tmux, lock_files};
 
 const PAGE: &str = include_str!("../../../../docs/editors.md");
 
@@ -83,7 +84,8 @@ fn a_proposal_is_decided_in_another_window_that_was_started_for_it() {
     window.wait_for("TWO");
     window.insert("o", "mine");
     accept(&window, "poem.rs");
-    let edited = "one\nTWO\nmine\nthree\n";
+    // The cursor is in the first line.
+    let edited = "one\nmine\nTWO\nthree\n";
     assert_eq!(call.end(), Ok(Answer::Saved(edited.to_owned())));
     assert_eq!(lock_files(&home), companions);
 
@@ -108,6 +110,50 @@ fn a_proposal_is_decided_in_another_window_that_was_started_for_it() {
     helix.command("qa!");
     window.wait_for("can no longer be decided");
     assert!(call.end().is_err() || fs::read_to_string(&path).unwrap() == BEFORE);
+}
+
+/// Of a language that has no server of its own.
+#[test]
+#[ignore = "needs Helix: cargo xtask test"]
+fn a_proposal_is_decided_in_a_language_that_nobody_configured_but_pillion_install() {
+    let home = Home::new();
+    let path = home.file("poem.diff", BEFORE);
+    let tmux = Tmux::start();
+    let program = Editors::from_env().helix();
+    let mut env: Env = home.env();
+    env.prepend_path(program.parent().unwrap().to_owned());
+    let mut install = Command::new(env!("CARGO_BIN_EXE_pillion"));
+    let install = install.args(["install", "helix"]).env_clear();
+    assert!(install.envs(env.iter()).status().unwrap().success());
+    let languages = home.home().join(".config/helix/languages.toml");
+    let languages = fs::read_to_string(languages).unwrap();
+
+    let servers = |home: &Home, language: &str| {
+        let mut helix = Command::new(&program);
+        let helix = helix.args(["--health", language]).env_clear();
+        let output = helix.envs(home.env().iter()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with("  "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let bare = Home::new();
+    for language in ["python", "gjs", "rust", "css", "diff"] {
+        let (before, after) = (servers(&bare, language), servers(&home, language));
+        assert_eq!(after.len(), before.len() + 1, "{language}: {after:?}");
+        assert_eq!(after[..before.len()], before);
+        assert!(after[before.len()].contains("pillion"), "{after:?}");
+    }
+
+    let [_, config] = settings();
+    let helix = start(&tmux, &home, &path, [&languages, config]);
+    let claude = TestClaude::find(&home);
+    let call = claude.proposing(&path, "one\nTWO\nthree\n", "tab 1");
+    helix.wait_for("TWO");
+    accept(&helix, "poem.diff");
+    assert_eq!(
+        call.end(),
+        Ok(Answer::Saved("one\nTWO\nthree\n".to_owned()))
+    );
 }
 
 /// The person's `languages.toml` and `config.toml`.

@@ -1,0 +1,104 @@
+//! Changes a settings file of the user's: all of it or nothing, through a link if it is one, and only if
+//! nobody else changed it since it was looked at.
+
+use std::fmt;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use anyhow::{Context, anyhow};
+
+use super::machine::Machine;
+use crate::failure::{Failure, Kind};
+
+/// The file to change.
+#[derive(Debug)]
+pub struct Edit {
+    pub path: PathBuf,
+    /// What is in it; nothing if it is not there.
+    pub before: Option<String>,
+    /// What is to be in it; nothing if it is to go.
+    pub after: Option<String>,
+    /// What that does.
+    pub what: String,
+}
+
+/// What is in a settings file; nothing if it is not there.
+///
+/// # Errors
+/// When it cannot be read, or is no text.
+pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(anyhow!(error).context(format!("cannot read {}", path.display()))),
+    }
+}
+
+/// Refuses to write for another user.
+///
+/// # Errors
+/// When this is root by `sudo`, in the home of who called it.
+pub fn check_owner(machine: &Machine, path: &Path) -> anyhow::Result<()> {
+    if machine.is_of_who_called_sudo(path) {
+        let message = format!("{} in your home would belong to root", path.display());
+        let failure = Failure::new(Kind::Refused, message);
+        return Err(failure.hint("Run it without `sudo`.").into());
+    }
+    Ok(())
+}
+
+impl Edit {
+    /// Does it.
+    ///
+    /// # Errors
+    /// When the file has changed, or the system refuses.
+    pub fn carry_out(&self) -> anyhow::Result<String> {
+        let shown = self.path.display();
+        if read(&self.path)? != self.before {
+            return Err(anyhow!("{shown} has changed meanwhile: run it again"));
+        }
+        let written = match &self.after {
+            Some(text) => self.write(text),
+            None => fs::remove_file(&self.path),
+        };
+        written.with_context(|| format!("cannot change {shown}"))?;
+        Ok(format!("{} in {shown}", self.what))
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        // A link to a file of the user's collection stays one.
+        let path = pillion_discovery::canonicalize(&self.path);
+        let path = path.unwrap_or_else(|_| self.path.clone());
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let rights = fs::metadata(&path).ok().map(|data| data.permissions());
+        let mut file = tempfile::Builder::new()
+            .prefix(".pillion-")
+            .tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        match rights {
+            Some(rights) => file.as_file().set_permissions(rights)?,
+            None => open_to_others(file.as_file())?,
+        }
+        file.persist(&path)?;
+        Ok(())
+    }
+}
+
+/// Settings are no secret; a temporary file is one.
+fn open_to_others(file: &fs::File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    let _ = file;
+    Ok(())
+}
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "change {}: {}", self.path.display(), self.what)
+    }
+}

@@ -1,0 +1,192 @@
+//! Helix: every language that it knows gets `pillion lsp` beside its own servers, in `languages.toml`.
+
+mod languages;
+mod settings;
+
+use std::path::{Path, PathBuf};
+
+use self::languages::Language;
+use self::settings::Refused;
+use super::edit::{self, Edit};
+use super::machine::{Machine, Platform};
+use super::plan::{Plan, Step};
+use super::{Found, Installer, Options};
+use crate::failure::{Failure, Kind};
+
+/// Itself.
+pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
+    std::iter::once(&Helix as &dyn Installer)
+}
+
+const PROGRAMS: [&str; 2] = ["hx", "helix"];
+
+const NEXT: &str = "Restart Helix; `hx --health rust` then lists `pillion`.";
+
+/// Helix.
+#[derive(Debug)]
+pub struct Helix;
+
+impl Installer for Helix {
+    fn name(&self) -> &'static str {
+        "helix"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["hx"]
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Helix"
+    }
+
+    fn find(&self, machine: &Machine) -> Found {
+        let text = path(machine).and_then(|path| edit::read(&path));
+        let is_installed = text.is_ok_and(|text| settings::is_installed(&text.unwrap_or_default()));
+        let program = machine.program(&PROGRAMS);
+        let settings = |is_there: bool| is_there.then(|| "settings".to_owned());
+        Found {
+            installed: settings(is_installed).into_iter().collect(),
+            missing: settings(program.is_some() && !is_installed)
+                .into_iter()
+                .collect(),
+            program,
+        }
+    }
+
+    fn install(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
+        let path = path(machine)?;
+        edit::check_owner(machine, &path)?;
+        let known = known(machine)?;
+        let before = edit::read(&path)?;
+        let text = before.as_deref();
+        let after = settings::install(text, &known).map_err(|why| refused(&path, &why))?;
+        let mut notes = Vec::new();
+        if machine.program(&["pillion"]).is_none() {
+            notes.push(
+                "`pillion` is not on PATH, where Helix looks for it: put it there".to_owned(),
+            );
+        }
+        let mut plan = Plan::default();
+        if before.as_ref() == Some(&after) {
+            notes.push(format!("{} has all of it already", path.display()));
+        } else {
+            plan.steps.push(Step::Edit(Edit {
+                path,
+                before,
+                after: Some(after),
+                what: format!("`pillion lsp` for {} languages", known.len()),
+            }));
+        }
+        Ok(plan.between(notes, NEXT))
+    }
+
+    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
+        let path = path(machine)?;
+        edit::check_owner(machine, &path)?;
+        let before = edit::read(&path)?;
+        let text = before.as_deref().unwrap_or_default();
+        let mut plan = Plan::default();
+        if !settings::is_installed(text) {
+            let place = path.display();
+            plan.notes.push(format!(
+                "nothing in {place} was written by `pillion install helix`"
+            ));
+            return Ok(plan);
+        }
+        let after = settings::uninstall(text).map_err(|why| refused(&path, &why))?;
+        plan.steps.push(Step::Edit(Edit {
+            path,
+            before,
+            after,
+            what: "nothing of Pillion's any more".to_owned(),
+        }));
+        Ok(plan)
+    }
+}
+
+/// The user's own file. Helix takes the same place on a Mac as on Linux.
+fn path(machine: &Machine) -> anyhow::Result<PathBuf> {
+    let unset = |name: &str| {
+        let message = format!("{name} is not set");
+        Failure::new(Kind::Refused, message).hint("Set it to your home folder.")
+    };
+    let config = match machine.platform {
+        Platform::Windows => machine
+            .variable("APPDATA")
+            .ok_or_else(|| unset("APPDATA"))?,
+        Platform::Linux | Platform::Mac => {
+            let config = machine.variable("XDG_CONFIG_HOME");
+            match config.filter(|folder| folder.is_absolute()) {
+                Some(folder) => folder,
+                None => {
+                    let home = machine.home().ok_or_else(|| unset("HOME"))?;
+                    machine.join(machine.absolute("HOME", home)?, ".config")
+                }
+            }
+        }
+    };
+    Ok(machine.join(config, "helix/languages.toml"))
+}
+
+/// The languages that this machine's Helix knows.
+fn known(machine: &Machine) -> anyhow::Result<Vec<Language>> {
+    let programs = machine.programs(&PROGRAMS);
+    let Some(first) = programs.first() else {
+        let message = "Helix is not on PATH, and it alone knows its languages";
+        return Err(Failure::new(Kind::Refused, message)
+            .hint("Put `hx` on PATH, or name your languages yourself: docs/editors.md.")
+            .into());
+    };
+    let mut known = programs.iter();
+    let known = known.find_map(|program| languages::of_program(program));
+    Ok(known.ok_or_else(|| {
+        let message = format!("cannot find the languages of Helix in {}", first.display());
+        Failure::new(Kind::Refused, message)
+            .hint("Name your languages in languages.toml yourself: docs/editors.md.")
+    })?)
+}
+
+fn refused(path: &Path, why: &Refused) -> anyhow::Error {
+    let message = format!("{}: {why}", path.display());
+    Failure::new(Kind::Refused, message).hint(why.hint()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_lie_where_helix_looks() {
+        for (platform, variables, expected) in [
+            (
+                Platform::Linux,
+                &[("HOME", "/h")][..],
+                "/h/.config/helix/languages.toml",
+            ),
+            (
+                Platform::Mac,
+                &[("HOME", "/h")],
+                "/h/.config/helix/languages.toml",
+            ),
+            (
+                Platform::Linux,
+                &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c")],
+                "/c/helix/languages.toml",
+            ),
+            (
+                Platform::Linux,
+                &[("HOME", "/h"), ("XDG_CONFIG_HOME", "c")],
+                "/h/.config/helix/languages.toml",
+            ),
+            (
+                Platform::Windows,
+                &[("APPDATA", r"C:\Users\me\AppData\Roaming")],
+                r"C:\Users\me\AppData\Roaming\helix\languages.toml",
+            ),
+        ] {
+            let machine = Machine::of(platform, variables);
+            assert_eq!(path(&machine).unwrap().to_str().unwrap(), expected);
+        }
+        assert!(path(&Machine::of(Platform::Linux, &[("HOME", "h")])).is_err());
+    }
+}
