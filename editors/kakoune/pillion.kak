@@ -12,7 +12,6 @@ declare-option -docstring 'whether Pillion starts with Kakoune' bool pillion_aut
 declare-option -hidden str pillion_module %sh{ dirname -- "$kak_source" }
 declare-option -hidden str pillion_dir
 declare-option -hidden int pillion_port 0
-declare-option -hidden str pillion_client client0
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
@@ -54,7 +53,6 @@ define-command -hidden pillion-report %{ try %{
         select "%val{cursor_line}.1,%val{cursor_line}.%val{cursor_column}"
         set-option global pillion_start %val{selection}
     }
-    set-option global pillion_client %val{client}
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/context" -- \
         %val{session} %val{client} %val{buffile} %opt{pillion_id} %val{selection_desc} %opt{pillion_before} \
         %opt{pillion_start} %val{selection} %val{window_width} "%val{client_env_TMUX}" \

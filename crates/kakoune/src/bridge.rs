@@ -47,7 +47,8 @@ struct Bridge {
     handle: Handle,
     port: u16,
     context: Context,
-    report: Option<Report>,
+    /// What each client of the person's reported last; the newest at the end.
+    reports: Vec<Report>,
     roots: Vec<PathBuf>,
     views: BTreeMap<DiffId, View>,
     opening: BTreeMap<DiffId, Reply<()>>,
@@ -95,7 +96,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         handle: companion.handle(),
         port,
         context: Context::default(),
-        report: None,
+        reports: Vec::new(),
         roots,
         views: BTreeMap::new(),
         opening: BTreeMap::new(),
@@ -200,15 +201,21 @@ impl Bridge {
         if let Some(files) = self.context.update(&report, now_ms()) {
             self.handle.report_context(files, None);
         }
-        // The review client is where proposals are, not where the person works.
-        if report.client != script::REVIEW_CLIENT || self.report.is_none() {
-            self.report = Some(report);
+        // The review client is where proposals are, not where the person works. Before it has its name, it has
+        // another one, in the same pane.
+        let is_same = |known: &Report| match report.pane.as_str() {
+            "" => known.client == report.client,
+            pane => known.pane == pane,
+        };
+        self.reports.retain(|known| !is_same(known));
+        if report.client != script::REVIEW_CLIENT {
+            self.reports.push(report);
         }
         self.refresh_roots();
     }
 
     fn refresh_roots(&mut self) {
-        let Some(report) = &self.report else {
+        let Some(report) = self.reports.last() else {
             return;
         };
         let files: Vec<PathBuf> = report.files().collect();
@@ -292,12 +299,12 @@ impl Bridge {
             return;
         };
         if self.reviewed.is_some() {
-            let display = script::display(view, Some(script::REVIEW_CLIENT));
+            let display = script::display(view);
             self.session.run(display);
             self.reviewed = Some(id);
             return;
         }
-        let report = self.report.as_ref().filter(|_| self.options.may_split);
+        let report = self.reports.last().filter(|_| self.options.may_split);
         if let Some(report) = report.filter(|report| !report.tmux.is_empty()) {
             let commands = script::first_display(view);
             if tmux::split(report, &self.session.name(), &commands) {
@@ -306,7 +313,7 @@ impl Bridge {
                 return;
             }
         }
-        self.session.run(script::display(view, None));
+        self.session.run(script::offer(view, self.client()));
     }
 
     fn accept(&mut self, id: DiffId, revision: u32, text: Vec<u8>, at: SystemTime) {
@@ -432,6 +439,7 @@ impl Bridge {
     }
 
     fn client_closed(&mut self, client: &str) {
+        self.reports.retain(|report| report.client != client);
         if client != script::REVIEW_CLIENT {
             return;
         }
@@ -475,7 +483,12 @@ impl Bridge {
     }
 
     fn tell(&self, text: &str) {
-        let client = self.report.as_ref().map_or("client0", |it| &it.client);
-        self.session.run(script::tell(client, text));
+        self.session.run(script::tell(self.client(), text));
+    }
+
+    /// Where the person is.
+    fn client(&self) -> &str {
+        let report = self.reports.last();
+        report.map_or("client0", |report| &report.client)
     }
 }

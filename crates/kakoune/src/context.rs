@@ -115,6 +115,11 @@ impl Context {
             self.focused.insert(report.file.clone(), timestamp);
             self.active = Some(report.active(timestamp));
         }
+        for file in &report.files {
+            // Older than what is in focus, and from then on known.
+            let opened = now.saturating_sub(1);
+            self.focused.entry(file.clone()).or_insert(opened);
+        }
         let open: Vec<&String> = report.files.iter().collect();
         self.focused
             .retain(|file, _| open.contains(&file) || *file == report.file);

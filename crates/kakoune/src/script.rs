@@ -59,17 +59,20 @@ pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String 
     )
 }
 
-/// Shows it in this client; or, if there is none, in the one where the person is, unless they are busy there.
-pub fn display(view: &View, client: Option<&str>) -> String {
-    let buffer = word(&view.buffer());
-    let (client, command) = match client {
-        Some(client) => (word(client), format!("pillion-display {buffer}")),
-        None => (
-            "%opt{pillion_client}".to_owned(),
-            "pillion-try-display".to_owned(),
-        ),
-    };
-    let there = format!("evaluate-commands -client {client} {}", word(&command));
+/// Shows it in the review client.
+pub fn display(view: &View) -> String {
+    let command = format!("pillion-display {}", word(&view.buffer()));
+    show(view, REVIEW_CLIENT, &command)
+}
+
+/// Shows it where the person is, unless they are busy there.
+pub fn offer(view: &View, client: &str) -> String {
+    show(view, client, "pillion-try-display")
+}
+
+fn show(view: &View, client: &str, command: &str) -> String {
+    let (client, command) = (word(client), word(command));
+    let there = format!("evaluate-commands -client {client} {command}");
     format!("{}\ntry {}", waiting(Some(view)), word(&there))
 }
 

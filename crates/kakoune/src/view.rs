@@ -210,6 +210,6 @@ mod tests {
 
     #[test]
     fn a_buffer_has_a_plain_name() {
-        assert_eq!(view("").buffer(), "*pillion-3*/__it_s_a___sh_x___n.rs");
+        assert_eq!(view("").buffer(), "*pillion-3*/_it_s_a___sh_x___n.rs");
     }
 }
