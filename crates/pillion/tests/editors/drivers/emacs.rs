@@ -74,7 +74,16 @@ impl Editor for Emacs {
     }
 
     fn undo(&self) {
-        self.emacs.input("<C-/>");
+        let before = self.text();
+        self.emacs.input_until(
+            "<C-/>",
+            &format!("(not (equal (buffer-string) {before:?}))"),
+        );
+        // The line and its end are two changes.
+        if !self.text().ends_with('\n') {
+            self.emacs
+                .input_until("<C-/>", "(string-suffix-p \"\n\" (buffer-string))");
+        }
     }
 
     fn begin_typing(&self, text: &str) {
