@@ -82,13 +82,14 @@ impl Editor for Emacs {
         // The line and its end are two changes.
         if !self.text().ends_with('\n') {
             self.emacs
-                .input_until("<C-/>", "(string-suffix-p \"\n\" (buffer-string))");
+                .input_until("<C-/>", "(string-suffix-p \"\\n\" (buffer-string))");
         }
     }
 
     fn begin_typing(&self, text: &str) {
-        let is_there = format!("(string-suffix-p \"\\n{text}\" (buffer-string))");
-        self.emacs.input_until(&format!("<M-gt>{text}"), &is_there);
+        let is_there = format!("(string-suffix-p \"\\n{text}\\n\" (buffer-string))");
+        self.emacs
+            .input_until(&format!("<M-gt><RET><C-p>{text}"), &is_there);
     }
 
     fn type_on(&self, text: &str) {
@@ -96,8 +97,7 @@ impl Editor for Emacs {
     }
 
     fn end_typing(&self) {
-        self.emacs
-            .input_until("<RET>", "(string-suffix-p \"\\n\" (buffer-string))");
+        self.emacs.input_until("<C-a>", "(bolp)");
     }
 
     fn go_to(&self, line: u32) {
