@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -47,7 +48,8 @@ pub fn move_library_paths(folder: &Path) -> Result<()> {
     grep.args(["-rlF", "--include=*.so*"]).arg(&places);
     // It fails if there are none.
     let found = grep.arg(&libraries).output().context("grep")?;
-    for library in String::from_utf8_lossy(&found.stdout).lines() {
+    let found = String::from_utf8_lossy(&found.stdout);
+    for library in found.lines().filter(|library| is_program_code(library)) {
         let named = run(Command::new("patchelf").arg("--print-rpath").arg(library))?;
         let named = String::from_utf8_lossy(&named);
         let named = named.trim();
@@ -59,6 +61,15 @@ pub fn move_library_paths(folder: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Some are scripts of the linker.
+fn is_program_code(path: &str) -> bool {
+    let mut magic = [0; 4];
+    let file = fs::File::open(path);
+    file.and_then(|mut file| file.read_exact(&mut magic))
+        .is_ok()
+        && magic == *b"\x7fELF"
 }
 
 /// Where the libraries are, such as `usr/lib/x86_64-linux-gnu` in `folder`.
