@@ -309,6 +309,19 @@ impl<C> State<C> {
         }
     }
 
+    /// The answer to whoever waits in this state, if what they wait for will not happen.
+    fn give_up(self, why: &str) -> Option<Action<C>> {
+        let caller = match self {
+            Self::Looking { caller, .. }
+            | Self::Opening { caller, .. }
+            | Self::AgentCloses { caller, .. } => caller,
+            Self::CommandAccepts { waiting } => waiting?.caller,
+            Self::Pending | Self::AgentGone { .. } => return None,
+        };
+        let answer = Err(why.to_owned());
+        Some(Action::Answer { caller, answer })
+    }
+
     /// Whether a decision is awaited, by the reviewer or by a command.
     fn is_pending(&self) -> bool {
         matches!(self, Self::Pending | Self::CommandAccepts { waiting: None })

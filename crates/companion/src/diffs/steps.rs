@@ -473,21 +473,6 @@ pub(crate) enum Decision {
     Reject,
 }
 
-impl<C> State<C> {
-    /// The answer to whoever waits in this state, if what they wait for will not happen.
-    fn give_up(self, why: &str) -> Option<Action<C>> {
-        let caller = match self {
-            Self::Looking { caller, .. }
-            | Self::Opening { caller, .. }
-            | Self::AgentCloses { caller, .. } => caller,
-            Self::CommandAccepts { waiting } => waiting?.caller,
-            Self::Pending | Self::AgentGone { .. } => return None,
-        };
-        let answer = Err(why.to_owned());
-        Some(Action::Answer { caller, answer })
-    }
-}
-
 impl<C> Entry<C> {
     /// The view is open: the agent gets its answer, if it still waits for one.
     fn answer_opened(&mut self) -> Option<Action<C>> {

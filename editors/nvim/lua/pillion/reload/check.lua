@@ -167,7 +167,11 @@ local function without_autoread(buf, action)
   action()
   if vim.api.nvim_buf_is_valid(buf) then
     vim.api.nvim_buf_call(buf, function()
-      vim.cmd("setlocal " .. (value:find("--", 1, true) and "autoread<" or vim.trim(value)))
+      if value:find("--", 1, true) then
+        vim.cmd("setlocal autoread<")
+      else
+        vim.bo.autoread = vim.trim(value) == "autoread"
+      end
     end)
   end
 end
