@@ -102,6 +102,8 @@ mod send_tmux;
 mod send_trees;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
+#[path = "../shared/encodings.rs"]
+mod shared_encodings;
 #[path = "../shared/texts.rs"]
 mod shared_texts;
 mod standin;

@@ -158,6 +158,7 @@ each_release! {
     }
 }
 
+mod turns;
 mod ways;
 
 /// Neovim with [`FILE`] open, and Claude Code, which is connected to it.
