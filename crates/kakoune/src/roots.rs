@@ -19,7 +19,7 @@ pub fn find(folder: &Path, files: &[PathBuf], home: Option<&Path>) -> Vec<PathBu
         .collect();
     let repositories: BTreeSet<PathBuf> = folders
         .iter()
-        .filter_map(|folder| repository(folder, &is_workspace))
+        .filter_map(|folder| repository(folder, is_workspace))
         .collect();
     let mut roots: Vec<PathBuf> = Vec::new();
     let working = canonicalize(folder).ok();

@@ -37,6 +37,7 @@ mod conformance;
 mod decisions;
 mod install;
 mod open_with;
+#[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod split;

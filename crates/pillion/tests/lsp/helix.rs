@@ -121,7 +121,7 @@ fn a_proposal_is_decided_in_a_language_that_nobody_configured_but_pillion_instal
     let tmux = Tmux::start();
     let program = Editors::from_env().helix();
     let mut env: Env = home.env();
-    env.prepend_path(program.parent().unwrap().to_owned());
+    env.prepend_path(program.parent().unwrap());
     let mut install = Command::new(env!("CARGO_BIN_EXE_pillion"));
     let install = install.args(["install", "helix"]).env_clear();
     assert!(install.envs(env.iter()).status().unwrap().success());

@@ -26,14 +26,14 @@ impl World {
     fn tell(&mut self, method: &str, uri: &str) -> Vec<String> {
         let params = json!({"textDocument": {"uri": uri}});
         let path = self.relay.document(method, &params);
-        let actions = self
-            .relay
-            .notification(path.unwrap(), method, params, self.now);
+        let actions =
+            self.relay
+                .notification(path.expect("it is about a file"), method, params, self.now);
         self.shown(actions)
     }
 
     fn ask(&mut self, id: i32, uri: &str) -> Vec<String> {
-        let path = uri::to_path(uri).unwrap();
+        let path = uri::to_path(uri).expect("it names a file");
         let method = "textDocument/codeAction".to_owned();
         let params = json!({"textDocument": {"uri": uri}});
         let request = Request {
