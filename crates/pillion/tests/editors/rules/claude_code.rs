@@ -31,7 +31,7 @@ each_editor! {
         assert!(asked.mentions("The user selected the lines"), "{asked:?}");
         scene.editor.go_to(1);
 
-        scene.propose("TWO");
+        scene.propose("two", "TWO");
         scene.wait_view();
         scene.editor.append("mine");
         scene.editor.accept();
@@ -47,26 +47,26 @@ each_editor! {
     claude_code
     fn what_is_decided_on_either_side_is_done_by_claude_code(kind) {
         let scene = Scene::start(kind);
-        scene.propose("rejected");
+        scene.propose("two", "rejected");
         scene.wait_view();
         scene.editor.reject();
         scene.wait_refused();
 
-        scene.propose("denied");
+        scene.propose("two", "denied");
         scene.claude.deny();
         scene.wait_refused();
 
-        scene.propose("allowed");
+        scene.propose("two", "allowed");
         scene.claude.allow();
         scene.claude.wait_for("that is done");
         scene.wait_no_view();
-        assert_eq!(scene.text(), BEFORE.replace("two", "allowed"));
+        let allowed = BEFORE.replace("two", "allowed");
+        assert_eq!(scene.text(), allowed);
 
-        fs::write(scene.path(), BEFORE).unwrap();
-        scene.propose("lost");
+        scene.propose("allowed", "lost");
         scene.claude.pane().kill();
         scene.wait_no_view();
-        assert_eq!(scene.text(), BEFORE);
+        assert_eq!(scene.text(), allowed);
         scene.editor.assert_no_errors();
     }
 }
@@ -121,12 +121,12 @@ impl Scene {
         fs::read_to_string(self.path()).unwrap()
     }
 
-    /// The agent proposes another second line, and its question stands in its own window, too.
-    fn propose(&self, line: &str) {
+    /// The agent proposes another line, and its question stands in its own window, too.
+    fn propose(&self, line: &str, other: &str) {
         self.claude.wait_ready();
         self.model.script([
             Turn::read_file(self.path()),
-            Turn::replace(self.path(), "two", line),
+            Turn::replace(self.path(), line, other),
             Turn::say("that is done"),
         ]);
         self.claude.prompt("change it");
