@@ -43,6 +43,8 @@ struct ClientInfo {
 #[cfg_attr(test, derive(serde::Serialize))]
 struct ClientCapabilities {
     general: Option<GeneralCapabilities>,
+    /// Of clients without a plugin.
+    #[cfg_attr(test, serde(skip_serializing))]
     window: Option<Value>,
     /// Every client puts here what it likes.
     experimental: Option<Value>,
