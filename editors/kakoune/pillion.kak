@@ -220,10 +220,13 @@ define-command -hidden pillion-finish-played-as -params 1 %{ pillion-say "untype
 # as it was, and nobody is asked; with changes Kakoune asks, as ever.
 define-command -hidden pillion-await %{ evaluate-commands "pillion-await-%val{modified}" }
 define-command -hidden pillion-await-true nop
-define-command -hidden pillion-await-false %{
-    set-option buffer pillion_autoreload %opt{autoreload}
-    set-option buffer autoreload no
-}
+define-command -hidden pillion-await-false %{ evaluate-commands %sh{
+    # What it was before is kept already when it is awaited a second time.
+    if [ -z "$kak_opt_pillion_autoreload" ]; then
+        echo 'set-option buffer pillion_autoreload %opt{autoreload}'
+        echo 'set-option buffer autoreload no'
+    fi
+} }
 define-command -hidden pillion-reload %{ evaluate-commands "pillion-reload-%val{modified}" }
 define-command -hidden pillion-reload-true pillion-restore
 define-command -hidden pillion-reload-false %{

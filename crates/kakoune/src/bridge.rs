@@ -404,7 +404,8 @@ impl Bridge {
             return;
         };
         self.opening.remove(&id);
-        if reason == CloseReason::Settled {
+        // Who closes it may have been allowed to write in its own window.
+        if matches!(reason, CloseReason::Settled | CloseReason::ClosedByAgent) {
             let path = self.awaited.add(&view.path, Instant::now());
             self.session.run(script::await_write(&path));
         }
