@@ -138,13 +138,13 @@ Nil if it cannot be shown now without disturbing them."
                (or is-wanted
                    (not (and terminal (symbolp pillion-diff-function)
                              (get pillion-diff-function 'pillion-takes-focus)))))
-      (let ((config (current-window-configuration))
+      (let ((config (pillion-view--windows))
             (main (pillion-view--clear-frame terminal)))
         (when (and (not main) (not terminal))
           ;; Only windows at the sides: one of them has to do.
           (setq main selected))
         (if (not main)
-            (progn (set-window-configuration config t t) nil)
+            (progn (pillion-view--set-windows config) nil)
           (setf (pillion-diff-frame diff) (selected-frame)
                 (pillion-diff-config diff) config
                 (pillion-diff-seen-revision diff) 0)
@@ -170,6 +170,22 @@ Nil if it cannot be shown now without disturbing them."
             (select-window terminal 'norecord))
           t)))))
 
+(defun pillion-view--windows ()
+  "The windows of this frame, and the buffers that each of them showed before."
+  (cons (current-window-configuration)
+        (mapcar (lambda (window)
+                  (list window (window-prev-buffers window) (window-next-buffers window)))
+                (window-list nil 'no-mini))))
+
+(defun pillion-view--set-windows (windows)
+  "Give the frame the WINDOWS that `pillion-view--windows' returned."
+  (set-window-configuration (car windows) t t)
+  ;; A configuration leaves these out.
+  (pcase-dolist (`(,window ,before ,after) (cdr windows))
+    (when (window-live-p window)
+      (set-window-prev-buffers window (seq-filter (lambda (it) (buffer-live-p (car it))) before))
+      (set-window-next-buffers window (seq-filter #'buffer-live-p after)))))
+
 (defun pillion-view--untouched-p (diff)
   "Whether the windows of DIFF are as they were made."
   (let ((now (window-list (pillion-diff-frame diff) 'no-mini)))
@@ -191,7 +207,7 @@ Nil if it cannot be shown now without disturbing them."
                          (seq-difference (window-list frame 'no-mini)
                                          (pillion-diff-windows diff) #'eq))))
     (with-selected-frame frame
-      (set-window-configuration (pillion-diff-config diff) t t)
+      (pillion-view--set-windows (pillion-diff-config diff))
       (pcase-dolist (`(,window ,buffer ,point ,start) others)
         (when (and (window-live-p window) (eq (window-buffer window) buffer))
           (set-window-point window point)

@@ -157,8 +157,9 @@ fn a_proposal_says_what_the_agent_will_make_of_the_answer() {
         (&json!(false), &json!(true))
     );
     let notes = diff["notes"].as_array().unwrap();
+    // The second: it names no release that keeps the last newline of a `Write`.
     assert!(
-        notes.len() == 1 && notes[0].as_str().unwrap().contains("CRLF"),
+        notes.len() == 2 && notes[0].as_str().unwrap().contains("CRLF"),
         "{notes:?}"
     );
     editor.resolve(&diff, "accepted", Some("mine\n"));

@@ -22,9 +22,11 @@ const TIDY_FILES: &str =
 /// The layout, where the person is, mark and region, kill ring, registers, undo, options, buffers.
 const TRACES: &str = "(mapcar (lambda (it) (format \"%S\" it)) (list (window-state-get nil t) (length (window-list)) \
     (format \"%s\" (selected-window)) (point) (window-start) (mark t) mark-active mark-ring global-mark-ring kill-ring register-alist \
-    buffer-undo-list (buffer-modified-p) buffer-file-name major-mode minor-mode-alist buffer-read-only (buffer-list) \
+    (seq-remove (lambda (it) (markerp (car-safe it))) buffer-undo-list) (buffer-modified-p) buffer-file-name major-mode \
+    minor-mode-alist buffer-read-only (buffer-list) \
     last-kbd-macro search-ring command-history (local-variable-p 'pillion-diff--mine) window-combination-resize \
-    (frame-list) (current-buffer) winner-mode ediff-mode-hook pre-command-hook post-command-hook kill-emacs-query-functions))";
+    (frame-list) (current-buffer) winner-mode ediff-mode-hook pre-command-hook \
+    (seq-remove (lambda (it) (string-suffix-p \"-check-buffers\" (format \"%s\" it))) post-command-hook) kill-emacs-query-functions))";
 
 pub struct Emacs {
     emacs: pillion_testkit::Emacs,
