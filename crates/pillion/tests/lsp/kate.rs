@@ -100,28 +100,6 @@ fn two_agents_with_hostile_names_get_an_outcome_each() {
     assert_eq!(companions.len(), 1, "{companions:?}");
 }
 
-/// Kate starts a server of its own for a proposal, which lies outside of the project.
-#[test]
-#[ignore = "needs Kate: cargo xtask test"]
-fn where_the_server_has_roots_of_its_own_proposals_are_decided_all_the_same() {
-    let scene = Scene::with(BEFORE, &json!([".git"]));
-    let Scene {
-        kate, path, home, ..
-    } = &scene;
-    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
-    scene.shows(PROPOSAL, || gemini.propose(path, "one\n2\nthree\n"));
-    kate.keys(["ctrl+End"]);
-    kate.type_text("mine");
-    kate.choose(ACCEPT);
-    let accepted = Update::accepted(path.display().to_string(), "one\n2\nthree\nmine");
-    assert_eq!(gemini.outcome(), accepted);
-    let companions = lock_files(home);
-    assert_eq!(companions.len(), 1, "{companions:?}");
-    let log = fs::read_to_string(&scene.log).unwrap();
-    let servers = log.matches("method=\"initialize\"").count();
-    assert_eq!(servers, 2, "{log}");
-}
-
 #[test]
 #[ignore = "needs the real agents, Claude Code and Kate: cargo xtask test"]
 fn the_real_claude_code_writes_what_is_accepted_in_kate() {
@@ -164,17 +142,12 @@ struct Scene {
 
 impl Scene {
     fn start(text: &str) -> Scene {
-        Scene::with(text, &Value::Null)
-    }
-
-    /// The same with names of files that tell Kate where a project begins.
-    fn with(text: &str, roots: &Value) -> Scene {
         let home = Home::new();
         let path = home.file("poem.py", text);
         let log = home.root().join("log");
         let config = home.home().join(".config");
         fs::create_dir_all(config.join("kate/lspclient")).unwrap();
-        let settings = settings(&log, roots);
+        let settings = settings(&log);
         let allowed = allowed(&settings);
         let file = config.join("kate/lspclient/settings.json");
         fs::write(file, settings.to_string()).unwrap();
@@ -218,7 +191,7 @@ impl Scene {
 }
 
 /// Those of the page, with a log.
-fn settings(log: &Path, roots: &Value) -> Value {
+fn settings(log: &Path) -> Value {
     let section = PAGE.split("\n## ").find(|it| it.starts_with("Kate\n"));
     let settings = section.expect("the page has it").split("```json\n").nth(1);
     let settings = settings.and_then(|rest| rest.split("```").next());
@@ -227,9 +200,6 @@ fn settings(log: &Path, roots: &Value) -> Value {
     for server in settings["servers"].as_object_mut().unwrap().values_mut() {
         let command = server["command"].as_array_mut().unwrap();
         command.extend([json!("--log"), json!(log)]);
-        if !roots.is_null() {
-            server["rootIndicationFileNames"] = roots.clone();
-        }
     }
     settings
 }

@@ -5,10 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Claude, ClaudeRelease, Home, Model, SOON, Size, Tmux, Turn, set_up_claude};
+use pillion_testkit::{
+    Claude, ClaudeRelease, Home, Model, SOON, Size, Tmux, Turn, lock_files, set_up_claude,
+};
 
 use crate::driver::{Editor, Habit, Kind, PILLION, Start};
-use crate::person::wait;
+use crate::person::{wait, wait_for};
 
 /// Claude Code shows companions LF, and writes CRLF again.
 const BEFORE: &str = "one\r\ntwo\r\nthree\r\n";
@@ -93,6 +95,7 @@ impl Scene {
             habit: Habit::None,
         });
         wait(&*editor, "Pillion running", |editor| editor.is_running());
+        wait_for("a lock file", || lock_files(&home).pop());
         let release = ClaudeRelease::Native;
         let command = [PILLION, "run", "--require", "claude"];
         let command: Vec<_> = command.into_iter().chain(MODE).collect();

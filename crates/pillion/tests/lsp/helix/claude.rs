@@ -251,6 +251,7 @@ impl Scene {
         let [languages, config] = settings();
         let languages = languages.replace("\"rust-analyzer\", ", "");
         let helix = start(&tmux, &home, &path, [&languages, config]);
+        wait_published(&home);
         let scene = Scene {
             claude: how.start(release, &tmux, &home, &model, "agent"),
             helix,
@@ -351,6 +352,15 @@ impl Scene {
         assert_eq!(self.text(), BEFORE);
         self.model.clear();
         close(&self.helix);
+    }
+}
+
+/// Waits until Claude Code can find the companion.
+fn wait_published(home: &Home) {
+    let started = Instant::now();
+    while lock_files(home).is_empty() {
+        assert!(started.elapsed() < SOON, "no companion was published");
+        sleep(POLL_INTERVAL);
     }
 }
 
