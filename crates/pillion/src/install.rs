@@ -11,6 +11,7 @@ mod emacs;
 mod folder;
 mod helix;
 mod kakoune;
+mod kate;
 mod machine;
 mod nvim;
 mod package;
@@ -76,6 +77,18 @@ impl Found {
             installed,
         }
     }
+
+    /// Of an editor whose settings name Pillion, or could.
+    fn of_settings(program: Option<PathBuf>, are_there: bool) -> Self {
+        let settings = |is_so: bool| is_so.then(|| "settings".to_owned());
+        Self {
+            installed: settings(are_there).into_iter().collect(),
+            missing: settings(program.is_some() && !are_there)
+                .into_iter()
+                .collect(),
+            program,
+        }
+    }
 }
 
 /// What was asked for.
@@ -94,6 +107,7 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
         .chain(emacs::editors())
         .chain(kakoune::editors())
         .chain(helix::editors())
+        .chain(kate::editors())
         .chain(vscode::editors())
 }
 

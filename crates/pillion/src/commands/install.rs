@@ -13,9 +13,9 @@ use crate::install::{self, Installer, Machine, Options, Outcome, Plan};
 
 /// Install what an editor needs to work with agents
 ///
-/// Neovim, Vim and Emacs get Pillion's plugin, which is built into this program, as a package; your
+/// Neovim, Vim, Emacs and Kakoune get Pillion's plugin, which is built into this program; your
 /// settings are not touched. Helix gets `pillion lsp` for each of its languages, in its
-/// `languages.toml`. VS Code, its forks and Positron get the agents' own extensions, through the
+/// `languages.toml`, and Kate for each that has no other server, in the settings of its LSP client. VS Code, its forks and Positron get the agents' own extensions, through the
 /// editor's own command. Files that are not Pillion's stay as they are, unless you pass `--force`.
 #[derive(Debug, clap::Args)]
 pub struct Args {

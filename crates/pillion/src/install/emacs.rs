@@ -2,20 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use super::folder::File;
 use super::machine::Machine;
-use super::package::{self, Package};
+use super::package::{Package, Plugin};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
-use crate::failure::{Failure, Kind};
 
 /// Itself.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     std::iter::once(&Emacs as &dyn Installer)
 }
 
-/// The package's files, by their paths in it.
-static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/emacs_files.rs"));
+const PLUGIN: Plugin = Plugin {
+    editor: "Emacs",
+    programs: &["emacs"],
+    kind: "package",
+    setting: "`pillion-command`",
+    files: include!(concat!(env!("OUT_DIR"), "/emacs_files.rs")),
+};
 
 const NEXT: &str = "Put `(pillion-mode 1)` into your init file and restart Emacs; `M-x pillion-doctor` then checks \
                     the installation.";
@@ -34,26 +37,12 @@ impl Installer for Emacs {
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let program = machine.program(&["emacs"]);
-        let installed: Vec<_> = match package(machine) {
-            Ok(package) => package.found(&package_files()).into_iter().collect(),
-            Err(error) => vec![format!("plugin ({error})")],
-        };
-        Found::of_plugin(program, installed)
+        PLUGIN.found(machine, package(machine))
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let mut notes = Vec::new();
-        if machine.program(&["emacs"]).is_none() {
-            notes.push("Emacs itself is not on PATH".to_owned());
-        }
-        if machine.program(&["pillion"]).is_none() {
-            let note = "`pillion` is not on PATH, where the package looks for it: put it there, or \
-                        set `pillion-command`";
-            notes.push(note.to_owned());
-        }
-        let plan = package(machine)?.install(package_files(), machine, options.force)?;
-        Ok(plan.between(notes, NEXT))
+        let plan = package(machine)?.install(PLUGIN.files(), machine, options.force)?;
+        Ok(plan.between(PLUGIN.notes(machine), NEXT))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
@@ -63,10 +52,7 @@ impl Installer for Emacs {
 
 /// In the folder that `package.el` sets up before it reads the init file.
 fn package(machine: &Machine) -> anyhow::Result<Package> {
-    let home = machine.home().ok_or_else(|| {
-        Failure::new(Kind::Refused, "HOME is not set").hint("Set HOME to your home folder.")
-    })?;
-    let home = machine.absolute("HOME", home)?;
+    let home = machine.absolute_home()?;
     let folder = settings(machine, &home)?;
     Ok(Package {
         target: machine.join(&folder, "elpa/pillion"),
@@ -92,11 +78,6 @@ fn settings(machine: &Machine, home: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-/// The files of this program's package.
-fn package_files() -> Vec<File> {
-    package::files(FILES)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -106,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_program_holds_the_package_of_its_own_version() {
-        let files = package_files();
+        let files = PLUGIN.files();
         let text = |name: &str| {
             let file = files.iter().find(|(found, _)| found == name);
             String::from_utf8(file.unwrap_or_else(|| panic!("{name}")).1.clone()).unwrap()
@@ -121,7 +102,7 @@ mod tests {
     /// Those before the definitions of functions in the package.
     #[test]
     fn everything_with_a_cookie_is_autoloaded() {
-        let files = package_files();
+        let files = PLUGIN.files();
         let mut count = 0;
         let autoloads = files
             .iter()

@@ -9,7 +9,7 @@ use self::languages::Language;
 use self::settings::Refused;
 use super::edit::{self, Edit};
 use super::machine::{Machine, Platform};
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
@@ -42,15 +42,7 @@ impl Installer for Helix {
     fn find(&self, machine: &Machine) -> Found {
         let text = path(machine).and_then(|path| edit::read(&path));
         let is_installed = text.is_ok_and(|text| settings::is_installed(&text.unwrap_or_default()));
-        let program = machine.program(&PROGRAMS);
-        let settings = |is_there: bool| is_there.then(|| "settings".to_owned());
-        Found {
-            installed: settings(is_installed).into_iter().collect(),
-            missing: settings(program.is_some() && !is_installed)
-                .into_iter()
-                .collect(),
-            program,
-        }
+        Found::of_settings(machine.program(&PROGRAMS), is_installed)
     }
 
     fn install(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
@@ -66,17 +58,12 @@ impl Installer for Helix {
                 "`pillion` is not on PATH, where Helix looks for it: put it there".to_owned(),
             );
         }
-        let mut plan = Plan::default();
-        if before.as_ref() == Some(&after) {
-            notes.push(format!("{} has all of it already", path.display()));
-        } else {
-            plan.steps.push(Step::Edit(Edit {
-                path,
-                before,
-                after: Some(after),
-                what: format!("`pillion lsp` for {} languages", known.len()),
-            }));
-        }
+        let plan = Plan::of_edit(Edit {
+            path,
+            before,
+            after: Some(after),
+            what: format!("`pillion lsp` for {} languages", known.len()),
+        });
         Ok(plan.between(notes, NEXT))
     }
 
@@ -85,45 +72,24 @@ impl Installer for Helix {
         edit::check_owner(machine, &path)?;
         let before = edit::read(&path)?;
         let text = before.as_deref().unwrap_or_default();
-        let mut plan = Plan::default();
         if !settings::is_installed(text) {
-            let place = path.display();
-            plan.notes.push(format!(
-                "nothing in {place} was written by `pillion install helix`"
-            ));
-            return Ok(plan);
+            return Ok(Plan::of_nothing(&path, self.name()));
         }
         let after = settings::uninstall(text).map_err(|why| refused(&path, &why))?;
-        plan.steps.push(Step::Edit(Edit {
+        Ok(Plan::of_edit(Edit {
             path,
             before,
             after,
             what: "nothing of Pillion's any more".to_owned(),
-        }));
-        Ok(plan)
+        }))
     }
 }
 
 /// The user's own file. Helix takes the same place on a Mac as on Linux.
 fn path(machine: &Machine) -> anyhow::Result<PathBuf> {
-    let unset = |name: &str| {
-        let message = format!("{name} is not set");
-        Failure::new(Kind::Refused, message).hint("Set it to your home folder.")
-    };
     let config = match machine.platform {
-        Platform::Windows => machine
-            .variable("APPDATA")
-            .ok_or_else(|| unset("APPDATA"))?,
-        Platform::Linux | Platform::Mac => {
-            let config = machine.variable("XDG_CONFIG_HOME");
-            match config.filter(|folder| folder.is_absolute()) {
-                Some(folder) => folder,
-                None => {
-                    let home = machine.home().ok_or_else(|| unset("HOME"))?;
-                    machine.join(machine.absolute("HOME", home)?, ".config")
-                }
-            }
-        }
+        Platform::Windows => machine.folder("APPDATA")?,
+        Platform::Linux | Platform::Mac => machine.config()?,
     };
     Ok(machine.join(config, "helix/languages.toml"))
 }

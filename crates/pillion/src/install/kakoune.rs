@@ -2,20 +2,23 @@
 
 use std::path::PathBuf;
 
-use super::folder::File;
 use super::machine::Machine;
-use super::package::{self, Package};
+use super::package::{Package, Plugin};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
-use crate::failure::{Failure, Kind};
 
 /// Itself.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     std::iter::once(&Kakoune as &dyn Installer)
 }
 
-/// The module's files, by their paths in it.
-static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kakoune_files.rs"));
+const PLUGIN: Plugin = Plugin {
+    editor: "Kakoune",
+    programs: &["kak"],
+    kind: "module",
+    setting: "the option `pillion_command`",
+    files: include!(concat!(env!("OUT_DIR"), "/kakoune_files.rs")),
+};
 
 /// Where Kakoune loads everything by itself. If a person has this folder, nothing is loaded from Kakoune's own
 /// folder of this name, so it is never made for them.
@@ -43,32 +46,18 @@ impl Installer for Kakoune {
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let program = machine.program(&["kak"]);
-        let installed: Vec<_> = match package(machine) {
-            Ok(package) => package.found(&plugin_files()).into_iter().collect(),
-            Err(error) => vec![format!("plugin ({error})")],
-        };
-        Found::of_plugin(program, installed)
+        PLUGIN.found(machine, package(machine))
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let mut notes = Vec::new();
-        if machine.program(&["kak"]).is_none() {
-            notes.push("Kakoune itself is not on PATH".to_owned());
-        }
-        if machine.program(&["pillion"]).is_none() {
-            let note = "`pillion` is not on PATH, where the module looks for it: put it there, or set the option \
-                        `pillion_command`";
-            notes.push(note.to_owned());
-        }
         let package = package(machine)?;
         let is_loaded = package
             .target
             .parent()
             .is_some_and(|it| it.ends_with(AUTOLOAD));
         let next = if is_loaded { NEXT_LOADED } else { NEXT };
-        let plan = package.install(plugin_files(), machine, options.force)?;
-        Ok(plan.between(notes, next))
+        let plan = package.install(PLUGIN.files(), machine, options.force)?;
+        Ok(plan.between(PLUGIN.notes(machine), next))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
@@ -107,16 +96,8 @@ fn settings(machine: &Machine) -> anyhow::Result<PathBuf> {
             });
         }
     }
-    let home = machine.home().ok_or_else(|| {
-        Failure::new(Kind::Refused, "HOME is not set").hint("Set HOME to your home folder.")
-    })?;
-    let home = machine.absolute("HOME", home)?;
+    let home = machine.absolute_home()?;
     Ok(machine.join(home, ".config/kak"))
-}
-
-/// The files of this program's module.
-fn plugin_files() -> Vec<File> {
-    package::files(FILES)
 }
 
 #[cfg(all(test, unix))]
@@ -126,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_program_holds_the_module_and_its_help() {
-        let names: Vec<_> = plugin_files().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = PLUGIN.files().into_iter().map(|(name, _)| name).collect();
         assert_eq!(
             names,
             ["pillion-open-kak", "pillion.asciidoc", "pillion.kak"]

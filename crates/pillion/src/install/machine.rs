@@ -48,6 +48,40 @@ impl Machine {
         }
     }
 
+    /// The home directory, as one that settings can lie in.
+    ///
+    /// # Errors
+    /// When it is not known, or relative.
+    pub fn absolute_home(&self) -> Result<PathBuf, Failure> {
+        match self.platform {
+            Platform::Windows => self.folder("USERPROFILE"),
+            Platform::Linux | Platform::Mac => {
+                let home = self.home().ok_or_else(|| unset("HOME"))?;
+                self.absolute("HOME", home)
+            }
+        }
+    }
+
+    /// Where programs of today have their settings, on systems other than Windows.
+    ///
+    /// # Errors
+    /// When there is no home directory.
+    pub fn config(&self) -> Result<PathBuf, Failure> {
+        let named = self.variable("XDG_CONFIG_HOME");
+        match named.filter(|folder| folder.is_absolute()) {
+            Some(folder) => Ok(folder),
+            None => Ok(self.join(self.absolute_home()?, ".config")),
+        }
+    }
+
+    /// The folder that a variable names.
+    ///
+    /// # Errors
+    /// When it is not set.
+    pub fn folder(&self, name: &str) -> Result<PathBuf, Failure> {
+        self.variable(name).ok_or_else(|| unset(name))
+    }
+
     /// A variable that names a folder.
     pub fn variable(&self, name: &str) -> Option<PathBuf> {
         self.environment.filled(name).map(PathBuf::from)
@@ -111,6 +145,11 @@ impl Machine {
         };
         names.iter().flat_map(|name| path.programs(name)).collect()
     }
+}
+
+fn unset(name: &str) -> Failure {
+    let message = format!("{name} is not set");
+    Failure::new(Kind::Refused, message).hint("Set it to your home folder.")
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::folder::File;
 use super::machine::{Machine, Platform};
-use super::package::{self, Package};
+use super::package::{Package, Plugin};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
@@ -15,8 +14,13 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     std::iter::once(&Neovim as &dyn Installer)
 }
 
-/// The plugin's files, by their paths in it.
-static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/nvim_files.rs"));
+const PLUGIN: Plugin = Plugin {
+    editor: "Neovim",
+    programs: &["nvim"],
+    kind: "plugin",
+    setting: "the plugin's option `command`",
+    files: include!(concat!(env!("OUT_DIR"), "/nvim_files.rs")),
+};
 
 /// A file that every copy of the plugin has.
 const OF_THE_PLUGIN: &str = "lua/pillion/client.lua";
@@ -47,18 +51,20 @@ impl Installer for Neovim {
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let program = machine.program(&["nvim"]);
-        let installed: Vec<_> = match Folders::of(machine) {
-            Ok(folders) => {
-                let package = folders.package(machine);
-                let other = folders.other_copy(machine, &package.target);
-                let other = other.map(|copy| format!("plugin in {}", copy.display()));
-                let own = package.found(&plugin_files());
-                own.into_iter().chain(other).collect()
-            }
-            Err(error) => vec![format!("plugin ({error})")],
+        let folders = match Folders::of(machine) {
+            Ok(folders) => folders,
+            Err(error) => return PLUGIN.found(machine, Err(error)),
         };
-        Found::of_plugin(program, installed)
+        let package = folders.package(machine);
+        let other = folders.other_copy(machine, &package.target);
+        let mut found = PLUGIN.found(machine, Ok(package));
+        if let Some(copy) = other {
+            found
+                .installed
+                .push(format!("plugin in {}", copy.display()));
+            found.missing.clear();
+        }
+        found
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
@@ -76,7 +82,7 @@ impl Installer for Neovim {
             }
             notes.push(format!("{message}: Neovim finds two copies"));
         }
-        let plan = package.install(plugin_files(), machine, options.force)?;
+        let plan = package.install(PLUGIN.files(), machine, options.force)?;
         Ok(plan.between(notes, NEXT))
     }
 
@@ -170,15 +176,7 @@ impl Folders {
 
 /// What a user may wonder about afterwards.
 fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
-    let mut notes = Vec::new();
-    if machine.program(&["nvim"]).is_none() {
-        notes.push("Neovim itself is not on PATH".to_owned());
-    }
-    if machine.program(&["pillion"]).is_none() {
-        let note = "`pillion` is not on PATH, where the plugin looks for it: put it there, or set \
-                    the plugin's option `command`";
-        notes.push(note.to_owned());
-    }
+    let mut notes = PLUGIN.notes(machine);
     if folders.data.join("lazy/lazy.nvim").is_dir() {
         notes.push(format!(
             "lazy.nvim is installed and does not load Neovim's packages: add {{ dir = {} }} to its plugins",
@@ -209,16 +207,12 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The files of this program's plugin.
-fn plugin_files() -> Vec<File> {
-    package::files(FILES)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::install::folder::File;
 
     const WINDOWS: &[(&str, &str)] = &[
         ("USERPROFILE", r"C:\Users\me"),
@@ -245,7 +239,7 @@ mod tests {
             }
         }
         assert!(wanted.len() > 40);
-        let held: BTreeSet<_> = plugin_files().into_iter().collect();
+        let held: BTreeSet<_> = PLUGIN.files().into_iter().collect();
         let names =
             |files: &BTreeSet<File>| files.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
         assert_eq!(names(&held), names(&wanted));
@@ -256,7 +250,7 @@ mod tests {
     #[test]
     fn the_index_of_the_help_has_every_tag_of_the_page() {
         let text = |wanted: &str| {
-            let files = plugin_files();
+            let files = PLUGIN.files();
             let (_, text) = files.into_iter().find(|(name, _)| name == wanted).unwrap();
             String::from_utf8(text).unwrap()
         };

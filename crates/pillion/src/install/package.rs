@@ -3,10 +3,62 @@
 
 use std::path::PathBuf;
 
+use super::Found;
+use super::edit;
 use super::folder::{File, InTheWay, Ours, Put, State, Take};
 use super::machine::Machine;
 use super::plan::{Plan, Step};
 use crate::failure::{Failure, Kind};
+
+/// An editor's plugin.
+#[derive(Debug)]
+pub struct Plugin {
+    /// The editor, for people.
+    pub editor: &'static str,
+    /// Its programs.
+    pub programs: &'static [&'static str],
+    /// What the editor calls a plugin.
+    pub kind: &'static str,
+    /// How the plugin is told where `pillion` is.
+    pub setting: &'static str,
+    /// The plugin's files, by their paths in it.
+    pub files: &'static [(&'static str, &'static [u8])],
+}
+
+impl Plugin {
+    /// The files that this program holds.
+    pub fn files(&self) -> Vec<File> {
+        let files = self.files.iter();
+        files
+            .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
+            .collect()
+    }
+
+    /// What of it is there, for `--list`.
+    pub fn found(&self, machine: &Machine, package: anyhow::Result<Package>) -> Found {
+        let installed = match package {
+            Ok(package) => package.found(&self.files()),
+            Err(error) => Some(format!("plugin ({error})")),
+        };
+        let program = machine.program(self.programs);
+        Found::of_plugin(program, installed.into_iter().collect())
+    }
+
+    /// What is missing besides.
+    pub fn notes(&self, machine: &Machine) -> Vec<String> {
+        let mut notes = Vec::new();
+        if machine.program(self.programs).is_none() {
+            notes.push(format!("{} itself is not on PATH", self.editor));
+        }
+        if machine.program(&["pillion"]).is_none() {
+            let (kind, setting) = (self.kind, self.setting);
+            notes.push(format!(
+                "`pillion` is not on PATH, where the {kind} looks for it: put it there, or set {setting}"
+            ));
+        }
+        notes
+    }
+}
 
 /// A plugin, and its place.
 #[derive(Debug)]
@@ -15,14 +67,6 @@ pub struct Package {
     pub target: PathBuf,
     /// Where what is in the way waits, in a folder above from which the editor loads nothing else.
     pub backup: PathBuf,
-}
-
-/// The files of a plugin, out of what the program holds.
-pub fn files(held: &[(&str, &[u8])]) -> Vec<File> {
-    let files = held.iter();
-    files
-        .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
-        .collect()
 }
 
 impl Package {
@@ -51,15 +95,7 @@ impl Package {
 
     /// What to do so that these files are there. Nothing, and a note, if they are.
     pub fn install(self, files: Vec<File>, machine: &Machine, force: bool) -> anyhow::Result<Plan> {
-        if machine.is_of_who_called_sudo(&self.target) {
-            let message = format!(
-                "{} in your home would belong to root",
-                self.target.display()
-            );
-            return Err(Failure::new(Kind::Refused, message)
-                .hint("Run it without `sudo`.")
-                .into());
-        }
+        edit::check_owner(machine, &self.target)?;
         let mut plan = Plan::default();
         let in_the_way = match self.look()? {
             State::Absent => InTheWay::Nothing,

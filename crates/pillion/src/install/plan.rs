@@ -19,6 +19,28 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Changes a settings file, unless all of it is there already.
+    pub fn of_edit(edit: Edit) -> Self {
+        let mut plan = Self::default();
+        if edit.before == edit.after {
+            let note = format!("{} has all of it already", edit.path.display());
+            plan.notes.push(note);
+        } else {
+            plan.steps.push(Step::Edit(edit));
+        }
+        plan
+    }
+
+    /// There is nothing in a settings file that `editor` got from here.
+    pub fn of_nothing(path: &Path, editor: &str) -> Self {
+        let place = path.display();
+        let note = format!("nothing in {place} was written by `pillion install {editor}`");
+        Self {
+            notes: vec![note],
+            ..Self::default()
+        }
+    }
+
     /// With `before` in front of its notes, and, if it does anything, with what is to be done `then`.
     #[must_use]
     pub fn between(mut self, before: Vec<String>, then: &str) -> Self {

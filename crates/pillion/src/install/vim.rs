@@ -2,20 +2,23 @@
 
 use std::path::PathBuf;
 
-use super::folder::File;
 use super::machine::{Machine, Platform};
-use super::package::{self, Package};
+use super::package::{Package, Plugin};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
-use crate::failure::{Failure, Kind};
 
 /// Itself.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     std::iter::once(&Vim as &dyn Installer)
 }
 
-/// The plugin's files, by their paths in it.
-static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/vim_files.rs"));
+const PLUGIN: Plugin = Plugin {
+    editor: "Vim",
+    programs: &["vim", "gvim"],
+    kind: "plugin",
+    setting: "`g:pillion_command`",
+    files: include!(concat!(env!("OUT_DIR"), "/vim_files.rs")),
+};
 
 const NEXT: &str = "Restart Vim; `:Pillion doctor` then checks the installation.";
 
@@ -33,26 +36,12 @@ impl Installer for Vim {
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let program = machine.program(&["vim", "gvim"]);
-        let installed: Vec<_> = match package(machine) {
-            Ok(package) => package.found(&plugin_files()).into_iter().collect(),
-            Err(error) => vec![format!("plugin ({error})")],
-        };
-        Found::of_plugin(program, installed)
+        PLUGIN.found(machine, package(machine))
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let mut notes = Vec::new();
-        if machine.program(&["vim", "gvim"]).is_none() {
-            notes.push("Vim itself is not on PATH".to_owned());
-        }
-        if machine.program(&["pillion"]).is_none() {
-            let note = "`pillion` is not on PATH, where the plugin looks for it: put it there, or \
-                        set `g:pillion_command`";
-            notes.push(note.to_owned());
-        }
-        let plan = package(machine)?.install(plugin_files(), machine, options.force)?;
-        Ok(plan.between(notes, NEXT))
+        let plan = package(machine)?.install(PLUGIN.files(), machine, options.force)?;
+        Ok(plan.between(PLUGIN.notes(machine), NEXT))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
@@ -62,10 +51,7 @@ impl Installer for Vim {
 
 /// On the package path of every Vim, whatever its settings: below the first folder of 'runtimepath'.
 fn package(machine: &Machine) -> anyhow::Result<Package> {
-    let home = machine.home().ok_or_else(|| {
-        Failure::new(Kind::Refused, "HOME is not set").hint("Set HOME to your home folder.")
-    })?;
-    let home = machine.absolute("HOME", home)?;
+    let home = machine.absolute_home()?;
     let folder = match machine.platform {
         Platform::Windows => "vimfiles",
         Platform::Linux | Platform::Mac => ".vim",
@@ -77,18 +63,13 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     })
 }
 
-/// The files of this program's plugin.
-fn plugin_files() -> Vec<File> {
-    package::files(FILES)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_program_holds_the_plugin_and_its_help() {
-        let names: Vec<_> = plugin_files().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = PLUGIN.files().into_iter().map(|(name, _)| name).collect();
         for wanted in [
             "plugin/pillion.vim",
             "autoload/pillion.vim",

@@ -2,6 +2,7 @@
 //! every editor.
 
 mod helix;
+mod kate;
 mod vscode;
 
 use std::fs;

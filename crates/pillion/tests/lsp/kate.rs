@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -130,6 +131,76 @@ fn the_real_claude_code_writes_what_is_accepted_in_kate() {
     });
 }
 
+#[test]
+#[ignore = "needs Kate: cargo xtask test"]
+fn after_installing_a_proposal_in_any_language_can_be_decided() {
+    let scene = Scene::with(BEFORE, installed);
+    let Scene { kate, home, .. } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    // A server of Kate's own that is not here, one that it has none for, plain text, and no name for it at all.
+    for name in [
+        "a.rs",
+        "a.lua",
+        "a.ada",
+        "a.f90",
+        "CMakeLists.txt",
+        "notes.txt",
+        "a.qqq",
+        "Makefile",
+    ] {
+        let path = home.workspace().join(name);
+        let title = match name.rsplit_once('.') {
+            Some((stem, extension)) => format!("{stem}.proposed.{extension}"),
+            None => format!("{name}.proposed"),
+        };
+        scene.shows(&title, || gemini.propose(&path, "one\n"));
+        kate.choose(ACCEPT);
+        let accepted = Update::accepted(path.display().to_string(), "one\n");
+        assert_eq!(gemini.outcome(), accepted, "{name}");
+        scene.close();
+    }
+    assert_eq!(scene.logged("initialize"), 1);
+    assert_eq!(lock_files(home).len(), 1);
+}
+
+/// Where Kate looks for the root itself, a proposal is outside of it, and Kate starts another server for that.
+#[test]
+#[ignore = "needs Kate: cargo xtask test"]
+fn a_second_server_for_a_proposal_relays_and_is_no_companion() {
+    let scene = Scene::with(BEFORE, |_| {
+        let mut settings = of_the_page();
+        let server = &mut settings["servers"]["~pillion"];
+        server["rootIndicationFileNames"] = json!([".git"]);
+        server["useWorkspace"] = json!(false);
+        settings
+    });
+    let Scene {
+        kate, path, home, ..
+    } = &scene;
+    let mut gemini = TestAgent::find(home, Dialect::GeminiCli);
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n2\nthree\n"));
+    kate.keys(["ctrl+End"]);
+    kate.type_text("mine");
+    kate.choose(ACCEPT);
+    let accepted = Update::accepted(path.display().to_string(), "one\n2\nthree\nmine");
+    assert_eq!(gemini.outcome(), accepted);
+    assert_eq!(scene.logged("initialize"), 2);
+    assert_eq!(lock_files(home).len(), 1);
+    scene.close();
+
+    let rejected = Update::DiffRejected {
+        path: path.display().to_string(),
+    };
+    scene.shows(PROPOSAL, || gemini.propose(path, "one\n"));
+    kate.choose(REJECT);
+    assert_eq!(gemini.outcome(), rejected);
+    scene.close();
+    scene.shows(PROPOSAL, || gemini.propose(path, "two\n"));
+    scene.close();
+    assert_eq!(gemini.outcome(), rejected);
+    assert_eq!(lock_files(home).len(), 1);
+}
+
 /// Kate with `poem.py` open.
 struct Scene {
     kate: Kate,
@@ -142,21 +213,24 @@ struct Scene {
 
 impl Scene {
     fn start(text: &str) -> Scene {
+        Self::with(text, |_| of_the_page())
+    }
+
+    /// With the settings that `set_up` finds for a home.
+    fn with(text: &str, set_up: impl FnOnce(&Home) -> Value) -> Scene {
         let home = Home::new();
         let path = home.file("poem.py", text);
         let log = home.root().join("log");
         let config = home.home().join(".config");
         fs::create_dir_all(config.join("kate/lspclient")).unwrap();
-        let settings = settings(&log);
+        let settings = with_log(set_up(&home), &log);
         let allowed = allowed(&settings);
         let file = config.join("kate/lspclient/settings.json");
         fs::write(file, settings.to_string()).unwrap();
         fs::write(config.join("katerc"), allowed).unwrap();
         // A project, whose folder is the root.
         fs::create_dir(home.workspace().join(".git")).unwrap();
-        let mut env: Env = home.env();
-        env.prepend_path(Path::new(PILLION).parent().unwrap());
-        let kate = Kate::start(&home, &env, &[&path]);
+        let kate = Kate::start(&home, &env(&home), &[&path]);
         Scene {
             kate,
             path,
@@ -180,8 +254,13 @@ impl Scene {
 
     /// How many files Kate has opened.
     fn opened(&self) -> usize {
+        self.logged("textDocument/didOpen")
+    }
+
+    /// How many messages of this name there were.
+    fn logged(&self, method: &str) -> usize {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
-        log.matches("\"textDocument/didOpen\"").count()
+        log.matches(&format!("\"{method}\"")).count()
     }
 
     /// Closes the proposal that has the focus.
@@ -190,32 +269,43 @@ impl Scene {
     }
 }
 
-/// Those of the page, with a log.
-fn settings(log: &Path) -> Value {
+/// With `pillion` on PATH.
+fn env(home: &Home) -> Env {
+    let mut env = home.env();
+    env.prepend_path(Path::new(PILLION).parent().unwrap());
+    env
+}
+
+/// The settings of the page.
+fn of_the_page() -> Value {
     let section = PAGE.split("\n## ").find(|it| it.starts_with("Kate\n"));
     let settings = section.expect("the page has it").split("```json\n").nth(1);
     let settings = settings.and_then(|rest| rest.split("```").next());
-    let mut settings: Value =
-        serde_json::from_str(settings.expect("the page has settings")).unwrap();
-    for server in settings["servers"].as_object_mut().unwrap().values_mut() {
-        let command = server["command"].as_array_mut().unwrap();
-        command.extend([json!("--log"), json!(log)]);
-    }
+    serde_json::from_str(settings.expect("the page has settings")).unwrap()
+}
+
+/// Those that Pillion writes.
+fn installed(home: &Home) -> Value {
+    let file = home.home().join(".config/kate/lspclient/settings.json");
+    let mut install = Command::new(PILLION);
+    install.args(["install", "kate"]).env_clear();
+    let output = install.envs(env(home).iter()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+fn with_log(mut settings: Value, log: &Path) -> Value {
+    let command = settings["servers"]["~pillion"]["command"].as_array_mut();
+    command.unwrap().extend([json!("--log"), json!(log)]);
     settings
 }
 
 /// The answer to Kate's question whether the servers of these settings may start.
 fn allowed(settings: &Value) -> String {
-    let servers = settings["servers"].as_object().unwrap().values();
-    let lines = servers.map(|server| {
-        let words = server["command"].as_array().unwrap();
-        let mut words: Vec<_> = words.iter().map(|word| word.as_str().unwrap()).collect();
-        words[0] = PILLION;
-        words.join(" ")
-    });
-    let lines: Vec<_> = lines.collect();
-    format!(
-        "[lspclient]\nAllowedServerCommandLines={}\n",
-        lines.join(",")
-    )
+    let command = settings["servers"]["~pillion"]["command"].as_array();
+    let words = command.unwrap().iter().map(|word| word.as_str().unwrap());
+    let mut words: Vec<_> = words.collect();
+    words[0] = PILLION;
+    let line = words.join(" ");
+    format!("[lspclient]\nAllowedServerCommandLines={line}\n")
 }
