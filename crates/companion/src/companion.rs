@@ -181,6 +181,11 @@ impl Handle {
         self.send(Event::RootsChanged(roots));
     }
 
+    /// The editor's process is another one now: agents find the companion by it, and by its ancestors.
+    pub fn change_editor(&self, pid: u32) {
+        self.send(Event::EditorChanged(pid));
+    }
+
     /// The companion is to stop. Pending diffs count as rejected (C5.7).
     pub fn stop(&self) {
         self.send(Event::Stop);

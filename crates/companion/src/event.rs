@@ -84,6 +84,8 @@ pub(crate) enum Event {
     },
     /// The editor's workspace roots changed.
     RootsChanged(Vec<PathBuf>),
+    /// The editor is this process now.
+    EditorChanged(u32),
     /// The discovery files were written, or put back; this could not be served.
     PresenceChanged { warnings: Vec<String> },
     /// A command came in over the control endpoint.

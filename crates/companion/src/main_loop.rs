@@ -160,6 +160,7 @@ impl MainLoop {
             Event::FileFocused(file) => self.context.focus(file, now),
             Event::Mentioned { path, lines, told } => told.done(self.mention(&path, lines)),
             Event::RootsChanged(roots) => self.presence.set_roots(roots),
+            Event::EditorChanged(pid) => self.presence.set_editor(pid),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {
                     self.tell_status();

@@ -78,7 +78,7 @@ impl Presence {
         let (published, first) = oneshot::channel();
         let worker = orders.worker();
         let run = move || {
-            match Files::publish(&environment, who) {
+            match Files::publish(environment, who) {
                 Ok(files) => {
                     let _ = published.send(Ok((files.paths(), files.warnings())));
                     files.keep(&orders, &events);
@@ -123,6 +123,11 @@ impl Presence {
         self.orders.set_roots(roots);
     }
 
+    /// Publishes under another process of the editor.
+    pub(crate) fn set_editor(&self, pid: u32) {
+        self.orders.set_editor(pid);
+    }
+
     /// Puts back what somebody deleted.
     pub(crate) fn restore(&self) {
         self.orders.restore();
@@ -148,6 +153,7 @@ impl Drop for Presence {
 /// The files themselves, on the thread that owns them.
 #[derive(Debug)]
 struct Files {
+    environment: Environment,
     publication: Publication,
     state_file: Option<StateFile>,
     /// For the companion that comes after this one.
@@ -157,8 +163,8 @@ struct Files {
 }
 
 impl Files {
-    fn publish(environment: &Environment, who: Identity) -> Result<Self, RootError> {
-        for file in pillion_discovery::sweep(environment) {
+    fn publish(environment: Environment, who: Identity) -> Result<Self, RootError> {
+        for file in pillion_discovery::sweep(&environment) {
             tracing::info!(?file, "swept");
         }
         let state = CompanionState {
@@ -169,7 +175,7 @@ impl Files {
             roots: who.roots.clone(),
             ide: who.ide.clone(),
             started_at_ms: now_ms(),
-            tmpdir: CompanionState::tmpdir_in(environment),
+            tmpdir: CompanionState::tmpdir_in(&environment),
         };
         let lineage = Lineage::of(who.editor_pid, &who.roots);
         let claude_token = who.tokens.get(Dialect::ClaudeCode).clone();
@@ -181,9 +187,9 @@ impl Files {
             ide: who.ide,
             tokens: who.tokens,
         };
-        let publication = Publication::publish(environment, announcement)?;
+        let publication = Publication::publish(&environment, announcement)?;
         let mut complaints = Vec::new();
-        let state_file = match StateFile::publish(environment, state) {
+        let state_file = match StateFile::publish(&environment, state) {
             Ok(file) => Some(file),
             Err(error) => {
                 complaints.push(unreachable(&error));
@@ -191,11 +197,13 @@ impl Files {
             }
         };
         let handover = lineage.and_then(|lineage| {
-            let recorded = Handover::record(environment, lineage, who.port, claude_token, now_ms());
+            let recorded =
+                Handover::record(&environment, lineage, who.port, claude_token, now_ms());
             // The state file, which lies beside it, says so to people.
             recorded.inspect_err(not_recorded).ok()
         });
         Ok(Self {
+            environment,
             publication,
             state_file,
             handover,
@@ -208,6 +216,7 @@ impl Files {
         loop {
             match orders.next() {
                 Order::SetRoots(roots) => self.set_roots(roots),
+                Order::SetEditor(pid) => self.publication.set_editor(&self.environment, pid),
                 Order::Restore => self.restore(),
                 Order::Remove => return self.end(),
             }

@@ -124,6 +124,21 @@ impl Publication {
         Ok(())
     }
 
+    /// Publishes under another process of the editor and its ancestors: its first one may end, and others go on.
+    pub fn set_editor(&mut self, environment: &Environment, pid: u32) {
+        self.announcement.editor_pid = pid;
+        let wanted = shelves(environment, &self.announcement);
+        let mut others = std::mem::replace(&mut self.shelves, wanted);
+        for shelf in &mut others {
+            let own = self.shelves.iter();
+            let own = own.filter(|it| it.directory == shelf.directory);
+            let kept: Vec<&String> = own.flat_map(|it| &it.files).map(|it| &it.name).collect();
+            shelf.files.retain(|entry| !kept.contains(&&entry.name));
+        }
+        take_away(&mut others, &self.announcement);
+        self.settle();
+    }
+
     /// Puts back what an agent or a cleaner deleted, changed or made readable for others, tries again what failed before, and
     /// takes names that another companion has given up. Returns the files that it wrote.
     pub fn restore(&mut self) -> Vec<PathBuf> {
@@ -133,7 +148,7 @@ impl Publication {
     /// Removes the files and returns them: those that are still ours, not one that a successor put
     /// in their place. Directories stay, for others may use them.
     pub fn remove(mut self) -> Vec<PathBuf> {
-        self.take_away()
+        take_away(&mut self.shelves, &self.announcement)
     }
 
     /// Makes everything as it should be. Returns the files that had to be written.
@@ -177,26 +192,27 @@ impl Publication {
         }
         written
     }
+}
 
-    fn take_away(&mut self) -> Vec<PathBuf> {
-        let mut removed = Vec::new();
-        for shelf in &mut self.shelves {
-            let Ok(Some(folder)) = Folder::open(&shelf.base, shelf.folder) else {
-                continue;
-            };
-            for entry in &mut shelf.files {
-                let found = folder.read(&entry.name, MAX_FILE).ok().flatten();
-                let is_ours = found
-                    .and_then(|content| parse(&entry.place, &entry.name, &content))
-                    .is_some_and(|file| self.announcement.wrote(&file, entry.dialect));
-                if is_ours && folder.remove(&entry.name).is_ok() {
-                    removed.push(folder.path().join(&entry.name));
-                }
-                entry.is_published = false;
+/// Removes those of the files that are still ours.
+fn take_away(shelves: &mut [Shelf], announcement: &Announcement) -> Vec<PathBuf> {
+    let mut removed = Vec::new();
+    for shelf in shelves {
+        let Ok(Some(folder)) = Folder::open(&shelf.base, shelf.folder) else {
+            continue;
+        };
+        for entry in &mut shelf.files {
+            let found = folder.read(&entry.name, MAX_FILE).ok().flatten();
+            let is_ours = found
+                .and_then(|content| parse(&entry.place, &entry.name, &content))
+                .is_some_and(|file| announcement.wrote(&file, entry.dialect));
+            if is_ours && folder.remove(&entry.name).is_ok() {
+                removed.push(folder.path().join(&entry.name));
             }
+            entry.is_published = false;
         }
-        removed
     }
+    removed
 }
 
 /// The bytes of the files, by who reads them and how they are written.
@@ -237,7 +253,7 @@ impl Contents {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        self.take_away();
+        take_away(&mut self.shelves, &self.announcement);
     }
 }
 

@@ -10,6 +10,8 @@ use std::time::Duration;
 pub(super) enum Order {
     /// Publish these workspace roots.
     SetRoots(Vec<PathBuf>),
+    /// Publish under this process of the editor.
+    SetEditor(u32),
     /// Put back what somebody deleted.
     Restore,
     /// Take everything away, and end.
@@ -26,6 +28,7 @@ pub(super) struct Orders {
 #[derive(Debug, Default)]
 struct Wanted {
     roots: Option<Vec<PathBuf>>,
+    editor: Option<u32>,
     restore: bool,
     remove: bool,
     /// The thread has ended.
@@ -39,6 +42,10 @@ pub(super) struct Worker(Arc<Orders>);
 impl Orders {
     pub(super) fn set_roots(&self, roots: Vec<PathBuf>) {
         self.change(|wanted| wanted.roots = Some(roots));
+    }
+
+    pub(super) fn set_editor(&self, pid: u32) {
+        self.change(|wanted| wanted.editor = Some(pid));
     }
 
     pub(super) fn restore(&self) {
@@ -62,6 +69,9 @@ impl Orders {
             }
             if let Some(roots) = wanted.roots.take() {
                 return Order::SetRoots(roots);
+            }
+            if let Some(pid) = wanted.editor.take() {
+                return Order::SetEditor(pid);
             }
             if std::mem::take(&mut wanted.restore) {
                 return Order::Restore;

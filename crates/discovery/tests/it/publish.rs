@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::Command;
 
 use pillion_discovery::{Announcement, Environment, Publication};
 use pillion_protocol::Dialect;
@@ -128,6 +129,26 @@ fn removing_and_dropping_take_every_file_away_and_leave_folders() {
     assert!(world.path("tmp/gemini/ide").is_dir());
     drop(publish(&world, listener.port()));
     assert!(world.files().is_empty());
+}
+
+#[test]
+fn another_process_of_the_editor_takes_the_place_of_the_first() {
+    let (world, listener) = (World::new(), Listener::new());
+    let mut publication = publish(&world, listener.port());
+    let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+    publication.set_editor(&world.environment(), child.id());
+    let mut files = expected(listener.port());
+    let before = files.len();
+    files.extend(world.files());
+    assert_eq!(files, world.files(), "those of its ancestors stay");
+    assert!(files.len() > before);
+    for path in publication.files().iter().filter(|path| !is_claudes(path)) {
+        assert_eq!(read(path).ppid, Some(child.id()));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    publication.set_editor(&world.environment(), std::process::id());
+    assert_eq!(world.files(), expected(listener.port()));
 }
 
 #[test]
