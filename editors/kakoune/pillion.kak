@@ -54,7 +54,7 @@ define-command -hidden pillion-report %{ try %{
         set-option global pillion_start %val{selection}
     }
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/context" -- \
-        %val{session} %val{client} %val{buffile} %opt{pillion_id} %val{selection_desc} %opt{pillion_before} \
+        %val{session} %val{client} %val{client_pid} "%val{client_env_PILLION_REVIEW}" %val{buffile} %opt{pillion_id} %val{selection_desc} %opt{pillion_before} \
         %opt{pillion_start} %val{selection} %val{window_width} "%val{client_env_TMUX}" \
         "%val{client_env_TMUX_PANE}" %opt{pillion_folder} %opt{pillion_files} end
 } }
@@ -161,7 +161,7 @@ define-command -hidden pillion-idle %{
 }
 # A newer proposal replaced the text under whoever looks at it.
 define-command -hidden pillion-redraw %{
-    pillion-say-word "drawn-%opt{pillion_id}-%opt{pillion_revision}" %val{client}
+    pillion-say-word "drawn-%opt{pillion_id}-%opt{pillion_revision}" "%val{client_env_PILLION_REVIEW}"
 }
 # What was typed so far decides nothing any more.
 define-command -hidden pillion-forget %{
@@ -251,7 +251,9 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
     hook -group pillion global ModeChange '(?:push|pop):.*:([^:]*)' %{ try %{
         set-option window pillion_mode %val{hook_param_capture_1}
     } }
-    hook -group pillion global ClientClose .* %{ pillion-say-word client-closed %val{hook_param} }
+    hook -group pillion global ClientClose .* %{
+        pillion-say-word "closed-%val{client_pid}" "%val{client_env_PILLION_REVIEW}"
+    }
     hook -group pillion global KakEnd .* %{ pillion-say end }
     evaluate-commands %sh{
         quoted() { printf "'"; printf %s "$1" | sed "s/'/''/g"; printf "'"; }
@@ -263,8 +265,10 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
         set -- --session "$kak_session" --server "$PPID"
         [ "$kak_opt_pillion_split" = true ] || set -- "$@" --no-split
         [ -z "$kak_opt_pillion_log" ] || set -- "$@" --log "$kak_opt_pillion_log"
-        # One that was killed is started again; one that says why it cannot run is not.
+        # One that was killed is started again; one that says why it cannot run is not. The terminal of the first
+        # client may be closed while others stay.
         (
+            trap '' HUP
             delay=1
             while :; do
                 "$kak_opt_pillion_command" kakoune "$@"
@@ -283,13 +287,20 @@ define-command pillion-disable -docstring 'stop serving agents in this session; 
 
 define-command pillion-run -params 1.. -docstring '
 pillion-run <agent> [<arguments>]: run an agent in a new terminal, connected to this session' %{
-    terminal sh -c 'cd -- "$0" && exec "$@"' %sh{ printf %s "$PWD" } %opt{pillion_command} run --port %opt{pillion_port} %arg{@}
+    pillion-in-terminal '"$0" run --port "$@" || { printf "\nIt ended with %s: press Enter. " "$?"; read -r _; }' \
+        %opt{pillion_command} %opt{pillion_port} %arg{@}
 }
 complete-command -menu pillion-run shell-script-candidates %{ printf '%s\n' claude gemini qwen opencode }
 
 define-command pillion-terminal -docstring 'open a terminal in which every agent connects to this session' %{
-    terminal sh -c 'cd -- "$0" && eval "$("$1" env --shell sh --port "$2")"; exec "${SHELL:-/bin/sh}"' \
-        %sh{ printf %s "$PWD" } %opt{pillion_command} %opt{pillion_port}
+    pillion-in-terminal 'eval "$("$0" env --shell sh --port "$1")"; exec "${SHELL:-/bin/sh}"' \
+        %opt{pillion_command} %opt{pillion_port}
+}
+
+# A script and its arguments, in a new terminal, in the session's folder. The dot keeps newlines at its end, and keeps
+# tmux from taking a semicolon there for its own.
+define-command -hidden pillion-in-terminal -params 1.. %{
+    terminal sh -c 'cd -- "${0%.}" && exec sh -c "$@"' %sh{ printf %s. "$PWD" } %arg{@}
 }
 
 define-command pillion-send -docstring 'name the selected lines in the prompt of Claude Code or opencode' %{

@@ -14,6 +14,7 @@ use pillion_discovery::{Environment, kept_text};
 use pillion_protocol::{IdeInfo, Outcome};
 use pillion_system::process;
 
+use crate::clients::Clients;
 use crate::context::{Context, Report};
 use crate::files::Files;
 use crate::inbox::{self, Said, What};
@@ -21,7 +22,7 @@ use crate::reload::{self, Awaited};
 use crate::removed::Removed;
 use crate::session::Session;
 use crate::view::{Refusal, View};
-use crate::{Options, roots, script, tmux};
+use crate::{Options, roots, script, status, tmux};
 
 /// How often it is looked whether Kakoune lives: one that is killed says nothing.
 const LIFE_INTERVAL: Duration = Duration::from_secs(1);
@@ -39,6 +40,14 @@ struct Closing {
     closed: Reply<String>,
 }
 
+/// The client in the pane for proposals.
+struct Review {
+    /// What it is told that it is.
+    client: String,
+    /// What it shows.
+    view: DiffId,
+}
+
 struct Bridge {
     options: Options,
     environment: Environment,
@@ -47,14 +56,13 @@ struct Bridge {
     handle: Handle,
     port: u16,
     context: Context,
-    /// What each client of the person's reported last; the newest at the end.
-    reports: Vec<Report>,
+    clients: Clients,
     roots: Vec<PathBuf>,
     views: BTreeMap<DiffId, View>,
     opening: BTreeMap<DiffId, Reply<()>>,
     closing: BTreeMap<DiffId, Closing>,
-    /// The view that the review client was opened for, while that is there.
-    reviewed: Option<DiffId>,
+    /// The pane for proposals, while there is one.
+    review: Option<Review>,
     awaited: Awaited,
     warned: Vec<String>,
 }
@@ -64,6 +72,9 @@ struct Bridge {
 /// # Errors
 /// When there is no private folder, no port or no thread.
 pub fn run(options: Options) -> anyhow::Result<()> {
+    // The session may outlive the terminal in which it began.
+    #[cfg(unix)]
+    let _ = rustix::process::setsid();
     let environment = Environment::current();
     let files = Files::new(&environment).context("cannot make a private folder")?;
     let (said, hears) = unbounded();
@@ -75,9 +86,10 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         environment.home().as_deref(),
     );
     let (send, events) = unbounded();
+    let clients = Clients::of(options.server);
     let start = pillion_companion::Options {
         environment: environment.clone(),
-        editor_pid: options.server,
+        editor_pid: clients.editor(),
         ide: IdeInfo::new("kakoune", "Kakoune"),
         roots: roots.clone(),
     };
@@ -96,12 +108,12 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         handle: companion.handle(),
         port,
         context: Context::default(),
-        reports: Vec::new(),
+        clients,
         roots,
         views: BTreeMap::new(),
         opening: BTreeMap::new(),
         closing: BTreeMap::new(),
-        reviewed: None,
+        review: None,
         awaited: Awaited::default(),
         warned: Vec::new(),
     };
@@ -138,9 +150,11 @@ impl Bridge {
             if looked.elapsed() >= LIFE_INTERVAL {
                 looked = Instant::now();
                 self.refresh_roots();
-                // A server that went to the background has another process.
-                if !process::is_alive(self.options.server) && !self.session.is_there() {
-                    return;
+                if !process::is_alive(self.clients.server()) {
+                    if !self.session.is_there() {
+                        return;
+                    }
+                    self.session.run(script::ask_server());
                 }
             }
         }
@@ -163,14 +177,15 @@ impl Bridge {
             What::Report(report) => self.reported(*report),
             What::Loaded(id, revision, loaded) => self.loaded(DiffId(id), revision, loaded),
             What::Drawn(id, revision, client) => {
-                if let Some(view) = self.views.get_mut(&DiffId(id)) {
+                let id = DiffId(id);
+                if let Some(view) = self.views.get_mut(&id) {
                     let was_drawn = view.is_drawn();
                     view.draw(revision, at);
-                    if client == script::REVIEW_CLIENT {
-                        self.reviewed = Some(DiffId(id));
+                    if !client.is_empty() {
+                        self.review = Some(Review { client, view: id });
                     }
                     if !was_drawn {
-                        self.is_ready(DiffId(id));
+                        self.is_ready(id);
                     }
                 }
             }
@@ -190,48 +205,44 @@ impl Bridge {
                     self.tell("only what you type accepts or rejects, such as :pillion-accept");
                 }
             }
-            What::ClientClosed(client) => self.client_closed(&client),
+            What::ClientClosed(pid, review) => self.client_closed(pid, &review),
+            What::Server(pid) => self.clients.change_server(pid),
             What::End => return Next::End,
+        }
+        if let Some(pid) = self.clients.changed_editor() {
+            self.handle.change_editor(pid);
         }
         Next::Continue
     }
 
     fn reported(&mut self, report: Report) {
         self.session.rename(&report.session);
+        // The pane for proposals is not where the person works.
+        if !report.review.is_empty() {
+            return;
+        }
         if let Some(files) = self.context.update(&report, now_ms()) {
             self.handle.report_context(files, None);
         }
-        // The review client is where proposals are, not where the person works. Before it has its name, it has
-        // another one, in the same pane.
-        let is_same = |known: &Report| match report.pane.as_str() {
-            "" => known.client == report.client,
-            pane => known.pane == pane,
-        };
-        self.reports.retain(|known| !is_same(known));
-        if report.client != script::REVIEW_CLIENT {
-            self.reports.push(report);
-        }
+        self.clients.reported(report);
         self.refresh_roots();
     }
 
     fn refresh_roots(&mut self) {
-        let Some(report) = self.reports.last() else {
+        let Some(report) = self.clients.newest() else {
             return;
         };
         let files: Vec<PathBuf> = report.files().collect();
         let home = self.environment.home();
-        let roots = roots::find(&self.working_folder(report), &files, home.as_deref());
+        let roots = roots::find(
+            &self.clients.working_folder(report),
+            &files,
+            home.as_deref(),
+        );
         if roots != self.roots {
             self.roots.clone_from(&roots);
             self.handle.change_roots(roots);
         }
-    }
-
-    /// Where Kakoune works: `:cd` runs no hook in every version.
-    fn working_folder(&self, report: &Report) -> PathBuf {
-        let server = self.options.server;
-        let current = std::fs::read_link(format!("/proc/{server}/cwd"));
-        current.unwrap_or_else(|_| report.folder.clone().into())
     }
 
     fn open(&mut self, diff: Diff, shown: Reply<()>) {
@@ -290,30 +301,31 @@ impl Bridge {
 
     /// Puts a proposal in front of the person, unless another one is there: then it is its turn later.
     fn show(&mut self, id: DiffId) {
+        let reviewed = self.review.as_ref().map(|review| review.view);
         let is_in_front =
-            |view: &View| view.id != id && (view.is_drawn() || self.reviewed == Some(view.id));
+            |view: &View| view.id != id && (view.is_drawn() || reviewed == Some(view.id));
         if self.views.values().any(is_in_front) {
             return;
         }
         let Some(view) = self.views.get(&id) else {
             return;
         };
-        if self.reviewed.is_some() {
-            let display = script::display(view);
-            self.session.run(display);
-            self.reviewed = Some(id);
+        if let Some(review) = &mut self.review {
+            self.session.run(script::display(view));
+            review.view = id;
             return;
         }
-        let report = self.reports.last().filter(|_| self.options.may_split);
+        let report = self.clients.newest().filter(|_| self.options.may_split);
         if let Some(report) = report.filter(|report| !report.tmux.is_empty()) {
             let commands = script::first_display(view);
-            if tmux::split(report, &self.session.name(), &commands) {
+            let client = format!("{}-{id}", std::process::id());
+            if tmux::split(report, &self.session.name(), &client, &commands) {
                 self.session.run(script::waiting(Some(view)));
-                self.reviewed = Some(id);
+                self.review = Some(Review { client, view: id });
                 return;
             }
         }
-        self.session.run(script::offer(view, self.client()));
+        self.session.run(script::offer(view, self.clients.name()));
     }
 
     fn accept(&mut self, id: DiffId, revision: u32, text: Vec<u8>, at: SystemTime) {
@@ -391,10 +403,11 @@ impl Bridge {
         self.session.run(script::waiting(next));
         let next = next.map(|view| view.id);
         self.files.remove(view);
-        if self.reviewed.is_some() {
-            self.reviewed = next;
-        } else if let Some(id) = next {
-            self.show(id);
+        match (&mut self.review, next) {
+            (Some(review), Some(id)) => review.view = id,
+            (Some(_), None) => self.review = None,
+            (None, Some(id)) => self.show(id),
+            (None, None) => {}
         }
     }
 
@@ -439,18 +452,20 @@ impl Bridge {
         }
     }
 
-    fn client_closed(&mut self, client: &str) {
-        self.reports.retain(|report| report.client != client);
-        if client != script::REVIEW_CLIENT {
-            return;
-        }
-        let Some(id) = self.reviewed.take() else {
+    fn client_closed(&mut self, pid: u32, client: &str) {
+        self.clients.closed(pid);
+        let Some(review) = self.review.take_if(|review| review.client == client) else {
             return;
         };
-        // Closing the view rejects. Its buffer, edits and all, is read while it is taken away.
-        if let Some(view) = self.views.get(&id) {
-            self.session.run(script::close_as_person(view));
-        }
+        let Some(view) = self.views.get(&review.view) else {
+            return;
+        };
+        self.session.run(match view.is_displayed {
+            // Closing it rejects. Its buffer, edits and all, is read while it is taken away.
+            true => script::close_as_person(view),
+            // Another proposal was closed, and this one was to be next.
+            false => script::offer(view, self.clients.name()),
+        });
     }
 
     fn status(&mut self, status: &Status) {
@@ -464,32 +479,11 @@ impl Bridge {
     }
 
     fn put_status(&self, status: &Status) {
-        let agents: Vec<_> = status.agents.iter().map(|it| it.display_name()).collect();
-        let agents = match agents.as_slice() {
-            [] => "no agent is connected".to_owned(),
-            agents => agents.join(", "),
-        };
-        let roots: Vec<_> = self
-            .roots
-            .iter()
-            .map(|it| it.display().to_string())
-            .collect();
-        let text = format!(
-            "port {}\n{agents}\n{} proposals wait\nworkspace: {}\n",
-            self.port,
-            self.views.len(),
-            roots.join(", ")
-        );
+        let text = status::text(self.port, &status.agents, self.views.len(), &self.roots);
         self.files.put_status(&text);
     }
 
     fn tell(&self, text: &str) {
-        self.session.run(script::tell(self.client(), text));
-    }
-
-    /// Where the person is.
-    fn client(&self) -> &str {
-        let report = self.reports.last();
-        report.map_or("client0", |report| &report.client)
+        self.session.run(script::tell(self.clients.name(), text));
     }
 }

@@ -11,13 +11,17 @@ use crate::quote;
 const MAX_REPORTED: usize = 64;
 
 /// How many words come before the files.
-const FIXED: usize = 12;
+const FIXED: usize = 14;
 
 /// What a client of Kakoune's shows, as `pillion-report` writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub session: String,
     pub client: String,
+    /// The client's process.
+    pub pid: u32,
+    /// Which pane for proposals it is; empty for the person's own.
+    pub review: String,
     /// The file of the buffer that is shown, or the buffer's name.
     file: String,
     /// The proposal that the buffer is; 0 for none.
@@ -47,6 +51,8 @@ impl Report {
         let [
             session,
             client,
+            pid,
+            review,
             file,
             view,
             selection,
@@ -61,6 +67,8 @@ impl Report {
         Some(Self {
             session,
             client,
+            pid: pid.parse().ok()?,
+            review,
             file,
             view: view.parse().ok()?,
             selection: read_selection(&selection),
@@ -201,7 +209,8 @@ mod tests {
     fn report(file: &str, view: &str, selection: &str, texts: [&str; 3], files: &[&str]) -> Report {
         let [before, start, selected] = texts;
         let fixed = [
-            "s", "client0", file, view, selection, before, start, selected, "80", "", "", "/f",
+            "s", "client0", "7", "", file, view, selection, before, start, selected, "80", "", "",
+            "/f",
         ];
         let words = fixed.iter().chain(files).chain(&["end"]);
         let words: Vec<_> = words.map(|word| quote::word(word)).collect();

@@ -43,9 +43,9 @@ pub enum What {
     Report(Box<Report>),
     /// A proposal was loaded, and this is how its buffer holds it; or why it was not.
     Loaded(u64, u32, Result<Vec<u8>, String>),
-    /// A proposal stands on a client's screen.
+    /// A proposal stands on the screen of a client: of a pane for proposals, or of the person's own.
     Drawn(u64, u32, String),
-    /// A proposal's window got the focus.
+    /// A proposal is displayed, or its window got the focus.
     Focused(u64),
     /// The person accepted the text.
     Accepted(u64, u32, Vec<u8>),
@@ -57,8 +57,10 @@ pub enum What {
     Given(u64, Vec<u8>),
     /// Something tried to decide that the person did not type.
     Untyped(u64),
-    /// A client is gone.
-    ClientClosed(String),
+    /// The client of this process is gone: a pane for proposals, or the person's own.
+    ClientClosed(u32, String),
+    /// The server is this process now.
+    Server(u32),
     /// Kakoune ends.
     End,
 }
@@ -139,7 +141,8 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
     let revision = |number: Option<u64>| u32::try_from(number?).ok();
     Some(match what {
         "end" => What::End,
-        "client" => What::ClientClosed(words.next()?),
+        "closed" => What::ClientClosed(u32::try_from(number()?).ok()?, words.next()?),
+        "server" => What::Server(words.next()?.parse().ok()?),
         "loaded" => What::Loaded(number()?, revision(number())?, Ok(text())),
         "failed" => What::Loaded(number()?, revision(number())?, Err(words.next()?)),
         "drawn" => What::Drawn(number()?, revision(number())?, words.next()?),
@@ -231,17 +234,13 @@ mod tests {
         for (name, words, what) in [
             ("accept-3-2", &[][..], What::Accepted(3, 2, text())),
             ("removed-3", &[], What::Removed(3, text())),
-            (
-                "drawn-3-2",
-                &["pillion"],
-                What::Drawn(3, 2, "pillion".to_owned()),
-            ),
+            ("drawn-3-2", &["9-3"], What::Drawn(3, 2, "9-3".to_owned())),
             (
                 "failed-3-2",
                 &["why"],
                 What::Loaded(3, 2, Err("why".to_owned())),
             ),
-            ("client-closed", &["c"], What::ClientClosed("c".to_owned())),
+            ("closed-7", &[""], What::ClientClosed(7, String::new())),
         ] {
             assert_eq!(understood(name, words), Some(what), "{name}");
         }

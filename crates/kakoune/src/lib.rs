@@ -5,6 +5,7 @@
 //! Kakoune's buffers (`view`), and what agents are told of its files (`context`).
 
 mod bridge;
+mod clients;
 mod context;
 mod files;
 mod form;
@@ -15,6 +16,7 @@ mod removed;
 mod roots;
 mod script;
 mod session;
+mod status;
 mod tmux;
 mod view;
 

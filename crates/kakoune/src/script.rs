@@ -23,6 +23,11 @@ pub fn begin(folder: &Path, port: u16) -> String {
     )
 }
 
+/// Has the session say which process its server is.
+pub fn ask_server() -> String {
+    "pillion-say-word server %sh{ echo \"$PPID\" }".to_owned()
+}
+
 /// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
 pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String {
     let (id, revision) = (view.id, view.revision);
@@ -85,7 +90,10 @@ pub fn waiting(view: Option<&View>) -> String {
 /// What the review client does when it starts.
 pub fn first_display(view: &View) -> String {
     let buffer = word(&view.buffer());
-    format!("try %{{ rename-client {REVIEW_CLIENT} }}; pillion-display {buffer}")
+    // An agent may have taken the proposal back meanwhile.
+    format!(
+        "try %{{ rename-client {REVIEW_CLIENT} }}; try %{{ buffer {buffer} }} catch %{{ quit! }}; pillion-display {buffer}"
+    )
 }
 
 /// Takes its buffer away. `next` is shown where it was; the review client goes if there is none.

@@ -23,8 +23,12 @@ const VARIABLES: [&str; 6] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// Opens a client of the session in a pane beside that of `report`. Whether there is one now.
-pub fn split(report: &Report, session: &str, commands: &str) -> bool {
+/// Tells a client that it is the one in a pane for proposals, and in which.
+const REVIEW: &str = "PILLION_REVIEW";
+
+/// Opens a client of the session in a pane beside that of `report`: the pane `review`, as it reports itself from its
+/// first moment on, when it has no name yet. Whether there is one now.
+pub fn split(report: &Report, session: &str, review: &str, commands: &str) -> bool {
     let Some((socket, _)) = report.tmux.split_once(',') else {
         return false;
     };
@@ -40,6 +44,7 @@ pub fn split(report: &Report, session: &str, commands: &str) -> bool {
             command.arg(pair);
         }
     }
+    command.arg(format!("{REVIEW}={review}"));
     // A semicolon at the end of a word is tmux's.
     command.args(["kak", "-c", session, "-e", commands]);
     let ended = child::run(&mut command, Group::Own, TIMEOUT);

@@ -33,6 +33,8 @@ pub struct View {
     pub is_loaded: bool,
     /// Whether the person knows that what they did not type decides nothing.
     pub is_untyped_told: bool,
+    /// Whether it came into a window, where it is to be drawn.
+    pub is_displayed: bool,
     drawn: Option<SystemTime>,
     refused: Option<SystemTime>,
     /// What the person was asked about once more.
@@ -70,6 +72,7 @@ impl View {
             notes: diff.notes,
             is_loaded: false,
             is_untyped_told: false,
+            is_displayed: false,
             drawn: None,
             refused: None,
             asked: None,
@@ -99,8 +102,9 @@ impl View {
         }
     }
 
-    /// Its window got the focus.
+    /// It is displayed, or its window got the focus.
     pub fn focus(&mut self, at: SystemTime) {
+        self.is_displayed = true;
         if let Some(drawn) = &mut self.drawn {
             *drawn = at.max(*drawn);
         }

@@ -137,17 +137,35 @@ impl Tmux {
 }
 
 impl Pane {
-    /// How many panes its window has.
-    pub fn count(&self) -> usize {
-        let count = self.format("#{window_panes}");
-        count.parse().expect("tmux counts panes")
+    /// This one by its own name, whatever else its program opens in its session.
+    pub fn alone(&self) -> Pane {
+        self.named(&self.format("#{pane_id}"))
     }
 
-    /// The second pane of its window, which a program opened beside it.
-    pub fn second(&self) -> Pane {
+    /// The others of its session, which programs opened, beside it or elsewhere.
+    pub fn others(&self) -> Vec<Pane> {
+        let own = self.format("#{pane_id}");
+        let target = self.target();
+        let panes = ["list-panes", "-s", "-t", &target, "-F", "#{pane_id}"];
+        let panes = self.server.run(panes);
+        let others = panes.lines().filter(|pane| *pane != own);
+        others.map(|pane| self.named(pane)).collect()
+    }
+
+    fn named(&self, name: &str) -> Pane {
         Pane {
             server: Arc::clone(&self.server),
-            name: format!("{}:.1", self.name),
+            name: name.to_owned(),
+        }
+    }
+
+    /// Gives programs that are opened in its session these variables, as they are on a person's machine.
+    pub fn share(&self, env: &Env) {
+        let target = self.target();
+        for (name, value) in env.iter() {
+            let set = ["set-environment", "-t", &target].map(OsStr::new);
+            let value = plain(value);
+            self.server.run(set.into_iter().chain([name, &value]));
         }
     }
 
@@ -337,10 +355,10 @@ impl Pane {
         answer.trim().to_owned()
     }
 
-    /// `=` makes tmux match the name whole; the colon says that it is a session's.
+    /// `=` makes tmux match the name whole; the colon says that it is a session's. A pane's own begins with `%`.
     fn target(&self) -> String {
-        match self.name.contains(':') {
-            true => format!("={}", self.name),
+        match self.name.starts_with('%') {
+            true => self.name.clone(),
             false => format!("={}:", self.name),
         }
     }

@@ -33,6 +33,9 @@ macro_rules! each_kakoune {
     };
 }
 
+mod agents;
+mod clients;
+mod commands;
 mod conformance;
 mod decisions;
 mod install;

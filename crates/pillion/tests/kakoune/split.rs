@@ -26,7 +26,7 @@ each_kakoune! {
         });
         // The next one waits for its turn, in the same pane.
         gemini.propose(&second, "new\n");
-        assert_eq!(kakoune.pane().count(), 2);
+        assert_eq!(kakoune.pane().others().len(), 1);
         view.activate();
         view.wait_until("the old line", SOON, |screen| screen.contains("- two"));
         let expected = Update::accepted(first.display().to_string(), "one\n2\n");
@@ -48,23 +48,25 @@ each_kakoune! {
         let world = World::with(version, Home::new(), &[("a.txt", "one\n")], change);
         let mut gemini = world.gemini();
         let path = world.home.workspace().join("a.txt");
-        gemini.propose(&path, "two\n");
-        let view = opened(&world.kakoune);
-        view.wait_for("Gemini CLI", SOON);
-        view.close();
-        let expected = Update::DiffRejected { path: path.display().to_string() };
-        assert_eq!(gemini.outcome(), expected);
-        world.kakoune.wait_until("no view", "%val{buflist}", |buffers| {
-            !buffers.iter().any(|name| name.starts_with("*pillion-"))
-        });
+        for round in 0..2 {
+            gemini.propose(&path, "two\n");
+            let view = opened(&world.kakoune);
+            view.wait_for("Gemini CLI", SOON);
+            view.close();
+            let expected = Update::DiffRejected { path: path.display().to_string() };
+            assert_eq!(gemini.outcome(), expected, "{round}");
+            world.kakoune.wait_until("no view", "%val{buflist}", |buffers| {
+                !buffers.iter().any(|name| name.starts_with("*pillion-"))
+            });
+        }
     }
 }
 
 /// The pane beside the person's, once it is there.
 fn opened(kakoune: &Kakoune) -> Pane {
     let own = kakoune.pane();
-    own.wait_until("a pane beside it", SOON, |_| own.count() == 2);
-    own.second()
+    own.wait_until("a pane beside it", SOON, |_| own.others().len() == 1);
+    own.others().remove(0)
 }
 
 /// Looks at the proposal so long that it may be accepted, and types `:w`.

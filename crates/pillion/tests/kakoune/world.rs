@@ -12,7 +12,7 @@ pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 #[derive(Debug)]
 pub struct World {
     pub kakoune: Kakoune,
-    _tmux: Tmux,
+    pub tmux: Tmux,
     // Last: Kakoune has files in it.
     pub home: Home,
 }
@@ -33,7 +33,7 @@ impl World {
         let kakoune = change(setup).in_tmux(&tmux);
         let world = World {
             kakoune,
-            _tmux: tmux,
+            tmux,
             home,
         };
         world.wait_running();

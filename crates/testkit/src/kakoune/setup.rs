@@ -37,6 +37,8 @@ pub struct KakouneSetup {
     kakrc: String,
     arguments: Vec<OsString>,
     env: Env,
+    /// What terminals have that it opens.
+    terminals: Env,
     cwd: PathBuf,
     size: Size,
 }
@@ -62,6 +64,7 @@ impl KakouneSetup {
             kakrc: String::new(),
             arguments: Vec::new(),
             env,
+            terminals: home.env(),
             cwd: home.workspace(),
             size: Size::new(120, 30),
         }
@@ -94,6 +97,24 @@ impl KakouneSetup {
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> KakouneSetup {
         self.env.set(name, value);
+        self
+    }
+
+    /// Puts a folder in front of PATH.
+    #[must_use]
+    pub fn path(mut self, folder: impl AsRef<OsStr>) -> KakouneSetup {
+        self.env.prepend_path(folder);
+        self
+    }
+
+    /// Sets a variable for terminals that it opens.
+    #[must_use]
+    pub fn terminal_env(
+        mut self,
+        name: impl AsRef<OsStr>,
+        value: impl AsRef<OsStr>,
+    ) -> KakouneSetup {
+        self.terminals.set(name, value);
         self
     }
 
@@ -152,7 +173,11 @@ impl KakouneSetup {
             self.session.clone().into(),
         ]);
         command.extend(self.arguments);
-        let pane = tmux.spawn(&self.session, self.size, &self.env, &self.cwd, &command);
+        let mut pane = tmux.spawn(&self.session, self.size, &self.env, &self.cwd, &command);
+        if self.knows_tmux {
+            pane.share(&self.terminals);
+            pane = pane.alone();
+        }
         pane.wait_for("client0@", SOON);
         let pid = pane.pid();
         Kakoune {

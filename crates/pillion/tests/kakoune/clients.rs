@@ -1,0 +1,100 @@
+//! Several clients of one session: agents find the editor by those that are there.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use pillion_agent::Update;
+use pillion_protocol::{Dialect, DiscoveryFile};
+use pillion_testkit::{Home, KakouneVersion, Pane, SOON, Size, discovery_files};
+
+use crate::world::{World, may_accept};
+
+each_kakoune! {
+    fn agents_find_the_clients_that_stay(version) {
+        let mut ways: Vec<fn(&Pane)> = vec![|pane| pane.type_text(":q\r")];
+        // Older ones end with the terminal of their first client.
+        if version == KakouneVersion::V2024_05 {
+            ways.push(Pane::close);
+        }
+        for leave in ways {
+            let world = World::with(version, Home::new(), &[("a.txt", "one\n")], |setup| setup);
+            let first = world.kakoune.pid();
+            wait_published(&world, first);
+            let second = client(&world);
+            assert_eq!(published(&world), [first], "it stays for as long as it is there");
+            leave(&world.kakoune.pane());
+            wait_published(&world, second.pid());
+            let mut gemini = world.gemini();
+            let path = world.home.workspace().join("a.txt");
+            gemini.propose(&path, "two\n");
+            second.wait_until("a proposal that may be accepted", SOON, |_| {
+                let ready = world.kakoune.list_in("client1", "%opt{pillion_ready}");
+                ready.is_some_and(|ready| may_accept(&ready))
+            });
+            second.type_text(":w\r");
+            assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "two\n"));
+            // It follows `:cd`, wherever the server is now.
+            let other = world.home.other_workspace("other");
+            second.type_text(&format!(":cd {}\r", other.display()));
+            gemini.disconnect();
+            let name = other.display().to_string();
+            wait(&world, &name, || roots(&world).iter().any(|roots| roots.starts_with(&name)));
+            second.type_text(":q\r");
+            wait(&world, "nothing", || discovery_files(&world.home, Dialect::GeminiCli).is_empty());
+        }
+    }
+}
+
+/// Another client of the session in a terminal of its own, which has reported itself.
+fn client(world: &World) -> Pane {
+    let (program, env) = world.kakoune.program();
+    let command = [program.to_str().unwrap(), "-c", world.kakoune.session()];
+    let folder = world.home.workspace();
+    let pane = world
+        .tmux
+        .spawn("second", Size::new(120, 30), &env, &folder, &command);
+    pane.wait_for("client1@", SOON);
+    let context = format!("{}/in/context", world.kakoune.get("%opt{pillion_dir}"));
+    wait(world, "its report", || {
+        fs::read_to_string(&context).unwrap().contains("'client1'")
+    });
+    pane
+}
+
+/// What is there of it while it is written anew.
+fn files(world: &World) -> impl Iterator<Item = DiscoveryFile> {
+    let files = discovery_files(&world.home, Dialect::GeminiCli).into_iter();
+    files.filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok())
+}
+
+fn published(world: &World) -> Vec<u32> {
+    let mut pids: Vec<u32> = files(world).filter_map(|file| file.ppid).collect();
+    pids.dedup();
+    pids
+}
+
+fn roots(world: &World) -> Vec<String> {
+    files(world).map(|file| file.workspace_path).collect()
+}
+
+#[track_caller]
+fn wait_published(world: &World, pid: u32) {
+    wait(world, &format!("{pid} published"), || {
+        published(world) == [pid]
+    });
+}
+
+#[track_caller]
+fn wait(world: &World, what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(
+            begun.elapsed() < SOON,
+            "expected {what}, but {:?} is published for {:?}",
+            published(world),
+            roots(world)
+        );
+        sleep(Duration::from_millis(20));
+    }
+}
