@@ -1,7 +1,8 @@
 //! What tests need beyond Rust: installed before them, or known to be missing.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use super::summary::IgnoredTest;
 use crate::prerequisites::{User, none_missing};
@@ -34,10 +35,11 @@ impl Needs {
         }
     }
 
-    /// Installs what is missing.
+    /// Installs what is missing. Two runs do not install into one folder at a time.
     pub fn install() -> Needs {
         let missing = prerequisites::ensure();
         let target = target_dir();
+        let _installing = lock(&target);
         let npm = none_missing(&missing, User::Tests).and_then(|()| {
             npm::install(&target).map_err(|error| format!("needs the npm packages: {error:#}"))
         });
@@ -103,4 +105,12 @@ impl Needs {
         .filter_map(|(name, folder)| Some((name, folder.as_ref().ok()?.as_os_str())))
         .collect()
     }
+}
+
+/// Waits for the other run that installs into this folder. What cannot be locked is not waited for: installing says
+/// why it cannot be written.
+fn lock(folder: &Path) -> Option<File> {
+    let file = File::create(folder.join("installing")).ok()?;
+    file.lock().ok()?;
+    Some(file)
 }
