@@ -16,7 +16,7 @@ mod view;
 mod viewer;
 mod wire;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use gen_lsp_types::{
@@ -185,11 +185,10 @@ impl Plain {
             text_document,
             position,
         } = message::params(params)?;
-        let range = wire::Range {
-            start: position,
-            end: position,
-        };
-        Ok((Value::Null, self.look(&text_document, range)))
+        let looks = self.look(&text_document, |files, path| {
+            files.visit(path, position, now_ms());
+        });
+        Ok((Value::Null, looks))
     }
 
     fn code_action(&mut self, params: Value) -> Answered {
@@ -198,7 +197,9 @@ impl Plain {
         if self.quirks.asks_for_each_line {
             range.end = range.start;
         }
-        let actions = self.look(&params.text_document, range);
+        let actions = self.look(&params.text_document, |files, path| {
+            files.select(path, range, now_ms());
+        });
         let path = uri::to_path(&params.text_document.uri);
         let path = path.filter(|_| wants_commands(params.context.only));
         let commands = path.map_or(Vec::new(), |path| {
@@ -224,8 +225,12 @@ impl Plain {
         }
     }
 
-    /// The person looks at this place, or selected it.
-    fn look(&mut self, document: &wire::Identifier, range: wire::Range) -> Vec<Action> {
+    /// The person looks at this document; where, if it is a file, is told by `tell`.
+    fn look(
+        &mut self,
+        document: &wire::Identifier,
+        tell: impl FnOnce(&mut Files, &Path),
+    ) -> Vec<Action> {
         let Some(path) = uri::to_path(&document.uri) else {
             return Vec::new();
         };
@@ -234,7 +239,7 @@ impl Plain {
             self.proposals.focus(Viewer::Own, &path);
             return Vec::new();
         }
-        self.files.select(&path, range, now_ms());
+        tell(&mut self.files, &path);
         self.report()
     }
 

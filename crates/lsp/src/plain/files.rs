@@ -8,7 +8,7 @@ use pillion_protocol::{Cursor, File};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::plain::document::Document;
-use crate::plain::wire::{Edits, Range};
+use crate::plain::wire::{Edits, Position, Range};
 use crate::position::Encoding;
 use crate::profile::MAX_REPORTED;
 
@@ -114,6 +114,20 @@ impl Files {
         file.cursor = Some(file.document.cursor(end, encoding));
     }
 
+    /// The cursor is there. Editors that ask about it while there is a selection do not mention that: it stays as long
+    /// as the cursor is at one of its ends.
+    pub fn visit(&mut self, path: &Path, at: Position, now_ms: u64) {
+        let encoding = self.encoding;
+        let Some(file) = self.focus(path, now_ms) else {
+            return;
+        };
+        let range = Range { start: at, end: at };
+        let place = file.document.range(range, encoding).start;
+        let is_left = |it: &mut Selection| place != it.range.start && place != it.range.end;
+        file.selection.take_if(is_left);
+        file.cursor = Some(file.document.cursor(at, encoding));
+    }
+
     /// What is to be reported, newest first. Each file counts as focused: the first one that is on
     /// disk is the active one.
     pub fn report(&self) -> Vec<File> {
@@ -150,7 +164,7 @@ mod tests {
     use pillion_protocol::IdeContext;
 
     use super::*;
-    use crate::plain::wire::{Change, Position};
+    use crate::plain::wire::Change;
 
     fn files() -> Files {
         let mut files = Files::new(Encoding::Utf16, false);
@@ -212,6 +226,24 @@ mod tests {
         };
         assert!(files.change(path, vec![insert]));
         assert_eq!(active(&files).selected_text, None);
+    }
+
+    #[test]
+    fn a_selection_lasts_while_the_cursor_is_at_one_of_its_ends() {
+        let mut files = files();
+        let path = Path::new("/a");
+        files.select(path, range(at(0, 1), at(1, 2)), 2);
+        for (place, expected) in [(at(1, 2), (2, 3)), (at(0, 1), (1, 2))] {
+            files.visit(path, place, 2);
+            let selected = active(&files).selected_text;
+            assert_eq!(selected.as_deref(), Some("ne\ntw"));
+            assert_eq!(cursor(&active(&files)), expected);
+        }
+        for place in [at(1, 1), at(0, 0), at(1, 3), at(2, 0)] {
+            files.select(path, range(at(0, 1), at(1, 2)), 2);
+            files.visit(path, place, 2);
+            assert_eq!(active(&files).selected_text, None, "{place:?}");
+        }
     }
 
     #[test]
