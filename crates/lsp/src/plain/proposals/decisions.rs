@@ -59,15 +59,14 @@ impl Proposals {
 
     fn decide(&mut self, caller: Caller, key: ProposalKey, outcome: Outcome) -> Vec<Action> {
         let (id, revision) = key;
-        let mut actions = vec![
-            caller.answer(Ok(Value::Null)),
-            Action::Resolve {
-                id,
-                revision,
-                outcome,
-            },
-        ];
+        let mut actions = vec![Action::Resolve {
+            id,
+            revision,
+            outcome,
+        }];
         actions.extend(self.forget(id));
+        // Last: lsp-mode loses what it reads together with the answer it waits for.
+        actions.push(caller.answer(Ok(Value::Null)));
         actions
     }
 
