@@ -15,6 +15,8 @@ pub struct Quirks {
     pub never_shows: bool,
     /// The same of releases that do not declare `window.showDocument`. Others can, and do not say so.
     pub shows_only_if_declared: bool,
+    /// It tells its server of a document only once the person is in it.
+    pub attaches_late: bool,
     /// Edits that come fast are sent in any order.
     pub mixes_up_edits: bool,
     /// It asks for the code actions of each line that the cursor comes to, and gives the line as the range.
@@ -29,6 +31,7 @@ const NONE: Quirks = Quirks {
     misreads_take_focus: false,
     never_shows: false,
     shows_only_if_declared: false,
+    attaches_late: false,
     mixes_up_edits: false,
     asks_for_each_line: false,
 };
@@ -43,6 +46,7 @@ const KNOWN: [Quirks; 7] = [
     Quirks {
         client: "eglot",
         misreads_take_focus: true,
+        attaches_late: true,
         ..of_editor("Emacs")
     },
     // lsp-mode: 8.0 leaves the question unanswered, and 9.0 declares that it can.

@@ -154,13 +154,15 @@ impl Pending {
         }
     }
 
-    /// How to decide in an editor that shows it as a plain file, because nobody configured its language.
-    /// Editors cut a message that is longer than a line.
-    pub fn hint(&self) -> String {
+    /// How to decide in an editor that shows it as a plain file, because nobody configured its language, or
+    /// does so until the person is there. Editors cut a message that is longer than a line.
+    pub fn hint(&self, attaches_late: bool) -> String {
         let (name, id, revision) = (self.name(), self.diff.id, self.diff.revision);
-        format!(
-            "No code actions for {name} here. In a shell: `pillion accept {id}.{revision}` or `pillion reject {id}`"
-        )
+        let actions = match attaches_late {
+            true => format!("Code actions for {name} once you go there."),
+            false => format!("No code actions for {name} here."),
+        };
+        format!("{actions} In a shell: `pillion accept {id}.{revision}` or `pillion reject {id}`")
     }
 
     /// The text that would be accepted now, byte for byte, if an editor told of edits. Otherwise the file

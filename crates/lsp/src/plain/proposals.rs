@@ -46,6 +46,8 @@ pub struct Proposals {
     take_focus: Option<bool>,
     /// Whether the editor never answers when it is asked to show a document.
     never_shows: bool,
+    /// Whether the editor opens a document with us only once the person is in it.
+    attaches_late: bool,
     pending: Vec<Pending>,
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
@@ -68,6 +70,7 @@ impl Proposals {
             open_with: setup.open_with,
             take_focus: (!setup.quirks.misreads_take_focus).then_some(false),
             never_shows: setup.quirks.never_shows,
+            attaches_late: setup.quirks.attaches_late,
             pending: Vec::new(),
             reads: Reads::default(),
             asked: Outgoing::default(),
@@ -277,7 +280,7 @@ impl Proposals {
         actions.extend(self.redraw_due(now));
         for pending in &mut self.pending {
             if pending.hint.take_if(|due| *due <= now).is_some() {
-                let hint = message::show(MessageType::Info, pending.hint());
+                let hint = message::show(MessageType::Info, pending.hint(self.attaches_late));
                 actions.push(Action::Send(hint));
             }
         }

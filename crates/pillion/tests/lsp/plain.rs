@@ -2,6 +2,7 @@
 
 mod bytes;
 mod context;
+mod emacs;
 mod handshake;
 mod names;
 mod open_with;

@@ -122,14 +122,6 @@ fn while_a_save_and_the_edits_of_helix_contradict_each_other_nothing_is_accepted
     assert_eq!(world.agent.outcome(), accepted(&target, "b\nmine\n"));
 }
 
-#[test]
-fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
-    let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));
-    let target = world.target("a.rs", "a\n");
-    let proposal = world.propose(&target, "b\n");
-    assert!(proposal.request["params"].get("takeFocus").is_none());
-}
-
 /// Helix opens a language that nobody configured as a plain file.
 #[test]
 fn where_no_actions_can_be_had_a_shell_is_named() {
