@@ -119,6 +119,21 @@ const fn emacsclient(suite: &'static str, version: &'static str) -> Editor {
     }
 }
 
+/// What people add to one of them.
+#[derive(Debug, Clone, Copy)]
+struct Addition {
+    suite: &'static str,
+    package: &'static str,
+    /// Its folder, in that of the suite, with its version.
+    folder: &'static str,
+}
+
+const ADDITIONS: [Addition; 1] = [Addition {
+    suite: "trixie",
+    package: "elpa-lsp-mode",
+    folder: "usr/share/emacs/site-lisp/elpa-src/lsp-mode-9.0.0",
+}];
+
 /// In the folder of a suite: what is installed there. Written last.
 const STAMP: &str = "installed";
 
@@ -163,10 +178,14 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         .into_iter()
         .filter(|editor| editor.suite == suite)
         .collect();
+    let additions: Vec<Addition> = ADDITIONS
+        .into_iter()
+        .filter(|addition| addition.suite == suite)
+        .collect();
     let stamp = folder.join(STAMP);
     // With the folder: programs are told where their libraries are, and a copy elsewhere would
     // still look here.
-    let wanted = format!("{} {editors:?}\n", folder.display());
+    let wanted = format!("{} {editors:?} {additions:?}\n", folder.display());
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted.as_bytes()) {
         return Ok(());
     }
@@ -176,7 +195,10 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
             .with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     let apt = Apt::new(suite, &folder.join("apt"))?;
-    let packages: Vec<&str> = editors.iter().map(|editor| editor.package).collect();
+    let packages = editors.iter().map(|editor| editor.package);
+    let packages: Vec<&str> = packages
+        .chain(additions.iter().map(|addition| addition.package))
+        .collect();
     for package in apt.download(&packages)? {
         unpack::unpack(&package, folder)?;
     }
@@ -186,6 +208,15 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         let program = folder.join(editor.program);
         unpack::use_libraries_of(folder, &program)?;
         check_version(editor, folder, &program)?;
+    }
+    for addition in additions {
+        ensure!(
+            folder.join(addition.folder).is_dir(),
+            "the tests expect {}, but {} of Debian {suite} has another version now: change it in \
+             xtask/src/editors.rs",
+            addition.folder,
+            addition.package,
+        );
     }
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
 }

@@ -225,6 +225,14 @@ impl Editors {
         }
     }
 
+    /// The folder of Debian trixie's packages for Emacs 30, lsp-mode 9.0 among them.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn emacs_packages(&self) -> PathBuf {
+        self.program("trixie", "usr/share/emacs/site-lisp/elpa-src")
+    }
+
     /// The Neovim that `PILLION_TEST_NVIM` names, to be tried in the place of each version: for
     /// people who want to know whether another one works.
     pub fn other_nvim() -> Option<PathBuf> {

@@ -113,6 +113,15 @@ impl EmacsSetup {
         self
     }
 
+    /// With lsp-mode 9.0, for Emacs 30. To be called before its settings are added.
+    #[must_use]
+    pub fn with_lsp_mode(self) -> EmacsSetup {
+        let packages = Editors::from_env().emacs_packages();
+        self.init(&format!(
+            "(setq package-directory-list '({packages:?}))\n(package-activate-all)"
+        ))
+    }
+
     /// Without a terminal: people connect with `emacsclient`.
     #[must_use]
     pub fn daemon(mut self) -> EmacsSetup {
@@ -213,7 +222,7 @@ impl EmacsSetup {
         format!(
             "{CHANNEL}\n(setq inhibit-startup-screen t make-backup-files nil ring-bell-function #'ignore\n\
              native-comp-async-report-warnings-errors nil native-comp-jit-compilation nil\n\
-             native-comp-deferred-compilation nil)\n{package}{}\n(test-channel-open {:?})\n",
+             native-comp-deferred-compilation nil native-comp-enable-subr-trampolines nil)\n{package}{}\n(test-channel-open {:?})\n",
             self.init,
             socket.display().to_string()
         )
