@@ -9,6 +9,7 @@ mod comeback;
 mod conformance;
 mod context;
 mod diffs;
+mod emacs;
 mod endings;
 mod example;
 mod framing;
