@@ -2,6 +2,7 @@
 
 mod bench;
 mod editors;
+mod kak_lsp;
 mod lua;
 mod npm;
 mod picture;

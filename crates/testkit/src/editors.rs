@@ -196,6 +196,11 @@ impl Editors {
     /// Kakoune's program. Its scripts lie where it looks for them.
     ///
     /// # Panics
+    /// kakoune-lsp, which is not Debian's.
+    pub fn kakoune_lsp(&self) -> PathBuf {
+        self.folder.join("kak-lsp/bin/kak-lsp")
+    }
+
     /// If it is not there.
     pub fn kakoune(&self, version: KakouneVersion) -> PathBuf {
         self.program(version.suite(), "usr/bin/kak")

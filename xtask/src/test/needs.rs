@@ -2,11 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use super::summary::IgnoredTest;
-use crate::prerequisites::{User, none_missing};
-use crate::{editors, lua, npm, prerequisites, target_dir};
+use crate::prerequisites::{Program, User, none_missing};
+use crate::{editors, kak_lsp, lua, npm, prerequisites, target_dir};
 
 /// What is there. What is not, in words.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Needs {
     claude: Result<PathBuf, String>,
     /// The folder of the editors: not every machine can have them.
     editors: Result<PathBuf, String>,
+    /// kakoune-lsp lies beside the editors.
+    kak_lsp: Result<(), String>,
     /// The checks of the Lua sources can run.
     lua: Result<(), String>,
 }
@@ -31,6 +35,7 @@ impl Needs {
             npm: Err(why.clone()),
             claude: Err(why.clone()),
             editors: Err(why.clone()),
+            kak_lsp: Err(why.clone()),
             lua: Err(why),
         }
     }
@@ -40,19 +45,32 @@ impl Needs {
         let missing = prerequisites::ensure();
         let target = target_dir();
         let _installing = lock(&target);
-        let npm = none_missing(&missing, User::Tests).and_then(|()| {
-            npm::install(&target).map_err(|error| format!("needs the npm packages: {error:#}"))
+        thread::scope(|scope| {
+            // It is compiled, while the others mostly wait for the network.
+            let kak_lsp = scope.spawn(|| {
+                kak_lsp::install(&target).map_err(|error| format!("needs kakoune-lsp: {error:#}"))
+            });
+            let others = Needs::install_others(&missing, &target);
+            let kak_lsp = kak_lsp.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Needs { kak_lsp, ..others }
+        })
+    }
+
+    /// All but kakoune-lsp.
+    fn install_others(missing: &[Program], target: &Path) -> Needs {
+        let npm = none_missing(missing, User::Tests).and_then(|()| {
+            npm::install(target).map_err(|error| format!("needs the npm packages: {error:#}"))
         });
         let claude = npm.clone().and_then(|_| {
-            npm::install_claude(&target)
+            npm::install_claude(target)
                 .map_err(|error| format!("needs Claude Code and opencode: {error:#}"))
         });
         let lua = npm.clone().map(drop).and_then(|()| {
-            none_missing(&missing, User::Lua)?;
-            lua::install(&target).map_err(|error| format!("needs StyLua: {error:#}"))
+            none_missing(missing, User::Lua)?;
+            lua::install(target).map_err(|error| format!("needs StyLua: {error:#}"))
         });
-        let editors = none_missing(&missing, User::Editors).and_then(|()| {
-            editors::install(&target).map_err(|error| format!("needs the editors: {error:#}"))
+        let editors = none_missing(missing, User::Editors).and_then(|()| {
+            editors::install(target).map_err(|error| format!("needs the editors: {error:#}"))
         });
         Needs {
             are_left_out: false,
@@ -60,6 +78,7 @@ impl Needs {
             claude,
             editors,
             lua,
+            ..Needs::left_out()
         }
     }
 
@@ -68,6 +87,7 @@ impl Needs {
         [&self.npm, &self.claude, &self.editors]
             .into_iter()
             .find_map(|installed| installed.as_ref().err().map(String::as_str))
+            .or(self.kak_lsp.as_ref().err().map(String::as_str))
             .or(self.missing_for_lua())
     }
 
@@ -91,6 +111,8 @@ impl Needs {
         let missing = self.npm.as_ref().err();
         let missing = missing.or(claude.filter(|_| npm::is_claude_needed(&test.reason)));
         let missing = missing.or(editors.filter(|_| editors::are_needed(&test.reason)));
+        let kak_lsp = self.kak_lsp.as_ref().err();
+        let missing = missing.or(kak_lsp.filter(|_| kak_lsp::is_needed(&test.reason)));
         missing.map(String::as_str)
     }
 

@@ -17,6 +17,7 @@ mod handshake;
 mod helix;
 #[cfg(target_os = "linux")]
 mod hung_disk;
+mod kakoune;
 mod kate;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -52,12 +53,16 @@ impl KakouneSetup {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("kak-{number}");
         let program = Editors::from_env().kakoune(version);
+        let folder = home.root().join(&name);
+        // As it is where people have it: for those who talk to it. Alone: what lies beside it is of another Debian.
+        let commands = folder.join("bin");
+        fs::create_dir_all(&commands).expect("the home is ours");
+        symlink(&program, commands.join("kak")).expect("the folder is ours");
         let mut env = home.env();
-        // As it is where people have it: for terminals that it opens.
-        env.prepend_path(program.parent().expect("it lies in a folder"));
+        env.prepend_path(commands);
         KakouneSetup {
             program,
-            folder: home.root().join(&name),
+            folder,
             session: name,
             with_module: true,
             knows_tmux: false,
@@ -152,7 +157,6 @@ impl KakouneSetup {
     /// With its screen, if it does not start.
     #[track_caller]
     pub fn in_tmux(mut self, tmux: &Tmux) -> Kakoune {
-        fs::create_dir(&self.folder).expect("the home is ours");
         if self.with_module {
             let settings = self.folder.join("config");
             fs::create_dir(&settings).expect("the folder is ours");
