@@ -193,12 +193,11 @@ impl Plain {
 
     fn code_action(&mut self, params: Value) -> Answered {
         let params: CodeAction = message::params(params)?;
-        let mut range = params.range;
-        if self.quirks.asks_for_each_line {
-            range.end = range.start;
-        }
+        let says_nothing = self.quirks.asks_for_each_line;
         let actions = self.look(&params.text_document, |files, path| {
-            files.select(path, range, now_ms());
+            if !says_nothing {
+                files.select(path, params.range, now_ms());
+            }
         });
         let path = uri::to_path(&params.text_document.uri);
         let path = path.filter(|_| wants_commands(params.context.only));

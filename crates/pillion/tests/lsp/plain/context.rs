@@ -6,7 +6,7 @@ use pillion_protocol::IdeContext;
 use pillion_testkit::SOON;
 use serde_json::json;
 
-use crate::plain::world::{World, uri};
+use crate::plain::world::{World, position, uri};
 
 fn order(context: &IdeContext) -> Vec<&str> {
     let files = context.files().iter();
@@ -157,19 +157,23 @@ fn the_character_under_helix_s_cursor_is_not_selected() {
     assert_eq!(context.active_file().unwrap().selected_text, None);
 }
 
-/// It asks which lines have actions, for a sign in the margin.
+/// It asks where else the word at the cursor is, and then which actions the line has, for a sign in the margin.
 #[test]
 fn a_line_for_which_vim_lsp_wants_actions_is_not_selected() {
     let mut world = World::with(&[], json!({"clientInfo": {"name": "vim-lsp"}}));
     let uri = world.open("a.rs", "one\ntwo\n");
-    world.code_actions(&uri, (1, 0), (1, 3));
-    let context = world.agent.context(|context| {
-        context
-            .active_file()
-            .is_some_and(|file| file.cursor.is_some())
+    world.active("a.rs");
+    let params = json!({
+        "textDocument": {"uri": uri},
+        "range": {"start": position((1, 0)), "end": position((1, 3))},
+        "context": {"diagnostics": [], "only": ["", "quickfix", "refactor", "refactor.extract",
+                                                "refactor.inline", "refactor.rewrite"]},
     });
-    assert_eq!(cursor(&context), (2, 1));
-    assert_eq!(context.active_file().unwrap().selected_text, None);
+    world.at("textDocument/documentHighlight", &uri, (1, 2));
+    assert_eq!(cursor(&world.active("a.rs")), (2, 3));
+    world.editor.request("textDocument/codeAction", params);
+    let told = world.sandbox.run(["context"]).stdout;
+    assert!(told.contains("a.rs:2:3\n"), "{told}");
 }
 
 #[test]
