@@ -34,8 +34,10 @@ each_client! {
         });
         emacs.input("<C-g>");
 
-        let other = home.file(&client.file("other"), "x\n");
-        emacs.input(&format!("<C-x><C-f>{}<RET>", client.file("other")));
+        // Of another mode.
+        let name = if client == Client::Eglot { "other.conf" } else { "other.js" };
+        let other = home.file(name, "x = 1\n");
+        emacs.input(&format!("<C-x><C-f>{name}<RET>"));
         gemini.context(|context| {
             let file = context.active_file();
             file.is_some_and(|file| other.to_str() == Some(&file.path)) && context.files().len() == 2
