@@ -282,8 +282,13 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
 }
 define-command pillion-disable -docstring 'stop serving agents in this session; open proposals are rejected' %{
     remove-hooks global pillion
+    set-option global pillion_port 0
     pillion-say end
 }
+
+define-command -hidden pillion-must-run %{ evaluate-commands %sh{
+    [ "$kak_opt_pillion_port" != 0 ] || echo "fail 'pillion: it does not run here: :pillion-enable'"
+} }
 
 define-command pillion-run -params 1.. -docstring '
 pillion-run <agent> [<arguments>]: run an agent in a new terminal, connected to this session' %{
@@ -300,10 +305,12 @@ define-command pillion-terminal -docstring 'open a terminal in which every agent
 # A script and its arguments, in a new terminal, in the session's folder. The dot keeps newlines at its end, and keeps
 # tmux from taking a semicolon there for its own.
 define-command -hidden pillion-in-terminal -params 1.. %{
+    pillion-must-run
     terminal sh -c 'cd -- "${0%.}" && exec sh -c "$@"' %sh{ printf %s. "$PWD" } %arg{@}
 }
 
 define-command pillion-send -docstring 'name the selected lines in the prompt of Claude Code or opencode' %{
+    pillion-must-run
     evaluate-commands %sh{
         case $kak_buffile in /*) ;; *) echo "fail 'pillion: this buffer has no file'"; exit ;; esac
         anchor=${kak_selection_desc%%.*}

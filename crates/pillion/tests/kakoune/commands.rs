@@ -109,6 +109,24 @@ each_kakoune! {
 }
 
 each_kakoune! {
+    fn without_a_companion_they_say_so(version) {
+        let world = world(version, "plain");
+        world.kakoune.input(":pillion-disable<ret>");
+        for command in ["pillion-run gemini", "pillion-terminal", "pillion-send"] {
+            world.kakoune.input(&format!(":{command}<ret>"));
+            world.kakoune.pane().wait_for("it does not run here", SOON);
+            world.kakoune.input(":nop<ret>");
+            world.kakoune.pane().wait_gone("it does not run here", SOON);
+        }
+        assert!(world.kakoune.pane().others().is_empty());
+        world.kakoune.input(":pillion-enable<ret>");
+        world.wait_running();
+        world.kakoune.input(":pillion-run gemini<ret>");
+        assert_eq!(started(&world)[0], world.kakoune.get("%opt{pillion_port}"));
+    }
+}
+
+each_kakoune! {
     fn every_agent_in_a_terminal_knows_the_port(version) {
         for folder in HOSTILE {
             let world = world(version, folder);
