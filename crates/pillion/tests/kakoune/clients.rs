@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
 use pillion_protocol::{Dialect, DiscoveryFile};
-use pillion_testkit::{Home, KakouneVersion, Pane, SOON, Size, discovery_files};
+use pillion_testkit::{Home, KakouneSetup, KakouneVersion, Pane, SOON, Size, discovery_files};
 
 use crate::world::{World, may_accept};
 
@@ -18,7 +18,7 @@ each_kakoune! {
             ways.push(Pane::close);
         }
         for leave in ways {
-            let world = World::with(version, Home::new(), &[("a.txt", "one\n")], |setup| setup);
+            let world = World::with(version, Home::new(), &[("a.txt", "one\n")], KakouneSetup::from_a_shell);
             let first = world.kakoune.pid();
             wait_published(&world, first);
             let second = client(&world);

@@ -22,6 +22,9 @@ TMUX_PANE=$(tmux -S "${TMUX%%,*}" list-panes -t "=$0:" -F '#{pane_id}')
 export TMUX_PANE
 exec "$@""##;
 
+/// Runs a program, and stays.
+const STAYING: &str = r#""$0" "$@"; exec cat"#;
+
 /// Names one thing of each Kakoune of this process.
 static COUNT: AtomicU32 = AtomicU32::new(1);
 
@@ -35,6 +38,7 @@ pub struct KakouneSetup {
     session: String,
     with_module: bool,
     knows_tmux: bool,
+    has_shell: bool,
     kakrc: String,
     arguments: Vec<OsString>,
     env: Env,
@@ -66,6 +70,7 @@ impl KakouneSetup {
             session: name,
             with_module: true,
             knows_tmux: false,
+            has_shell: false,
             kakrc: String::new(),
             arguments: Vec::new(),
             env,
@@ -144,6 +149,13 @@ impl KakouneSetup {
         self
     }
 
+    /// Starts it from a shell, which stays when it quits: its terminal is not gone then.
+    #[must_use]
+    pub fn from_a_shell(mut self) -> KakouneSetup {
+        self.has_shell = true;
+        self
+    }
+
     /// Lets it know that it runs in tmux.
     #[must_use]
     pub fn knowing_tmux(mut self) -> KakouneSetup {
@@ -171,6 +183,9 @@ impl KakouneSetup {
                 .map(OsString::from)
                 .to_vec();
         }
+        if self.has_shell {
+            command = ["sh", "-c", STAYING].map(OsString::from).to_vec();
+        }
         command.extend([
             self.program.clone().into_os_string(),
             "-s".into(),
@@ -184,7 +199,7 @@ impl KakouneSetup {
         }
         pane.wait_for("client0@", SOON);
         let pid = pane.pid();
-        Kakoune {
+        let mut kakoune = Kakoune {
             pane,
             program: self.program,
             env: self.env,
@@ -192,6 +207,11 @@ impl KakouneSetup {
             folder: self.folder,
             asked: Cell::new(0),
             pid,
+        };
+        if self.has_shell {
+            let pid = kakoune.get("%val{client_pid}");
+            kakoune.pid = pid.parse().expect("Kakoune tells processes");
         }
+        kakoune
     }
 }
