@@ -43,6 +43,7 @@ pub struct Transport {
 /// # Errors
 /// When the system has no thread for it.
 pub fn stdio() -> anyhow::Result<Transport> {
+    pillion_system::input::widen();
     // A bound, so that an editor that talks faster than it is heard fills its own pipe.
     let (input_sender, input) = bounded(16);
     let (output, messages) = unbounded();

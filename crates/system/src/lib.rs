@@ -2,12 +2,14 @@
 //! editors and companions.
 //!
 //! - [`child`]: programs that are run for no longer than a while.
+//! - [`input`]: how much fits into a pipe.
 //! - [`output`]: whether anybody reads what is written.
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`search_path`]: where a program is.
 //! - [`signals`]: who asks this program to end.
 
 pub mod child;
+pub mod input;
 pub mod output;
 pub mod process;
 pub mod search_path;

@@ -20,15 +20,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The longest text, in bytes, that it shows and takes away within the ten seconds that an agent waits, on a
-    /// machine that does other things as well.
-    pub fn longest_text(self) -> usize {
-        match self {
-            Kind::Emacs(_) => 10_000_000,
-            _ => usize::MAX,
-        }
-    }
-
     /// Starts it, and waits until it takes keys.
     pub fn start(self, start: &Start<'_>) -> Box<dyn Editor> {
         match self {

@@ -2,21 +2,14 @@
 
 use pillion_agent::Update;
 
-use crate::driver::{Habit, Kind};
+use crate::driver::Habit;
 use crate::person::Person;
 use crate::shared_texts::{assert_same, texts};
-
-/// Those that this editor can show in time.
-fn texts_for(kind: Kind) -> Vec<(&'static str, String)> {
-    let mut texts = texts();
-    texts.retain(|(_, text)| text.len() < kind.longest_text());
-    texts
-}
 
 each_editor! {
     fn texts_are_accepted_byte_for_byte(kind) {
         let mut person = Person::with(kind, Habit::TidyFiles);
-        for (number, (name, text)) in texts_for(kind).iter().enumerate() {
+        for (number, (name, text)) in texts().iter().enumerate() {
             person.path = person.home.workspace().join(format!("{number}.txt"));
             person.propose(text);
             person.editor.accept();
@@ -33,7 +26,7 @@ each_editor! {
 each_editor! {
     fn texts_are_in_the_answer_when_the_agent_closes(kind) {
         let mut person = Person::new(kind);
-        for (number, (name, text)) in texts_for(kind).iter().enumerate() {
+        for (number, (name, text)) in texts().iter().enumerate() {
             person.path = person.home.workspace().join(format!("{number}.txt"));
             person.gemini.propose(&person.path, text);
             assert_same(&person.withdraw(), text, name, "closed");
