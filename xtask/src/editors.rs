@@ -124,15 +124,34 @@ const fn emacsclient(suite: &'static str, version: &'static str) -> Editor {
 struct Addition {
     suite: &'static str,
     package: &'static str,
-    /// Its folder, in that of the suite, with its version.
+    /// Its folder, in the suite's for Emacs's packages, with its version.
     folder: &'static str,
 }
 
-const ADDITIONS: [Addition; 1] = [Addition {
-    suite: "trixie",
-    package: "elpa-lsp-mode",
-    folder: "usr/share/emacs/site-lisp/elpa-src/lsp-mode-9.0.0",
-}];
+/// Bookworm has no eat.
+const ADDITIONS: [Addition; 9] = [
+    emacs_lisp("bookworm", "elpa-evil", "evil-1.14.2"),
+    emacs_lisp("bookworm", "elpa-flycheck", "flycheck-32snapshot"),
+    emacs_lisp("bookworm", "elpa-vterm", "vterm-0.0.2"),
+    emacs_lisp("trixie", "elpa-eat", "eat-0.9.4"),
+    emacs_lisp("trixie", "elpa-evil", "evil-1.14.2"),
+    emacs_lisp("trixie", "elpa-flycheck", "flycheck-35.0"),
+    emacs_lisp("trixie", "elpa-lsp-mode", "lsp-mode-9.0.0"),
+    emacs_lisp("trixie", "elpa-package-lint", "package-lint-0.26"),
+    emacs_lisp("trixie", "elpa-vterm", "vterm-0.0.2"),
+];
+
+/// Where Debian puts Emacs's packages.
+const EMACS_LISP: &str = "usr/share/emacs/site-lisp/elpa-src";
+
+/// A package of Emacs.
+const fn emacs_lisp(suite: &'static str, package: &'static str, folder: &'static str) -> Addition {
+    Addition {
+        suite,
+        package,
+        folder,
+    }
+}
 
 /// In the folder of a suite: what is installed there. Written last.
 const STAMP: &str = "installed";
@@ -211,7 +230,7 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
     }
     for addition in additions {
         ensure!(
-            folder.join(addition.folder).is_dir(),
+            folder.join(EMACS_LISP).join(addition.folder).is_dir(),
             "the tests expect {}, but {} of Debian {suite} has another version now: change it in \
              xtask/src/editors.rs",
             addition.folder,

@@ -230,12 +230,33 @@ impl Editors {
         }
     }
 
-    /// The folder of Debian trixie's packages for Emacs 30, lsp-mode 9.0 among them.
+    /// The folder of Debian's packages for an Emacs, lsp-mode 9.0 of trixie among them.
     ///
     /// # Panics
     /// If it is not there.
-    pub fn emacs_packages(&self) -> PathBuf {
-        self.program("trixie", "usr/share/emacs/site-lisp/elpa-src")
+    pub fn emacs_packages(&self, version: EmacsVersion) -> PathBuf {
+        self.program(version.suite(), "usr/share/emacs/site-lisp/elpa-src")
+    }
+
+    /// The folders of one of them: that of its Lisp, and that of its module if it has one.
+    ///
+    /// # Panics
+    /// If Debian's release does not have it.
+    pub fn emacs_package(&self, version: EmacsVersion, name: &str) -> (PathBuf, Option<PathBuf>) {
+        let all = self.emacs_packages(version);
+        let is_it = |folder: &PathBuf| {
+            let folder = folder.file_name().unwrap_or_default().to_string_lossy();
+            let version = folder
+                .strip_prefix(name)
+                .and_then(|it| it.strip_prefix('-'));
+            version.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        };
+        let lisp = entries(&all)
+            .find(is_it)
+            .unwrap_or_else(|| panic!("{} has no {name}", all.display()));
+        let libraries = self.folder.join(version.suite()).join("usr/lib");
+        let mut modules = entries(&libraries).map(|it| it.join(format!("emacs-lib{name}")));
+        (lisp, modules.find(|it| it.is_dir()))
     }
 
     /// The Neovim that `PILLION_TEST_NVIM` names, to be tried in the place of each version: for
@@ -256,13 +277,17 @@ impl Editors {
     }
 }
 
+/// What is in a folder.
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
+}
+
 /// Emacs's folder for programs of its own, which is named after the machine, and the state in it.
 fn dump_below(libexec: &Path) -> Option<(PathBuf, PathBuf)> {
-    let folders = std::fs::read_dir(libexec).ok()?.flatten();
-    folders.map(|folder| folder.path()).find_map(|folder| {
-        let mut files = std::fs::read_dir(&folder).ok()?.flatten();
-        let is_dump = |path: &PathBuf| path.extension().is_some_and(|it| it == "pdmp");
-        let dump = files.find_map(|file| Some(file.path()).filter(is_dump))?;
+    let is_dump = |path: &PathBuf| path.extension().is_some_and(|it| it == "pdmp");
+    entries(libexec).find_map(|folder| {
+        let dump = entries(&folder).find(is_dump)?;
         Some((folder, dump))
     })
 }

@@ -1,6 +1,7 @@
 //! How an Emacs is to be started.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixListener;
@@ -24,11 +25,16 @@ static COUNT: AtomicU32 = AtomicU32::new(1);
 /// machine's own Emacs.
 #[derive(Debug, Clone)]
 pub struct EmacsSetup {
+    version: EmacsVersion,
     place: EmacsPlace,
     /// Holds what this one Emacs needs: its settings, its socket.
     folder: PathBuf,
     has_package: bool,
     is_daemon: bool,
+    /// What the load path has beside Emacs's own.
+    load_path: Vec<PathBuf>,
+    /// The files by which Debian's packages say where their modules are, and where they are here.
+    modules: Vec<(String, PathBuf)>,
     init: String,
     arguments: Vec<OsString>,
     env: Env,
@@ -45,9 +51,12 @@ impl EmacsSetup {
         let place = Editors::from_env().emacs(version);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         EmacsSetup {
+            version,
             folder: home.root().join(format!("emacs-{number}")),
             has_package: true,
             is_daemon: false,
+            load_path: Vec::new(),
+            modules: Vec::new(),
             init: String::new(),
             arguments: Vec::new(),
             env: home
@@ -75,6 +84,22 @@ impl EmacsSetup {
     pub fn init(mut self, text: &str) -> EmacsSetup {
         self.init.push_str(text);
         self.init.push('\n');
+        self
+    }
+
+    /// Adds Debian's packages, such as `evil`, with those that they need: they can be loaded, but are not.
+    ///
+    /// # Panics
+    /// If its release does not have them.
+    #[must_use]
+    pub fn packages(mut self, names: &[&str]) -> EmacsSetup {
+        let editors = Editors::from_env();
+        for name in names {
+            let (lisp, module) = editors.emacs_package(self.version, name);
+            self.load_path.push(lisp);
+            self.modules
+                .extend(module.map(|folder| (format!("{name}-load-path.el"), folder)));
+        }
         self
     }
 
@@ -116,9 +141,10 @@ impl EmacsSetup {
     /// With lsp-mode 9.0, for Emacs 30. To be called before its settings are added.
     #[must_use]
     pub fn with_lsp_mode(self) -> EmacsSetup {
-        let packages = Editors::from_env().emacs_packages();
+        let packages = Editors::from_env().emacs_packages(self.version);
         self.init(&format!(
-            "(setq package-directory-list '({packages:?}))\n(package-activate-all)"
+            // It would take Flycheck for Flymake.
+            "(setq package-directory-list '({packages:?}) package-load-list '(all (flycheck nil)))\n(package-activate-all)"
         ))
     }
 
@@ -145,6 +171,13 @@ impl EmacsSetup {
         let listener = UnixListener::bind(&socket).expect("the folder is ours");
         let init = self.folder.join("init.el");
         fs::write(&init, self.settings(&socket)).expect("the folder is ours");
+        for (file, module) in &self.modules {
+            let text = format!(
+                "(add-to-list 'load-path {:?})",
+                module.display().to_string()
+            );
+            fs::write(self.folder.join(file), text).expect("the folder is ours");
+        }
         let mut command = vec![self.place.program.clone().into_os_string(), self.dump()];
         if self.is_daemon {
             command.push(format!("--fg-daemon={}", self.server().display()).into());
@@ -187,6 +220,12 @@ impl EmacsSetup {
         let output = Command::new(&self.place.program)
             .arg(self.dump())
             .args(["--batch", "-Q"])
+            .args(["--eval", "(setq native-comp-enable-subr-trampolines nil)"])
+            .args(
+                self.load_path
+                    .iter()
+                    .flat_map(|it| [OsStr::new("-L"), it.as_os_str()]),
+            )
             .args(arguments)
             .env_clear()
             .envs(self.env.iter())
@@ -215,14 +254,28 @@ impl EmacsSetup {
     }
 
     fn settings(&self, socket: &Path) -> String {
-        let package = match self.has_package {
-            true => format!("(add-to-list 'load-path {PACKAGE:?})\n(require 'pillion)\n"),
-            false => String::new(),
-        };
+        let mut package: String = self
+            .load_path
+            .iter()
+            // In front of the others: the last.
+            .chain([&self.folder])
+            .map(|folder| {
+                format!(
+                    "(add-to-list 'load-path {:?})\n",
+                    folder.display().to_string()
+                )
+            })
+            .collect();
+        if self.has_package {
+            let _ = writeln!(
+                package,
+                "(add-to-list 'load-path {PACKAGE:?})\n(require 'pillion)"
+            );
+        }
         format!(
             "{CHANNEL}\n(setq inhibit-startup-screen t make-backup-files nil ring-bell-function #'ignore\n\
              native-comp-async-report-warnings-errors nil native-comp-jit-compilation nil\n\
-             native-comp-deferred-compilation nil native-comp-enable-subr-trampolines nil)\n{package}{}\n(test-channel-open {:?})\n",
+             native-comp-deferred-compilation nil native-comp-enable-subr-trampolines nil comp-enable-subr-trampolines nil)\n{package}{}\n(test-channel-open {:?})\n",
             self.init,
             socket.display().to_string()
         )
