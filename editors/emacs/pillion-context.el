@@ -97,6 +97,7 @@
 
 (defvar evil-visual-beginning)
 (defvar evil-visual-end)
+(defvar evil-visual-selection)
 
 (defun pillion-context--bounds (point)
   "The parts of the region of the current buffer, in which POINT is."
@@ -104,7 +105,11 @@
    ((and (bound-and-true-p evil-local-mode)
          (eq (bound-and-true-p evil-state) 'visual)
          (markerp evil-visual-beginning) (marker-position evil-visual-beginning))
-    (list (cons (marker-position evil-visual-beginning) (marker-position evil-visual-end))))
+    (let ((from (marker-position evil-visual-beginning))
+          (to (marker-position evil-visual-end)))
+      (if (eq evil-visual-selection 'block)
+          (extract-rectangle-bounds from to)
+        (list (cons from to)))))
    ((not (and transient-mark-mode mark-active (mark t))) nil)
    ((= point (mark t)) nil)
    ((bound-and-true-p rectangle-mark-mode)

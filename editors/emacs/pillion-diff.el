@@ -14,6 +14,7 @@
 (require 'pillion-core)
 (require 'pillion-client)
 (require 'pillion-navigation)
+(require 'pillion-offer)
 (require 'pillion-reload)
 (require 'pillion-text)
 (require 'pillion-view)
@@ -30,20 +31,6 @@ See `pillion-diff-path' and `pillion-diff-agent'.")
 (defvar pillion-diff-closed-functions nil
   "Called with each diff that is gone, and its outcome.
 That is `accepted', `rejected' or `closed'.")
-
-(defvar pillion-diff--pending nil
-  "The diffs that wait for a decision, the oldest first.")
-
-(defvar pillion-diff--leaving nil
-  "Diffs that are settled and whose views are about to go.")
-
-(defun pillion-diff--get (id)
-  "The pending diff with this ID, or nil."
-  (seq-find (lambda (it) (equal (pillion-diff-id it) id)) pillion-diff--pending))
-
-(defun pillion-diff--pending-p (diff)
-  "Whether DIFF waits for a decision."
-  (and diff (memq diff pillion-diff--pending)))
 
 (defun pillion-diff--edited-p (diff)
   "Whether the person edited the proposal of DIFF."
@@ -69,7 +56,9 @@ That is `accepted', `rejected' or `closed'.")
   "WINDOW was selected, or no longer is: what was typed before was for another."
   (let ((diff (buffer-local-value 'pillion-diff--mine (window-buffer window))))
     (when (and diff (eq window (selected-window))
-               (not (window-minibuffer-p (old-selected-window))))
+               ;; That one may be gone.
+               (not (and (window-live-p (old-selected-window))
+                         (window-minibuffer-p (old-selected-window)))))
       (setf (pillion-diff-seen-since diff) (float-time)))))
 (put 'pillion-diff--note-focus 'permanent-local-hook t)
 
@@ -82,7 +71,16 @@ That is `accepted', `rejected' or `closed'.")
   (when (zerop (minibuffer-depth))
     (setq pillion--in-command nil)
     (dolist (diff pillion-diff--pending)
-      (setf (pillion-diff-begun-before diff) nil))))
+      (setf (pillion-diff-begun-before diff) nil)
+      (pillion-diff--note-hidden diff))))
+
+(defun pillion-diff--note-hidden (diff)
+  "Say where DIFF is if the person took its window away, once."
+  (let ((is-hidden (and (pillion-diff-config diff)
+                        (not (get-buffer-window (pillion-diff-buffer diff) t)))))
+    (when (and is-hidden (not (pillion-diff-is-hidden diff)))
+      (pillion-say "%s still waits: M-x pillion-diffs goes to it" (pillion-proposal-name diff)))
+    (setf (pillion-diff-is-hidden diff) is-hidden)))
 
 (defun pillion-diff--problem (diff)
   "Why a decision about DIFF does not count now, or nil."
@@ -296,7 +294,9 @@ prefix argument, the one with this ID."
   "Go to the proposal that waits for a decision, or to one that you choose.
 With a prefix argument, it is the one with this ID."
   (interactive "P")
-  (let* ((here (pillion-view-focused))
+  (let* ((focused (pillion-view-focused))
+         ;; Its original alone is not the proposal.
+         (here (and focused (pillion-view-shown-p focused) focused))
          (others (remq here pillion-diff--pending)))
     (cond ((and here (not id) (null others))
            (pillion-say "this is the only pending diff"))
@@ -309,13 +309,18 @@ With a prefix argument, it is the one with this ID."
 
 ;;; What must not accept
 
+(defun pillion-explain-keys ()
+  "Say what decides about a proposal: saving does not."
+  (interactive)
+  (pillion-say "saving accepts nothing: C-c C-c accepts, C-c C-k rejects"))
+
 (defvar-local pillion-diff--write-explained nil)
 
 (defun pillion-diff--on-write ()
   "Write nothing: saving decides nothing."
   (unless (and pillion-diff--write-explained (not pillion--in-command))
     (setq pillion-diff--write-explained t)
-    (pillion-say "saving accepts nothing: C-c C-c accepts, C-c C-k rejects"))
+    (pillion-explain-keys))
   t)
 (put 'pillion-diff--on-write 'permanent-local-hook t)
 
@@ -343,7 +348,7 @@ With a prefix argument, it is the one with this ID."
             (pillion-diff-windows diff) nil
             (pillion-diff-arrangement diff) nil
             (pillion-diff-seen-revision diff) 0)
-      (pillion-diff--offer diff))))
+      (pillion-offer diff))))
 
 (defun pillion-diff--attach ()
   "Begin to watch what the person does."
@@ -405,43 +410,6 @@ With a prefix argument, it is the one with this ID."
                    (if was-edited "; undo restores your edits" "")))
     (pillion-diff--say-notes diff)))
 
-(defun pillion-diff--free-p (diff)
-  "Whether DIFF may be shown now; `never' if nobody waits for that."
-  (cond ((or (not (pillion-diff--pending-p diff)) (pillion-diff-config diff)) 'never)
-        ((pillion-busy-p) nil)
-        ((seq-some (lambda (it) (and (not (eq it diff)) (pillion-view-shown-p it)))
-                   (append pillion-diff--pending pillion-diff--leaving))
-         nil)
-        ;; In a terminal, nothing that is typed goes astray.
-        ((and pillion-diff-keep-terminal-focus
-              (pillion-terminal-buffer-p (window-buffer (selected-window))))
-         t)
-        ((and (buffer-local-value 'mark-active (window-buffer (selected-window)))
-              (pillion-file (window-buffer (selected-window))))
-         nil)
-        (t (not (pillion-typing-p)))))
-
-(defun pillion-diff--offer (diff)
-  "Show DIFF, as soon as that does not disturb the person."
-  (let ((is-announced nil)
-        (begun (float-time)))
-    (pillion-when
-     (lambda ()
-       (let ((free (pillion-diff--free-p diff)))
-         (cond ((eq free 'never) 'never)
-               ((and free (pillion-view-show diff nil)) t)
-               ((and (not is-announced)
-                     (> (- (float-time) begun) pillion-typing-delay))
-                (setq is-announced t)
-                (pillion-diff--announce diff)
-                nil))))
-     #'ignore)))
-
-(defun pillion-diff--announce (diff)
-  "Say that there is DIFF where the person does not look."
-  (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
-               (pillion-diff-agent diff) (pillion-proposal-name diff)))
-
 (defun pillion-diff--open (params)
   "Show a proposed change, `pillion/openDiff' with PARAMS."
   (unless (and (integerp (plist-get params :id)) (stringp (plist-get params :path))
@@ -466,7 +434,7 @@ With a prefix argument, it is the one with this ID."
           (pillion-diff--attach))
         (setq pillion-diff--pending (append pillion-diff--pending (list diff)))
         (pillion-diff--say-notes diff)
-        (run-at-time 0 nil #'pillion-diff--offer diff)
+        (run-at-time 0 nil #'pillion-offer diff)
         (run-hook-with-args 'pillion-diff-opened-functions diff))))
   '(:shown t))
 

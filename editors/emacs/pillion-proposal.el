@@ -23,7 +23,21 @@
   ;; Which revision was drawn, and since when; whether a key sequence was begun before.
   (seen-revision 0) (seen-since 0.0) (refused-at 0.0) begun-before warning
   ;; Where it is shown: the frame, its windows, and its configuration before.
-  frame windows arrangement config control)
+  frame windows arrangement config control is-hidden)
+
+(defvar pillion-diff--pending nil
+  "The diffs that wait for a decision, the oldest first.")
+
+(defvar pillion-diff--leaving nil
+  "Diffs that are settled and whose views are about to go.")
+
+(defun pillion-diff--get (id)
+  "The pending diff with this ID, or nil."
+  (seq-find (lambda (it) (equal (pillion-diff-id it) id)) pillion-diff--pending))
+
+(defun pillion-diff--pending-p (diff)
+  "Whether DIFF waits for a decision."
+  (and diff (memq diff pillion-diff--pending)))
 
 (defvar-local pillion-diff--mine nil
   "The proposal to which this buffer belongs.")
@@ -46,11 +60,15 @@
     (define-key map (kbd "C-c C-n") #'pillion-next-hunk)
     (define-key map (kbd "C-c C-p") #'pillion-previous-hunk)
     (define-key map (kbd "C-c C-d") #'pillion-drop-hunk)
+    ;; Evil's `:w', `:wq', `:x' and ZZ among them.
+    (dolist (command '(save-buffer evil-write evil-save-and-close evil-save-modified-and-close))
+      (define-key map (vector 'remap command) #'pillion-explain-keys))
     map)
   "Keys in the buffers of a proposal.")
 
 (declare-function pillion-accept "pillion-diff" (&optional id))
 (declare-function pillion-reject "pillion-diff" (&optional id))
+(declare-function pillion-explain-keys "pillion-diff" ())
 (declare-function pillion-next-hunk "pillion-diff" ())
 (declare-function pillion-previous-hunk "pillion-diff" ())
 (declare-function pillion-drop-hunk "pillion-diff" ())
@@ -123,23 +141,26 @@
 (defun pillion-proposal--colour (buffer mode)
   "Give BUFFER the colours of MODE, and nothing else that people do for files."
   (with-current-buffer buffer
-    (when (and mode (< (buffer-size) pillion-proposal--max-coloured)
-               (not (memq mode '(fundamental-mode image-mode archive-mode tar-mode
-                                                  doc-view-mode doc-view-mode-maybe))))
-      (let ((enable-local-variables nil)
-            (inhibit-message t)
-            (is-modified (buffer-modified-p)))
-        (delay-mode-hooks
-          (condition-case nil
-              (let ((inhibit-read-only t))
-                (funcall mode)
-                (when font-lock-defaults
-                  (font-lock-mode 1)))
-            ;; Colours are no reason to show no diff.
-            (error nil)))
-        (setq buffer-file-name nil
-              buffer-auto-save-file-name nil)
-        (restore-buffer-modified-p is-modified)))))
+    (let ((mode (if (or (null mode) (>= (buffer-size) pillion-proposal--max-coloured)
+                        (memq mode '(image-mode archive-mode tar-mode
+                                                doc-view-mode doc-view-mode-maybe)))
+                    ;; Some mode has to be set: global ones, such as Evil, wait for that.
+                    #'fundamental-mode
+                  mode))
+          (enable-local-variables nil)
+          (inhibit-message t)
+          (is-modified (buffer-modified-p)))
+      (delay-mode-hooks
+        (condition-case nil
+            (let ((inhibit-read-only t))
+              (funcall mode)
+              (when font-lock-defaults
+                (font-lock-mode 1)))
+          ;; Colours are no reason to show no diff.
+          (error nil)))
+      (setq buffer-file-name nil
+            buffer-auto-save-file-name nil)
+      (restore-buffer-modified-p is-modified))))
 
 (defun pillion-proposal--make-buffer (name diff text)
   "A buffer of DIFF, called NAME, with TEXT in it."

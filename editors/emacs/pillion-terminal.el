@@ -93,7 +93,11 @@
   "The terminal to be used."
   (if (not (eq pillion-terminal-backend 'auto))
       pillion-terminal-backend
-    (cond ((and (locate-library "vterm") (locate-library "vterm-module")) 'vterm)
+    (cond ((and (locate-library "vterm")
+                ;; Without its module, vterm asks whether to build it.  Debian's says where it is.
+                (progn (load "vterm-load-path" t t)
+                       (locate-library "vterm-module")))
+           'vterm)
           ((locate-library "eat") 'eat)
           (t 'term))))
 

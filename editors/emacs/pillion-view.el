@@ -187,16 +187,18 @@ Nil if it cannot be shown now without disturbing them."
       (set-window-next-buffers window (seq-filter #'buffer-live-p after)))))
 
 (defun pillion-view--untouched-p (diff)
-  "Whether the windows of DIFF are as they were made."
+  "Whether the windows of DIFF are as they were made, or some of them."
   (let ((now (window-list (pillion-diff-frame diff) 'no-mini)))
-    (and (null (seq-difference now (pillion-diff-arrangement diff) #'eq))
-         (null (seq-difference (pillion-diff-arrangement diff) now #'eq))
+    (and (seq-some #'window-live-p (pillion-diff-windows diff))
+         (null (seq-difference now (pillion-diff-arrangement diff) #'eq))
+         (null (seq-difference (pillion-diff-arrangement diff)
+                               (append now (pillion-diff-windows diff)) #'eq))
          (seq-every-p (lambda (window)
                         (let ((buffer (window-buffer window)))
                           (or (eq diff (buffer-local-value 'pillion-diff--mine buffer))
                               ;; Its buffer was killed, and Emacs chose another.
                               (not (buffer-live-p (pillion-diff-buffer diff))))))
-                      (pillion-diff-windows diff)))))
+                      (seq-filter #'window-live-p (pillion-diff-windows diff))))))
 
 (defun pillion-view--restore (diff)
   "Give the frame of DIFF the configuration that it had."

@@ -33,3 +33,27 @@ each_emacs! {
         emacs.assert_no_errors();
     }
 }
+
+each_emacs! {
+    fn a_proposal_whose_frame_is_deleted_goes_to_another(version) {
+        let (home, tmux) = (Home::new(), Tmux::start());
+        let path = home.file("a.txt", ORIGINAL);
+        let daemon = setup(version, &home).daemon();
+        let emacs = daemon.clone().in_tmux(&tmux);
+        emacs.wait_until("the server", "(server-running-p server-name)");
+        let clients = [(); 2].map(|()| {
+            let client = daemon.client_in_tmux(&tmux, &path);
+            client.wait_for("three", SOON);
+            client
+        });
+        emacs.wait_until("a root", "(pillion-roots-list)");
+        let gemini = TestAgent::find(&home, Dialect::GeminiCli);
+        gemini.propose(&path, PROPOSED);
+        let [first, last] = clients;
+        last.wait_for("C-c C-c accepts", SOON);
+        last.send_keys(["C-x", "5", "0"]);
+        last.wait_exit(SOON);
+        first.wait_for("C-c C-c accepts", SOON);
+        emacs.assert_no_errors();
+    }
+}

@@ -34,6 +34,7 @@ macro_rules! each_emacs {
     };
 }
 
+mod additions;
 mod agents;
 mod conformance;
 mod daemon;

@@ -1,6 +1,6 @@
 //! What is special about deciding in Emacs.
 
-use pillion_testkit::Home;
+use pillion_testkit::{Home, SOON, Size};
 
 use crate::world::{ORIGINAL, PROPOSED, World};
 
@@ -89,6 +89,7 @@ each_emacs! {
             ("<M-x>abc", "(minibufferp)", "<C-g>"),
             ("<C-SPC><C-f>", "mark-active", "<C-g>"),
             ("<C-x>(", "defining-kbd-macro", "<C-x>)"),
+            ("<C-s>t", "isearch-mode", "<C-g>"),
         ] {
             world.emacs.input_until(begin, state);
             gemini.propose(&world.path, PROPOSED);
@@ -192,15 +193,87 @@ each_emacs! {
         let mut gemini = world.gemini();
         world.propose(&gemini, PROPOSED);
         world.emacs.input("<C-x><C-c>");
-        world.emacs.pane().wait_for("reject and exit?", pillion_testkit::SOON);
+        world.emacs.pane().wait_for("reject and exit?", SOON);
         world.emacs.input("n");
         world.is_pending(&mut gemini, "C-x C-c");
         world.look();
         world.emacs.input("<C-x><C-c>");
-        world.emacs.pane().wait_for("reject and exit?", pillion_testkit::SOON);
+        world.emacs.pane().wait_for("reject and exit?", SOON);
         world.emacs.input("y");
         let path = world.path.display().to_string();
         assert_eq!(gemini.outcome(), pillion_agent::Update::DiffRejected { path });
         world.emacs.wait_exit();
+    }
+}
+
+each_emacs! {
+    fn the_layout_is_as_the_person_sets_it(version) {
+        let wide = World::new(version);
+        let narrow = World::with(version, Home::new(), |setup| setup.size(Size::new(70, 30)));
+        for (world, layout, expected) in [
+            (&wide, "auto", "beside"),
+            (&wide, "stacked", "below"),
+            (&wide, "side-by-side", "beside"),
+            (&narrow, "auto", "below"),
+            (&narrow, "side-by-side", "beside"),
+        ] {
+            let mut gemini = world.gemini();
+            world.emacs.eval(&format!("(setq pillion-diff-layout '{layout})"));
+            world.propose(&gemini, PROPOSED);
+            assert_eq!(world.emacs.get::<Vec<String>>(WINDOWS), ["*Original: a.txt*", "*Proposal: a.txt*"], "{layout}");
+            let found: String = world.emacs.get(
+                "(let ((left (window-edges (get-buffer-window \"*Original: a.txt*\"))) (right (window-edges))) \
+                 (cond ((= (nth 1 left) (nth 1 right)) \"beside\") ((= (nth 0 left) (nth 0 right)) \"below\")))",
+            );
+            assert_eq!(found, expected, "{layout}");
+            world.emacs.input("<C-c><C-k>");
+            world.is_rejected(&mut gemini);
+        }
+    }
+}
+
+each_emacs! {
+    fn windows_that_the_person_closed_come_back_as_they_were(version) {
+        let world = World::new(version);
+        let mut gemini = world.gemini();
+        world.emacs.input_until("<C-x>2", "(= (length (window-list)) 2)");
+        for keys in ["<C-x>0", "<C-x>1", "<C-x>o<C-x>1"] {
+            world.propose(&gemini, PROPOSED);
+            world.emacs.input_until(keys, "(= (length (window-list)) 1)");
+            if keys != "<C-x>1" {
+                world.emacs.wait_said("a.txt still waits: M-x pillion-diffs goes to it");
+                world.is_pending(&mut gemini, keys);
+                world.emacs.command("pillion-diffs");
+                world.wait_view();
+            }
+            world.look();
+            world.emacs.input("<C-c><C-c>");
+            world.is_accepted(&mut gemini, PROPOSED);
+            assert_eq!(world.emacs.get::<Vec<String>>(WINDOWS), ["a.txt", "a.txt"], "{keys}");
+            world.emacs.eval("(with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer)))");
+        }
+        world.emacs.assert_no_errors();
+    }
+}
+
+each_emacs! {
+    fn quitting_ediff_decides_nothing(version) {
+        let init = "(setq pillion-diff-function #'pillion-diff-ediff)";
+        let world = World::with(version, Home::new(), |setup| setup.init(init));
+        let mut gemini = world.gemini();
+        gemini.propose(&world.path, PROPOSED);
+        world.emacs.wait_until("Ediff", "(eq major-mode 'ediff-mode)");
+        world.look();
+        world.emacs.input("q");
+        world.emacs.pane().wait_for("Quit this Ediff session?", SOON);
+        world.emacs.input("y");
+        world.emacs.wait_said("still pending: M-x pillion-diffs goes to it");
+        world.is_pending(&mut gemini, "q in Ediff");
+        world.emacs.command("pillion-diffs");
+        world.look();
+        world.emacs.input("<C-c><C-c>");
+        world.is_accepted(&mut gemini, PROPOSED);
+        world.emacs.wait_until("the windows of before", &format!("(equal {WINDOWS} '(\"a.txt\"))"));
+        world.emacs.assert_no_errors();
     }
 }

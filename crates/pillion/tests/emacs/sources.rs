@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_testkit::{EmacsSetup, Home};
+use pillion_testkit::{EmacsSetup, EmacsVersion, Home};
 
 /// The files of the package.
 fn sources() -> Vec<PathBuf> {
@@ -42,4 +42,31 @@ each_emacs! {
         let said = EmacsSetup::new(version, &home).batch(&["--eval", &check]).unwrap();
         assert_eq!(said.trim(), "");
     }
+}
+
+#[test]
+#[ignore = "needs Emacs: cargo xtask test"]
+fn package_lint_has_nothing_to_say_in_emacs_30() {
+    let home = Home::new();
+    let main = EmacsSetup::package().join("pillion.el");
+    let main = format!(
+        "(setq package-lint-main-file {:?})",
+        main.display().to_string()
+    );
+    let files: Vec<String> = sources()
+        .iter()
+        .map(|it| it.display().to_string())
+        .collect();
+    let mut arguments = vec![
+        "--eval",
+        &main,
+        "-l",
+        "package-lint",
+        "-f",
+        "package-lint-batch-and-exit",
+    ];
+    arguments.extend(files.iter().map(String::as_str));
+    let setup = EmacsSetup::new(EmacsVersion::V30, &home).packages(&["package-lint"]);
+    // It fails on warnings, too.
+    assert_eq!(setup.batch(&arguments), Ok(String::new()));
 }

@@ -1,0 +1,67 @@
+;;; pillion-offer.el --- When a proposal is shown  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; A proposal comes into sight by itself, but not while that would disturb the
+;; person; then they are told of it.
+
+;;; Code:
+
+(require 'pillion-core)
+(require 'pillion-proposal)
+(require 'pillion-terminal)
+(require 'pillion-view)
+
+(defun pillion-offer--free-p (diff)
+  "Whether DIFF may be shown now; `never' if nobody waits for that."
+  (cond ((or (not (pillion-diff--pending-p diff)) (pillion-diff-config diff)) 'never)
+        ((pillion-busy-p) nil)
+        ((seq-some (lambda (it) (and (not (eq it diff)) (pillion-view-shown-p it)))
+                   (append pillion-diff--pending pillion-diff--leaving))
+         nil)
+        ;; In a terminal, nothing that is typed goes astray.
+        ((and pillion-diff-keep-terminal-focus
+              (pillion-terminal-buffer-p (window-buffer (selected-window))))
+         t)
+        ((with-current-buffer (window-buffer (selected-window))
+           (and (pillion-file (current-buffer))
+                ;; Lines that are selected in Evil are no region.
+                (or mark-active (eq (bound-and-true-p evil-state) 'visual))))
+         nil)
+        (t (not (pillion-typing-p)))))
+
+(defun pillion-offer--select-frame ()
+  "Select a frame that is drawn.
+When a client of a daemon is gone, Emacs selects one that nobody sees,
+and draws no other."
+  (unless (pillion-frame-drawn-p (selected-frame))
+    (let ((drawn (seq-find #'pillion-frame-drawn-p (frame-list))))
+      (when drawn
+        (select-frame drawn)))))
+
+(defun pillion-offer (diff)
+  "Show DIFF, as soon as that does not disturb the person."
+  (let ((is-announced nil)
+        (begun (float-time)))
+    (pillion-when
+     (lambda ()
+       (pillion-offer--select-frame)
+       (let ((free (pillion-offer--free-p diff)))
+         (cond ((eq free 'never) 'never)
+               ((and free (pillion-view-show diff nil)) t)
+               ((and (not is-announced)
+                     (> (- (float-time) begun) pillion-typing-delay))
+                (setq is-announced t)
+                (pillion-offer--announce diff)
+                nil))))
+     #'ignore)))
+
+(defun pillion-offer--announce (diff)
+  "Say that there is DIFF where the person does not look."
+  (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
+               (pillion-diff-agent diff) (pillion-proposal-name diff)))
+
+(provide 'pillion-offer)
+;;; pillion-offer.el ends here
