@@ -55,12 +55,13 @@ impl Args {
     }
 }
 
-/// The suite whose results are in the documentation.
+/// The suites whose results are in the documentation: of the editors with a plugin, and of those without.
 const EDITORS: &str = "editors";
+const LSP: &str = "lsp";
 
 /// The folders below `crates/pillion/tests`.
 const SUITES: [&str; 8] = [
-    "agents", EDITORS, "emacs", "it", "kakoune", "lsp", "nvim", "vim",
+    "agents", EDITORS, "emacs", "it", "kakoune", LSP, "nvim", "vim",
 ];
 
 pub fn run(args: &Args) -> Result<ExitCode> {
@@ -87,10 +88,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
                 run.skip(skipped);
             }
             run.jobs(lanes, &target_dir().join("test-output"))?;
-            let has_all_editors =
-                args.name.is_none() && args.only.as_deref().is_none_or(|only| only == EDITORS);
-            if has_all_editors && !args.fast && needs.missing().is_none() {
-                run.results()?;
+            let is_documented = args.name.is_none() && !args.fast && needs.missing().is_none();
+            for suite in [EDITORS, LSP] {
+                let is_run = args.only.as_deref().is_none_or(|only| only == suite);
+                if is_documented && is_run {
+                    run.results(suite)?;
+                }
             }
         }
         None => run.not_built(),

@@ -1,5 +1,8 @@
-//! The table of `docs/editors.md`: which rule was seen to hold in which editor. A run of all these tests
-//! compares it with what passed; with `UPDATE_DOCS` set, it writes it.
+//! What `docs/editors.md` says was seen to work in which editor: a table of the rules that all editors with a plugin
+//! keep, and a list for each editor without one. A run of all these tests compares it with what passed; with
+//! `UPDATE_DOCS` set, it writes it.
+
+mod clients;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,55 +10,78 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
 
+use self::clients::Clients;
+use super::EDITORS;
 use crate::root;
-
-/// How the titles of these tests start. Then come the group of the rule, the rule, and the editor.
-const SUITE: &str = "pillion/editors rules::";
 
 const PAGE: &str = "docs/editors.md";
 
-const BEGIN: &str = "<!-- results -->\n";
-const END: &str = "<!-- end of results -->\n";
-
-/// What passed, by group and rule.
+/// What passed.
 #[derive(Debug, Default)]
-pub struct Results(BTreeMap<(String, String), BTreeSet<String>>);
+pub struct Results {
+    rules: Rules,
+    clients: Clients,
+}
 
 impl Results {
     /// Notes a test that passed, if it is one of these.
     pub fn passed(&mut self, title: &str) {
-        let Some(test) = title.strip_prefix(SUITE) else {
-            return;
-        };
-        if let [group, rule, editor] = *test.split("::").collect::<Vec<_>>() {
-            let rule = (group.to_owned(), rule.replace('_', " "));
-            self.0.entry(rule).or_default().insert(editor.to_owned());
-        }
+        self.rules.passed(title);
+        self.clients.passed(title);
     }
 
+    /// Of all tests of this suite.
+    ///
     /// # Errors
-    /// If the page has another table than this, or cannot be written.
-    pub fn compare_with_page(&self) -> Result<()> {
+    /// If the page has other results than these, or cannot be written.
+    pub fn compare_with_page(&self, suite: &str) -> Result<()> {
         let path = root().join(PAGE);
         let page = fs::read_to_string(&path).context(PAGE)?;
-        let expected = self.written_into(&page)?;
+        let results = match suite {
+            EDITORS => self.rules.table(),
+            _ => self.clients.lists(),
+        };
+        let expected = written_into(&page, suite, &results)?;
         if env::var_os("UPDATE_DOCS").is_some() {
             return fs::write(&path, expected).context(PAGE);
         }
         ensure!(
             page == expected,
             "{PAGE} has other results than this run.\n\
-             Hint: UPDATE_DOCS=1 cargo xtask test --only editors writes them.\n{}",
-            self.table()
+             Hint: UPDATE_DOCS=1 cargo xtask test --only {suite} writes them.\n{results}"
         );
         Ok(())
     }
+}
 
-    fn written_into(&self, page: &str) -> Result<String> {
-        let lines = "has no place for the results";
-        let (before, rest) = page.split_once(BEGIN).context(lines)?;
-        let (_, after) = rest.split_once(END).context(lines)?;
-        Ok(format!("{before}{BEGIN}\n{}\n{END}{after}", self.table()))
+/// The page with these results.
+fn written_into(page: &str, suite: &str, results: &str) -> Result<String> {
+    let (begin, end) = (
+        format!("<!-- results of {suite} -->\n"),
+        format!("<!-- end of results of {suite} -->\n"),
+    );
+    let lines = "has no place for the results";
+    let (before, rest) = page.split_once(&begin).context(lines)?;
+    let (_, after) = rest.split_once(&end).context(lines)?;
+    Ok(format!("{before}{begin}\n{results}\n{end}{after}"))
+}
+
+/// The rules of editors with a plugin, by group: in which editors each holds.
+#[derive(Debug, Default)]
+struct Rules(BTreeMap<(String, String), BTreeSet<String>>);
+
+/// How the titles of their tests start. Then come the group of the rule, the rule, and the editor.
+const RULES: &str = "pillion/editors rules::";
+
+impl Rules {
+    fn passed(&mut self, title: &str) {
+        let Some(test) = title.strip_prefix(RULES) else {
+            return;
+        };
+        if let [group, rule, editor] = *test.split("::").collect::<Vec<_>>() {
+            let rule = (group.to_owned(), rule.replace('_', " "));
+            self.0.entry(rule).or_default().insert(editor.to_owned());
+        }
     }
 
     fn table(&self) -> String {
@@ -120,7 +146,7 @@ mod tests {
     #[test]
     fn each_rule_has_a_row_and_each_editor_a_column() {
         assert_eq!(
-            results().table(),
+            results().rules.table(),
             "| rule | Neovim 0.7 | Neovim 0.10 | Vim 9.0 |\n\
              | --- | --- | --- | --- |\n\
              | names are taken as they are | no | no | yes |\n\
@@ -130,14 +156,13 @@ mod tests {
 
     #[test]
     fn the_rest_of_the_page_stays() {
-        let page = format!("above\n{BEGIN}old\n{END}below\n");
-        let written = results()
-            .written_into(&page)
-            .expect("the page has a place for it");
-        assert_eq!(
-            written,
-            format!("above\n{BEGIN}\n{}\n{END}below\n", results().table())
-        );
-        assert!(results().written_into("above\n").is_err());
+        let page = |results: &str| {
+            let begin = "<!-- results of lsp -->";
+            format!("above\n{begin}\n{results}<!-- end of results of lsp -->\nbelow\n")
+        };
+        let written = written_into(&page("old\n"), "lsp", "new\n");
+        let written = written.expect("the page has a place for it");
+        assert_eq!(written, page("\nnew\n\n"));
+        assert!(written_into("above\n", "lsp", "new\n").is_err());
     }
 }

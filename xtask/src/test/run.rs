@@ -147,11 +147,11 @@ impl<W: Write> Run<W> {
         Ok(())
     }
 
-    /// Compares what passed in the editors with what the documentation says.
-    pub fn results(&mut self) -> Result<()> {
-        let compared = self.results.compare_with_page();
-        let title = "the results in the documentation";
-        self.step(title, || ((), compared.is_ok()))?;
+    /// Compares what passed of a suite with what the documentation says.
+    pub fn results(&mut self, suite: &str) -> Result<()> {
+        let compared = self.results.compare_with_page(suite);
+        let title = format!("the results of {suite} in the documentation");
+        self.step(&title, || ((), compared.is_ok()))?;
         if let Err(error) = compared {
             self.failed += 1;
             self.say(&format!("{error:#}"))?;

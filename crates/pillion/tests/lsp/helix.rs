@@ -156,6 +156,29 @@ fn a_proposal_is_decided_in_a_language_that_nobody_configured_but_pillion_instal
     );
 }
 
+#[test]
+#[ignore = "needs Helix: cargo xtask test"]
+fn cannot_reload_by_itself_what_an_agent_wrote() {
+    let home = Home::new();
+    let path = home.file("poem.rs", BEFORE);
+    let tmux = Tmux::start();
+    let helix = start(&tmux, &home, &path, settings());
+    let claude = TestClaude::find(&home);
+    let written = "one\nTWO\nthree\n";
+    let call = claude.proposing(&path, written, "tab 1");
+    helix.wait_for("TWO");
+    accept(&helix, "poem.rs");
+    assert_eq!(call.end(), Ok(Answer::Saved(written.to_owned())));
+    fs::write(&path, written).unwrap();
+    close(&helix);
+    // It has taken keys since.
+    helix.keys("ge");
+    helix.wait_for("3:1");
+    helix.wait_for("two");
+    helix.command("rl");
+    helix.wait_for("TWO");
+}
+
 /// The person's `languages.toml` and `config.toml`.
 fn settings() -> [&'static str; 2] {
     let section = PAGE.split("\n## ").find(|it| it.starts_with("Helix\n"));

@@ -1,5 +1,6 @@
 //! A person in Kate, set up as `docs/editors.md` says: what agents hear, and what becomes of what they propose.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -199,6 +200,26 @@ fn a_second_server_for_a_proposal_relays_and_is_no_companion() {
     scene.close();
     assert_eq!(gemini.outcome(), rejected);
     assert_eq!(lock_files(home).len(), 1);
+}
+
+#[test]
+#[ignore = "needs Kate: cargo xtask test"]
+fn cannot_tell_agents_what_is_selected() {
+    let scene = Scene::start(BEFORE);
+    let mut gemini = TestAgent::find(&scene.home, Dialect::GeminiCli);
+    scene.kate.keys(["Home", "shift+End", "shift+Down"]);
+    // Nor later, once the cursor is somewhere else.
+    scene.kate.keys(["ctrl+End"]);
+    let selected = Cell::new(false);
+    gemini.context(|context| {
+        let file = context.active_file();
+        if file.is_some_and(|file| file.selected_text.is_some()) {
+            selected.set(true);
+        }
+        let cursor = file.and_then(|file| file.cursor);
+        cursor.is_some_and(|cursor| cursor.line == 4)
+    });
+    assert!(!selected.get());
 }
 
 /// Kate with `poem.py` open.
