@@ -120,6 +120,10 @@
     (pillion-client-stop)
     (accept-process-output nil 0.05)))
 
+(defconst pillion--plugin-of "PILLION_PLUGIN_OF"
+  "The variable by which a `pillion lsp' of eglot's or lsp-mode's knows of us.
+Agents find this Emacs once, by the package.")
+
 ;;;###autoload
 (define-minor-mode pillion-mode
   "Be the companion of terminal coding agents.
@@ -129,6 +133,8 @@ changes that they propose.  See the Commentary of the package:
   :global t
   :group 'pillion
   :lighter (:eval (pillion-mode-line))
+  ;; At once: other clients may start `pillion lsp' before this one does.
+  (setenv pillion--plugin-of (and pillion-mode (number-to-string (emacs-pid))))
   (if pillion-mode
       (progn
         (add-hook 'kill-emacs-hook #'pillion--leave)

@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, at, bounded, never, select, tick, unbounded};
+use crossbeam_channel::{Receiver, Sender, after, at, bounded, never, select, tick, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome};
 use pillion_system::process;
@@ -21,6 +21,9 @@ use crate::{Error, Options, link, message};
 /// How often it is looked whether the editor still lives. The end of the input normally says so
 /// first, unless somebody else holds the pipe.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether others of our kind have read what waits for them.
+const ROOM_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long the disks may take that a session needs. Longer than a companion takes to give up.
 const START_TIMEOUT: Duration = Duration::from_secs(12);
@@ -95,6 +98,12 @@ impl Server {
     ) -> Ending {
         let looks = tick(POLL_INTERVAL);
         loop {
+            let is_ahead = self.session.as_ref().is_some_and(Session::is_ahead);
+            let (input, room) = if is_ahead {
+                (never(), after(ROOM_INTERVAL))
+            } else {
+                (input.clone(), never())
+            };
             let ending = select! {
                 recv(input) -> input => match input {
                     Ok(Input::Message(message, bytes)) => self.message(message, bytes),
@@ -110,6 +119,7 @@ impl Server {
                 recv(self.links.1) -> input => input.ok().and_then(|input| self.link(input)),
                 recv(written) -> _ => Some(Ending::Done),
                 recv(looks) -> _ => self.look(),
+                recv(room) -> _ => None,
                 recv(self.timer()) -> now => now.ok().and_then(|now| self.elapse(now)),
             };
             if let Some(ending) = ending {

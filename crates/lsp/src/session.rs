@@ -29,6 +29,12 @@ use crate::{Options, message};
 /// them: agents that try again and again would fill the memory.
 const MAX_UNREAD: usize = 256;
 
+/// As many messages wait for another of our kind before the editor has to wait, too. A connection holds more.
+const MAX_AHEAD: usize = 64;
+
+/// In the environment of an editor with a plugin: the editor's process.
+const PLUGIN_OF: &str = "PILLION_PLUGIN_OF";
+
 /// From the answer to `initialize` on.
 pub struct Session {
     service: Service,
@@ -122,7 +128,10 @@ impl Start {
                 };
                 let files = ProposalFiles::start(dir, self.done.clone(), self.inputs.clone());
                 let files = files.context("cannot start a thread")?;
-                let service = if is_for_another {
+                let service = if has_plugin(&environment, editor_pid) {
+                    tracing::info!("the editor's plugin serves agents, so this does not");
+                    Service::absent()
+                } else if is_for_another {
                     plan.wait()
                 } else {
                     plan.start()?
@@ -300,6 +309,12 @@ impl Session {
         self.perform(actions, output);
     }
 
+    /// Whether the editor talks faster than others of our kind read. Then it fills its own pipe.
+    pub fn is_ahead(&self) -> bool {
+        let is_full = |link: &Sender<Message>| link.len() >= MAX_AHEAD;
+        self.links.values().any(is_full)
+    }
+
     /// When [`Session::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
         let service = self.service.due().into_iter();
@@ -395,7 +410,32 @@ impl Session {
     }
 }
 
+/// Whether agents find this editor by its plugin. An editor in the terminal of another one inherits the variable, and
+/// is another process.
+fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
+    let plugin_of = environment.filled(PLUGIN_OF);
+    plugin_of.is_some_and(|pid| pid == editor_pid.to_string().as_str())
+}
+
 /// The person hears of it.
 pub fn warning(lost: &LostOutcome) -> Message {
     message::show(MessageType::Warning, lost.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_editor_s_own_plugin_counts() {
+        for (variables, expected) in [
+            (vec![(PLUGIN_OF, "42")], true),
+            (vec![(PLUGIN_OF, "421")], false),
+            (vec![(PLUGIN_OF, "")], false),
+            (vec![], false),
+        ] {
+            let environment = Environment::from_pairs(variables.clone());
+            assert_eq!(has_plugin(&environment, 42), expected, "{variables:?}");
+        }
+    }
 }

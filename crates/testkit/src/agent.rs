@@ -28,6 +28,9 @@ const ABOUT_QUIT: &str = "xit the cli";
 /// What both agents ask above the choices for a proposed change.
 const QUESTION: &str = "Apply this change?";
 
+/// The choice that refuses, behind its number.
+const NO: &str = ". No, suggest changes";
+
 /// Which agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentKind {
@@ -185,10 +188,12 @@ impl Agent {
 
     /// Refuses it there, by the choice "No".
     pub fn deny(&self) {
-        let screen = self.wait_question();
+        self.wait_question();
+        // It may be drawn line by line.
+        let screen = self.pane.wait_for(NO, SOON);
         // Its number depends on what else is offered.
         let number = screen.lines().find_map(|row| {
-            let (before, _) = row.split_once(". No, suggest changes")?;
+            let (before, _) = row.split_once(NO)?;
             before.split_whitespace().last()
         });
         let number = number.unwrap_or_else(|| panic!("expected the choice \"No\":\n{screen}"));

@@ -1,6 +1,7 @@
 //! The companion of a session, and when it starts: at once, unless the editor may have been started for the
 //! proposal of another one alone. That one's agents must not find it, so it waits until the editor has
-//! opened a file of its own, or nothing at all for a while. Without a workspace root it never starts.
+//! opened a file of its own, or nothing at all for a while. Without a workspace root it never starts, nor for an
+//! editor whose plugin has one.
 
 use std::path::PathBuf;
 use std::thread;
@@ -34,7 +35,8 @@ enum State {
     /// With these roots.
     Starting(Vec<PathBuf>),
     Running(Companion),
-    Failed,
+    /// It failed, or is not to run.
+    Absent,
 }
 
 /// What starts a companion.
@@ -69,6 +71,11 @@ fn start(options: Options, events: Sender<EditorEvent>) -> anyhow::Result<Compan
 }
 
 impl Service {
+    /// None, whatever the editor opens.
+    pub fn absent() -> Self {
+        Self::new(State::Absent)
+    }
+
     fn new(state: State) -> Self {
         Self {
             state,
@@ -139,7 +146,7 @@ impl Service {
         match &mut self.state {
             State::Running(companion) => companion.handle().change_roots(roots),
             State::Waiting(plan) => plan.options.roots = roots,
-            State::Starting(_) | State::Failed => {}
+            State::Starting(_) | State::Absent => {}
         }
         self.start_if_wanted()
     }
@@ -149,7 +156,7 @@ impl Service {
             State::Waiting(plan) if self.is_wanted && !plan.options.roots.is_empty() => {}
             _ => return Ok(()),
         }
-        let State::Waiting(plan) = std::mem::replace(&mut self.state, State::Failed) else {
+        let State::Waiting(plan) = std::mem::replace(&mut self.state, State::Absent) else {
             return Ok(());
         };
         let Plan {
@@ -178,7 +185,7 @@ impl Service {
         started: Result<Companion, String>,
         roots: &[PathBuf],
     ) -> Result<(), String> {
-        let state = std::mem::replace(&mut self.state, State::Failed);
+        let state = std::mem::replace(&mut self.state, State::Absent);
         let companion = started?;
         let handle = companion.handle();
         if !matches!(state, State::Starting(known) if known == roots) {

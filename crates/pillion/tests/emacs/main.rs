@@ -36,6 +36,7 @@ macro_rules! each_emacs {
 
 mod additions;
 mod agents;
+mod beside;
 mod conformance;
 mod daemon;
 mod diagnostics;
