@@ -32,7 +32,6 @@ each_client! {
             let file = context.active_file();
             file.is_some_and(|file| file.selected_text.as_deref() == Some("two\nthree\n"))
         });
-        emacs.input("<C-g>");
 
         // Of another mode.
         let name = if client == Client::Eglot { "other.conf" } else { "other.js" };
