@@ -150,10 +150,10 @@ impl Ours {
         files.try_for_each(|path| remove_file(&path))
     }
 
-    /// Removes the folders that its files were in, but for those with something left in them.
+    /// Removes the folders that its files were in, or were to be, but for those with something left in them.
     fn remove_folders(&self, target: &Path) {
-        for name in &self.intact {
-            let mut folders = Path::new(name).ancestors().skip(1);
+        for name in self.marker.names() {
+            let mut folders = name.ancestors().skip(1);
             // The last one is the target itself.
             while let Some(folder) = folders.next().filter(|it| !it.as_os_str().is_empty()) {
                 if fs::remove_dir(target.join(folder)).is_err_and(|error| !is_absence(&error)) {

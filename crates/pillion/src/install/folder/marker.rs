@@ -1,7 +1,7 @@
 //! The marker of a folder that Pillion installed: which version, which files, what they held.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,15 @@ impl Marker {
     /// What a file held when it was installed; nothing if it was not.
     pub fn hash_of(&self, name: &str) -> Option<&String> {
         self.files.get(name)
+    }
+
+    /// The files, but for those that would lie elsewhere.
+    pub fn names(&self) -> impl Iterator<Item = &Path> {
+        let is_below = |path: &&Path| {
+            let mut parts = path.components();
+            parts.all(|part| matches!(part, Component::Normal(_)))
+        };
+        self.files.keys().map(Path::new).filter(is_below)
     }
 
     /// Whether it is the marker of these files.

@@ -206,3 +206,19 @@ fn what_comes_up_in_the_meantime_is_neither_overwritten_nor_removed() {
         .unwrap_err();
     assert_eq!(fs::read_to_string(target.join("c")).unwrap(), "mine");
 }
+
+#[test]
+fn a_folder_for_a_file_that_was_never_written_goes_too() {
+    let (world, target) = world();
+    let files = [("a/b/c", "c"), ("d", "d")];
+    put(&target, &files, InTheWay::Nothing).carry_out().unwrap();
+    // As after a kill between the two.
+    fs::remove_file(target.join("a/b/c")).unwrap();
+    let ours = ours(&target);
+    let take = Take {
+        target: target.clone(),
+        ours,
+    };
+    take.carry_out().unwrap();
+    assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));
+}
