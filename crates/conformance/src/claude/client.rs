@@ -58,20 +58,37 @@ pub(super) async fn session(test: &TestContext) -> Result<Client<'_>, Problem> {
         let by: &'static [&'static str] = &["K2-upgrade", "K4-initialize"];
         blocked(by, format!("there is no session: {why}"))
     };
-    // Who never answers is not waited for again and again.
-    if let Some(Err(why)) = test.claude.handshake.get() {
-        return missing(why);
+    match test.claude.handshake.get() {
+        // Who never answers is not waited for again and again.
+        Some(Err(why)) => return missing(why),
+        Some(Ok(())) => return another(test, Client::open).await,
+        None => {}
     }
     let opened = Client::open(test).await;
     let first = opened
         .as_ref()
         .map(|_| ())
         .map_err(|error| error.why.clone());
-    let is_first = test.claude.handshake.set(first).is_ok();
-    opened.or_else(|NoAnswer { why, .. }| match is_first {
-        true => missing(&why),
-        false => blocked(&["K8-two"], format!("no further client is served: {why}")),
-    })
+    let _ = test.claude.handshake.set(first);
+    opened.or_else(|NoAnswer { why, .. }| missing(&why))
+}
+
+/// A further client. A companion that serves one at a time may still be parting with the one before.
+pub(super) async fn another<'a>(
+    test: &'a TestContext,
+    connect: impl AsyncFn(&'a TestContext) -> Result<Client<'a>, NoAnswer>,
+) -> Result<Client<'a>, Problem> {
+    let timeouts = &test.connection.timeouts;
+    let until = Instant::now() + timeouts.answer;
+    loop {
+        match connect(test).await {
+            Ok(client) => return Ok(client),
+            Err(_) if Instant::now() < until => tokio::time::sleep(timeouts.quiet).await,
+            Err(NoAnswer { why, .. }) => {
+                return blocked(&["K8-two"], format!("no further client is served: {why}"));
+            }
+        }
+    }
 }
 
 impl<'a> Client<'a> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pillion_protocol::claude::tools::listed;
 use serde_json::{Value, json};
 
-use super::client::{Client, answers, is_reply, session, with_client};
+use super::client::{Client, another, answers, is_reply, session, with_client};
 use crate::check::checks;
 use crate::message::initialize_params;
 use crate::probe::NoAnswer;
@@ -56,7 +56,7 @@ checks! {
 
 /// The answer to `initialize` with this version, on a connection of its own.
 async fn shake(test: &TestContext, version: &str) -> Result<Value, Problem> {
-    let mut client = Client::connect(test).await?;
+    let mut client = another(test, Client::connect).await?;
     let reply = client
         .ask_with_id(json!(0), "initialize", initialize_params(version))
         .await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use serde_json::{Value, json};
 
-use super::client::{Client, session};
+use super::client::{Client, another, session};
 use crate::claude_observation::{Mention, Selections};
 use crate::files::some_file;
 use crate::message::{NEWEST_VERSION, initialize_params};
@@ -79,7 +79,7 @@ impl Selections {
     async fn hear(test: &TestContext) -> Result<Self, Problem> {
         // Whether there are sessions at all is other rules' matter.
         session(test).await?.leave().await;
-        let mut client = Client::connect(test).await?;
+        let mut client = another(test, Client::connect).await?;
         let quiet = test.connection.timeouts.quiet;
         client
             .ask_with_id(json!(0), "initialize", initialize_params(NEWEST_VERSION))
