@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that can be checked, in one command.
 
 mod binaries;
+mod idle;
 mod isolation;
 mod needs;
 mod plan;

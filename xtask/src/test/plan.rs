@@ -68,13 +68,19 @@ pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Ski
         Lane {
             jobs: agents,
             at_once: processors(),
+            when_idle: processors(),
         },
         Lane {
             jobs: working,
             at_once: processors() + 1,
+            when_idle: 2 * processors(),
         },
     ];
-    lanes.extend(waiting.into_iter().map(alone));
+    lanes.extend(
+        waiting
+            .into_iter()
+            .map(|job| Lane::of_one_at_a_time(vec![job])),
+    );
     (lanes, skipped)
 }
 
@@ -95,7 +101,7 @@ pub fn checks(needs: &Needs) -> Result<(Lane, Skipped)> {
         Some(_) if needs.are_left_out() => skipped.unnamed += 1,
         Some(missing) => skipped.named.push(format!("the checks of Lua: {missing}")),
     }
-    Ok((Lane { jobs, at_once: 1 }, skipped))
+    Ok((Lane::of_one_at_a_time(jobs), skipped))
 }
 
 fn processors() -> usize {
@@ -146,7 +152,7 @@ fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
 fn ignored(binary: &Binary, test: &IgnoredTest, needs: &Needs) -> Job {
     let mut job = job(binary, &test.test, &["--ignored", "--exact", &test.test]);
     job.command.envs(needs.variables());
-    job.may_be_flaky = test.mark() != Mark::Takes;
+    job.may_be_flaky = true;
     if npm::is_claude_needed(&test.reason) {
         // They dial their makers, whatever they are asked not to do.
         job.command = isolation::offline(job.command);
@@ -160,12 +166,5 @@ fn job(binary: &Binary, test: &str, options: &[&str]) -> Job {
         // What tests print is how they tell that they gave up.
         command: binary.command(&[&["--show-output"], options].concat()),
         may_be_flaky: false,
-    }
-}
-
-fn alone(job: Job) -> Lane {
-    Lane {
-        jobs: vec![job],
-        at_once: 1,
     }
 }

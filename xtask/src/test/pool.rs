@@ -1,14 +1,20 @@
-//! Jobs side by side: so many at once, the others as soon as one has ended.
+//! Jobs side by side: so many at once, the others as soon as one has ended. While processors are idle, because
+//! jobs wait for something else, there may be more of them.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+
+use super::idle::Idle;
+
+/// How often it is asked whether processors are idle.
+const ASK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A process that runs tests.
 #[derive(Debug)]
@@ -20,11 +26,24 @@ pub struct Job {
     pub may_be_flaky: bool,
 }
 
-/// Jobs that are run in their order, so many at once. Lanes know nothing of each other.
+/// Jobs that are run in their order. Lanes know nothing of each other.
 #[derive(Debug)]
 pub struct Lane {
     pub jobs: Vec<Job>,
+    /// How many run at once, however busy the machine is.
     pub at_once: usize,
+    /// How many more may, as long as processors are idle.
+    pub when_idle: usize,
+}
+
+impl Lane {
+    pub fn of_one_at_a_time(jobs: Vec<Job>) -> Lane {
+        Lane {
+            jobs,
+            at_once: 1,
+            when_idle: 0,
+        }
+    }
 }
 
 /// What it was.
@@ -48,21 +67,21 @@ pub fn run(
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let lanes: Vec<_> = lanes
         .into_iter()
-        .map(|lane| (lane.at_once, Mutex::new(VecDeque::from(lane.jobs))))
+        .map(|lane| {
+            let jobs = Mutex::new(VecDeque::from(lane.jobs));
+            (lane.at_once, lane.when_idle, jobs)
+        })
         .collect();
+    let idle = Mutex::new(Idle::new());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for (lane, (at_once, jobs)) in lanes.iter().enumerate() {
-            for place in 0..*at_once {
+        for (lane, (at_once, when_idle, jobs)) in lanes.iter().enumerate() {
+            for place in 0..at_once + when_idle {
                 let file = folder.join(format!("{lane}-{place}.txt"));
                 let sender = sender.clone();
-                let next = || {
-                    jobs.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .pop_front()
-                };
+                let idle = (place >= *at_once).then_some(&idle);
                 scope.spawn(move || {
-                    while let Some(job) = next() {
+                    while let Some(job) = next(jobs, idle) {
                         if sender.send(run_one(job, &file)).is_err() {
                             // Nobody reads results any more.
                             return;
@@ -74,6 +93,22 @@ pub fn run(
         drop(sender);
         receiver.into_iter().try_for_each(|ended| show(ended?))
     })
+}
+
+/// The next job of a lane. Whoever has to ask `idle` gets one only when processors are.
+fn next(jobs: &Mutex<VecDeque<Job>>, idle: Option<&Mutex<Idle>>) -> Option<Job> {
+    loop {
+        let mut jobs = lock(jobs);
+        if jobs.is_empty() || idle.is_none_or(|idle| lock(idle).has_room()) {
+            return jobs.pop_front();
+        }
+        drop(jobs);
+        thread::sleep(ASK_INTERVAL);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Its output goes to a file: what a test leaves running would hold a pipe open.

@@ -106,7 +106,7 @@ impl<W: Write> Run<W> {
         pool::run(lanes, folder, |ended| self.job(ended))?;
         if self.failed - failed_before == self.doubtful.len() && self.doubtful.len() <= MOST_FLAKY {
             let jobs = mem::take(&mut self.doubtful);
-            let lane = Lane { jobs, at_once: 1 };
+            let lane = Lane::of_one_at_a_time(jobs);
             pool::run(vec![lane], folder, |ended| self.repeated(ended))?;
         }
         let is_good = self.failed == failed_before;
@@ -253,7 +253,11 @@ mod tests {
         };
         let jobs = scripts.iter().map(job).collect();
         let mut run = Run::shown_on(io::sink());
-        let lane = Lane { jobs, at_once: 2 };
+        let lane = Lane {
+            jobs,
+            at_once: 2,
+            when_idle: 0,
+        };
         run.jobs(vec![lane], &folder).expect("sh runs");
         std::fs::remove_dir_all(folder).expect("the folder is ours");
         (run.passed, run.failed, run.flaky)

@@ -6,6 +6,7 @@ mod claude;
 mod companion;
 mod context;
 mod files;
+mod flaws;
 mod mcp;
 mod rules;
 mod strangers;

@@ -1,12 +1,10 @@
 //! A companion that keeps every rule passes them all; one that breaks a rule is caught by the row
 //! of that rule, and by no other.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_conformance::{
@@ -15,6 +13,7 @@ use pillion_conformance::{
 use pillion_discovery::Environment;
 
 use crate::companion::{Companion, Shared, TOKEN};
+use crate::flaws::{uncaught, unpassed};
 
 /// Rules that nobody can break so that it could be seen, and why.
 const UNBREAKABLE: [(&str, &str); 3] = [
@@ -128,9 +127,6 @@ const VARIANTS: &[&str] = &[
     "C6.2-files/lock",
     "C6.2-port/streams",
 ];
-
-/// How many companions are looked at at once. They mostly wait.
-const AT_ONCE: usize = 16;
 
 /// Longer than a debounce: moves at this pace are not merged by anybody.
 const SLOW: Duration = Duration::from_millis(150);
@@ -271,41 +267,17 @@ fn who_breaks_a_rule_is_caught_by_its_row_and_by_no_other() {
     let flaws = rules(Protocol::Companion)
         .map(|rule| rule.id)
         .filter(is_breakable);
-    let flaws: VecDeque<_> = flaws.chain(VARIANTS.iter().copied()).collect();
-    let flaws = Mutex::new(flaws);
-    let surprises = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let Some(flaw) = flaws.lock().unwrap().pop_front() else {
-                        return;
-                    };
-                    let report = report(flaw);
-                    let failed = failed(&report);
-                    let rule = flaw.split('/').next().unwrap();
-                    let is_caught =
-                        matches!(&failed[..], [one] if one.starts_with(&format!("{rule}: ")));
-                    if !is_caught {
-                        surprises.lock().unwrap().push((flaw, failed));
-                    }
-                }
-            });
-        }
-    });
-    let surprises = surprises.into_inner().unwrap();
-    assert!(surprises.is_empty(), "{surprises:#?}");
+    let flaws = flaws.chain(VARIANTS.iter().copied());
+    let uncaught = uncaught(flaws, report);
+    assert!(uncaught.is_empty(), "{uncaught:#?}");
 }
 
 /// The contract names no status for a refusal.
 #[test]
 fn who_refuses_in_another_way_passes_every_rule() {
-    for way in ["none/hangs-up", "none/not-found", "none/in-words"] {
-        let report = report(way);
-        let is_passed = |row: &&Row| matches!(row.verdict, Verdict::Pass(_));
-        let others: Vec<_> = report.rows.iter().filter(|row| !is_passed(row)).collect();
-        assert!(others.is_empty(), "{way}: {others:#?}");
-    }
+    let ways = ["none/hangs-up", "none/not-found", "none/in-words"];
+    let unpassed = unpassed(ways, report);
+    assert!(unpassed.is_empty(), "{unpassed:#?}");
 }
 
 #[test]

@@ -1,0 +1,63 @@
+//! Companions with a flaw each, side by side.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::thread;
+
+use pillion_conformance::{Report, Verdict};
+
+use crate::rules::failed;
+
+/// How many companions are checked at once. They mostly wait.
+const AT_ONCE: usize = 32;
+
+/// The flaws that were not caught by the row of their rule, or also by others, each with the rows that failed.
+pub fn uncaught(
+    flaws: impl IntoIterator<Item = &'static str>,
+    report: impl Fn(&'static str) -> Report + Sync,
+) -> Vec<(&'static str, Vec<String>)> {
+    let reports = reports(flaws, |flaw| failed(&report(flaw)));
+    let is_uncaught = |(flaw, failed): &(&'static str, Vec<String>)| {
+        let rule = flaw.split('/').next().unwrap_or(flaw);
+        !matches!(&failed[..], [one] if one.starts_with(&format!("{rule}: ")))
+    };
+    reports.into_iter().filter(is_uncaught).collect()
+}
+
+/// The ways with which a rule was not passed, each with the rows that were not.
+pub fn unpassed(
+    ways: impl IntoIterator<Item = &'static str>,
+    report: impl Fn(&'static str) -> Report + Sync,
+) -> Vec<(&'static str, Vec<String>)> {
+    let unpassed = |way| {
+        let rows = report(way).rows.into_iter();
+        let others = rows.filter(|row| !matches!(row.verdict, Verdict::Pass(_)));
+        others.map(|row| format!("{row:?}")).collect()
+    };
+    let mut reports: Vec<(_, Vec<_>)> = reports(ways, unpassed);
+    reports.retain(|(_, rows)| !rows.is_empty());
+    reports
+}
+
+/// What `examine` finds with each flaw.
+fn reports<T: Send>(
+    flaws: impl IntoIterator<Item = &'static str>,
+    examine: impl Fn(&'static str) -> T + Sync,
+) -> Vec<(&'static str, T)> {
+    let flaws = Mutex::new(flaws.into_iter().collect::<VecDeque<_>>());
+    let found = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let Some(flaw) = flaws.lock().unwrap().pop_front() else {
+                        return;
+                    };
+                    let result = examine(flaw);
+                    found.lock().unwrap().push((flaw, result));
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap()
+}
