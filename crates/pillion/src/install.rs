@@ -1,9 +1,9 @@
 //! Installing what an editor needs to be a companion (C7.2).
 //!
 //! An [`Installer`] looks and plans, and changes nothing; a [`Plan`] is carried out in one place,
-//! after it was shown if only that was asked for. A new editor is a file below this module, which
-//! lists its `editors`, and its name in two lines here. One with a plugin of Pillion's describes
-//! where it goes as a [`package`]; one whose settings are changed says how as an [`edit`]; one that
+//! after it was shown if only that was asked for. A new editor is a file below this module, and
+//! its name in two lines here. One with a plugin of Pillion's is a [`package::Plugin`], which says
+//! where it goes; one whose settings are changed says how as an [`edit`]; one that
 //! only needs a few lines of the user's says them in [`Plan::next`].
 
 mod edit;
@@ -102,13 +102,15 @@ pub struct Options {
 
 /// Every editor, in the order in which they are listed.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    nvim::editors()
-        .chain(vim::editors())
-        .chain(emacs::editors())
-        .chain(kakoune::editors())
-        .chain(helix::editors())
-        .chain(kate::editors())
-        .chain(vscode::editors())
+    let one_each: [&dyn Installer; 6] = [
+        &nvim::Neovim,
+        &vim::VIM,
+        &emacs::EMACS,
+        &kakoune::KAKOUNE,
+        &helix::Helix,
+        &kate::Kate,
+    ];
+    one_each.into_iter().chain(vscode::editors())
 }
 
 /// The editor of this name.

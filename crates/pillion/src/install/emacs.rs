@@ -4,51 +4,23 @@ use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
 use super::package::{Package, Plugin};
-use super::plan::Plan;
-use super::{Found, Installer, Options};
 
-/// Itself.
-pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    std::iter::once(&Emacs as &dyn Installer)
-}
-
-const PLUGIN: Plugin = Plugin {
+/// Emacs 28 and later.
+pub const EMACS: Plugin = Plugin {
+    name: "emacs",
+    aliases: &[],
     editor: "Emacs",
     programs: &["emacs"],
     kind: "package",
     setting: "`pillion-command`",
     files: include!(concat!(env!("OUT_DIR"), "/emacs_files.rs")),
+    package,
+    next: |_| NEXT,
+    leftover: None,
 };
 
 const NEXT: &str = "Put `(pillion-mode 1)` into your init file and restart Emacs; `M-x pillion-doctor` then checks \
                     the installation.";
-
-/// Emacs 28 and later.
-#[derive(Debug)]
-pub struct Emacs;
-
-impl Installer for Emacs {
-    fn name(&self) -> &'static str {
-        "emacs"
-    }
-
-    fn display_name(&self) -> &'static str {
-        "Emacs"
-    }
-
-    fn find(&self, machine: &Machine) -> Found {
-        PLUGIN.found(machine, package(machine))
-    }
-
-    fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let plan = package(machine)?.install(PLUGIN.files(), machine, options.force)?;
-        Ok(plan.between(PLUGIN.notes(machine), NEXT))
-    }
-
-    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        package(machine)?.uninstall()
-    }
-}
 
 /// In the folder that `package.el` sets up before it reads the init file.
 fn package(machine: &Machine) -> anyhow::Result<Package> {
@@ -87,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_program_holds_the_package_of_its_own_version() {
-        let files = PLUGIN.files();
+        let files = EMACS.files();
         let text = |name: &str| {
             let file = files.iter().find(|(found, _)| found == name);
             String::from_utf8(file.unwrap_or_else(|| panic!("{name}")).1.clone()).unwrap()
@@ -102,7 +74,7 @@ mod tests {
     /// Those before the definitions of functions in the package.
     #[test]
     fn everything_with_a_cookie_is_autoloaded() {
-        let files = PLUGIN.files();
+        let files = EMACS.files();
         let mut count = 0;
         let autoloads = files
             .iter()

@@ -13,11 +13,6 @@ use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
-/// Itself.
-pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    std::iter::once(&Helix as &dyn Installer)
-}
-
 const PROGRAMS: [&str; 2] = ["hx", "helix"];
 
 const NEXT: &str = "Restart Helix; `hx --health rust` then lists `pillion`.";

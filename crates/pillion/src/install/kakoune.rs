@@ -4,20 +4,21 @@ use std::path::PathBuf;
 
 use super::machine::Machine;
 use super::package::{Package, Plugin};
-use super::plan::Plan;
-use super::{Found, Installer, Options};
 
-/// Itself.
-pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    std::iter::once(&Kakoune as &dyn Installer)
-}
-
-const PLUGIN: Plugin = Plugin {
+/// Kakoune.
+pub const KAKOUNE: Plugin = Plugin {
+    name: "kakoune",
+    aliases: &["kak"],
     editor: "Kakoune",
     programs: &["kak"],
     kind: "module",
     setting: "the option `pillion_command`",
     files: include!(concat!(env!("OUT_DIR"), "/kakoune_files.rs")),
+    package,
+    next,
+    leftover: Some(
+        "remove the line `source \"%val{config}/pillion/pillion.kak\"` from your kakrc, if it is there",
+    ),
 };
 
 /// Where Kakoune loads everything by itself. If a person has this folder, nothing is loaded from Kakoune's own
@@ -27,47 +28,6 @@ const AUTOLOAD: &str = "autoload";
 const NEXT_LOADED: &str = "Restart Kakoune; `:pillion-doctor` then checks the installation.";
 
 const NEXT: &str = "Add this line to your kakrc, and restart Kakoune:\n\n    source \"%val{config}/pillion/pillion.kak\"";
-
-/// Kakoune.
-#[derive(Debug)]
-pub struct Kakoune;
-
-impl Installer for Kakoune {
-    fn name(&self) -> &'static str {
-        "kakoune"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["kak"]
-    }
-
-    fn display_name(&self) -> &'static str {
-        "Kakoune"
-    }
-
-    fn find(&self, machine: &Machine) -> Found {
-        PLUGIN.found(machine, package(machine))
-    }
-
-    fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let package = package(machine)?;
-        let is_loaded = package
-            .target
-            .parent()
-            .is_some_and(|it| it.ends_with(AUTOLOAD));
-        let next = if is_loaded { NEXT_LOADED } else { NEXT };
-        let plan = package.install(PLUGIN.files(), machine, options.force)?;
-        Ok(plan.between(PLUGIN.notes(machine), next))
-    }
-
-    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let package = package(machine)?;
-        let line = "remove the line `source \"%val{config}/pillion/pillion.kak\"` from your kakrc, if it is there";
-        let mut plan = package.uninstall()?;
-        plan.notes.push(line.to_owned());
-        Ok(plan)
-    }
-}
 
 /// In the folder that is loaded by itself, if the person has one, or where it was put before; else beside `kakrc`.
 fn package(machine: &Machine) -> anyhow::Result<Package> {
@@ -83,6 +43,15 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
         target,
         backup: machine.join(&config, "pillion-backup"),
     })
+}
+
+fn next(package: &Package) -> &'static str {
+    let folder = package.target.parent();
+    if folder.is_some_and(|folder| folder.ends_with(AUTOLOAD)) {
+        NEXT_LOADED
+    } else {
+        NEXT
+    }
 }
 
 /// The folder of Kakoune's settings.
@@ -107,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_program_holds_the_module_and_its_help() {
-        let names: Vec<_> = PLUGIN.files().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = KAKOUNE.files().into_iter().map(|(name, _)| name).collect();
         assert_eq!(
             names,
             ["pillion-open-kak", "pillion.asciidoc", "pillion.kak"]

@@ -14,11 +14,6 @@ use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
-/// Itself.
-pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    std::iter::once(&Kate as &dyn Installer)
-}
-
 const PROGRAMS: [&str; 1] = ["kate"];
 
 const NEXT: &str = "Restart Kate, and allow it to start `pillion` when it asks. Run this again after you have \

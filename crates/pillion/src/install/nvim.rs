@@ -9,17 +9,17 @@ use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
-/// Itself.
-pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    std::iter::once(&Neovim as &dyn Installer)
-}
-
 const PLUGIN: Plugin = Plugin {
+    name: "nvim",
+    aliases: &["neovim"],
     editor: "Neovim",
     programs: &["nvim"],
     kind: "plugin",
     setting: "the plugin's option `command`",
     files: include!(concat!(env!("OUT_DIR"), "/nvim_files.rs")),
+    package,
+    next: |_| NEXT,
+    leftover: None,
 };
 
 /// A file that every copy of the plugin has.
@@ -39,29 +39,26 @@ struct Folders {
 
 impl Installer for Neovim {
     fn name(&self) -> &'static str {
-        "nvim"
+        PLUGIN.name()
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        &["neovim"]
+        PLUGIN.aliases()
     }
 
     fn display_name(&self) -> &'static str {
-        "Neovim"
+        PLUGIN.display_name()
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let folders = match Folders::of(machine) {
-            Ok(folders) => folders,
-            Err(error) => return PLUGIN.found(machine, Err(error)),
+        let mut found = PLUGIN.find(machine);
+        let Ok(folders) = Folders::of(machine) else {
+            return found;
         };
-        let package = folders.package(machine);
-        let other = folders.other_copy(machine, &package.target);
-        let mut found = PLUGIN.found(machine, Ok(package));
-        if let Some(copy) = other {
-            found
-                .installed
-                .push(format!("plugin in {}", copy.display()));
+        let target = folders.package(machine).target;
+        if let Some(copy) = folders.other_copy(machine, &target) {
+            let copy = copy.display();
+            found.installed.push(format!("plugin in {copy}"));
             found.missing.clear();
         }
         found
@@ -86,9 +83,14 @@ impl Installer for Neovim {
         Ok(plan.between(notes, NEXT))
     }
 
-    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        Folders::of(machine)?.package(machine).uninstall()
+    fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
+        PLUGIN.uninstall(machine, options)
     }
+}
+
+/// Where every Neovim finds it.
+fn package(machine: &Machine) -> anyhow::Result<Package> {
+    Ok(Folders::of(machine)?.package(machine))
 }
 
 impl Folders {

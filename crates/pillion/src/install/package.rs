@@ -3,16 +3,20 @@
 
 use std::path::PathBuf;
 
-use super::Found;
 use super::edit;
 use super::folder::{File, InTheWay, Ours, Put, State, Take};
 use super::machine::Machine;
 use super::plan::{Plan, Step};
+use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
 /// An editor's plugin.
 #[derive(Debug)]
 pub struct Plugin {
+    /// The word for the editor on the command line.
+    pub name: &'static str,
+    /// Other words for it.
+    pub aliases: &'static [&'static str],
     /// The editor, for people.
     pub editor: &'static str,
     /// Its programs.
@@ -23,6 +27,12 @@ pub struct Plugin {
     pub setting: &'static str,
     /// The plugin's files, by their paths in it.
     pub files: &'static [(&'static str, &'static [u8])],
+    /// Where it goes.
+    pub package: fn(&Machine) -> anyhow::Result<Package>,
+    /// What the person is to do then.
+    pub next: fn(&Package) -> &'static str,
+    /// What they may remove themselves once it is gone.
+    pub leftover: Option<&'static str>,
 }
 
 impl Plugin {
@@ -32,16 +42,6 @@ impl Plugin {
         files
             .map(|(name, text)| ((*name).to_owned(), text.to_vec()))
             .collect()
-    }
-
-    /// What of it is there, for `--list`.
-    pub fn found(&self, machine: &Machine, package: anyhow::Result<Package>) -> Found {
-        let installed = match package {
-            Ok(package) => package.found(&self.files()),
-            Err(error) => Some(format!("plugin ({error})")),
-        };
-        let program = machine.program(self.programs);
-        Found::of_plugin(program, installed.into_iter().collect())
     }
 
     /// What is missing besides.
@@ -57,6 +57,42 @@ impl Plugin {
             ));
         }
         notes
+    }
+}
+
+impl Installer for Plugin {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn display_name(&self) -> &'static str {
+        self.editor
+    }
+
+    fn find(&self, machine: &Machine) -> Found {
+        let installed = match (self.package)(machine) {
+            Ok(package) => package.found(&self.files()),
+            Err(error) => Some(format!("plugin ({error})")),
+        };
+        let program = machine.program(self.programs);
+        Found::of_plugin(program, installed.into_iter().collect())
+    }
+
+    fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
+        let package = (self.package)(machine)?;
+        let next = (self.next)(&package);
+        let plan = package.install(self.files(), machine, options.force)?;
+        Ok(plan.between(self.notes(machine), next))
+    }
+
+    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
+        let mut plan = (self.package)(machine)?.uninstall()?;
+        plan.notes.extend(self.leftover.map(str::to_owned));
+        Ok(plan)
     }
 }
 

@@ -4,50 +4,22 @@ use std::path::PathBuf;
 
 use super::machine::{Machine, Platform};
 use super::package::{Package, Plugin};
-use super::plan::Plan;
-use super::{Found, Installer, Options};
 
-/// Itself.
-pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    std::iter::once(&Vim as &dyn Installer)
-}
-
-const PLUGIN: Plugin = Plugin {
+/// Vim 9.
+pub const VIM: Plugin = Plugin {
+    name: "vim",
+    aliases: &[],
     editor: "Vim",
     programs: &["vim", "gvim"],
     kind: "plugin",
     setting: "`g:pillion_command`",
     files: include!(concat!(env!("OUT_DIR"), "/vim_files.rs")),
+    package,
+    next: |_| NEXT,
+    leftover: None,
 };
 
 const NEXT: &str = "Restart Vim; `:Pillion doctor` then checks the installation.";
-
-/// Vim 9.
-#[derive(Debug)]
-pub struct Vim;
-
-impl Installer for Vim {
-    fn name(&self) -> &'static str {
-        "vim"
-    }
-
-    fn display_name(&self) -> &'static str {
-        "Vim"
-    }
-
-    fn find(&self, machine: &Machine) -> Found {
-        PLUGIN.found(machine, package(machine))
-    }
-
-    fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let plan = package(machine)?.install(PLUGIN.files(), machine, options.force)?;
-        Ok(plan.between(PLUGIN.notes(machine), NEXT))
-    }
-
-    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        package(machine)?.uninstall()
-    }
-}
 
 /// On the package path of every Vim, whatever its settings: below the first folder of 'runtimepath'.
 fn package(machine: &Machine) -> anyhow::Result<Package> {
@@ -69,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_program_holds_the_plugin_and_its_help() {
-        let names: Vec<_> = PLUGIN.files().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = VIM.files().into_iter().map(|(name, _)| name).collect();
         for wanted in [
             "plugin/pillion.vim",
             "autoload/pillion.vim",

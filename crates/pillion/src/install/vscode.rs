@@ -97,19 +97,10 @@ impl Installer for Code {
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
         let program = self.required(machine, "install")?;
         let chosen = EXTENSIONS.iter().filter(|it| is_wanted(it, options));
-        let steps = chosen.map(|extension| Step::Run {
-            program: program.clone(),
-            // Over an older one, too.
-            arguments: ["--install-extension", extension.id, "--force"]
-                .map(str::to_owned)
-                .to_vec(),
-            what: extension.what(),
-            proof: Proof {
-                arguments: LIST,
-                line: extension.id,
-                is_there: true,
-            },
-        });
+        // Over an older one, too.
+        let arguments = |id| ["--install-extension", id, "--force"];
+        let steps =
+            chosen.map(|extension| extension.step(&program, &arguments(extension.id), true));
         Ok(Plan {
             steps: steps.collect(),
             next: Some(NEXT.to_owned()),
@@ -131,18 +122,8 @@ impl Installer for Code {
                     .push(format!("{} is not installed", extension.what()));
                 continue;
             }
-            plan.steps.push(Step::Run {
-                program: program.clone(),
-                arguments: ["--uninstall-extension", extension.id]
-                    .map(str::to_owned)
-                    .to_vec(),
-                what: extension.what(),
-                proof: Proof {
-                    arguments: LIST,
-                    line: extension.id,
-                    is_there: false,
-                },
-            });
+            let arguments = ["--uninstall-extension", extension.id];
+            plan.steps.push(extension.step(&program, &arguments, false));
         }
         if plan.steps.is_empty() {
             let message = format!("{} has no agent's extension installed", self.display_name);
@@ -155,7 +136,6 @@ impl Installer for Code {
 }
 
 impl Code {
-    /// Its program, or why there is none.
     /// Its program; `verb` is what a person does without one.
     fn required(&self, machine: &Machine, verb: &str) -> anyhow::Result<PathBuf> {
         self.program(machine).map_err(|another| {
@@ -285,6 +265,20 @@ impl Extension {
     /// Whether this is its id: editors write it as its maker does.
     fn is(&self, id: &str) -> bool {
         self.id.eq_ignore_ascii_case(id)
+    }
+
+    /// Has the editor's `program` run with these arguments, after which its list has the extension, or has not.
+    fn step(&self, program: &Path, arguments: &[&str], is_there: bool) -> Step {
+        Step::Run {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+            what: self.what(),
+            proof: Proof {
+                arguments: LIST,
+                line: self.id,
+                is_there,
+            },
+        }
     }
 }
 
