@@ -3,7 +3,6 @@
 //! A session is opened only with companions of Pillion's, which bear any number of them. Others may
 //! bear one, and an agent may be using it.
 
-use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use pillion_agent::find::{Dial, Transport};
@@ -11,6 +10,8 @@ use pillion_agent::host::Host;
 use pillion_agent::{Address, Client, ClientError, Update, Updates, claude, knock};
 use pillion_companion::control;
 use pillion_discovery::survey::Companion;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::network::Network;
 
@@ -120,7 +121,7 @@ fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> 
                 Transport::WebSocket | Transport::EventSource => claude::knock(&address).await,
             }
         };
-        let knock = tokio::time::timeout(2 * ANSWER_TIMEOUT, knock);
+        let knock = timeout(2 * ANSWER_TIMEOUT, knock);
         knock
             .await
             .unwrap_or(Err(ClientError::Silent(2 * ANSWER_TIMEOUT)))
@@ -133,7 +134,7 @@ async fn agents_of(companion: &Companion) -> Vec<String> {
         return Vec::new();
     };
     let client = control::Client::new(state.port, state.control_token.clone());
-    let status = tokio::time::timeout(ANSWER_TIMEOUT, client.status()).await;
+    let status = timeout(ANSWER_TIMEOUT, client.status()).await;
     match status {
         Ok(Ok(status)) => status.agents,
         _ => Vec::new(),
@@ -147,7 +148,10 @@ async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: boo
         Ok(()) => Ok(Outcome::Admitted),
         Err(error) => Err(error),
     };
-    outcome.unwrap_or_else(|error| failed(error, dial))
+    match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => failed(error, dial).await,
+    }
 }
 
 async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
@@ -182,13 +186,13 @@ async fn has_context(mut updates: Updates) -> bool {
         }
         false
     };
-    let waited = tokio::time::timeout(CONTEXT_TIMEOUT, context).await;
+    let waited = timeout(CONTEXT_TIMEOUT, context).await;
     waited.unwrap_or(false)
 }
 
-fn failed(error: ClientError, dial: &Dial) -> Outcome {
+async fn failed(error: ClientError, dial: &Dial) -> Outcome {
     match error {
-        ClientError::Unreachable(_) if listens(dial) => {
+        ClientError::Unreachable(_) if listens(dial).await => {
             Outcome::NoCompanion("it does not speak HTTP".to_owned())
         }
         ClientError::Unreachable(_) => Outcome::Unreachable,
@@ -200,8 +204,8 @@ fn failed(error: ClientError, dial: &Dial) -> Outcome {
     }
 }
 
-fn listens(dial: &Dial) -> bool {
-    let addresses = (dial.host.to_string(), dial.port).to_socket_addrs();
-    let mut addresses = addresses.into_iter().flatten();
-    addresses.any(|address| TcpStream::connect_timeout(&address, ANSWER_TIMEOUT).is_ok())
+/// A name server may be silent, and a host may drop what is sent to it.
+async fn listens(dial: &Dial) -> bool {
+    let connecting = TcpStream::connect((dial.host.to_string(), dial.port));
+    matches!(timeout(ANSWER_TIMEOUT, connecting).await, Ok(Ok(_)))
 }
