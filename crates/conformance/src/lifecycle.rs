@@ -29,7 +29,8 @@ checks! {
         "A stopped companion leaves no discovery file";
 }
 
-async fn answers(test: &TestContext) -> Finding {
+/// Whether the companion answers, whatever its protocol.
+pub(super) async fn answers(test: &TestContext) -> Finding {
     let port = test.connection.target.port();
     match test.answers().await {
         Ok(()) => Ok(format!("port {port}")),

@@ -11,6 +11,7 @@ use super::lock_files::known_name;
 use super::upgrade::Upgrade;
 use crate::check::checks;
 use crate::claude_observation::Restored;
+use crate::lifecycle::answers;
 use crate::observation::Stopped;
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::test_context::TestContext;
@@ -38,14 +39,6 @@ checks! {
 /// How often a file that was deleted is looked for. Who writes it in place leaves a gap of
 /// microseconds, which only who is slower shows.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
-
-async fn answers(test: &TestContext) -> Finding {
-    let port = test.connection.target.port();
-    match test.answers().await {
-        Ok(()) => Ok(format!("port {port}")),
-        Err(why) => broken(format!("nothing answers on port {port}: {why}")),
-    }
-}
 
 async fn whole_files(test: &TestContext) -> Finding {
     // Before a file is deleted here.
