@@ -14,12 +14,13 @@ use pillion_system::Signals;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::editor::{DiffId, Editor, Reply};
+use crate::editor::{Editor, Reply};
 use crate::endpoint::{self, Guard};
 use crate::event::{Event, Events};
 use crate::lost::Losses;
 use crate::main_loop::MainLoop;
 use crate::mcp::Mcp;
+use crate::pending::ProposalKey;
 use crate::presence::{Identity, Presence, PublishError};
 use crate::sessions::Sessions;
 use crate::succession;
@@ -168,12 +169,8 @@ impl Handle {
     }
 
     /// The reviewer decided about a diff, as it was shown with this revision.
-    pub fn resolve_diff(&self, id: DiffId, revision: u32, outcome: Outcome) {
-        self.send(Event::Resolved {
-            id,
-            revision,
-            outcome,
-        });
+    pub fn resolve_diff(&self, proposal: ProposalKey, outcome: Outcome) {
+        self.send(Event::Resolved { proposal, outcome });
     }
 
     /// The editor's workspace roots changed (C2.5).

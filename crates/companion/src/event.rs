@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::control::{CompanionStatus, DiffError, DiffRef};
 use crate::diffs::{Answer, HandedOut, PendingDiff, SettleRequest, Verdict};
 use crate::editor::{DiffId, Reply};
+use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -65,8 +66,7 @@ pub(crate) enum Event {
     },
     /// The reviewer decided.
     Resolved {
-        id: DiffId,
-        revision: u32,
+        proposal: ProposalKey,
         outcome: Outcome,
     },
     /// The editor's list of open files, or what is focused in it, changed.

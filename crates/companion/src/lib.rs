@@ -1,8 +1,8 @@
 //! The companion: the server that agents talk to, between them and a front end that it knows only
 //! as an [`Editor`].
 //!
-//! Agents come in through the endpoint, which alone knows HTTP, and MCP, which alone knows the
-//! SDK. Front ends come in through a [`Handle`], commands through [`control`]. All of it becomes
+//! Agents come in through the endpoint, which alone knows HTTP, and MCP, which knows no
+//! transport. Front ends come in through a [`Handle`], commands through [`control`]. All of it becomes
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 
@@ -23,6 +23,7 @@ mod main_loop;
 mod mcp;
 mod original;
 mod outbox;
+mod pending;
 mod presence;
 mod request_id;
 mod sessions;
@@ -36,3 +37,4 @@ pub use editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};
 pub use forward::{EditorEvent, Forward};
 pub use lost::{Loss, LostOutcome, LostText};
 pub use original::{Original, OriginalError, Stamp};
+pub use pending::{Pending, ProposalKey, Proposed, Stale};

@@ -18,6 +18,7 @@ use crate::event::{Caller, Event, Events};
 use crate::looks::Looks;
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::Delivery;
+use crate::pending::ProposalKey;
 use crate::presence::Presence;
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
@@ -146,11 +147,8 @@ impl MainLoop {
                 let actions = self.diffs.closed(id, revision, text);
                 self.perform(actions);
             }
-            Event::Resolved {
-                id,
-                revision,
-                outcome,
-            } => {
+            Event::Resolved { proposal, outcome } => {
+                let ProposalKey { id, revision } = proposal;
                 let actions = self.diffs.resolved(id, revision, outcome);
                 self.perform(actions);
             }

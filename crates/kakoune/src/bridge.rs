@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, after, select, unbounded};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Reply, StartError, Status,
-    now_ms,
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Pending, ProposalKey,
+    Reply, Stale, StartError, Status, now_ms,
 };
 use pillion_discovery::{Environment, kept_text};
 use pillion_protocol::{IdeInfo, Outcome};
@@ -58,8 +58,7 @@ struct Bridge {
     context: Context,
     clients: Clients,
     roots: Vec<PathBuf>,
-    views: BTreeMap<DiffId, View>,
-    opening: BTreeMap<DiffId, Reply<()>>,
+    views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
     /// The pane for proposals, while there is one.
     review: Option<Review>,
@@ -110,8 +109,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         context: Context::default(),
         clients,
         roots,
-        views: BTreeMap::new(),
-        opening: BTreeMap::new(),
+        views: Pending::default(),
         closing: BTreeMap::new(),
         review: None,
         awaited: Awaited::default(),
@@ -175,12 +173,14 @@ impl Bridge {
     fn said(&mut self, Said { what, at }: Said) -> Next {
         match what {
             What::Report(report) => self.reported(*report),
-            What::Loaded(id, revision, loaded) => self.loaded(DiffId(id), revision, loaded),
-            What::Drawn(id, revision, client) => {
-                let id = DiffId(id);
-                if let Some(view) = self.views.get_mut(&id) {
+            What::Loaded(key, loaded) => self.loaded(key, loaded),
+            What::Drawn(key, client) => {
+                let id = key.id;
+                if let Some(view) = self.views.find_mut(id) {
                     let was_drawn = view.is_drawn();
-                    view.draw(revision, at);
+                    if view.key == key {
+                        view.draw(at);
+                    }
                     if !client.is_empty() {
                         self.review = Some(Review { client, view: id });
                     }
@@ -190,17 +190,22 @@ impl Bridge {
                 }
             }
             What::Focused(id) => {
-                if let Some(view) = self.views.get_mut(&DiffId(id)) {
+                if let Some(view) = self.views.find_mut(id) {
                     view.focus(at);
-                    self.is_ready(DiffId(id));
+                    self.is_ready(id);
                 }
             }
-            What::Accepted(id, revision, text) => self.accept(DiffId(id), revision, text, at),
-            What::Rejected(id, revision, text) => self.reject(DiffId(id), Some(revision), &text),
-            What::Removed(id, text) => self.reject(DiffId(id), None, &text),
-            What::Given(id, text) => self.given(DiffId(id), text),
+            What::Accepted(key, text) => self.accept(key, text, at),
+            What::Rejected(key, text) => self.reject(key, &text),
+            What::Removed(id, text) => {
+                // Whatever it showed.
+                if let Some(view) = self.views.find(id) {
+                    self.reject(view.key, &text);
+                }
+            }
+            What::Given(id, text) => self.given(id, text),
             What::Untyped(id) => {
-                let view = self.views.get_mut(&DiffId(id));
+                let view = self.views.find_mut(id);
                 if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_told, true)) {
                     self.tell("only what you type accepts or rejects, such as :pillion-accept");
                 }
@@ -246,35 +251,34 @@ impl Bridge {
     }
 
     fn open(&mut self, diff: Diff, shown: Reply<()>) {
-        let view = View::new(diff);
-        let id = view.id;
+        let mut view = View::new(diff, shown);
         let removed = Removed::between(view.original.as_deref(), &view.held);
         match self.files.put(&view, &removed) {
             Ok(file) => {
                 let load = script::load(&view, &file, &removed.marks, removed.first);
                 self.session.run(load);
-                self.views.insert(id, view);
-                self.opening.insert(id, shown);
+                self.views.put(view);
             }
-            Err(error) => shown.failed(format!("the proposal cannot be shown: {error}")),
+            Err(error) => {
+                if let Some(shown) = view.shown.take() {
+                    shown.failed(format!("the proposal cannot be shown: {error}"));
+                }
+            }
         }
     }
 
-    fn loaded(&mut self, id: DiffId, revision: u32, loaded: Result<Vec<u8>, String>) {
-        let Some(view) = self.views.get_mut(&id) else {
+    fn loaded(&mut self, key: ProposalKey, loaded: Result<Vec<u8>, String>) {
+        let Ok(view) = self.views.current_mut(key) else {
             return;
         };
-        if view.revision != revision {
-            return;
-        }
-        let shown = self.opening.remove(&id);
+        let shown = view.shown.take();
         let trouble = match loaded {
             Ok(text) if text == view.held.as_bytes() => None,
             Ok(_) => Some("Kakoune cannot hold this text byte for byte".to_owned()),
             Err(error) => Some(format!("Kakoune could not open it: {error}")),
         };
         if let Some(trouble) = trouble {
-            if let Some(view) = self.views.remove(&id) {
+            if let Ok(view) = self.views.take(key) {
                 self.take_away(&view);
             }
             if let Some(shown) = shown {
@@ -289,7 +293,7 @@ impl Bridge {
             view.agent.display_name(),
             view.path.display()
         );
-        self.show(id);
+        self.show(key.id);
         if let Some(shown) = shown {
             shown.done(());
         }
@@ -303,11 +307,11 @@ impl Bridge {
     fn show(&mut self, id: DiffId) {
         let reviewed = self.review.as_ref().map(|review| review.view);
         let is_in_front =
-            |view: &View| view.id != id && (view.is_drawn() || reviewed == Some(view.id));
-        if self.views.values().any(is_in_front) {
+            |view: &View| view.key.id != id && (view.is_drawn() || reviewed == Some(view.key.id));
+        if self.views.iter().any(is_in_front) {
             return;
         }
-        let Some(view) = self.views.get(&id) else {
+        let Some(view) = self.views.find(id) else {
             return;
         };
         if let Some(review) = &mut self.review {
@@ -328,22 +332,23 @@ impl Bridge {
         self.session.run(script::offer(view, self.clients.name()));
     }
 
-    fn accept(&mut self, id: DiffId, revision: u32, text: Vec<u8>, at: SystemTime) {
-        let Some(view) = self.views.get_mut(&id) else {
-            return;
+    fn accept(&mut self, key: ProposalKey, text: Vec<u8>, at: SystemTime) {
+        let view = match self.views.current_mut(key) {
+            Ok(view) => view,
+            Err(stale) => return self.refuse(stale),
         };
         let Ok(held) = String::from_utf8(text) else {
             self.tell("the text is not UTF-8, so no agent can take it");
             return;
         };
         let text = view.form.text(&held);
-        match view.accept(revision, &text, at) {
-            Ok(()) => self.settle(id, Outcome::accepted(text)),
+        match view.accept(&text, at) {
+            Ok(()) => self.settle(key, Outcome::accepted(text)),
             Err(refusal) => {
                 if refusal == Refusal::Unseen {
-                    self.show(id);
+                    self.show(key.id);
                 }
-                self.is_ready(id);
+                self.is_ready(key.id);
                 self.tell(&refusal.to_string());
             }
         }
@@ -351,22 +356,27 @@ impl Bridge {
 
     /// Has its buffer say from when on it may be accepted.
     fn is_ready(&self, id: DiffId) {
-        let view = self.views.get(&id);
+        let view = self.views.find(id);
         if let Some((view, at)) = view.and_then(|view| Some((view, view.ready_at()?))) {
             self.session.run(script::ready(view, at));
         }
     }
 
-    fn reject(&mut self, id: DiffId, revision: Option<u32>, text: &[u8]) {
-        let Some(view) = self.views.get(&id) else {
-            return;
-        };
-        if revision.is_some_and(|revision| revision != view.revision) {
-            self.tell(&Refusal::Outdated.to_string());
-            return;
+    fn reject(&mut self, key: ProposalKey, text: &[u8]) {
+        match self.views.current(key) {
+            Ok(view) => {
+                self.keep_edits(view, text);
+                self.settle(key, Outcome::Rejected);
+            }
+            Err(stale) => self.refuse(stale),
         }
-        self.keep_edits(view, text);
-        self.settle(id, Outcome::Rejected);
+    }
+
+    /// A decision does not count. Of a proposal that is gone the person has heard.
+    fn refuse(&self, stale: Stale) {
+        if stale == Stale::Replaced {
+            self.tell(&stale.to_string());
+        }
     }
 
     /// What the person wrote is not lost with the view.
@@ -384,24 +394,24 @@ impl Bridge {
         }
     }
 
-    fn settle(&mut self, id: DiffId, outcome: Outcome) {
-        let Some(view) = self.views.remove(&id) else {
+    fn settle(&mut self, key: ProposalKey, outcome: Outcome) {
+        let Ok(view) = self.views.take(key) else {
             return;
         };
         if matches!(outcome, Outcome::Accepted { .. }) {
             let path = self.awaited.add(&view.path, Instant::now());
             self.session.run(script::await_write(&path));
         }
-        self.handle.resolve_diff(id, view.revision, outcome);
+        self.handle.resolve_diff(key, outcome);
         self.take_away(&view);
     }
 
     /// Removes a view's buffer, and shows the next proposal in its place.
     fn take_away(&mut self, view: &View) {
-        let next = self.views.values().find(|view| view.is_loaded);
+        let next = self.views.iter().find(|view| view.is_loaded);
         self.session.run(script::close(view, next));
         self.session.run(script::waiting(next));
-        let next = next.map(|view| view.id);
+        let next = next.map(|view| view.key.id);
         self.files.remove(view);
         match (&mut self.review, next) {
             (Some(review), Some(id)) => review.view = id,
@@ -412,11 +422,10 @@ impl Bridge {
     }
 
     fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
-        let Some(view) = self.views.remove(&id) else {
-            closed.failed("no such diff is shown");
-            return;
+        let view = match self.views.close(id) {
+            Ok(view) => view,
+            Err(stale) => return closed.failed(stale.to_string()),
         };
-        self.opening.remove(&id);
         // Who closes it may have been allowed to write in its own window.
         if matches!(reason, CloseReason::Settled | CloseReason::ClosedByAgent) {
             let path = self.awaited.add(&view.path, Instant::now());
@@ -457,7 +466,7 @@ impl Bridge {
         let Some(review) = self.review.take_if(|review| review.client == client) else {
             return;
         };
-        let Some(view) = self.views.get(&review.view) else {
+        let Some(view) = self.views.find(review.view) else {
             return;
         };
         self.session.run(match view.is_displayed {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pillion_companion::ProposalKey;
 use pillion_discovery::private_file::Folder;
 use pillion_discovery::{Environment, FileError};
 use pillion_system::process;
@@ -59,7 +60,8 @@ impl Files {
     /// # Errors
     /// When the disk refuses.
     pub fn put(&self, view: &View, removed: &Removed) -> Result<PathBuf, FileError> {
-        let stem = format!("{}-{}", view.id, view.revision);
+        let ProposalKey { id, revision } = view.key;
+        let stem = format!("{id}-{revision}");
         for (number, text) in removed.texts.iter().enumerate() {
             self.out
                 .write(&format!("{stem}-{number}"), text.as_bytes())?;
@@ -75,7 +77,7 @@ impl Files {
 
     /// Removes what was written for a proposal, of every revision.
     pub fn remove(&self, view: &View) {
-        let stem = format!("{}-", view.id);
+        let stem = format!("{}-", view.key.id);
         for name in self.out.names().unwrap_or_default() {
             if name.starts_with(&stem) {
                 let _ = self.out.remove(&name);

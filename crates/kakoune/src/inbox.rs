@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::Sender;
+use pillion_companion::{DiffId, ProposalKey};
 
 use crate::context::Report;
 use crate::quote;
@@ -42,21 +43,21 @@ pub enum What {
     /// What a client shows.
     Report(Box<Report>),
     /// A proposal was loaded, and this is how its buffer holds it; or why it was not.
-    Loaded(u64, u32, Result<Vec<u8>, String>),
+    Loaded(ProposalKey, Result<Vec<u8>, String>),
     /// A proposal stands on the screen of a client: of a pane for proposals, or of the person's own.
-    Drawn(u64, u32, String),
+    Drawn(ProposalKey, String),
     /// A proposal is displayed, or its window got the focus.
-    Focused(u64),
+    Focused(DiffId),
     /// The person accepted the text.
-    Accepted(u64, u32, Vec<u8>),
+    Accepted(ProposalKey, Vec<u8>),
     /// The person rejected it.
-    Rejected(u64, u32, Vec<u8>),
+    Rejected(ProposalKey, Vec<u8>),
     /// The person removed the buffer.
-    Removed(u64, Vec<u8>),
+    Removed(DiffId, Vec<u8>),
     /// A view was taken away as it was asked for.
-    Given(u64, Vec<u8>),
+    Given(DiffId, Vec<u8>),
     /// Something tried to decide that the person did not type.
-    Untyped(u64),
+    Untyped(DiffId),
     /// The client of this process is gone: a pane for proposals, or the person's own.
     ClientClosed(u32, String),
     /// The server is this process now.
@@ -137,21 +138,26 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
     let mut words = words.into_iter();
     let mut parts = name.split('-');
     let what = parts.next()?;
-    let mut number = || parts.next().and_then(|part| part.parse::<u64>().ok());
-    let revision = |number: Option<u64>| u32::try_from(number?).ok();
+    let number = parts.next().and_then(|part| part.parse().ok());
+    let revision = parts.next().and_then(|part| part.parse().ok());
+    let diff = number.map(DiffId);
+    let proposal = || {
+        let (id, revision) = (diff?, revision?);
+        Some(ProposalKey { id, revision })
+    };
     Some(match what {
         "end" => What::End,
-        "closed" => What::ClientClosed(u32::try_from(number()?).ok()?, words.next()?),
+        "closed" => What::ClientClosed(u32::try_from(number?).ok()?, words.next()?),
         "server" => What::Server(words.next()?.parse().ok()?),
-        "loaded" => What::Loaded(number()?, revision(number())?, Ok(text())),
-        "failed" => What::Loaded(number()?, revision(number())?, Err(words.next()?)),
-        "drawn" => What::Drawn(number()?, revision(number())?, words.next()?),
-        "focused" => What::Focused(number()?),
-        "accept" => What::Accepted(number()?, revision(number())?, text()),
-        "reject" => What::Rejected(number()?, revision(number())?, text()),
-        "removed" => What::Removed(number()?, text()),
-        "given" => What::Given(number()?, text()),
-        "untyped" => What::Untyped(number()?),
+        "loaded" => What::Loaded(proposal()?, Ok(text())),
+        "failed" => What::Loaded(proposal()?, Err(words.next()?)),
+        "drawn" => What::Drawn(proposal()?, words.next()?),
+        "focused" => What::Focused(diff?),
+        "accept" => What::Accepted(proposal()?, text()),
+        "reject" => What::Rejected(proposal()?, text()),
+        "removed" => What::Removed(diff?, text()),
+        "given" => What::Given(diff?, text()),
+        "untyped" => What::Untyped(diff?),
         _ => return None,
     })
 }
@@ -223,6 +229,11 @@ mod watch {
 mod tests {
     use super::*;
 
+    const KEY: ProposalKey = ProposalKey {
+        id: DiffId(3),
+        revision: 2,
+    };
+
     fn understood(name: &str, words: &[&str]) -> Option<What> {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         understand(name, words, || b"text".to_vec())
@@ -232,19 +243,26 @@ mod tests {
     fn names_of_files_say_what_happened() {
         let text = || b"text".to_vec();
         for (name, words, what) in [
-            ("accept-3-2", &[][..], What::Accepted(3, 2, text())),
-            ("removed-3", &[], What::Removed(3, text())),
-            ("drawn-3-2", &["9-3"], What::Drawn(3, 2, "9-3".to_owned())),
+            ("accept-3-2", &[][..], What::Accepted(KEY, text())),
+            ("removed-3", &[], What::Removed(KEY.id, text())),
+            ("drawn-3-2", &["9-3"], What::Drawn(KEY, "9-3".to_owned())),
             (
                 "failed-3-2",
                 &["why"],
-                What::Loaded(3, 2, Err("why".to_owned())),
+                What::Loaded(KEY, Err("why".to_owned())),
             ),
             ("closed-7", &[""], What::ClientClosed(7, String::new())),
         ] {
             assert_eq!(understood(name, words), Some(what), "{name}");
         }
-        for name in ["accept", "accept-x-1", "accept-1", "what-1", ""] {
+        for name in [
+            "accept",
+            "accept-x-1",
+            "accept-1",
+            "accept-1-x",
+            "what-1",
+            "",
+        ] {
             assert_eq!(understood(name, &[]), None, "{name}");
         }
     }
@@ -254,12 +272,12 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("pillion-inbox-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let mut context = String::new();
-        fs::write(folder.join("text-accept-1-1"), "mine").unwrap();
-        fs::write(folder.join("accept-1-1"), "").unwrap();
+        fs::write(folder.join("text-accept-3-2"), "mine").unwrap();
+        fs::write(folder.join("accept-3-2"), "").unwrap();
         assert!(read_all(&folder, &mut context).is_empty());
-        fs::write(folder.join("accept-1-1"), "'end'").unwrap();
+        fs::write(folder.join("accept-3-2"), "'end'").unwrap();
         let said = read_all(&folder, &mut context);
-        assert_eq!(said[0].what, What::Accepted(1, 1, b"mine".to_vec()));
+        assert_eq!(said[0].what, What::Accepted(KEY, b"mine".to_vec()));
         assert!(fs::read_dir(&folder).unwrap().next().is_none());
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use pillion_companion::ProposalKey;
+
 use crate::quote::word;
 use crate::view::View;
 
@@ -30,7 +32,7 @@ pub fn ask_server() -> String {
 
 /// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
 pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String {
-    let (id, revision) = (view.id, view.revision);
+    let ProposalKey { id, revision } = view.key;
     let fill = if view.held == "\n" {
         "execute-keys '%d'".to_owned()
     } else {
@@ -98,7 +100,7 @@ pub fn first_display(view: &View) -> String {
 
 /// Takes its buffer away. `next` is shown where it was; the review client goes if there is none.
 pub fn close(view: &View, next: Option<&View>) -> String {
-    let id = view.id;
+    let id = view.key.id;
     let there = match next {
         Some(next) => format!("pillion-display {}", word(&next.buffer())),
         // In a proposal this would be the person's way to reject it.

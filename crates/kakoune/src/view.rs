@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use pillion_companion::{Diff, DiffId};
+use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 use pillion_protocol::Dialect;
 
 use crate::form::Form;
@@ -19,8 +19,7 @@ const MAX_NAME: usize = 60;
 /// A proposal.
 #[derive(Debug)]
 pub struct View {
-    pub id: DiffId,
-    pub revision: u32,
+    pub key: ProposalKey,
     pub agent: Dialect,
     pub path: PathBuf,
     pub proposed: Arc<str>,
@@ -29,6 +28,8 @@ pub struct View {
     pub held: String,
     pub original: Option<Vec<u8>>,
     pub notes: Vec<String>,
+    /// Where the agent hears that it is shown.
+    pub shown: Option<Reply<()>>,
     /// Whether its buffer is there.
     pub is_loaded: bool,
     /// Whether the person knows that what they did not type decides nothing.
@@ -44,8 +45,6 @@ pub struct View {
 /// Why a decision does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("a newer proposal has come: look at it first")]
-    Outdated,
     #[error("the proposal was not on the screen yet: look at it first")]
     Unseen,
     #[error("the proposal has only just appeared: once more, after a second")]
@@ -57,12 +56,17 @@ pub enum Refusal {
 const EMPTY: &str = "this agent takes an empty text for none, and writes what it proposed: once more to accept all the same";
 const UNCHANGED: &str = "this is the file as it is, which the agent takes for a rejection: once more to accept all the same";
 
+impl Proposed for View {
+    fn key(&self) -> ProposalKey {
+        self.key
+    }
+}
+
 impl View {
-    pub fn new(diff: Diff) -> Self {
+    pub fn new(diff: Diff, shown: Reply<()>) -> Self {
         let (form, held) = Form::of(&diff.proposed);
         Self {
-            id: diff.id,
-            revision: diff.revision,
+            key: diff.key(),
             agent: diff.agent,
             path: diff.path,
             proposed: diff.proposed,
@@ -70,6 +74,7 @@ impl View {
             held,
             original: diff.original.text,
             notes: diff.notes,
+            shown: Some(shown),
             is_loaded: false,
             is_untyped_told: false,
             is_displayed: false,
@@ -92,12 +97,12 @@ impl View {
             .collect();
         let from = plain.len().saturating_sub(MAX_NAME);
         let name: String = plain[from..].iter().collect();
-        format!("*pillion-{}*/{name}", self.id)
+        format!("*pillion-{}*/{name}", self.key.id)
     }
 
-    /// This revision stands on a screen.
-    pub fn draw(&mut self, revision: u32, at: SystemTime) {
-        if revision == self.revision && self.is_loaded {
+    /// It stands on a screen.
+    pub fn draw(&mut self, at: SystemTime) {
+        if self.is_loaded {
             self.drawn.get_or_insert(at);
         }
     }
@@ -120,14 +125,11 @@ impl View {
         Some(self.refused.map_or(drawn, |refused| refused.max(drawn)) + REVIEW_DELAY)
     }
 
-    /// Whether what was typed now, for this revision, accepts `text`.
+    /// Whether what was typed now accepts `text`.
     ///
     /// # Errors
     /// Why not.
-    pub fn accept(&mut self, revision: u32, text: &str, at: SystemTime) -> Result<(), Refusal> {
-        if revision != self.revision {
-            return Err(Refusal::Outdated);
-        }
+    pub fn accept(&mut self, text: &str, at: SystemTime) -> Result<(), Refusal> {
         if at < self.ready_at().ok_or(Refusal::Unseen)? {
             self.refused = Some(at);
             return Err(Refusal::TooSoon);
@@ -155,7 +157,7 @@ impl View {
 
 #[cfg(test)]
 mod tests {
-    use pillion_companion::Original;
+    use pillion_companion::{DiffId, Original};
 
     use super::*;
 
@@ -172,7 +174,7 @@ mod tests {
         };
         View {
             is_loaded: true,
-            ..View::new(diff)
+            ..View::new(diff, Reply::new(|_| {}))
         }
     }
 
@@ -183,33 +185,30 @@ mod tests {
     #[test]
     fn nothing_is_accepted_that_was_not_seen_for_a_second() {
         let mut view = view("x\n");
-        assert_eq!(view.accept(2, "x\n", after(0)), Err(Refusal::Unseen));
-        view.draw(1, after(0));
-        assert_eq!(view.accept(2, "x\n", after(0)), Err(Refusal::Unseen));
-        view.draw(2, after(0));
-        assert_eq!(view.accept(1, "x\n", after(5000)), Err(Refusal::Outdated));
-        assert_eq!(view.accept(2, "x\n", after(900)), Err(Refusal::TooSoon));
+        assert_eq!(view.accept("x\n", after(0)), Err(Refusal::Unseen));
+        view.draw(after(0));
+        assert_eq!(view.accept("x\n", after(900)), Err(Refusal::TooSoon));
         // A held key comes again and again.
-        assert_eq!(view.accept(2, "x\n", after(1800)), Err(Refusal::TooSoon));
+        assert_eq!(view.accept("x\n", after(1800)), Err(Refusal::TooSoon));
         view.focus(after(2700));
-        assert_eq!(view.accept(2, "x\n", after(3600)), Err(Refusal::TooSoon));
-        assert_eq!(view.accept(2, "x\n", after(4600)), Ok(()));
+        assert_eq!(view.accept("x\n", after(3600)), Err(Refusal::TooSoon));
+        assert_eq!(view.accept("x\n", after(4600)), Ok(()));
     }
 
     #[test]
     fn a_clock_that_went_back_accepts_nothing() {
         let mut view = view("x\n");
-        view.draw(2, after(5000));
-        assert_eq!(view.accept(2, "x\n", after(0)), Err(Refusal::TooSoon));
+        view.draw(after(5000));
+        assert_eq!(view.accept("x\n", after(0)), Err(Refusal::TooSoon));
     }
 
     #[test]
     fn an_empty_text_is_asked_about_once() {
         let mut view = view("x\n");
-        view.draw(2, after(0));
-        assert_eq!(view.accept(2, "", after(1000)), Err(Refusal::Ask(EMPTY)));
-        assert_eq!(view.accept(2, "", after(1500)), Err(Refusal::TooSoon));
-        assert_eq!(view.accept(2, "", after(2500)), Ok(()));
+        view.draw(after(0));
+        assert_eq!(view.accept("", after(1000)), Err(Refusal::Ask(EMPTY)));
+        assert_eq!(view.accept("", after(1500)), Err(Refusal::TooSoon));
+        assert_eq!(view.accept("", after(2500)), Ok(()));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::{io, thread};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::Message;
-use pillion_companion::{Companion, DiffId};
+use pillion_companion::{Companion, ProposalKey};
 
 use self::proposal_dir::ProposalFile;
 use self::queue::Queue;
@@ -28,9 +28,6 @@ pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the files of proposals may take to be removed at the end.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// One proposal: a diff and the revision of it.
-pub type ProposalKey = (DiffId, u32);
 
 /// Something to do with the file of a proposal.
 #[derive(Debug, PartialEq, Eq)]
@@ -156,7 +153,7 @@ struct Desk {
 
 impl Desk {
     fn write(&mut self, key: ProposalKey, path: &Path, text: &str) -> Result<PathBuf, String> {
-        let (id, revision) = key;
+        let ProposalKey { id, revision } = key;
         match self.dir.put(&format!("{id}-{revision}"), path, text) {
             Ok(file) => {
                 let path = file.path().to_owned();

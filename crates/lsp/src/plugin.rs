@@ -11,7 +11,7 @@ mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
-use pillion_companion::{DiffId, EditorEvent, Status};
+use pillion_companion::{DiffId, EditorEvent, ProposalKey, Status};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
 use serde::de::DeserializeOwned;
@@ -64,14 +64,9 @@ impl Plugin {
 
     fn resolve_diff(&mut self, params: DidResolveDiff) -> Vec<Action> {
         let (id, revision) = (DiffId(params.id), params.revision);
-        let resolved = self
-            .diffs
-            .resolve(id, revision, params.outcome, params.content);
-        let resolved = resolved.map(|outcome| Action::Resolve {
-            id,
-            revision,
-            outcome,
-        });
+        let key = ProposalKey { id, revision };
+        let resolved = self.diffs.resolve(key, params.outcome, params.content);
+        let resolved = resolved.map(|outcome| Action::Resolve { key, outcome });
         resolved.into_iter().chain(self.status()).collect()
     }
 
@@ -173,9 +168,14 @@ impl ClientProfile for Plugin {
         let result = response.response_result;
         match self.requests.answered(&response.id) {
             None => tracing::debug!(id = %response.id, "nothing is waiting for this answer"),
-            Some(Asked::Open { id, shown }) => self.diffs.opened(id, shown, result),
-            Some(Asked::Close { view, closed }) => {
-                self.diffs.closed(&view, closed, result, &mut self.requests);
+            Some(Asked::Open { key, shown }) => self.diffs.opened(key, shown, result),
+            Some(Asked::Close {
+                key,
+                reason,
+                closed,
+            }) => {
+                let requests = &mut self.requests;
+                self.diffs.closed(key, reason, closed, result, requests);
             }
             Some(Asked::Diagnostics { uri, found }) => {
                 self.diagnostics.answered(uri.as_deref(), found, result);

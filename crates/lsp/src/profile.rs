@@ -7,7 +7,7 @@ use gen_lsp_types::{
     ChangeNotifications, ServerCapabilities, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
-use pillion_companion::{DiffId, EditorEvent};
+use pillion_companion::{EditorEvent, ProposalKey};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::Value;
@@ -120,11 +120,7 @@ pub enum Action {
         answer: fn(Option<Dialect>) -> Value,
     },
     /// The person decided about the proposal of this revision.
-    Resolve {
-        id: DiffId,
-        revision: u32,
-        outcome: Outcome,
-    },
+    Resolve { key: ProposalKey, outcome: Outcome },
 }
 
 /// How agents find the companion.

@@ -391,13 +391,9 @@ impl Session {
                         companion.mention(path, lines, told);
                     }
                 }
-                Action::Resolve {
-                    id,
-                    revision,
-                    outcome,
-                } => {
+                Action::Resolve { key, outcome } => {
                     if let Some(companion) = self.service.handle() {
-                        companion.resolve_diff(id, revision, outcome);
+                        companion.resolve_diff(key, outcome);
                     }
                 }
             }

@@ -10,7 +10,7 @@ mod review_delay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_companion::{CloseReason, Diff, DiffId, Reply, Status};
+use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Status};
 use pillion_protocol::{Dialect, Outcome};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
@@ -107,8 +107,8 @@ pub enum Edit {
 /// What is to be done outside of the state machine.
 #[derive(Debug)]
 pub enum Effect {
-    /// Tell the agent what became of its proposal of this revision.
-    Resolve(DiffId, u32, Outcome),
+    /// Tell the agent what became of this proposal.
+    Resolve(ProposalKey, Outcome),
     /// Compare texts, without keeping anybody waiting.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.
@@ -117,10 +117,8 @@ pub enum Effect {
     Closed(Reply<String>, Result<String, String>),
     /// Run the reviewer's editor on the text.
     Edit {
-        /// The diff that it belongs to.
-        id: DiffId,
-        /// Which of its proposals is edited.
-        revision: u32,
+        /// Which proposal is edited.
+        proposal: ProposalKey,
         /// The file, for its name.
         path: PathBuf,
         /// What to edit.
@@ -192,7 +190,7 @@ pub struct App {
     /// The kinds of agents that are distinguished by numbers.
     numbered: Vec<Dialect>,
     /// The pending diffs, oldest first.
-    pub views: Vec<View>,
+    pub views: Pending<View>,
     /// The one that is shown.
     pub current: usize,
     /// What covers it.
@@ -218,7 +216,7 @@ impl App {
             status: Status::default(),
             troubles: Vec::new(),
             numbered: Vec::new(),
-            views: Vec::new(),
+            views: Pending::default(),
             current: 0,
             overlay: None,
             unified: false,
@@ -255,7 +253,7 @@ impl App {
                 Vec::new()
             }
             Event::Disk(id, disk) => {
-                if let Some(view) = self.view_mut(id) {
+                if let Some(view) = self.views.find_mut(id) {
                     view.disk = disk;
                     view.is_overtaken |= disk != Disk::Same;
                 }
@@ -281,7 +279,7 @@ impl App {
                 Vec::new()
             }
             Event::Coloured(texts, side, coloured) => {
-                if let Some(view) = self.view_mut(texts.id)
+                if let Some(view) = self.views.find_mut(texts.id)
                     && view.texts() == texts
                 {
                     view.paint.colour(side, coloured);
@@ -437,10 +435,6 @@ impl App {
         }
     }
 
-    fn view_mut(&mut self, id: DiffId) -> Option<&mut View> {
-        self.views.iter_mut().find(|view| view.id == id)
-    }
-
     fn say(&mut self, tone: Tone, text: impl Into<String>, now: Instant) {
         self.say_for(MESSAGE, tone, text, now);
     }
@@ -455,10 +449,9 @@ impl App {
 
     /// Leaves, which rejects what is pending.
     fn quit(&mut self) -> Vec<Effect> {
-        let pending = self.views.drain(..);
-        let mut effects: Vec<_> = pending
-            .map(|view| Effect::Resolve(view.id, view.revision, Outcome::Rejected))
-            .collect();
+        let pending = std::mem::take(&mut self.views);
+        let reject = |view: &View| Effect::Resolve(view.key(), Outcome::Rejected);
+        let mut effects: Vec<_> = pending.iter().map(reject).collect();
         effects.push(Effect::Quit);
         effects
     }

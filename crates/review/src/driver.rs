@@ -10,7 +10,7 @@ use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
-use pillion_companion::{Diff, DiffId, Reply};
+use pillion_companion::{Diff, EditorEvent, Handle, ProposalKey, Reply};
 use pillion_text::stderr;
 use pillion_text::visible;
 use ratatui::layout::Size;
@@ -24,7 +24,7 @@ use crate::screen::{self, Rest, Theme};
 use crate::source::{News, OnDisk, Sources};
 use crate::terminal::Screen;
 use crate::view::Job;
-use crate::{Companion, Input, Options, appearance, comparer, watch};
+use crate::{Input, Options, appearance, comparer, watch};
 
 /// How often the files of pending diffs are looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ const EDITOR_GRACE: Duration = Duration::from_millis(500);
 pub fn run(
     inputs: Receiver<Input>,
     sender: Sender<Input>,
-    companion: impl Companion,
+    companion: Handle,
     options: Options,
 ) -> anyhow::Result<()> {
     let theme = appearance::theme(options.theme);
@@ -81,7 +81,7 @@ pub fn run(
     let mut farewell = std::mem::take(&mut driver.farewell);
     drop(driver);
     farewell.extend(inputs.try_iter().filter_map(|input| match input {
-        Input::Lost(text) => Some(text),
+        Input::Companion(EditorEvent::Lost(lost)) => Some(lost.to_string()),
         _ => None,
     }));
     for place in farewell {
@@ -92,19 +92,18 @@ pub fn run(
 
 /// The reviewer's editor while it runs.
 struct Running {
-    id: DiffId,
-    /// The proposal that is edited: a newer one may take its place meanwhile.
-    revision: u32,
+    /// What is edited: a newer proposal may take its place meanwhile.
+    proposal: ProposalKey,
     session: edit::Session,
     process: u32,
 }
 
-struct Driver<C> {
+struct Driver {
     app: App,
     keyboard: Keyboard,
     screen: Screen,
     theme: Theme,
-    companion: C,
+    companion: Handle,
     sender: Sender<Input>,
     sources: Sources<OnDisk>,
     editor: Option<Running>,
@@ -121,7 +120,7 @@ struct Driver<C> {
     farewell: Vec<String>,
 }
 
-impl<C: Companion> Driver<C> {
+impl Driver {
     fn run(&mut self, inputs: &Receiver<Input>) -> anyhow::Result<()> {
         while !self.is_over {
             let rest = self.draw()?;
@@ -196,18 +195,7 @@ impl<C: Companion> Driver<C> {
 
     fn take_in(&mut self, input: Input) -> io::Result<()> {
         match input {
-            Input::Open(diff, shown) => self.open(diff, shown),
-            Input::Close(id, reason, closed) => {
-                let running = self
-                    .editor
-                    .as_ref()
-                    .filter(|editor| editor.id == id && self.revision(id) == Some(editor.revision));
-                if let Some(text) = running.and_then(|editor| editor.session.saved()) {
-                    self.update(Event::Saved(id, text))?;
-                }
-                self.update(Event::Closed { id, reason, closed })
-            }
-            Input::Status(status) => self.update(Event::Status(status)),
+            Input::Companion(event) => self.hear(event),
             Input::Key(press) => {
                 self.update(Event::Key(press))?;
                 if keyboard::hands_over(&press) && self.editor.is_none() {
@@ -226,14 +214,38 @@ impl<C: Companion> Driver<C> {
             Input::Coloured(texts, side, coloured) => {
                 self.update(Event::Coloured(texts, side, coloured))
             }
-            Input::Lost(text) => {
-                self.farewell.push(text.clone());
-                self.update(Event::Kept(text))
-            }
             Input::Notice(text) => self.update(Event::Notice(text)),
             Input::Troubles(texts) => self.update(Event::Troubles(texts)),
             Input::Interrupt if self.editor.is_some() => Ok(()),
-            Input::Interrupt | Input::Stop | Input::TerminalLost => self.stop(),
+            Input::Interrupt | Input::Stop => self.stop(),
+        }
+    }
+
+    /// What the companion asks or tells.
+    fn hear(&mut self, event: EditorEvent) -> io::Result<()> {
+        match event {
+            EditorEvent::Open(diff, shown) => self.open(diff, shown),
+            EditorEvent::Close(id, reason, closed) => {
+                let running = self
+                    .editor
+                    .as_ref()
+                    .filter(|editor| editor.proposal.id == id)
+                    .filter(|editor| self.app.views.current(editor.proposal).is_ok());
+                if let Some(text) = running.and_then(|editor| editor.session.saved()) {
+                    self.update(Event::Saved(id, text))?;
+                }
+                self.update(Event::Closed { id, reason, closed })
+            }
+            EditorEvent::Diagnostics(_, found) => {
+                found.done(Vec::new());
+                Ok(())
+            }
+            EditorEvent::Status(status) => self.update(Event::Status(status)),
+            EditorEvent::Lost(lost) => {
+                self.farewell.push(lost.to_string());
+                self.update(Event::Kept(lost.to_string()))
+            }
+            EditorEvent::Stopped => self.stop(),
         }
     }
 
@@ -246,7 +258,7 @@ impl<C: Companion> Driver<C> {
             original,
             shown,
         })?;
-        let view = self.app.views.iter().find(|view| view.id == id);
+        let view = self.app.views.find(id);
         self.arrived.extend(view.map(|view| {
             let name = &view.target.shown;
             format!("{} proposes {name}", self.app.agent_name(view))
@@ -274,8 +286,8 @@ impl<C: Companion> Driver<C> {
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
-            Effect::Resolve(id, revision, outcome) => {
-                self.companion.resolve_diff(id, revision, outcome);
+            Effect::Resolve(proposal, outcome) => {
+                self.companion.resolve_diff(proposal, outcome);
             }
             Effect::Compare(job) => {
                 // The thread is gone only after a panic, which ends the review.
@@ -285,12 +297,11 @@ impl<C: Companion> Driver<C> {
             Effect::Closed(closed, Ok(text)) => closed.done(text),
             Effect::Closed(closed, Err(reason)) => closed.failed(reason),
             Effect::Edit {
-                id,
-                revision,
+                proposal,
                 path,
                 text,
                 line,
-            } => return self.edit((id, revision), &path, text, line),
+            } => return self.edit(proposal, &path, text, line),
             Effect::Keep(path, text) => {
                 let notice = match edit::keep(&path, &text) {
                     Ok(file) => {
@@ -316,12 +327,12 @@ impl<C: Companion> Driver<C> {
     /// Starts the reviewer's editor. The loop goes on meanwhile, and answers agents.
     fn edit(
         &mut self,
-        which: (DiffId, u32),
+        proposal: ProposalKey,
         path: &Path,
         text: String,
         line: usize,
     ) -> io::Result<()> {
-        let (id, revision) = which;
+        let id = proposal.id;
         let variable = std::env::var_os;
         let editor = match edit::EditorCommand::new(variable("VISUAL"), variable("EDITOR")) {
             Ok(editor) => editor,
@@ -347,8 +358,7 @@ impl<C: Companion> Driver<C> {
                 let process = child.id();
                 let sender = self.sender.clone();
                 self.editor = Some(Running {
-                    id,
-                    revision,
+                    proposal,
                     session,
                     process,
                 });
@@ -367,28 +377,20 @@ impl<C: Companion> Driver<C> {
             return Ok(());
         };
         let Running {
-            id,
-            revision,
-            session,
-            ..
+            proposal, session, ..
         } = running;
         self.screen.take()?;
         self.notifier.forget();
         Keyboard::discard();
         self.resize()?;
-        let edit = session.finish_for(status, revision, self.revision(id));
+        let now = self.app.views.current(proposal).map(|_| ());
+        let edit = session.finish_for(status, now);
         if let Edit::Kept(place) | Edit::Outdated(Some(place)) = &edit {
             self.farewell.push(place.clone());
         }
-        self.update(Event::Edited(id, edit))?;
+        self.update(Event::Edited(proposal.id, edit))?;
         self.keyboard.go_on();
         Ok(())
-    }
-
-    /// Which proposal a view shows, if it is still there.
-    fn revision(&self, id: DiffId) -> Option<u32> {
-        let view = self.app.views.iter().find(|view| view.id == id);
-        view.map(|view| view.revision)
     }
 
     /// The terminal may have another size after something else had it.
@@ -415,7 +417,7 @@ impl<C: Companion> Driver<C> {
         {
             match input {
                 Input::EditorEnded(_) => break,
-                Input::Lost(text) => self.farewell.push(text),
+                Input::Companion(EditorEvent::Lost(lost)) => self.farewell.push(lost.to_string()),
                 _ => {}
             }
         }
@@ -432,8 +434,7 @@ impl<C: Companion> Driver<C> {
         }
         self.looked = Instant::now();
         let views = &self.app.views;
-        self.sources
-            .retain(|id| views.iter().any(|view| view.id == id));
+        self.sources.retain(|id| views.find(id).is_some());
         self.sources.look()
     }
 }

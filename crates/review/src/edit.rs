@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 
+use pillion_companion::Stale;
 use pillion_discovery::kept_text::{self, file_name};
 use pillion_discovery::{Environment, FileError};
 use tempfile::TempDir;
@@ -74,23 +75,22 @@ impl Session {
         }
     }
 
-    /// What came of it for a view that shows the proposal `now`; the one that was edited is
-    /// `revision`. The text belongs to that one only: nobody has seen what came later.
-    pub fn finish_for(
-        self,
-        status: io::Result<ExitStatus>,
-        revision: u32,
-        now: Option<u32>,
-    ) -> Edit {
+    /// What came of it for the proposal that was edited, if that is pending `now`. The text belongs to that one
+    /// only: nobody has seen what came later.
+    pub fn finish_for(self, status: io::Result<ExitStatus>, now: Result<(), Stale>) -> Edit {
         let is_changed = !matches!(self.outcome(), Edit::Unchanged);
         match now {
-            Some(now) if now == revision => self.finish(status),
-            Some(_) => {
+            Ok(()) => self.finish(status),
+            Err(Stale::Replaced) => {
                 let keep = || self.keep("a newer proposal arrived while you edited");
                 Edit::Outdated(is_changed.then(keep))
             }
-            None if is_changed => Edit::Kept(self.keep("the diff was closed in the meantime")),
-            None => Edit::Failed("the diff was closed in the meantime".to_owned()),
+            Err(Stale::NotPending) if is_changed => {
+                Edit::Kept(self.keep("the diff was closed in the meantime"))
+            }
+            Err(Stale::NotPending) => {
+                Edit::Failed("the diff was closed in the meantime".to_owned())
+            }
         }
     }
 

@@ -37,7 +37,7 @@ impl Keyboard {
                 let mut reader = Reader::new(Terminal);
                 loop {
                     let Ok(input) = reader.next() else {
-                        let _ = inputs.send(Input::TerminalLost);
+                        let _ = inputs.send(Input::Stop);
                         return;
                     };
                     let waits = matches!(&input, Input::Key(press) if hands_over(press));

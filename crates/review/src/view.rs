@@ -9,7 +9,7 @@ mod stay;
 
 use std::path::PathBuf;
 
-use pillion_companion::{Diff, DiffId};
+use pillion_companion::{Diff, DiffId, ProposalKey, Proposed};
 use pillion_protocol::Dialect;
 
 use comparing::Comparing;
@@ -107,6 +107,13 @@ pub struct View {
     /// How many of them could be seen last.
     height: usize,
     seen: Seen,
+}
+
+impl Proposed for View {
+    fn key(&self) -> ProposalKey {
+        let (id, revision) = (self.id, self.revision);
+        ProposalKey { id, revision }
+    }
 }
 
 impl View {

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply};
+use pillion_companion::{
+    CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Proposed, Reply,
+};
 use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Outcome};
 use serde_json::json;
@@ -48,7 +50,7 @@ impl Editor for Decider {
         shown.done(());
         if let Some(handle) = self.0.get() {
             let accepted = Outcome::accepted(diff.proposed.to_string());
-            handle.resolve_diff(diff.id, diff.revision, accepted);
+            handle.resolve_diff(diff.key(), accepted);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc as std_mpsc;
 use std::time::Duration;
 
 use pillion_agent::{Address, ClientError, Decision, Session, Status};
-use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Options, Reply};
+use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Options, Proposed, Reply};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::context::TRUNCATION_MARK;
 use pillion_protocol::{File, IdeInfo, Outcome};
@@ -139,13 +139,13 @@ async fn a_proposal_is_accepted_rejected_or_closed() {
         ("x", pillion_protocol::Dialect::Script)
     );
     let content = "edited\r\n\u{feff}".to_owned();
-    handle.resolve_diff(diff.id, diff.revision, Outcome::accepted(content.clone()));
+    handle.resolve_diff(diff.key(), Outcome::accepted(content.clone()));
     let decision = timeout(SOON, proposal.decision()).await.unwrap();
     assert_eq!(decision.unwrap(), Decision::accepted(content));
 
     let mut proposal = session.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
-    handle.resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+    handle.resolve_diff(diff.key(), Outcome::Rejected);
     let decision = timeout(SOON, proposal.decision()).await.unwrap();
     assert_eq!(decision.unwrap(), Decision::Rejected);
 
@@ -170,7 +170,7 @@ async fn a_decision_just_before_the_withdrawal_counts() {
     world
         .companion()
         .handle()
-        .resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
+        .resolve_diff(diff.key(), Outcome::accepted(content));
     let decision = proposal.withdraw().await.unwrap();
     assert_eq!(decision, Decision::accepted("in time"));
 }
@@ -214,7 +214,7 @@ async fn a_decision_that_nobody_looks_at_leaves_the_next_view_open() {
     let decided = session.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
     let handle = world.companion().handle();
-    handle.resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+    handle.resolve_diff(diff.key(), Outcome::Rejected);
     let next = timeout(SOON, async {
         loop {
             match session.open_diff(&path, "y").await {
@@ -229,7 +229,7 @@ async fn a_decision_that_nobody_looks_at_leaves_the_next_view_open() {
     let content = "y".to_owned();
     // What would be closed by mistake would be closed by then.
     tokio::time::sleep(Duration::from_millis(200)).await;
-    handle.resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
+    handle.resolve_diff(diff.key(), Outcome::accepted(content));
     let decision = timeout(SOON, next.decision()).await.unwrap();
     assert_eq!(decision.unwrap(), Decision::accepted("y"));
 }
@@ -329,7 +329,7 @@ async fn a_session_comes_back_when_its_companion_does() {
     world
         .companion()
         .handle()
-        .resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+        .resolve_diff(diff.key(), Outcome::Rejected);
     assert_eq!(
         timeout(SOON, proposal.decision()).await.unwrap().unwrap(),
         Decision::Rejected
@@ -373,7 +373,7 @@ async fn texts_come_back_byte_for_byte() {
         world
             .companion()
             .handle()
-            .resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
+            .resolve_diff(diff.key(), Outcome::accepted(content));
         let decision = timeout(SOON, proposal.decision()).await.unwrap().unwrap();
         assert!(decision == Decision::accepted(text));
     }

@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 
 use pillion_agent::Address;
-use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Reply};
+use pillion_companion::{
+    CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Proposed, Reply,
+};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
 
@@ -21,7 +23,7 @@ impl Editor for Yes {
         shown.done(());
         let content = diff.proposed.to_string();
         let handle = self.1.get_or_insert_with(|| self.0.recv().unwrap());
-        handle.resolve_diff(diff.id, diff.revision, Outcome::accepted(content));
+        handle.resolve_diff(diff.key(), Outcome::accepted(content));
     }
 
     fn close_diff(&mut self, _: DiffId, _: CloseReason, closed: Reply<String>) {

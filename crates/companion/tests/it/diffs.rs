@@ -6,7 +6,7 @@ use pillion_agent::{ClientError, Update};
 use pillion_companion::control::{
     Client, ClientError as CommandError, DiffError, DiffRef, Settle, Viewer,
 };
-use pillion_companion::{CloseReason, EditorEvent};
+use pillion_companion::{CloseReason, EditorEvent, Proposed};
 use pillion_protocol::{Dialect, Outcome};
 use tokio::time::timeout;
 
@@ -56,12 +56,8 @@ async fn what_the_reviewer_accepts_arrives_byte_for_byte_and_once() {
         let (opened, diff) = tokio::join!(client.open_diff(&path, text), companion.editor.show());
         opened.unwrap();
         assert_eq!(&*diff.proposed, text);
-        companion
-            .handle
-            .resolve_diff(diff.id, diff.revision, accepted(text));
-        companion
-            .handle
-            .resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+        companion.handle.resolve_diff(diff.key(), accepted(text));
+        companion.handle.resolve_diff(diff.key(), Outcome::Rejected);
         let update = next_outcome(&mut updates).await;
         let content = text.to_owned();
         let path = path.clone();
@@ -83,9 +79,7 @@ async fn close_diff_returns_the_edited_text_and_no_outcome_follows() {
         tokio::join!(client.close_diff(&path), companion.editor.close(edited));
     assert_eq!(closed.unwrap(), edited);
     assert_eq!((id, reason), (diff.id, CloseReason::ClosedByAgent));
-    companion
-        .handle
-        .resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+    companion.handle.resolve_diff(diff.key(), Outcome::Rejected);
     updates.next().await; // the first context
     let more = timeout(Duration::from_millis(100), updates.next()).await;
     assert!(more.is_err(), "C5.10: {more:?}");
@@ -104,10 +98,8 @@ async fn two_agents_with_one_path_each_get_their_own() {
     assert_eq!((first.agent, second.agent), (GEMINI, QWEN));
     companion
         .handle
-        .resolve_diff(second.id, second.revision, Outcome::Rejected);
-    companion
-        .handle
-        .resolve_diff(first.id, first.revision, accepted("g"));
+        .resolve_diff(second.key(), Outcome::Rejected);
+    companion.handle.resolve_diff(first.key(), accepted("g"));
     let update = next_outcome(&mut qwen_updates).await;
     assert_eq!(update, Update::DiffRejected { path: path.clone() });
     let update = next_outcome(&mut gemini_updates).await;
@@ -275,9 +267,7 @@ async fn an_outcome_waits_for_a_stream_that_is_away_for_a_moment() {
     let open = in_session(companion.request("POST", &call.to_string())).send();
     let (opened, diff) = tokio::join!(open, companion.editor.show());
     assert_eq!(opened.status, 200, "{opened:?}");
-    companion
-        .handle
-        .resolve_diff(diff.id, diff.revision, accepted("late"));
+    companion.handle.resolve_diff(diff.key(), accepted("late"));
     for expected in [1, 0] {
         let stream = in_session(companion.request("GET", ""));
         let stream = stream.header("Content-Length", "0");
@@ -302,9 +292,7 @@ async fn an_outcome_is_heard_once_whenever_its_stream_closes() {
         let open = open.header("Mcp-Session-Id", &session).send();
         let (opened, diff) = tokio::join!(open, companion.editor.show());
         assert_eq!(opened.status, 200, "{opened:?}");
-        companion
-            .handle
-            .resolve_diff(diff.id, diff.revision, Outcome::Rejected);
+        companion.handle.resolve_diff(diff.key(), Outcome::Rejected);
         // The stream closes before, while and after the outcome is on its way.
         let closes = Instant::now() + Duration::from_micros(u64::from(round % 100) * 20);
         while Instant::now() < closes {
@@ -345,7 +333,7 @@ async fn no_byte_tells_an_agent_what_its_text_was_compared_with() {
             base: Some("absent".to_owned()),
         };
         let handle = &companion.handle;
-        handle.resolve_diff(diff.id, diff.revision, outcome);
+        handle.resolve_diff(diff.key(), outcome);
         if path == "/closed" {
             // Nothing was pushed yet: the answer carries what was accepted.
             let close = companion.request("POST", &tool("closeDiff", path));
@@ -381,9 +369,7 @@ async fn a_reader_that_stalls_holds_up_nobody() {
         let (opened, diff) = tokio::join!(open, companion.editor.show());
         assert_eq!(opened.status, 200, "{opened:?}");
         let outcome = accepted(&"x".repeat(8 * 1024 * 1024));
-        companion
-            .handle
-            .resolve_diff(diff.id, diff.revision, outcome);
+        companion.handle.resolve_diff(diff.key(), outcome);
     }
     let (client, _updates) = companion.connect(QWEN).await;
     let path = companion.path("new");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_companion::{Diff, EditorEvent, LostText};
+use pillion_companion::{Diff, EditorEvent, LostText, Proposed};
 use pillion_protocol::{Dialect, Outcome};
 use serde_json::json;
 
@@ -52,7 +52,7 @@ impl Scene {
         let content = text.to_owned();
         let outcome = Outcome::accepted(content);
         let handle = &self.companion.handle;
-        handle.resolve_diff(diff.id, diff.revision, outcome);
+        handle.resolve_diff(diff.key(), outcome);
     }
 
     /// Waits until the companion knows of no agent any more.

@@ -7,7 +7,7 @@ use std::fs;
 
 use futures_util::SinkExt;
 use pillion_agent::Update;
-use pillion_companion::{CloseReason, EditorEvent, LostOutcome, LostText};
+use pillion_companion::{CloseReason, EditorEvent, LostOutcome, LostText, Proposed};
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
 use serde_json::{Value, json};
@@ -82,10 +82,9 @@ async fn a_proposal_is_answered_when_the_person_has_decided() {
     let ping = claude.request("ping", json!({})).await;
     claude.answer(ping).await;
     let edited = Outcome::accepted("two\r\nedited");
-    test.handle.resolve_diff(first.id, first.revision, edited);
+    test.handle.resolve_diff(first.key(), edited);
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "two\r\nedited"]);
-    test.handle
-        .resolve_diff(second.id, second.revision, Outcome::Rejected);
+    test.handle.resolve_diff(second.key(), Outcome::Rejected);
     assert_eq!(claude.blocks(other).await, ["DIFF_REJECTED"]);
     // The agent closes what is settled, twice.
     for tab in ["tab 1", "tab 1", "tab 2", "never"] {
@@ -119,8 +118,7 @@ async fn the_agent_closes_its_own_views_and_no_others() {
     let all = claude.call("closeAllDiffTabs", json!({})).await;
     assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
     let accepted = Outcome::accepted("kept");
-    test.handle
-        .resolve_diff(kept_diff.id, kept_diff.revision, accepted);
+    test.handle.resolve_diff(kept_diff.key(), accepted);
     assert_eq!(other.blocks(kept).await, ["FILE_SAVED", "kept"]);
 }
 
@@ -141,14 +139,14 @@ async fn agents_of_both_protocols_propose_for_one_file() {
     );
     assert_ne!(first.id, second.id);
     test.handle
-        .resolve_diff(second.id, 1, Outcome::accepted("gemini\n"));
+        .resolve_diff(second.key(), Outcome::accepted("gemini\n"));
     loop {
         match timeout(SOON, updates.next()).await.unwrap().unwrap() {
             Update::Context(_) => {}
             update => break assert_eq!(update, Update::accepted(path, "gemini\n")),
         }
     }
-    test.handle.resolve_diff(first.id, 1, Outcome::Rejected);
+    test.handle.resolve_diff(first.key(), Outcome::Rejected);
     assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
 }
 
@@ -197,13 +195,13 @@ async fn a_file_is_compared_as_the_agent_reads_it_and_written_as_it_is() {
     let diff = test.editor.show().await;
     assert_eq!(&*diff.proposed, "one\r\n2\r\n");
     let as_shown = Outcome::accepted("one\r\n2\r\n");
-    test.handle.resolve_diff(diff.id, diff.revision, as_shown);
+    test.handle.resolve_diff(diff.key(), as_shown);
     // As the agent wrote it: it restores the line endings, and nobody changed anything.
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "one\n2\n"]);
     let open = claude.open(&path, "one\n2\n", "2").await;
     let diff = test.editor.show().await;
     let edited = Outcome::accepted("one\r\nTWO\r\n");
-    test.handle.resolve_diff(diff.id, diff.revision, edited);
+    test.handle.resolve_diff(diff.key(), edited);
     assert_eq!(claude.blocks(open).await, ["FILE_SAVED", "one\r\nTWO\r\n"]);
     let path = test.file("mixed.txt", "one\r\ntwo\n");
     claude.open(&path, "one\n2\n", "3").await;
@@ -230,7 +228,7 @@ async fn a_release_that_drops_the_last_line_feed_gets_one_more() {
         let open = claude.open(&path, "proposed\n", name).await;
         let diff = test.editor.show().await;
         let accepted = Outcome::accepted(accepted);
-        test.handle.resolve_diff(diff.id, diff.revision, accepted);
+        test.handle.resolve_diff(diff.key(), accepted);
         assert_eq!(
             claude.blocks(open).await,
             ["FILE_SAVED", answered],
@@ -274,7 +272,7 @@ async fn a_tab_name_that_comes_again_replaces_its_proposal() {
     assert_eq!((second.id, second.revision), (first.id, 2));
     assert_eq!(claude.blocks(former).await, ["DIFF_REJECTED"]);
     test.handle
-        .resolve_diff(second.id, 2, Outcome::accepted("three\n"));
+        .resolve_diff(second.key(), Outcome::accepted("three\n"));
     assert_eq!(claude.blocks(latter).await, ["FILE_SAVED", "three\n"]);
 }
 
@@ -303,7 +301,7 @@ async fn a_tab_name_that_comes_again_leaves_no_decided_call_unanswered() {
             }
         };
         let decision = Outcome::accepted(text);
-        test.handle.resolve_diff(diff.id, diff.revision, decision);
+        test.handle.resolve_diff(diff.key(), decision);
     }
     let saved = |text| vec!["FILE_SAVED", text];
     let rejected = || vec!["DIFF_REJECTED"];

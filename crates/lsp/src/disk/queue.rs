@@ -91,22 +91,25 @@ impl Drop for Worker {
 
 #[cfg(test)]
 mod tests {
-    use pillion_companion::DiffId;
+    use pillion_companion::{DiffId, ProposalKey};
 
     use super::*;
 
+    fn key(id: u64) -> ProposalKey {
+        let (id, revision) = (DiffId(id), 1);
+        ProposalKey { id, revision }
+    }
+
     fn write(id: u64) -> Job {
         Job::Write {
-            key: (DiffId(id), 1),
+            key: key(id),
             path: "/a".into(),
             text: "text".into(),
         }
     }
 
     fn remove(id: u64) -> Job {
-        Job::Remove {
-            key: (DiffId(id), 1),
-        }
+        Job::Remove { key: key(id) }
     }
 
     #[test]

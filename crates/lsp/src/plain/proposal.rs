@@ -1,14 +1,13 @@
-//! One proposal that waits for a decision.
+//! One proposal that waits for a decision, and where it is shown.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use gen_lsp_types::{Command, Diagnostic};
-use pillion_companion::{Diff, Reply};
+use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 use pillion_text::visible;
 use serde_json::json;
 
-use crate::disk::ProposalKey;
 use crate::plain::diagnostics;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
@@ -23,7 +22,7 @@ pub const REJECT: &str = "pillion.reject";
 
 /// A proposal under review.
 #[derive(Debug)]
-pub struct Pending {
+pub struct Proposal {
     pub diff: Diff,
     /// The file that editors open, once it was written.
     pub path: Option<PathBuf>,
@@ -45,7 +44,13 @@ pub struct Pending {
     pub hint: Option<Instant>,
 }
 
-impl Pending {
+impl Proposed for Proposal {
+    fn key(&self) -> ProposalKey {
+        self.diff.key()
+    }
+}
+
+impl Proposal {
     /// A proposal that is to be shown, in the editor that we serve, as soon as it is written.
     pub fn new(diff: Diff, shown: Reply<()>, own: Showing) -> Self {
         Self {
@@ -60,11 +65,6 @@ impl Pending {
             refusal: "",
             hint: None,
         }
-    }
-
-    /// Which proposal it is.
-    pub fn key(&self) -> ProposalKey {
-        (self.diff.id, self.diff.revision)
     }
 
     /// It was written.
@@ -157,12 +157,12 @@ impl Pending {
     /// How to decide in an editor that shows it as a plain file, because nobody configured its language, or
     /// does so until the person is there. Editors cut a message that is longer than a line.
     pub fn hint(&self, attaches_late: bool) -> String {
-        let (name, id, revision) = (self.name(), self.diff.id, self.diff.revision);
+        let (name, key, id) = (self.name(), self.key(), self.diff.id);
         let actions = match attaches_late {
             true => format!("Code actions for {name} once you go there."),
             false => format!("No code actions for {name} here."),
         };
-        format!("{actions} In a shell: `pillion accept {id}.{revision}` or `pillion reject {id}`")
+        format!("{actions} In a shell: `pillion accept {key}` or `pillion reject {id}`")
     }
 
     /// The text that would be accepted now, byte for byte, if an editor told of edits. Otherwise the file

@@ -12,15 +12,15 @@ use gen_lsp_types::{
     Diagnostic, MessageType, Position, PublishDiagnosticsParams, Range, ShowDocumentParams,
 };
 use lsp_server::{ErrorCode, Message, Response};
-use pillion_companion::{CloseReason, Diff, DiffId, Reply};
+use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use serde_json::json;
 
 use self::decisions::refuse;
-use crate::disk::{Done, Job, ProposalKey, is_below};
+use crate::disk::{Done, Job, is_below};
 use crate::message;
 use crate::outgoing::Outgoing;
 use crate::plain::Setup;
-use crate::plain::pending::Pending;
+use crate::plain::proposal::Proposal;
 use crate::plain::reads::{Reads, Then};
 use crate::plain::relay;
 use crate::plain::showing::Showing;
@@ -48,7 +48,7 @@ pub struct Proposals {
     never_shows: bool,
     /// Whether the editor opens a document with us only once the person is in it.
     attaches_late: bool,
-    pending: Vec<Pending>,
+    pending: Pending<Proposal>,
     reads: Reads,
     /// `window/showDocument`, each for one revision of a diff.
     asked: Outgoing<ProposalKey>,
@@ -71,7 +71,7 @@ impl Proposals {
             take_focus: (!setup.quirks.misreads_take_focus).then_some(false),
             never_shows: setup.quirks.never_shows,
             attaches_late: setup.quirks.attaches_late,
-            pending: Vec::new(),
+            pending: Pending::default(),
             reads: Reads::default(),
             asked: Outgoing::default(),
             focuses: 0,
@@ -90,14 +90,14 @@ impl Proposals {
         let is_second = !self.pending.is_empty();
         let mut actions = self.forget(diff.id);
         self.focuses += 1;
-        let mut pending = Pending::new(diff, shown, Showing::new(self.own, self.focuses));
-        pending.is_second = is_second;
+        let mut proposal = Proposal::new(diff, shown, Showing::new(self.own, self.focuses));
+        proposal.is_second = is_second;
         actions.push(Action::Disk(Job::Write {
-            key: pending.key(),
-            path: pending.diff.path.clone(),
-            text: Arc::clone(&pending.diff.proposed),
+            key: proposal.key(),
+            path: proposal.diff.path.clone(),
+            text: Arc::clone(&proposal.diff.proposed),
         }));
-        self.pending.push(pending);
+        self.pending.put(proposal);
         actions
     }
 
@@ -118,33 +118,33 @@ impl Proposals {
         file: Result<PathBuf, String>,
         now: Instant,
     ) -> Vec<Action> {
-        let Some(at) = self.pending.iter().position(|pending| pending.key() == key) else {
+        let Ok(proposal) = self.pending.current_mut(key) else {
             return Vec::new();
         };
-        let mut pending = self.pending.swap_remove(at);
         match file {
-            Ok(file) => pending.written(file, now),
+            Ok(file) => proposal.written(file, now),
             Err(why) => {
-                if let Some(shown) = pending.shown.take() {
+                if let Some(shown) = proposal.shown.take() {
                     shown.failed(why);
                 }
+                let _ = self.pending.take(key);
                 return Vec::new();
             }
         }
-        let (publish, first) = self.publish(&pending, pending.own());
+        let own = proposal.own();
+        let uri = own.uri.clone();
+        let (publish, first) = publish_hunks(proposal, own, &mut self.cost);
         if self.never_shows {
-            self.pending.push(pending);
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();
         }
         let params = ShowDocumentParams {
-            uri: pending.own().uri.clone().into(),
+            uri: uri.into(),
             external: Some(false),
             take_focus: self.take_focus,
             selection: first.map(|start| Range { start, end: start }),
         };
         let ask = self.asked.ask("window/showDocument", params, key);
-        self.pending.push(pending);
         // Whatever the client declared: Helix can, and does not say so.
         vec![publish, Action::Send(ask)]
     }
@@ -157,8 +157,8 @@ impl Proposals {
         closed: Reply<String>,
         now: Instant,
     ) -> Vec<Action> {
-        let Some(pending) = self.pending.iter().find(|pending| pending.diff.id == id) else {
-            closed.failed("there is no such view");
+        let Some(pending) = self.pending.find(id) else {
+            closed.failed(Stale::NotPending.to_string());
             return Vec::new();
         };
         if reason == CloseReason::Settled && pending.deciding.is_some() {
@@ -228,7 +228,7 @@ impl Proposals {
         };
         if refusal.is_empty() {
             self.is_shown(key, now);
-            if let Some(pending) = self.current(key) {
+            if let Ok(pending) = self.pending.current_mut(key) {
                 pending.is_in_own_editor = true;
             }
             return Vec::new();
@@ -238,7 +238,7 @@ impl Proposals {
 
     /// The editor shows a proposal, whether or not it tells its language server.
     fn is_shown(&mut self, key: ProposalKey, now: Instant) {
-        if let Some(pending) = self.current(key) {
+        if let Ok(pending) = self.pending.current_mut(key) {
             pending.is_shown();
             let is_open = pending.showings.iter().any(Showing::is_open);
             pending.hint = (!is_open).then(|| now + ATTACH_TIMEOUT);
@@ -248,7 +248,7 @@ impl Proposals {
     /// The editor does not show a proposal by itself; another program may.
     fn refused(&mut self, key: ProposalKey, refusal: &'static str) -> Vec<Action> {
         let open_with = self.open_with.clone();
-        let pending = self.current(key);
+        let pending = self.pending.current_mut(key).ok();
         let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
             return Vec::new();
         };
@@ -278,7 +278,7 @@ impl Proposals {
         let mut actions: Vec<_> = late.flat_map(|number| self.read(number, None)).collect();
         actions.extend(self.close_due(now));
         actions.extend(self.redraw_due(now));
-        for pending in &mut self.pending {
+        for pending in self.pending.iter_mut() {
             if pending.hint.take_if(|due| *due <= now).is_some() {
                 let hint = message::show(MessageType::Info, pending.hint(self.attaches_late));
                 actions.push(Action::Send(hint));
@@ -287,20 +287,16 @@ impl Proposals {
         actions
     }
 
-    fn find(&self, path: &Path) -> Option<&Pending> {
+    fn find(&self, path: &Path) -> Option<&Proposal> {
         let path = Some(path);
         let mut pending = self.pending.iter();
         pending.find(|pending| pending.path.as_deref() == path)
     }
 
-    fn find_mut(&mut self, path: &Path) -> Option<&mut Pending> {
+    fn find_mut(&mut self, path: &Path) -> Option<&mut Proposal> {
         let path = Some(path);
         let mut pending = self.pending.iter_mut();
         pending.find(|pending| pending.path.as_deref() == path)
-    }
-
-    fn current(&mut self, key: ProposalKey) -> Option<&mut Pending> {
-        self.pending.iter_mut().find(|pending| pending.key() == key)
     }
 
     /// Another program shows a proposal, or cannot.
@@ -321,14 +317,14 @@ impl Proposals {
 
     /// Nobody shows a proposal: nothing is left of it.
     fn not_shown(&mut self, key: ProposalKey, why: &str) -> Vec<Action> {
-        let pending = self.current(key);
+        let pending = self.pending.current_mut(key).ok();
         let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
             return Vec::new();
         };
         let (name, refusal) = (pending.name(), pending.refusal);
         let reason = format!("the editor cannot show the change to {name}: {refusal}; {why}");
         let shown = pending.shown.take();
-        let mut actions = self.forget(key.0);
+        let mut actions = self.forget(key.id);
         if let Some(shown) = shown {
             shown.failed(reason.clone());
         }
@@ -338,14 +334,11 @@ impl Proposals {
 
     /// Takes away everything of a diff, if there is anything.
     fn forget(&mut self, id: DiffId) -> Vec<Action> {
-        let gone = self.pending.extract_if(.., |pending| pending.diff.id == id);
-        let gone: Vec<_> = gone.collect();
-        gone.into_iter()
-            .flat_map(|pending| self.clear(pending))
-            .collect()
+        let gone = self.pending.close(id);
+        gone.map_or(Vec::new(), |proposal| self.clear(proposal))
     }
 
-    fn clear(&mut self, pending: Pending) -> Vec<Action> {
+    fn clear(&mut self, pending: Proposal) -> Vec<Action> {
         let key = pending.key();
         let mut actions = Vec::new();
         for showing in pending.showings.iter().filter(|_| pending.path.is_some()) {
@@ -362,19 +355,23 @@ impl Proposals {
         }
         actions
     }
+}
 
-    /// The diagnostics of a proposal in an editor, and where the first one is.
-    fn publish(&mut self, pending: &Pending, showing: &Showing) -> (Action, Option<Position>) {
-        let start = Instant::now();
-        let diagnostics = pending.diagnostics(showing);
-        self.cost = start.elapsed();
-        let first = diagnostics.first().map(|first| first.range.start);
-        (publish(showing, diagnostics), first)
-    }
+/// The diagnostics of a proposal in an editor, and where the first one is. `cost`: how long it took to find them.
+fn publish_hunks(
+    proposal: &Proposal,
+    showing: &Showing,
+    cost: &mut Duration,
+) -> (Action, Option<Position>) {
+    let start = Instant::now();
+    let diagnostics = proposal.diagnostics(showing);
+    *cost = start.elapsed();
+    let first = diagnostics.first().map(|first| first.range.start);
+    (publish(showing, diagnostics), first)
 }
 
 /// Everybody who has a proposal open, and the editor that we serve.
-fn viewers(pending: &Pending) -> Vec<Viewer> {
+fn viewers(pending: &Proposal) -> Vec<Viewer> {
     let showings = pending.showings.iter();
     showings.map(|showing| showing.seat.viewer).collect()
 }
@@ -391,7 +388,7 @@ fn clear(showing: &Showing) -> Vec<Action> {
 }
 
 /// What the person hears of a view that goes away by itself.
-fn news(pending: &Pending, reason: CloseReason) -> Option<(MessageType, String)> {
+fn news(pending: &Proposal, reason: CloseReason) -> Option<(MessageType, String)> {
     let (name, agent) = (pending.name(), pending.diff.agent.display_name());
     match reason {
         CloseReason::AgentGone => Some((

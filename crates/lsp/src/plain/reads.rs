@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_companion::Reply;
+use pillion_companion::{ProposalKey, Reply};
 
-use crate::disk::{Job, ProposalKey, READ_TIMEOUT};
+use crate::disk::{Job, READ_TIMEOUT};
 use crate::plain::restore::is_same_content;
 use crate::plain::viewer::Caller;
 

@@ -1,26 +1,25 @@
 //! The views that the plugin has open.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lsp_server::{Message, ResponseError};
-use pillion_companion::{CloseReason, Diff, DiffId, Reply};
+use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
-use super::asked::{Asked, Asking, Requests};
+use super::asked::{Asked, Requests};
 use super::messages::{CLOSE_DIFF, CloseDiff, Closed, Decision, OPEN_DIFF, OpenDiff};
 use crate::{message, uri};
 
 /// The views.
 #[derive(Debug, Default)]
 pub struct Diffs {
-    views: BTreeMap<DiffId, View>,
+    views: Pending<View>,
 }
 
 #[derive(Debug)]
 struct View {
-    revision: u32,
+    key: ProposalKey,
     proposed: Arc<str>,
     state: State,
 }
@@ -35,36 +34,41 @@ enum State {
     Closing,
 }
 
+impl Proposed for View {
+    fn key(&self) -> ProposalKey {
+        self.key
+    }
+}
+
 impl Diffs {
     /// How many diffs wait for a decision.
     pub fn pending(&self) -> usize {
         let is_open = |view: &&View| view.state == State::Open;
-        self.views.values().filter(is_open).count()
+        self.views.iter().filter(is_open).count()
     }
 
     /// The companion wants a proposal shown. The request.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>, requests: &mut Requests) -> Message {
-        let Diff { id, revision, .. } = diff;
+        let key = diff.key();
         let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
             None => (None, false),
             Some(Ok(text)) => (Some(text), false),
             Some(Err(error)) => (Some(readable(error.as_bytes())), true),
         };
         let is_open = |view: &View| view.state == State::Open;
-        let state = if self.views.get(&id).is_some_and(is_open) {
+        let state = if self.views.find(key.id).is_some_and(is_open) {
             State::Open
         } else {
             State::Opening
         };
-        let view = View {
-            revision,
+        self.views.put(View {
+            key,
             proposed: Arc::clone(&diff.proposed),
             state,
-        };
-        self.views.insert(id, view);
+        });
         let params = OpenDiff {
-            id: id.0,
-            revision,
+            id: key.id.0,
+            revision: key.revision,
             uri: uri::from_path(&diff.path),
             path: diff.path.to_string_lossy().into_owned(),
             agent: diff.agent.into(),
@@ -75,7 +79,7 @@ impl Diffs {
             ignores_empty_text: diff.agent.ignores_empty_text(),
             unchanged_is_rejection: diff.agent.unchanged_is_rejection(),
         };
-        let asked = Asked::Open { id, shown };
+        let asked = Asked::Open { key, shown };
         requests.ask_value(OPEN_DIFF, params.into_value(), asked)
     }
 
@@ -87,16 +91,12 @@ impl Diffs {
         closed: Reply<String>,
         requests: &mut Requests,
     ) -> Option<Message> {
-        let Some(view) = self.views.get_mut(&id) else {
-            closed.failed("no such diff is shown");
+        let Some(view) = self.views.find_mut(id) else {
+            closed.failed(Stale::NotPending.to_string());
             return None;
         };
         view.state = State::Closing;
-        let view = Asking {
-            id,
-            revision: view.revision,
-            reason,
-        };
+        let key = view.key;
         if reason == CloseReason::NotShown {
             // The companion has given it up: no answer about it counts any more.
             self.forget(id, requests);
@@ -105,21 +105,22 @@ impl Diffs {
             id: id.0,
             reason: reason.into(),
         };
-        let asked = Asked::Close { view, closed };
+        let asked = Asked::Close {
+            key,
+            reason,
+            closed,
+        };
         Some(requests.ask(CLOSE_DIFF, params, asked))
     }
 
     /// The person decided. The outcome, if the diff still waits for one.
     pub fn resolve(
         &mut self,
-        id: DiffId,
-        revision: u32,
+        key: ProposalKey,
         decision: Decision,
         content: Option<String>,
     ) -> Option<Outcome> {
-        let view = self.views.get(&id);
-        view.filter(|view| view.revision == revision)?;
-        let view = self.views.remove(&id)?;
+        let view = self.views.take(key).ok()?;
         Some(match decision {
             Decision::Rejected => Outcome::Rejected,
             Decision::Accepted => {
@@ -129,10 +130,15 @@ impl Diffs {
     }
 
     /// The plugin answers whether the view is open.
-    pub fn opened(&mut self, id: DiffId, shown: Reply<()>, result: Result<Value, ResponseError>) {
+    pub fn opened(
+        &mut self,
+        key: ProposalKey,
+        shown: Reply<()>,
+        result: Result<Value, ResponseError>,
+    ) {
         match result {
             Ok(_) => {
-                let view = self.views.get_mut(&id);
+                let view = self.views.current_mut(key).ok();
                 if let Some(view) = view.filter(|view| view.state == State::Opening) {
                     view.state = State::Open;
                 }
@@ -145,7 +151,8 @@ impl Diffs {
     /// The plugin answers that it took a view away, or why not.
     pub fn closed(
         &mut self,
-        asking: &Asking,
+        key: ProposalKey,
+        reason: CloseReason,
         closed: Reply<String>,
         result: Result<Value, ResponseError>,
         requests: &mut Requests,
@@ -160,19 +167,18 @@ impl Diffs {
             Ok(Closed { content }) => closed.done(content),
             Err(why) => closed.failed(why),
         }
-        let view = self.views.get_mut(&asking.id);
-        match view.filter(|view| view.revision == asking.revision) {
-            None => {}
+        match self.views.current_mut(key) {
+            Err(_) => {}
             // Nobody decided anything: it goes on waiting.
-            Some(view) if !is_closed && asking.reason == CloseReason::Settled => {
+            Ok(view) if !is_closed && reason == CloseReason::Settled => {
                 view.state = State::Open;
             }
-            Some(_) => self.forget(asking.id, requests),
+            Ok(_) => self.forget(key.id, requests),
         }
     }
 
     fn forget(&mut self, id: DiffId, requests: &mut Requests) {
-        self.views.remove(&id);
+        let _ = self.views.close(id);
         requests.retain(|asked| !asked.is_open_of(id));
     }
 }

@@ -1,12 +1,11 @@
 //! `pillion serve`.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use anyhow::Context;
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, LostOutcome, Options, Reply, StartError, Status,
+    CloseReason, Companion, Diff, DiffId, Editor, LostOutcome, Options, Pending, Reply, StartError,
+    Status,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
@@ -62,7 +61,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 /// A front end that shows nothing and keeps every proposal as it came.
 #[derive(Debug, Default)]
 struct Headless {
-    open: HashMap<DiffId, Arc<str>>,
+    pending: Pending<Diff>,
     warned: Vec<String>,
 }
 
@@ -72,14 +71,14 @@ impl Editor for Headless {
     }
 
     fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
-        self.open.insert(diff.id, diff.proposed);
+        self.pending.put(diff);
         shown.done(());
     }
 
     fn close_diff(&mut self, id: DiffId, _reason: CloseReason, closed: Reply<String>) {
-        match self.open.remove(&id) {
-            Some(text) => closed.done(text.to_string()),
-            None => closed.failed("no such diff"),
+        match self.pending.close(id) {
+            Ok(diff) => closed.done(diff.proposed.to_string()),
+            Err(stale) => closed.failed(stale.to_string()),
         }
     }
 

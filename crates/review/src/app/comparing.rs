@@ -13,21 +13,24 @@ const QUICK: Duration = Duration::from_millis(50);
 impl App {
     /// Takes a step with the view's proposal when those before it are taken.
     pub(super) fn compare(&mut self, id: DiffId, step: Step, now: Instant) -> Option<Effect> {
-        self.view_mut(id)?.push_step(step);
+        self.views.find_mut(id)?.push_step(step);
         self.start(id, now)
     }
 
     fn start(&mut self, id: DiffId, now: Instant) -> Option<Effect> {
         self.jobs += 1;
         let number = self.jobs;
-        let job = self.view_mut(id)?.next_job(number, now)?;
+        let job = self.views.find_mut(id)?.next_job(number, now)?;
         Some(Effect::Compare(Box::new(job)))
     }
 
     /// A step was taken.
     pub(super) fn compared(&mut self, compared: Compared, now: Instant) -> Vec<Effect> {
         let id = compared.id();
-        let done = self.view_mut(id).and_then(|view| view.take_step(compared));
+        let done = self
+            .views
+            .find_mut(id)
+            .and_then(|view| view.take_step(compared));
         let Some(done) = done else {
             // The waiting agent gets an error.
             return Vec::new();

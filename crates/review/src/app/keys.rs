@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use pillion_companion::Proposed;
 use pillion_protocol::Outcome;
 use pillion_text::fingerprint;
 
@@ -240,7 +241,7 @@ impl App {
         let content = view.proposal.text();
         let base = Some(fingerprint::of(view.proposal.original()));
         let outcome = Outcome::Accepted { content, base };
-        vec![Effect::Resolve(view.id, view.revision, outcome)]
+        vec![Effect::Resolve(view.key(), outcome)]
     }
 
     fn reject(&mut self, armed: Option<Armed>, now: Instant) -> Vec<Effect> {
@@ -253,7 +254,7 @@ impl App {
         }
         let view = self.remove(self.current);
         self.say(Tone::Good, format!("rejected {}", view.target.shown), now);
-        vec![Effect::Resolve(view.id, view.revision, Outcome::Rejected)]
+        vec![Effect::Resolve(view.key(), Outcome::Rejected)]
     }
 
     fn toggle_hunk(&mut self, viewport: &Viewport, now: Instant) -> Vec<Effect> {
@@ -282,8 +283,7 @@ impl App {
     fn edit(&self) -> Vec<Effect> {
         let view = &self.views[self.current];
         vec![Effect::Edit {
-            id: view.id,
-            revision: view.revision,
+            proposal: view.key(),
             path: view.target.path.clone(),
             text: view.proposal.text(),
             line: view.proposal.line_of(view.hunk),

@@ -23,14 +23,14 @@ impl App {
             proposed: Arc::clone(&diff.proposed),
             shown,
         };
-        if let Some(view) = self.view_mut(diff.id) {
+        if let Some(view) = self.views.find_mut(diff.id) {
             view.target = target;
             view.revision = diff.revision;
             view.notes.clone_from(&diff.notes);
             // What is being read was the file of the former proposal.
             view.is_rereading = false;
         } else {
-            self.views.push(View::new(diff, target, Proposal::unread()));
+            self.views.put(View::new(diff, target, Proposal::unread()));
         }
         self.number_agents();
         self.compare(diff.id, step, now).into_iter().collect()
@@ -54,7 +54,7 @@ impl App {
                 } else {
                     "the file is unchanged"
                 };
-                let other = self.views.iter().find(|view| view.id == id && !is_shown);
+                let other = self.views.find(id).filter(|_| !is_shown);
                 let text = match other {
                     Some(view) => format!("{}: {text}", view.target.shown),
                     None => text.to_owned(),
@@ -75,7 +75,7 @@ impl App {
 
     fn proposed(&mut self, id: DiffId, is_newer: bool, now: Instant) {
         let is_shown = self.view().is_some_and(|view| view.id == id);
-        let Some(view) = self.view_mut(id) else {
+        let Some(view) = self.views.find_mut(id) else {
             return;
         };
         if is_newer {
@@ -95,7 +95,7 @@ impl App {
     fn say_newer(&mut self, id: DiffId, now: Instant) {
         let is_shown = self.view().is_some_and(|view| view.id == id);
         let agent = self.agent_of(id);
-        let Some(view) = self.view_mut(id) else {
+        let Some(view) = self.views.find_mut(id) else {
             return;
         };
         let name = &view.target.shown;
@@ -126,11 +126,9 @@ impl App {
         closed: Reply<String>,
         now: Instant,
     ) -> Vec<Effect> {
-        let Some(at) = self.views.iter().position(|view| view.id == id) else {
-            return vec![Effect::Closed(
-                closed,
-                Err("there is no such view".to_owned()),
-            )];
+        let at = match self.views.position(id) {
+            Ok(at) => at,
+            Err(stale) => return vec![Effect::Closed(closed, Err(stale.to_string()))],
         };
         // By the name that it has beside the others.
         let agent = self.agent_of(id);
@@ -164,7 +162,7 @@ impl App {
 
     /// What people call the agent of a view.
     fn agent_of(&self, id: DiffId) -> String {
-        let view = self.views.iter().find(|view| view.id == id);
+        let view = self.views.find(id);
         view.map(|view| self.agent_name(view)).unwrap_or_default()
     }
 
@@ -190,7 +188,7 @@ impl App {
         original: Result<Option<Vec<u8>>, String>,
         now: Instant,
     ) -> Vec<Effect> {
-        let Some(view) = self.view_mut(id) else {
+        let Some(view) = self.views.find_mut(id) else {
             return Vec::new();
         };
         view.is_rereading = false;

@@ -162,7 +162,7 @@ impl Person {
 /// What was decided, as any agent hears it.
 fn outcomes(effects: Vec<Effect>) -> Vec<(u64, Outcome)> {
     let outcome = |effect| match effect {
-        Effect::Resolve(id, _, outcome) => Some((id.0, outcome.for_agent(Dialect::GeminiCli))),
+        Effect::Resolve(key, outcome) => Some((key.id.0, outcome.for_agent(Dialect::GeminiCli))),
         _ => None,
     };
     effects.into_iter().filter_map(outcome).collect()

@@ -59,7 +59,7 @@ fn a_text_whose_proposal_was_replaced_is_kept_aside() {
         let editor = format!("sh -c '{script}' editor");
         let command = EditorCommand::new(None, Some(editor.into())).unwrap();
         let mut child = session.start(&command, 1).unwrap();
-        session.finish_for(child.wait(), 1, Some(2))
+        session.finish_for(child.wait(), Err(Stale::Replaced))
     };
     assert!(matches!(finish("true"), Edit::Outdated(None)));
     let Edit::Outdated(Some(reason)) = finish(r#"echo mine > "$1""#) else {

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lsp_server::{ErrorCode, ResponseError};
-use pillion_companion::DiffId;
+use pillion_companion::{DiffId, ProposalKey, Proposed};
 use pillion_protocol::Outcome;
 use serde_json::Value;
 
 use super::{Proposals, UNCERTAIN};
-use crate::disk::ProposalKey;
 use crate::message;
-use crate::plain::pending::{ACCEPT, Pending, REJECT};
+use crate::plain::proposal::{ACCEPT, Proposal, REJECT};
 use crate::plain::reads::Then;
 use crate::plain::restore::is_same_content;
 use crate::plain::showing::Showing;
@@ -51,20 +50,15 @@ impl Proposals {
         match showing.edited_text(&pending.diff.proposed) {
             Some(text) => self.decide(caller, key, Outcome::accepted(text)),
             None => {
-                let read = self.start_read(key.0, Then::Accept(caller), now);
+                let read = self.start_read(key.id, Then::Accept(caller), now);
                 read.into_iter().collect()
             }
         }
     }
 
     fn decide(&mut self, caller: Caller, key: ProposalKey, outcome: Outcome) -> Vec<Action> {
-        let (id, revision) = key;
-        let mut actions = vec![Action::Resolve {
-            id,
-            revision,
-            outcome,
-        }];
-        actions.extend(self.forget(id));
+        let mut actions = vec![Action::Resolve { key, outcome }];
+        actions.extend(self.forget(key.id));
         // Last: lsp-mode loses what it reads together with the answer it waits for.
         actions.push(caller.answer(Ok(Value::Null)));
         actions
@@ -78,8 +72,7 @@ impl Proposals {
     }
 
     pub(super) fn start_read(&mut self, id: DiffId, then: Then, now: Instant) -> Option<Action> {
-        let mut pending = self.pending.iter_mut();
-        let pending = pending.find(|pending| pending.diff.id == id)?;
+        let pending = self.pending.find_mut(id)?;
         let path = pending.path.clone()?;
         let is_decision = !matches!(then, Then::Close(_));
         let proposed = Arc::clone(&pending.diff.proposed);
@@ -105,7 +98,7 @@ impl Proposals {
             None => Err(read.silent()),
         };
         let mut differs = None;
-        if let Some(pending) = self.current(read.key) {
+        if let Ok(pending) = self.pending.current_mut(read.key) {
             pending.deciding = None;
             if let (Then::Accept(caller), Ok(text)) = (&read.then, &text) {
                 differs = shows_another(pending, caller.viewer, text);
@@ -118,7 +111,7 @@ impl Proposals {
             }
             (Then::Accept(caller), Err(why)) => vec![refuse(caller, why)],
             (Then::Settle(closed), Ok(text)) => {
-                let actions = self.forget(read.key.0);
+                let actions = self.forget(read.key.id);
                 closed.done(text);
                 actions
             }
@@ -139,7 +132,7 @@ impl Proposals {
         &self,
         viewer: Viewer,
         arguments: &[Value],
-    ) -> Result<(&Pending, &Showing), ResponseError> {
+    ) -> Result<(&Proposal, &Showing), ResponseError> {
         let failed = |text: String| message::error(ErrorCode::RequestFailed, text);
         let number = |value: &Value| value.as_u64();
         let (id, revision) = match arguments {
@@ -155,16 +148,20 @@ impl Proposals {
                 return Ok((pending, showing));
             }
             [id] => (number(id), None),
-            [id, revision, ..] => (number(id), Some(number(revision))),
+            [id, revision, ..] => {
+                let revision = number(revision).and_then(|number| u32::try_from(number).ok());
+                (number(id), Some(revision))
+            }
         };
         let (Some(id), false) = (id, revision == Some(None)) else {
             let text = "arguments: not the numbers of a diff and its revision";
             return Err(message::error(ErrorCode::InvalidParams, text));
         };
-        let found = self.pending.iter().find(|pending| pending.diff.id.0 == id);
+        let id = DiffId(id);
+        let found = self.pending.find(id);
         let pending = found.ok_or_else(|| failed(format!("no diff {id} is pending")))?;
-        let is_current = |revision| Some(u64::from(pending.diff.revision)) == revision;
-        if revision.is_some_and(|revision| !is_current(revision)) {
+        let is_stale = |revision| self.pending.current(ProposalKey { id, revision }).is_err();
+        if revision.flatten().is_some_and(is_stale) {
             let (agent, name) = (pending.diff.agent.display_name(), pending.name());
             let text = format!("{agent} has proposed a newer change to {name}");
             return Err(failed(text));
@@ -180,7 +177,7 @@ impl Proposals {
 
 /// Why a text that was read from the disk is not accepted: somebody saved it in another editor, and this
 /// one shows something else.
-fn shows_another(pending: &Pending, viewer: Viewer, text: &str) -> Option<String> {
+fn shows_another(pending: &Proposal, viewer: Viewer, text: &str) -> Option<String> {
     let showing = pending.showing(viewer).filter(|_| pending.was_shared)?;
     let shown = showing.view.text()?;
     let name = pending.name();
@@ -190,7 +187,7 @@ fn shows_another(pending: &Pending, viewer: Viewer, text: &str) -> Option<String
 }
 
 /// Whether a proposal can be decided now.
-fn decidable(pending: &Pending, is_new: bool) -> Result<(), ResponseError> {
+fn decidable(pending: &Proposal, is_new: bool) -> Result<(), ResponseError> {
     let (agent, name) = (pending.diff.agent.display_name(), pending.name());
     let why = if is_new || pending.path.is_none() {
         format!("{agent}'s change to {name} has just arrived: look at it first")

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::Command;
-use pillion_companion::DiffId;
+use pillion_companion::{DiffId, Proposed};
 use pillion_protocol::Outcome;
 
-use super::Proposals;
-use crate::plain::pending::Pending;
+use super::{Proposals, publish_hunks};
+use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::plain::viewer::{Seat, Viewer};
 use crate::plain::wire::Edits;
@@ -130,13 +130,10 @@ impl Proposals {
         let closed = due.filter_map(|pending| pending.close_due(now).then(|| pending.key()));
         let closed: Vec<_> = closed.collect();
         let mut actions = Vec::new();
-        for (id, revision) in closed {
-            actions.extend(self.forget(id));
-            actions.push(Action::Resolve {
-                id,
-                revision,
-                outcome: Outcome::Rejected,
-            });
+        for key in closed {
+            actions.extend(self.forget(key.id));
+            let outcome = Outcome::Rejected;
+            actions.push(Action::Resolve { key, outcome });
         }
         actions
     }
@@ -144,7 +141,7 @@ impl Proposals {
     /// The diagnostics of those that were edited.
     pub(super) fn redraw_due(&mut self, now: Instant) -> Vec<Action> {
         let due = |showing: &&Showing| showing.redraw.is_some_and(|due| due <= now);
-        let viewers = |pending: &Pending| {
+        let viewers = |pending: &Proposal| {
             let due = pending.showings.iter().filter(due);
             let id = pending.diff.id;
             let due: Vec<_> = due.map(|showing| (id, showing.seat.viewer)).collect();
@@ -158,18 +155,10 @@ impl Proposals {
     }
 
     fn redraw(&mut self, id: DiffId, viewer: Viewer) -> Option<Action> {
-        let mut pending = self.pending.iter();
-        let at = pending.position(|pending| pending.diff.id == id)?;
-        let mut pending = self.pending.swap_remove(at);
-        let action = pending
-            .showing_mut(viewer)
-            .map(|showing| showing.redraw = None);
-        let action = action.and_then(|()| {
-            let (action, _) = self.publish(&pending, pending.showing(viewer)?);
-            Some(action)
-        });
-        self.pending.push(pending);
-        action
+        let proposal = self.pending.find_mut(id)?;
+        proposal.showing_mut(viewer)?.redraw = None;
+        let (action, _) = publish_hunks(proposal, proposal.showing(viewer)?, &mut self.cost);
+        Some(action)
     }
 
     /// Finding hunks takes a small part of the time, however big the texts are.

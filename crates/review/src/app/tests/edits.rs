@@ -52,7 +52,7 @@ fn an_edit_of_a_replaced_proposal_does_not_become_the_newer_one() {
     let id = person.open("a.txt", Some("a\n"), "first\n");
     assert!(matches!(
         person.press("e")[..],
-        [Effect::Edit { revision: 1, .. }]
+        [Effect::Edit { proposal, .. }] if proposal.revision == 1
     ));
     person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "second\n");
     person.wait(60_000);

@@ -74,7 +74,7 @@ fn an_acceptance_names_the_text_that_was_compared_last() {
             person.wait(700);
         }
         match person.press("a").pop() {
-            Some(Effect::Resolve(_, _, Outcome::Accepted { base, .. })) => base.unwrap(),
+            Some(Effect::Resolve(_, Outcome::Accepted { base, .. })) => base.unwrap(),
             other => panic!("{other:?}"),
         }
     };

@@ -25,8 +25,7 @@ fn proposed_twice(height: u16) -> Person {
 }
 
 fn is_accepted(effects: &[Effect]) -> bool {
-    let accepts =
-        |effect: &Effect| matches!(effect, Effect::Resolve(_, _, Outcome::Accepted { .. }));
+    let accepts = |effect: &Effect| matches!(effect, Effect::Resolve(_, Outcome::Accepted { .. }));
     effects.iter().any(accepts)
 }
 
