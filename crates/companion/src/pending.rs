@@ -193,7 +193,9 @@ mod tests {
     #[test]
     fn a_diff_is_closed_whatever_it_shows() {
         let mut pending = pending();
+        assert_eq!(pending.close(DiffId(3)), Ok(Shown(key(3, 1), "other")));
+        assert_eq!(pending.close(DiffId(3)), Err(Stale::NotPending));
         assert_eq!(pending.close(DiffId(4)), Ok(Shown(key(4, 2), "new")));
-        assert_eq!(pending.close(DiffId(4)), Err(Stale::NotPending));
+        assert!(pending.is_empty());
     }
 }
