@@ -6,12 +6,12 @@
 
 use std::net::ToSocketAddrs;
 use std::path::Path;
-use std::sync::mpsc;
 use std::time::Duration;
-use std::{fmt, io, thread};
+use std::{fmt, io};
 
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
+use pillion_system::time_limit;
 
 use crate::release::{Change, Release};
 
@@ -57,14 +57,8 @@ fn is_found<A: Iterator>(
     limit: Duration,
     lookup: impl FnOnce() -> io::Result<A> + Send + 'static,
 ) -> bool {
-    let (sender, found) = mpsc::channel();
-    // Left behind when it is too slow: nothing can interrupt the system's resolver.
-    thread::spawn(move || {
-        let found = lookup().is_ok_and(|mut addresses| addresses.next().is_some());
-        // Whoever asked may have stopped waiting.
-        let _ = sender.send(found);
-    });
-    found.recv_timeout(limit).unwrap_or(false)
+    let found = move || lookup().is_ok_and(|mut addresses| addresses.next().is_some());
+    time_limit::run(limit, found).unwrap_or(false)
 }
 
 /// The hosts that `release` dials one after the other, for every port that it dials.
@@ -138,6 +132,7 @@ impl fmt::Display for Host {
 #[cfg(test)]
 mod tests {
     use std::iter;
+    use std::sync::mpsc;
 
     use super::*;
 

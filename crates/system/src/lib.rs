@@ -7,6 +7,7 @@
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`search_path`]: where a program is.
 //! - [`signals`]: who asks this program to end.
+//! - [`time_limit`]: work that may take for ever.
 
 pub mod child;
 pub mod input;
@@ -14,6 +15,7 @@ pub mod output;
 pub mod process;
 pub mod search_path;
 pub mod signals;
+pub mod time_limit;
 
 pub use child::{Child, Ended, Group};
 pub use search_path::{SearchPath, is_program};
