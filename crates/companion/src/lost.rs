@@ -1,10 +1,10 @@
 //! What was accepted and never reached its agent. A text that only the person had is put into a
 //! private file, and the person is told either way.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, io};
 
 use pillion_discovery::{FileError, kept_text};
 use pillion_protocol::{Dialect, Outcome};
@@ -17,9 +17,6 @@ use crate::target::look;
 
 /// How many files may be looked at, and how many texts be kept, at once.
 const MAX_LOOKS: usize = 16;
-
-/// How long the disk may take to keep a text. Then the person hears that it is lost.
-const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Everything that is being kept is, or is known to be lost, within this time.
 pub(crate) const KEPT_WITHIN: Duration = Duration::from_secs(5);
@@ -163,10 +160,11 @@ impl Lost {
         }
         let (agent, how, path) = (lost.agent, lost.how, PathBuf::from(&lost.file_path));
         let text = if lost.is_edited {
-            let silent = silent(&places);
+            let place = places.first().map(PathBuf::as_path);
+            let silent = kept_text::silent(place.unwrap_or(Path::new("")));
             let put = disks.writes.run(move || lost.put(&places));
-            let put = timeout(KEEP_TIMEOUT, put).await.ok().flatten();
-            put.unwrap_or(silent)
+            let put = timeout(kept_text::KEEP_TIMEOUT, put).await.ok().flatten();
+            put.unwrap_or(LostText::NotKept(silent))
         } else {
             LostText::AsProposed
         };
@@ -194,15 +192,6 @@ impl Lost {
         }
         problem.map_or(LostText::AsProposed, LostText::NotKept)
     }
-}
-
-/// What became of a text if its disk does not answer.
-fn silent(places: &[PathBuf]) -> LostText {
-    LostText::NotKept(FileError::Io {
-        action: "write to",
-        path: places.first().cloned().unwrap_or_default(),
-        source: io::ErrorKind::TimedOut.into(),
-    })
 }
 
 /// Without the text: it belongs into no log.

@@ -4,8 +4,15 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pillion_system::time_limit;
 
 use crate::private_file::{FileError, Folder};
+
+/// How long the disk may take to keep a text. Then the person hears that it is lost.
+pub const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Puts a text that belongs to the file `path` into a private file below `base`, such as the
 /// temporary directory. Answers the file.
@@ -18,6 +25,33 @@ pub fn keep(base: &Path, path: &Path, text: &str) -> Result<PathBuf, FileError> 
     let name = file_name(path);
     folder.write(&name, text.as_bytes())?;
     Ok(folder.path().join(name))
+}
+
+/// As [`keep`], for whoever waits for no disk: `then` gets the file on another thread, after
+/// [`KEEP_TIMEOUT`] at the latest.
+pub fn keep_aside(
+    base: PathBuf,
+    path: PathBuf,
+    text: String,
+    then: impl Fn(Result<PathBuf, FileError>) + Send + Sync + 'static,
+) {
+    let then = Arc::new(then);
+    let (told, silent) = (Arc::clone(&then), silent(&base));
+    let keep = {
+        let base = base.clone();
+        move || keep(&base, &path, &text)
+    };
+    let started = time_limit::start(KEEP_TIMEOUT, keep, move |kept| {
+        told(kept.unwrap_or(Err(silent)));
+    });
+    if let Err(error) = started {
+        then(Err(FileError::io("write to", &base, error)));
+    }
+}
+
+/// Why a text is not kept if the disk of `base` does not answer.
+pub fn silent(base: &Path) -> FileError {
+    FileError::io("write to", base, io::ErrorKind::TimedOut)
 }
 
 /// The name of a copy: that of the file, so that editors know its language. Names that tools read
