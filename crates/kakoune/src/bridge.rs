@@ -1,25 +1,28 @@
 //! The loop between a Kakoune session and its companion.
 
+mod done;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use crossbeam_channel::{Receiver, after, select, unbounded};
+use crossbeam_channel::{Receiver, Sender, select, tick, unbounded};
 use pillion_companion::{
     CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Pending, ProposalKey,
     Reply, Stale, StartError, Status, now_ms,
 };
-use pillion_discovery::{Environment, kept_text};
+use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Outcome};
 use pillion_system::process;
 
 use crate::clients::Clients;
 use crate::context::{Context, Report};
+use crate::disk::{Desk, Done, Job};
 use crate::files::Files;
 use crate::inbox::{self, Said, What};
-use crate::reload::{self, Awaited};
-use crate::removed::Removed;
+use crate::reload::Followed;
 use crate::session::Session;
 use crate::view::{Refusal, View};
 use crate::{Options, roots, script, status, tmux};
@@ -52,17 +55,26 @@ struct Bridge {
     options: Options,
     environment: Environment,
     session: Session,
-    files: Files,
+    desk: Desk,
+    /// Where threads that wait for a disk say what came of it.
+    done: (Sender<Done>, Receiver<Done>),
     handle: Handle,
     port: u16,
     context: Context,
     clients: Clients,
     roots: Vec<PathBuf>,
+    wanted_roots: Sender<roots::Wanted>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
-    /// The pane for proposals, while there is one.
+    /// What was accepted, until its file was looked at: the agent writes it as soon as it knows.
+    decided: BTreeMap<DiffId, (ProposalKey, Outcome)>,
+    followed: Followed,
+    /// Counts the files that were to be followed.
+    last_followed: u64,
+    /// How many texts are being kept.
+    keeping: usize,
+    /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
-    awaited: Awaited,
     warned: Vec<String>,
 }
 
@@ -78,7 +90,10 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let files = Files::new(&environment).context("cannot make a private folder")?;
     let (said, hears) = unbounded();
     inbox::start(files.inbox(), said).context("cannot watch a private folder")?;
-    let session = Session::new(&options.session).context("cannot start a thread")?;
+    let done = unbounded();
+    let session = Session::new(&options.session, done.0.clone());
+    let session = session.context("cannot start a thread")?;
+    let wanted_roots = roots::follow(done.0.clone()).context("cannot start a thread")?;
     let roots = roots::find(
         environment.current_dir(),
         &[],
@@ -99,27 +114,34 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     };
     let port = companion.port();
     session.run(script::begin(files.path(), port));
+    let desk = Desk::start(files, done.0.clone()).context("cannot start a thread")?;
     let mut bridge = Bridge {
         options,
         environment,
         session,
-        files,
+        desk,
+        done,
         handle: companion.handle(),
         port,
         context: Context::default(),
         clients,
         roots,
+        wanted_roots,
         views: Pending::default(),
         closing: BTreeMap::new(),
+        decided: BTreeMap::new(),
+        followed: Followed::default(),
+        last_followed: 0,
+        keeping: 0,
         review: None,
-        awaited: Awaited::default(),
         warned: Vec::new(),
     };
     bridge.put_status(&Status::default());
     bridge.serve(&hears, &events);
+    bridge.finish();
     drop(companion);
     // What nobody received is said while there is somebody to say it to.
-    while let Ok(event) = events.recv_timeout(Duration::from_millis(10)) {
+    for event in events.try_iter() {
         bridge.event(event);
     }
     Ok(())
@@ -127,35 +149,28 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 
 impl Bridge {
     fn serve(&mut self, said: &Receiver<Said>, events: &Receiver<EditorEvent>) {
-        let mut looked = Instant::now();
+        let looks = tick(LIFE_INTERVAL);
+        let done = self.done.1.clone();
         loop {
-            let timer = if self.awaited.is_empty() {
-                after(LIFE_INTERVAL)
-            } else {
-                after(reload::POLL_INTERVAL)
-            };
             let next = select! {
                 recv(said) -> said => said.map_or(Next::End, |said| self.said(said)),
                 recv(events) -> event => event.map_or(Next::End, |event| self.event(event)),
-                recv(timer) -> _ => Next::Continue,
+                recv(done) -> done => done.map_or(Next::End, |done| self.done(done)),
+                recv(looks) -> _ => self.look(),
             };
             if matches!(next, Next::End) {
                 return;
             }
-            for (path, is_written) in self.awaited.look(Instant::now()) {
-                self.session.run(script::reload(&path, is_written));
-            }
-            if looked.elapsed() >= LIFE_INTERVAL {
-                looked = Instant::now();
-                self.refresh_roots();
-                if !process::is_alive(self.clients.server()) {
-                    if !self.session.is_there() {
-                        return;
-                    }
-                    self.session.run(script::ask_server());
-                }
-            }
         }
+    }
+
+    /// Looks at what nobody reports.
+    fn look(&mut self) -> Next {
+        self.refresh_roots();
+        if !process::is_alive(self.clients.server()) {
+            self.session.probe(script::ask_server());
+        }
+        Next::Continue
     }
 
     fn event(&mut self, event: EditorEvent) -> Next {
@@ -233,38 +248,25 @@ impl Bridge {
         self.refresh_roots();
     }
 
-    fn refresh_roots(&mut self) {
-        let Some(report) = self.clients.newest() else {
-            return;
-        };
-        let files: Vec<PathBuf> = report.files().collect();
-        let home = self.environment.home();
-        let roots = roots::find(
-            &self.clients.working_folder(report),
-            &files,
-            home.as_deref(),
-        );
-        if roots != self.roots {
-            self.roots.clone_from(&roots);
-            self.handle.change_roots(roots);
+    fn refresh_roots(&self) {
+        if let Some(report) = self.clients.newest() {
+            // Asked again soon, if the thread is still at it.
+            let _ = self.wanted_roots.try_send(roots::Wanted {
+                server: self.clients.server(),
+                folder: report.folder.clone(),
+                files: report.files().collect(),
+                home: self.environment.home(),
+            });
         }
     }
 
     fn open(&mut self, diff: Diff, shown: Reply<()>) {
-        let mut view = View::new(diff, shown);
-        let removed = Removed::between(view.original.as_deref(), &view.held);
-        match self.files.put(&view, &removed) {
-            Ok(file) => {
-                let load = script::load(&view, &file, &removed.marks, removed.first);
-                self.session.run(load);
-                self.views.put(view);
-            }
-            Err(error) => {
-                if let Some(shown) = view.shown.take() {
-                    shown.failed(format!("the proposal cannot be shown: {error}"));
-                }
-            }
-        }
+        let view = View::new(diff, shown);
+        self.desk.order(Job::Write {
+            key: view.key,
+            content: Arc::downgrade(&view.content),
+        });
+        self.views.put(view);
     }
 
     fn loaded(&mut self, key: ProposalKey, loaded: Result<Vec<u8>, String>) {
@@ -273,7 +275,7 @@ impl Bridge {
         };
         let shown = view.shown.take();
         let trouble = match loaded {
-            Ok(text) if text == view.held.as_bytes() => None,
+            Ok(text) if text == view.content.held.as_bytes() => None,
             Ok(_) => Some("Kakoune cannot hold this text byte for byte".to_owned()),
             Err(error) => Some(format!("Kakoune could not open it: {error}")),
         };
@@ -321,13 +323,13 @@ impl Bridge {
         }
         let report = self.clients.newest().filter(|_| self.options.may_split);
         if let Some(report) = report.filter(|report| !report.tmux.is_empty()) {
-            let commands = script::first_display(view);
             let client = format!("{}-{id}", std::process::id());
-            if tmux::split(report, &self.session.name(), &client, &commands) {
-                self.session.run(script::waiting(Some(view)));
-                self.review = Some(Review { client, view: id });
-                return;
-            }
+            let commands = script::first_display(view);
+            let session = self.session.name();
+            tmux::split(report, &session, &client, &commands, &self.done.0);
+            self.session.run(script::waiting(Some(view)));
+            self.review = Some(Review { client, view: id });
+            return;
         }
         self.session.run(script::offer(view, self.clients.name()));
     }
@@ -365,7 +367,9 @@ impl Bridge {
     fn reject(&mut self, key: ProposalKey, text: &[u8]) {
         match self.views.current(key) {
             Ok(view) => {
-                self.keep_edits(view, text);
+                if let Some(edits) = view.edits(text) {
+                    self.keep(view.path.clone(), edits);
+                }
                 self.settle(key, Outcome::Rejected);
             }
             Err(stale) => self.refuse(stale),
@@ -379,30 +383,15 @@ impl Bridge {
         }
     }
 
-    /// What the person wrote is not lost with the view.
-    fn keep_edits(&self, view: &View, held: &[u8]) {
-        if held.is_empty() || held == view.held.as_bytes() {
-            return;
-        }
-        let text = view.form.text(&String::from_utf8_lossy(held));
-        match kept_text::keep(&self.environment.tmpdir(), &view.path, &text) {
-            Ok(file) => {
-                self.session.run(script::keep(&file));
-                self.tell(&format!("your edits are kept in {}", file.display()));
-            }
-            Err(error) => self.tell(&format!("your edits are lost: {error}")),
-        }
-    }
-
     fn settle(&mut self, key: ProposalKey, outcome: Outcome) {
         let Ok(view) = self.views.take(key) else {
             return;
         };
-        if matches!(outcome, Outcome::Accepted { .. }) {
-            let path = self.awaited.add(&view.path, Instant::now());
-            self.session.run(script::await_write(&path));
+        let is_accepted = matches!(outcome, Outcome::Accepted { .. });
+        self.decided.insert(key.id, (key, outcome));
+        if !is_accepted || !self.follow(&view) {
+            self.resolve(key.id);
         }
-        self.handle.resolve_diff(key, outcome);
         self.take_away(&view);
     }
 
@@ -412,7 +401,7 @@ impl Bridge {
         self.session.run(script::close(view, next));
         self.session.run(script::waiting(next));
         let next = next.map(|view| view.key.id);
-        self.files.remove(view);
+        self.desk.order(Job::Remove(view.key.id));
         match (&mut self.review, next) {
             (Some(review), Some(id)) => review.view = id,
             (Some(_), None) => self.review = None,
@@ -422,14 +411,15 @@ impl Bridge {
     }
 
     fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
+        // First: what the person decided stands.
+        self.resolve(id);
         let view = match self.views.close(id) {
             Ok(view) => view,
             Err(stale) => return closed.failed(stale.to_string()),
         };
         // Who closes it may have been allowed to write in its own window.
         if matches!(reason, CloseReason::Settled | CloseReason::ClosedByAgent) {
-            let path = self.awaited.add(&view.path, Instant::now());
-            self.session.run(script::await_write(&path));
+            self.follow(&view);
         }
         self.take_away(&view);
         let closing = Closing {
@@ -450,8 +440,9 @@ impl Bridge {
             return;
         };
         // Whoever closes it in the agent's window takes the text from the answer.
-        if matches!(reason, CloseReason::AgentGone | CloseReason::Overruled) {
-            self.keep_edits(&view, &text);
+        let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
+        if let Some(edits) = view.edits(&text).filter(|_| is_unused) {
+            self.keep(view.path.clone(), edits);
         }
         match String::from_utf8(text) {
             // Its buffer was gone already.
@@ -489,7 +480,7 @@ impl Bridge {
 
     fn put_status(&self, status: &Status) {
         let text = status::text(self.port, &status.agents, self.views.len(), &self.roots);
-        self.files.put_status(&text);
+        self.desk.order(Job::Status(text));
     }
 
     fn tell(&self, text: &str) {

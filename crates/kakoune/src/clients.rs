@@ -1,8 +1,6 @@
 //! The clients of a session, and which process agents are to take for the editor. The server is part of the first
 //! client; when that quits and others stay, the server goes on as another process, below nobody's terminal.
 
-use std::path::PathBuf;
-
 use pillion_system::process;
 
 use crate::context::Report;
@@ -57,12 +55,6 @@ impl Clients {
 
     pub fn change_server(&mut self, pid: u32) {
         self.server = pid;
-    }
-
-    /// Where Kakoune works: `:cd` runs no hook in every version.
-    pub fn working_folder(&self, report: &Report) -> PathBuf {
-        let current = std::fs::read_link(format!("/proc/{}/cwd", self.server));
-        current.unwrap_or_else(|_| report.folder.clone().into())
     }
 
     /// The process by whose terminal agents find the editor.

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pillion_companion::ProposalKey;
+use pillion_companion::{DiffId, ProposalKey};
 use pillion_discovery::private_file::Folder;
 use pillion_discovery::{Environment, FileError};
 use pillion_system::process;
 
 use crate::removed::Removed;
-use crate::view::View;
+use crate::view::Content;
 
 const NAME: &str = "kakoune";
 
@@ -59,8 +59,13 @@ impl Files {
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn put(&self, view: &View, removed: &Removed) -> Result<PathBuf, FileError> {
-        let ProposalKey { id, revision } = view.key;
+    pub fn put(
+        &self,
+        key: ProposalKey,
+        content: &Content,
+        removed: &Removed,
+    ) -> Result<PathBuf, FileError> {
+        let ProposalKey { id, revision } = key;
         let stem = format!("{id}-{revision}");
         for (number, text) in removed.texts.iter().enumerate() {
             self.out
@@ -68,16 +73,16 @@ impl Files {
         }
         let index = removed.index.as_bytes();
         self.out.write(&format!("{stem}-index"), index)?;
-        let original = view.original.as_deref().unwrap_or_default();
+        let original = content.original.as_deref().unwrap_or_default();
         self.out.write(&format!("{stem}-original"), original)?;
         let name = format!("{stem}-text");
-        self.out.write(&name, view.held.as_bytes())?;
+        self.out.write(&name, content.held.as_bytes())?;
         Ok(self.out.path().join(name))
     }
 
     /// Removes what was written for a proposal, of every revision.
-    pub fn remove(&self, view: &View) {
-        let stem = format!("{}-", view.key.id);
+    pub fn remove(&self, id: DiffId) {
+        let stem = format!("{id}-");
         for name in self.out.names().unwrap_or_default() {
             if name.starts_with(&stem) {
                 let _ = self.out.remove(&name);

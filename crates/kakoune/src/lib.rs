@@ -2,11 +2,12 @@
 //!
 //! `editors/kakoune/pillion.kak` starts it. Kakoune speaks by writing files into a private folder (`inbox`), and is
 //! spoken to through `kak -p` (`session`, `script`). One thread owns everything else (`bridge`): the proposals in
-//! Kakoune's buffers (`view`), and what agents are told of its files (`context`).
+//! Kakoune's buffers (`view`), and what agents are told of its files (`context`). It never waits for a disk (`disk`).
 
 mod bridge;
 mod clients;
 mod context;
+mod disk;
 mod files;
 mod form;
 mod inbox;

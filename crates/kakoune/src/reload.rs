@@ -1,62 +1,91 @@
 //! Files that agents are about to write: looked at until they are written, so that Kakoune shows what is there.
+//! Each on a thread of its own, since its disk may hang.
 
+use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use crossbeam_channel::Sender;
+use pillion_companion::DiffId;
 use pillion_discovery::canonicalize;
+use pillion_system::time_limit;
+
+use crate::disk::{Done, LOOK_TIMEOUT};
 
 /// An agent that has not written by then does not.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How often it is looked.
-pub const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The files.
+/// The files that are followed, each under the number of the last decision about it.
 #[derive(Debug, Default)]
-pub struct Awaited {
-    files: Vec<File>,
-}
-
-#[derive(Debug)]
-struct File {
-    path: PathBuf,
-    before: Option<Stamp>,
-    until: Instant,
+pub struct Followed {
+    files: HashMap<PathBuf, u64>,
 }
 
 type Stamp = (u64, Option<SystemTime>);
 
-impl Awaited {
-    /// An agent is about to write it. Its name as Kakoune has it.
-    pub fn add(&mut self, path: &Path, now: Instant) -> PathBuf {
-        let path = canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        self.files.retain(|file| file.path != path);
-        self.files.push(File {
-            before: stamp(&path),
-            path: path.clone(),
-            until: now + WRITE_TIMEOUT,
-        });
-        path
+impl Followed {
+    /// It was looked at before it is written.
+    pub fn add(&mut self, path: PathBuf, number: u64) {
+        self.files.insert(path, number);
     }
 
-    /// Those that are written by now, and those that nobody waits for any more.
-    pub fn look(&mut self, now: Instant) -> Vec<(PathBuf, bool)> {
-        let mut done = Vec::new();
-        self.files.retain(|file| {
-            let is_written = stamp(&file.path) != file.before;
-            if is_written || file.until <= now {
-                done.push((file.path.clone(), is_written));
-                return false;
-            }
-            true
-        });
-        done
+    /// It is over. Whether nobody waits for that file any longer.
+    pub fn end(&mut self, path: &Path, number: u64) -> bool {
+        let is_last = self.files.get(path) == Some(&number);
+        if is_last {
+            self.files.remove(path);
+        }
+        is_last
     }
+}
 
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+/// Looks at the target of a decision, for [`Done::Looked`], and from then on until it is written, for
+/// [`Done::Followed`].
+///
+/// # Errors
+/// When there is no thread.
+pub fn follow(id: DiffId, number: u64, path: PathBuf, done: Sender<Done>) -> io::Result<()> {
+    let run = move || {
+        let look = move || {
+            let path = canonicalize(&path).unwrap_or(path);
+            (stamp(&path), path)
+        };
+        let looked = time_limit::run(LOOK_TIMEOUT, look);
+        let path = looked.as_ref().map(|(_, path)| path.clone());
+        let _ = done.send(Done::Looked { id, number, path });
+        if let Some((before, path)) = looked {
+            let file = path.clone();
+            let limit = WRITE_TIMEOUT + LOOK_TIMEOUT;
+            let written = time_limit::run(limit, move || is_written(&file, before));
+            let _ = done.send(Done::Followed {
+                number,
+                path,
+                is_written: written == Some(true),
+            });
+        }
+    };
+    thread::Builder::new()
+        .name("follow".to_owned())
+        .spawn(run)
+        .map(drop)
+}
+
+/// Whether it becomes another. Waits for that.
+fn is_written(path: &Path, before: Option<Stamp>) -> bool {
+    let until = Instant::now() + WRITE_TIMEOUT;
+    while Instant::now() < until {
+        if stamp(path) != before {
+            return true;
+        }
+        thread::sleep(POLL_INTERVAL);
     }
+    false
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

@@ -3,11 +3,53 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::{io, thread};
 
+use crossbeam_channel::{Sender, bounded};
 use pillion_discovery::canonicalize;
+
+use crate::disk::Done;
 
 /// What stands in the folder of a repository; in a work tree or a submodule `.git` is a file.
 const MARKS: [&str; 7] = [".git", ".jj", ".hg", ".svn", ".bzr", ".pijul", "_darcs"];
+
+/// What the roots depend on.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The process of the server, and the folder that it reported.
+    pub server: u32,
+    pub folder: String,
+    pub files: Vec<PathBuf>,
+    pub home: Option<PathBuf>,
+}
+
+impl Wanted {
+    /// Where Kakoune works: `:cd` runs no hook in every version.
+    fn working_folder(&self) -> PathBuf {
+        let current = std::fs::read_link(format!("/proc/{}/cwd", self.server));
+        current.unwrap_or_else(|_| self.folder.clone().into())
+    }
+}
+
+/// Has the roots worked out on a thread, for [`Done::Roots`]. While it waits for a disk it takes no more: whoever
+/// asks now and then asks again.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub fn follow(done: Sender<Done>) -> io::Result<Sender<Wanted>> {
+    let (asks, asked) = bounded::<Wanted>(1);
+    let run = move || {
+        for wanted in asked {
+            let folder = wanted.working_folder();
+            let roots = find(&folder, &wanted.files, wanted.home.as_deref());
+            if done.send(Done::Roots(roots)).is_err() {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("roots".to_owned()).spawn(run)?;
+    Ok(asks)
+}
 
 /// The roots as real paths, each once; the working folder first. Waits for a disk.
 pub fn find(folder: &Path, files: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {

@@ -33,7 +33,7 @@ pub fn ask_server() -> String {
 /// Puts a proposal into its buffer, from this file, and has the buffer's text written back.
 pub fn load(view: &View, file: &Path, marks: &[String], first: usize) -> String {
     let ProposalKey { id, revision } = view.key;
-    let fill = if view.held == "\n" {
+    let fill = if view.content.held == "\n" {
         "execute-keys '%d'".to_owned()
     } else {
         let file = file.to_string_lossy().replace('|', "||");

@@ -1,45 +1,74 @@
 //! The way to a Kakoune session: `kak -p`, one script after the other, from a thread of its own. A Kakoune that is
 //! busy keeps nobody else waiting.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::{io, thread};
+use std::thread;
+use std::time::Duration;
 
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-/// A session. Cheap to clone.
-#[derive(Debug, Clone)]
+use crate::disk::Done;
+
+/// How long the last scripts may take at the end.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A session. Dropping it waits until it has every script, but not long.
+#[derive(Debug)]
 pub struct Session {
     name: Arc<Mutex<String>>,
-    scripts: Sender<String>,
+    scripts: Option<Sender<Script>>,
+    ended: Receiver<()>,
+}
+
+#[derive(Debug)]
+struct Script {
+    text: String,
+    /// Whether the session is to be there.
+    is_probe: bool,
 }
 
 impl Session {
-    /// The session of this name.
+    /// The session of this name. `done` hears when it is gone.
     ///
     /// # Errors
     /// When there is no thread.
-    pub fn new(name: &str) -> io::Result<Self> {
+    pub fn new(name: &str, done: Sender<Done>) -> io::Result<Self> {
         let name = Arc::new(Mutex::new(name.to_owned()));
-        let (scripts, received) = unbounded::<String>();
+        let (scripts, received) = unbounded::<Script>();
+        let (alive, ended) = bounded(0);
         let current = Arc::clone(&name);
         thread::Builder::new()
             .name("kak -p".to_owned())
             .spawn(move || {
-                for script in received {
+                for Script { text, is_probe } in received {
                     let name = lock(&current).clone();
-                    if let Err(error) = send(&name, &script) {
+                    if let Err(error) = send(&name, &text) {
                         tracing::warn!(%error, "the session took no commands");
+                        if is_probe {
+                            let _ = done.send(Done::Gone);
+                        }
                     }
                 }
+                drop(alive);
             })?;
-        Ok(Self { name, scripts })
+        let scripts = Some(scripts);
+        Ok(Self {
+            name,
+            scripts,
+            ended,
+        })
     }
 
     /// Runs commands there, after those of before.
     pub fn run(&self, script: String) {
-        let _ = self.scripts.send(script);
+        self.order(script, false);
+    }
+
+    /// The same; if the session does not take them, it is gone, which comes as [`Done::Gone`].
+    pub fn probe(&self, script: String) {
+        self.order(script, true);
     }
 
     /// It may be renamed.
@@ -55,9 +84,17 @@ impl Session {
         lock(&self.name).clone()
     }
 
-    /// Whether it is there. Waits for it.
-    pub fn is_there(&self) -> bool {
-        send(&self.name(), "nop").is_ok()
+    fn order(&self, text: String, is_probe: bool) {
+        if let Some(scripts) = &self.scripts {
+            let _ = scripts.send(Script { text, is_probe });
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.scripts = None;
+        let _ = self.ended.recv_timeout(FINISH_TIMEOUT);
     }
 }
 

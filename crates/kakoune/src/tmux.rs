@@ -2,11 +2,14 @@
 
 use std::ffi::OsString;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
+use crossbeam_channel::Sender;
 use pillion_system::{Group, child};
 
 use crate::context::Report;
+use crate::disk::Done;
 
 /// A terminal less wide is split into two, top and bottom.
 const MIN_WIDTH: u32 = 120;
@@ -27,13 +30,11 @@ const VARIABLES: [&str; 6] = [
 const REVIEW: &str = "PILLION_REVIEW";
 
 /// Opens a client of the session in a pane beside that of `report`: the pane `review`, as it reports itself from its
-/// first moment on, when it has no name yet. Whether there is one now.
-pub fn split(report: &Report, session: &str, review: &str, commands: &str) -> bool {
-    let Some((socket, _)) = report.tmux.split_once(',') else {
-        return false;
-    };
+/// first moment on, when it has no name yet. On a thread; whether there is one then comes as [`Done::Split`].
+pub fn split(report: &Report, session: &str, review: &str, commands: &str, done: &Sender<Done>) {
     let mut command = Command::new("tmux");
     let direction = if report.width < MIN_WIDTH { "-v" } else { "-h" };
+    let socket = report.tmux.split(',').next().unwrap_or_default();
     command.args(["-S", socket, "split-window", "-d", direction]);
     command.args(["-t", &report.pane, "-c", &report.folder, "--", "env"]);
     for name in VARIABLES {
@@ -47,6 +48,18 @@ pub fn split(report: &Report, session: &str, review: &str, commands: &str) -> bo
     command.arg(format!("{REVIEW}={review}"));
     // A semicolon at the end of a word is tmux's.
     command.args(["kak", "-c", session, "-e", commands]);
-    let ended = child::run(&mut command, Group::Own, TIMEOUT);
-    ended.is_ok_and(|ended| ended.status.is_some_and(|status| status.success()))
+    let tell = {
+        let (done, client) = (done.clone(), review.to_owned());
+        move |is_open| drop(done.send(Done::Split { client, is_open }))
+    };
+    let told = tell.clone();
+    let run = move || {
+        let ended = child::run(&mut command, Group::Own, TIMEOUT);
+        let is_success = |ended: child::Ended| ended.status.is_some_and(|it| it.success());
+        told(ended.is_ok_and(is_success));
+    };
+    let thread = thread::Builder::new().name("tmux".to_owned());
+    if thread.spawn(run).is_err() {
+        tell(false);
+    }
 }

@@ -24,9 +24,7 @@ pub struct View {
     pub path: PathBuf,
     pub proposed: Arc<str>,
     pub form: Form,
-    /// What its buffer holds of it.
-    pub held: String,
-    pub original: Option<Vec<u8>>,
+    pub content: Arc<Content>,
     pub notes: Vec<String>,
     /// Where the agent hears that it is shown.
     pub shown: Option<Reply<()>>,
@@ -40,6 +38,15 @@ pub struct View {
     refused: Option<SystemTime>,
     /// What the person was asked about once more.
     asked: Option<&'static str>,
+}
+
+/// The texts of a proposal, for whoever writes them down.
+#[derive(Debug)]
+pub struct Content {
+    /// What its buffer holds of it.
+    pub held: String,
+    /// The file; nothing when it is not there.
+    pub original: Option<Vec<u8>>,
 }
 
 /// Why a decision does not count.
@@ -71,8 +78,10 @@ impl View {
             path: diff.path,
             proposed: diff.proposed,
             form,
-            held,
-            original: diff.original.text,
+            content: Arc::new(Content {
+                held,
+                original: diff.original.text,
+            }),
             notes: diff.notes,
             shown: Some(shown),
             is_loaded: false,
@@ -125,6 +134,12 @@ impl View {
         Some(self.refused.map_or(drawn, |refused| refused.max(drawn)) + REVIEW_DELAY)
     }
 
+    /// What the person made of it, if its buffer holds something else now.
+    pub fn edits(&self, held: &[u8]) -> Option<String> {
+        let is_edited = !held.is_empty() && held != self.content.held.as_bytes();
+        is_edited.then(|| self.form.text(&String::from_utf8_lossy(held)))
+    }
+
     /// Whether what was typed now accepts `text`.
     ///
     /// # Errors
@@ -149,7 +164,7 @@ impl View {
         if text.is_empty() && !self.proposed.is_empty() && self.agent.ignores_empty_text() {
             return Some(EMPTY);
         }
-        let original = self.original.as_deref().unwrap_or_default();
+        let original = self.content.original.as_deref().unwrap_or_default();
         let is_unchanged = original == text.as_bytes() && *text != *self.proposed;
         (is_unchanged && self.agent.unchanged_is_rejection()).then_some(UNCHANGED)
     }

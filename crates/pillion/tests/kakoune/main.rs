@@ -38,6 +38,7 @@ mod clients;
 mod commands;
 mod conformance;
 mod decisions;
+mod hung_disk;
 mod install;
 mod open_with;
 #[allow(dead_code, reason = "shared with the other tests of the command")]

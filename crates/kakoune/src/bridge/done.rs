@@ -1,0 +1,125 @@
+//! What the loop has other threads do, because it takes a disk or another program, and what it makes of that.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use pillion_companion::{DiffId, ProposalKey};
+use pillion_discovery::{FileError, kept_text};
+
+use super::{Bridge, Next};
+use crate::disk::Done;
+use crate::removed::Removed;
+use crate::view::View;
+use crate::{reload, script};
+
+impl Bridge {
+    /// Follows the file of a proposal, which its agent is about to write. Whether that is possible.
+    pub(super) fn follow(&mut self, view: &View) -> bool {
+        self.last_followed += 1;
+        let (path, done) = (view.path.clone(), self.done.0.clone());
+        reload::follow(view.key.id, self.last_followed, path, done).is_ok()
+    }
+
+    /// Tells the agent what was decided, if it does not know yet.
+    pub(super) fn resolve(&mut self, id: DiffId) {
+        if let Some((proposal, outcome)) = self.decided.remove(&id) {
+            self.handle.resolve_diff(proposal, outcome);
+        }
+    }
+
+    /// What the person wrote is not lost with the view.
+    pub(super) fn keep(&mut self, path: PathBuf, text: String) {
+        self.keeping += 1;
+        let (base, done) = (self.environment.tmpdir(), self.done.0.clone());
+        let then = move |kept| drop(done.send(Done::Kept(kept)));
+        kept_text::keep_aside(base, path, text, then);
+    }
+
+    pub(super) fn done(&mut self, done: Done) -> Next {
+        match done {
+            Done::Written { key, result } => self.written(key, result),
+            Done::Roots(roots) => {
+                if roots != self.roots {
+                    self.roots.clone_from(&roots);
+                    self.handle.change_roots(roots);
+                }
+            }
+            Done::Looked { id, number, path } => {
+                if let Some(path) = path {
+                    self.session.run(script::await_write(&path));
+                    self.followed.add(path, number);
+                }
+                self.resolve(id);
+            }
+            Done::Followed {
+                number,
+                path,
+                is_written,
+            } => {
+                if self.followed.end(&path, number) {
+                    self.session.run(script::reload(&path, is_written));
+                }
+            }
+            Done::Kept(kept) => self.kept(kept),
+            Done::Split { client, is_open } => {
+                if !is_open {
+                    self.not_split(&client);
+                }
+            }
+            Done::Gone => return Next::End,
+        }
+        Next::Continue
+    }
+
+    /// What was accepted counts, and what is being kept is waited for, as far as the disk answers.
+    pub(super) fn finish(&mut self) {
+        for id in self.decided.keys().copied().collect::<Vec<_>>() {
+            self.resolve(id);
+        }
+        let deadline = Instant::now() + kept_text::KEEP_TIMEOUT;
+        while self.keeping > 0
+            && let Ok(done) = self.done.1.recv_deadline(deadline)
+        {
+            if let Done::Kept(kept) = done {
+                self.kept(kept);
+            }
+        }
+    }
+
+    fn written(&mut self, key: ProposalKey, result: Result<(PathBuf, Removed), FileError>) {
+        let Ok(view) = self.views.current(key) else {
+            return;
+        };
+        match result {
+            Ok((file, removed)) => {
+                let load = script::load(view, &file, &removed.marks, removed.first);
+                self.session.run(load);
+            }
+            Err(error) => {
+                let view = self.views.take(key);
+                if let Some(shown) = view.ok().and_then(|mut view| view.shown.take()) {
+                    shown.failed(format!("the proposal cannot be shown: {error}"));
+                }
+            }
+        }
+    }
+
+    fn kept(&mut self, kept: Result<PathBuf, FileError>) {
+        self.keeping -= 1;
+        match kept {
+            Ok(file) => {
+                self.session.run(script::keep(&file));
+                self.tell(&format!("your edits are kept in {}", file.display()));
+            }
+            Err(why) => self.tell(&format!("your edits are lost: {why}")),
+        }
+    }
+
+    /// There is no pane: the proposal is shown where the person is.
+    fn not_split(&mut self, client: &str) {
+        let review = self.review.take_if(|review| review.client == client);
+        if let Some(view) = review.and_then(|review| self.views.find(review.view)) {
+            self.session.run(script::offer(view, self.clients.name()));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Whatever waits for a disk or for another program, on threads of its own: the files that Kakoune reads, the
+//! roots, the targets of decisions, the texts that are kept. What comes of it is one more thing that happens to
+//! the loop, which never waits.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Weak;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use pillion_companion::{DiffId, ProposalKey};
+use pillion_discovery::FileError;
+
+use crate::files::Files;
+use crate::removed::Removed;
+use crate::view::Content;
+
+/// How long a file may take to be looked at. Then nobody waits for it any longer.
+pub const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the private folder may take to be removed at the end.
+const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Something to do with the private folder.
+#[derive(Debug)]
+pub enum Job {
+    /// Compare the texts of a proposal, and write down what Kakoune is to show, unless the proposal is gone.
+    Write {
+        key: ProposalKey,
+        content: Weak<Content>,
+    },
+    /// Remove what was written for a proposal.
+    Remove(DiffId),
+    /// Write down what `:pillion-status` shows.
+    Status(String),
+}
+
+/// What came of something.
+#[derive(Debug)]
+pub enum Done {
+    /// Where the text of a proposal is and what it takes away, or why it cannot be shown.
+    Written {
+        key: ProposalKey,
+        result: Result<(PathBuf, Removed), FileError>,
+    },
+    /// The workspace roots, as they are now.
+    Roots(Vec<PathBuf>),
+    /// The target of a proposal that was accepted was looked at, to be followed under this number: its name as
+    /// Kakoune has it. Nothing, if its disk gave no answer.
+    Looked {
+        id: DiffId,
+        number: u64,
+        path: Option<PathBuf>,
+    },
+    /// It was written, or will not be.
+    Followed {
+        number: u64,
+        path: PathBuf,
+        is_written: bool,
+    },
+    /// Where a text is kept, or why it is lost.
+    Kept(Result<PathBuf, FileError>),
+    /// Whether there is a pane for this client now.
+    Split { client: String, is_open: bool },
+    /// The session is there no more.
+    Gone,
+}
+
+/// The thread that owns the private folder, and does one job after the other. Dropping it removes the folder, as
+/// far as the disk answers.
+#[derive(Debug)]
+pub struct Desk {
+    jobs: Option<Sender<Job>>,
+    ended: Receiver<()>,
+}
+
+impl Desk {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the system has none.
+    pub fn start(files: Files, done: Sender<Done>) -> io::Result<Self> {
+        let (jobs, ordered) = unbounded();
+        let (alive, ended) = bounded(0);
+        let run = move || {
+            for job in ordered {
+                if let Some(result) = perform(&files, job) {
+                    let _ = done.send(result);
+                }
+            }
+            drop(files);
+            drop(alive);
+        };
+        thread::Builder::new().name("files".to_owned()).spawn(run)?;
+        let jobs = Some(jobs);
+        Ok(Self { jobs, ended })
+    }
+
+    /// Has something done, after everything that was ordered before.
+    pub fn order(&self, job: Job) {
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(job);
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.jobs = None;
+        let _ = self.ended.recv_timeout(REMOVE_TIMEOUT);
+    }
+}
+
+fn perform(files: &Files, job: Job) -> Option<Done> {
+    match job {
+        Job::Write { key, content } => {
+            let content = content.upgrade()?;
+            let removed = Removed::between(content.original.as_deref(), &content.held);
+            let file = files.put(key, &content, &removed);
+            let result = file.map(|file| (file, removed));
+            return Some(Done::Written { key, result });
+        }
+        Job::Remove(id) => files.remove(id),
+        Job::Status(text) => files.put_status(&text),
+    }
+    None
+}

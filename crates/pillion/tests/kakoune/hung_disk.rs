@@ -1,0 +1,71 @@
+//! A disk that does not answer keeps neither Kakoune nor another file waiting.
+
+use std::fs;
+
+use pillion_agent::Update;
+use pillion_testkit::{HungDisk, SOON};
+
+use crate::world::World;
+
+each_kakoune! {
+    fn an_open_file_that_does_not_answer_holds_up_no_proposal(version) {
+        let world = World::open(version, &[("a.txt", "one\n"), ("far/b.txt", "far\n")]);
+        let mut gemini = world.gemini();
+        let path = world.home.workspace().join("a.txt");
+        let Some(hung) = HungDisk::mount(&world.home.workspace().join("far")) else {
+            return;
+        };
+        // Whoever looks where its repository is.
+        hung.wait_for_somebody();
+        gemini.propose(&path, "two\n");
+        world.look();
+        world.kakoune.input(":w<ret>");
+        assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "two\n"));
+        drop(hung);
+    }
+}
+
+each_kakoune! {
+    fn a_file_that_does_not_answer_is_accepted_and_the_next_one_is_shown(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let mut gemini = world.gemini();
+        let folder = world.home.workspace().join("far");
+        fs::create_dir(&folder).unwrap();
+        let (near, far) = (world.home.workspace().join("a.txt"), folder.join("b.txt"));
+        gemini.propose(&far, "new\n");
+        world.look();
+        let Some(hung) = HungDisk::mount(&folder) else {
+            return;
+        };
+        world.kakoune.input(":w<ret>");
+        hung.wait_for_somebody();
+        gemini.propose(&near, "two\n");
+        world.look();
+        let accepted = |path: &std::path::Path, text| Update::accepted(path.display().to_string(), text);
+        assert_eq!(gemini.outcome(), accepted(&far, "new\n"));
+        world.kakoune.input(":w<ret>");
+        assert_eq!(gemini.outcome(), accepted(&near, "two\n"));
+        drop(hung);
+    }
+}
+
+each_kakoune! {
+    fn edits_that_cannot_be_kept_hold_up_nobody(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let mut gemini = world.gemini();
+        let path = world.home.workspace().join("a.txt");
+        gemini.propose(&path, "two\n");
+        world.look();
+        world.kakoune.input("geomine<esc>");
+        world.kakoune.wait_until("the edit", "%val{bufname}", |_| world.kakoune.text_in_focus() == "two\nmine\n");
+        let Some(hung) = HungDisk::mount(&world.home.tmp()) else {
+            return;
+        };
+        world.kakoune.input(":q<ret>");
+        assert_eq!(gemini.outcome(), Update::DiffRejected { path: path.display().to_string() });
+        gemini.propose(&path, "three\n");
+        world.kakoune.wait_debug("your edits are lost");
+        world.kakoune.pane().wait_for("three", SOON);
+        drop(hung);
+    }
+}
