@@ -1,36 +1,38 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
+mod editor;
+
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
-use pillion_companion::{Diff, EditorEvent, Handle, ProposalKey, Reply};
+use pillion_companion::{Diff, EditorEvent, Handle, Reply};
+use pillion_discovery::{Environment, kept_text};
 use pillion_text::stderr;
-use pillion_text::visible;
 use ratatui::layout::Size;
 
-use crate::app::{App, Edit, Effect, Event, Settings};
-use crate::edit;
+use self::editor::Running;
+use crate::app::{App, Effect, Event, Settings};
 use crate::highlight::Highlighting;
 use crate::keyboard::{self, Keyboard};
 use crate::notify::Notifier;
 use crate::screen::{self, Rest, Theme};
 use crate::source::{News, OnDisk, Sources};
 use crate::terminal::Screen;
+use crate::unfinished::{Finish, Unfinished};
 use crate::view::Job;
 use crate::{Input, Options, appearance, comparer, watch};
 
 /// How often the files of pending diffs are looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long the reviewer's editor may take to end when the review has to.
-const EDITOR_GRACE: Duration = Duration::from_millis(500);
+/// How long a disk may take for a copy to edit, and for the last words at the end.
+const DISK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs a review in the terminal.
 pub fn run(
@@ -58,6 +60,7 @@ pub fn run(
     let highlighting = Highlighting::new(sender.clone());
     let files = sender.clone();
     let answers = move |answer| drop(files.send(Input::Source(answer)));
+    let finish = Finish::new();
     let mut driver = Driver {
         app: App::new(settings, size),
         keyboard: Keyboard::start(sender.clone())?,
@@ -66,6 +69,7 @@ pub fn run(
         companion,
         sources: Sources::new(OnDisk, answers),
         editor: None,
+        unfinished: finish.unfinished(),
         compare: comparer::start(sender.clone())?,
         sender,
         unanswered: Vec::new(),
@@ -80,7 +84,9 @@ pub fn run(
     driver.await_editor(&inputs);
     let mut farewell = std::mem::take(&mut driver.farewell);
     drop(driver);
+    finish.wait(DISK_TIMEOUT);
     farewell.extend(inputs.try_iter().filter_map(|input| match input {
+        Input::Kept(text) => Some(text),
         Input::Companion(EditorEvent::Lost(lost)) => Some(lost.to_string()),
         _ => None,
     }));
@@ -88,14 +94,6 @@ pub fn run(
         stderr::tell(place);
     }
     result
-}
-
-/// The reviewer's editor while it runs.
-struct Running {
-    /// What is edited: a newer proposal may take its place meanwhile.
-    proposal: ProposalKey,
-    session: edit::Session,
-    process: u32,
 }
 
 struct Driver {
@@ -107,6 +105,7 @@ struct Driver {
     sender: Sender<Input>,
     sources: Sources<OnDisk>,
     editor: Option<Running>,
+    unfinished: Unfinished,
     compare: Sender<Job>,
     /// Diffs that are not on the screen yet.
     unanswered: Vec<Reply<()>>,
@@ -165,7 +164,7 @@ impl Driver {
         if self.app.settles(Instant::now()).is_some() {
             return Ok(rest);
         }
-        if self.editor.is_none() {
+        if self.edited().is_none() {
             execute!(io::stdout(), BeginSynchronizedUpdate)?;
             let (app, theme) = (&mut self.app, &self.theme);
             self.screen
@@ -204,7 +203,13 @@ impl Driver {
                 Ok(())
             }
             Input::Terminal(event) => self.on_terminal(event),
-            Input::EditorEnded(status) => self.on_editor_end(status),
+            Input::Closing(proposal, edit, closing) => self.closing(proposal, edit, closing),
+            Input::Copied(copied) => self.on_copy(copied),
+            Input::EditorStarted(process) => {
+                self.on_editor_start(process);
+                Ok(())
+            }
+            Input::EditorEnded(ended) => self.on_editor_end(ended),
             Input::Compared(compared) => self.update(Event::Compared(compared)),
             Input::Source(answer) => match self.sources.take(answer) {
                 Some((id, News::Disk(disk))) => self.update(Event::Disk(id, disk)),
@@ -214,6 +219,7 @@ impl Driver {
             Input::Coloured(texts, side, coloured) => {
                 self.update(Event::Coloured(texts, side, coloured))
             }
+            Input::Kept(text) => self.kept(text),
             Input::Notice(text) => self.update(Event::Notice(text)),
             Input::Troubles(texts) => self.update(Event::Troubles(texts)),
             Input::Interrupt if self.editor.is_some() => Ok(()),
@@ -225,26 +231,13 @@ impl Driver {
     fn hear(&mut self, event: EditorEvent) -> io::Result<()> {
         match event {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
-            EditorEvent::Close(id, reason, closed) => {
-                let running = self
-                    .editor
-                    .as_ref()
-                    .filter(|editor| editor.proposal.id == id)
-                    .filter(|editor| self.app.views.current(editor.proposal).is_ok());
-                if let Some(text) = running.and_then(|editor| editor.session.saved()) {
-                    self.update(Event::Saved(id, text))?;
-                }
-                self.update(Event::Closed { id, reason, closed })
-            }
+            EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
             EditorEvent::Diagnostics(_, found) => {
                 found.done(Vec::new());
                 Ok(())
             }
             EditorEvent::Status(status) => self.update(Event::Status(status)),
-            EditorEvent::Lost(lost) => {
-                self.farewell.push(lost.to_string());
-                self.update(Event::Kept(lost.to_string()))
-            }
+            EditorEvent::Lost(lost) => self.kept(lost.to_string()),
             EditorEvent::Stopped => self.stop(),
         }
     }
@@ -301,18 +294,8 @@ impl Driver {
                 path,
                 text,
                 line,
-            } => return self.edit(proposal, &path, text, line),
-            Effect::Keep(path, text) => {
-                let notice = match edit::keep(&path, &text) {
-                    Ok(file) => {
-                        let place = format!("your edited text is kept in {}", file.display());
-                        self.farewell.push(place.clone());
-                        place
-                    }
-                    Err(error) => format!("your edited text is lost: {error}"),
-                };
-                return self.update(Event::Kept(notice));
-            }
+            } => return self.edit(proposal, path, text, line),
+            Effect::Keep(path, text) => self.keep(path, text),
             Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {
                 self.screen.suspend()?;
@@ -324,73 +307,23 @@ impl Driver {
         Ok(())
     }
 
-    /// Starts the reviewer's editor. The loop goes on meanwhile, and answers agents.
-    fn edit(
-        &mut self,
-        proposal: ProposalKey,
-        path: &Path,
-        text: String,
-        line: usize,
-    ) -> io::Result<()> {
-        let id = proposal.id;
-        let variable = std::env::var_os;
-        let editor = match edit::EditorCommand::new(variable("VISUAL"), variable("EDITOR")) {
-            Ok(editor) => editor,
-            Err(reason) => return self.update(Event::Edited(id, Edit::Failed(reason))),
-        };
-        let session = match edit::Session::new(path, text) {
-            Ok(session) => session,
-            Err(error) => {
-                let reason = format!("cannot write a copy to edit: {error}");
-                return self.update(Event::Edited(id, Edit::Failed(reason)));
-            }
-        };
-        let name = visible::one_line(&path.file_name().unwrap_or_default().to_string_lossy());
-        self.screen
-            .lend(&format!("Editing {name} in {}…", editor.name()))?;
-        match session.start(&editor, line) {
-            Err(reason) => {
-                self.screen.take()?;
-                self.notifier.forget();
-                self.update(Event::Edited(id, Edit::Failed(reason)))
-            }
-            Ok(mut child) => {
-                let process = child.id();
-                let sender = self.sender.clone();
-                self.editor = Some(Running {
-                    proposal,
-                    session,
-                    process,
-                });
-                thread::Builder::new()
-                    .name("editor".to_owned())
-                    .spawn(move || {
-                        let _ = sender.send(Input::EditorEnded(child.wait()));
-                    })?;
-                Ok(())
-            }
-        }
+    /// Puts a text that would be lost into a private file.
+    fn keep(&self, path: PathBuf, text: String) {
+        let (sender, unfinished) = (self.sender.clone(), self.unfinished.clone());
+        let base = Environment::current().tmpdir();
+        kept_text::keep_aside(base, path, text, move |kept| {
+            let place = match kept {
+                Ok(file) => format!("your edited text is kept in {}", file.display()),
+                Err(error) => format!("your edited text is lost: {error}"),
+            };
+            let _ = (sender.send(Input::Kept(place)), &unfinished);
+        });
     }
 
-    fn on_editor_end(&mut self, status: io::Result<std::process::ExitStatus>) -> io::Result<()> {
-        let Some(running) = self.editor.take() else {
-            return Ok(());
-        };
-        let Running {
-            proposal, session, ..
-        } = running;
-        self.screen.take()?;
-        self.notifier.forget();
-        Keyboard::discard();
-        self.resize()?;
-        let now = self.app.views.current(proposal).map(|_| ());
-        let edit = session.finish_for(status, now);
-        if let Edit::Kept(place) | Edit::Outdated(Some(place)) = &edit {
-            self.farewell.push(place.clone());
-        }
-        self.update(Event::Edited(proposal.id, edit))?;
-        self.keyboard.go_on();
-        Ok(())
+    /// The person hears where a text is that would have been lost, now and at the end.
+    fn kept(&mut self, place: String) -> io::Result<()> {
+        self.farewell.push(place.clone());
+        self.update(Event::Kept(place))
     }
 
     /// The terminal may have another size after something else had it.
@@ -400,31 +333,8 @@ impl Driver {
     }
 
     fn stop(&mut self) -> io::Result<()> {
-        if let Some(editor) = &self.editor {
-            end(editor.process);
-        }
+        self.end_editor();
         self.update(Event::Stop)
-    }
-
-    /// Lets the reviewer's editor give the terminal back, and keeps what was saved in it.
-    fn await_editor(&mut self, inputs: &Receiver<Input>) {
-        let Some(Running { session, .. }) = self.editor.take() else {
-            return;
-        };
-        let deadline = Instant::now() + EDITOR_GRACE;
-        while let Ok(input) =
-            inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
-        {
-            match input {
-                Input::EditorEnded(_) => break,
-                Input::Companion(EditorEvent::Lost(lost)) => self.farewell.push(lost.to_string()),
-                _ => {}
-            }
-        }
-        if session.saved().is_some() {
-            let place = session.keep("the review ended while you edited");
-            self.farewell.push(place);
-        }
     }
 
     /// Has the files of pending diffs looked at now and then.
@@ -437,17 +347,4 @@ impl Driver {
         self.sources.retain(|id| views.find(id).is_some());
         self.sources.look()
     }
-}
-
-/// Asks a process to end.
-fn end(process: u32) {
-    #[cfg(unix)]
-    if let Some(process) = i32::try_from(process)
-        .ok()
-        .and_then(rustix::process::Pid::from_raw)
-    {
-        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
-    }
-    #[cfg(not(unix))]
-    let _ = process;
 }

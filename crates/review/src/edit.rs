@@ -7,67 +7,66 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::thread;
 
 use pillion_companion::Stale;
-use pillion_discovery::kept_text::{self, file_name};
-use pillion_discovery::{Environment, FileError};
+use pillion_discovery::kept_text::file_name;
 use tempfile::TempDir;
 
 use crate::app::Edit;
+use crate::unfinished::Unfinished;
 
 pub use command::EditorCommand;
 
-/// A text that is being edited.
+/// A text that is being edited. Dropping it removes its file, on a thread: that may wait for a disk, and so may
+/// all of [`Draft`], but nothing else here.
 #[derive(Debug)]
 pub struct Session {
-    folder: TempDir,
+    folder: Option<TempDir>,
+    draft: Arc<Draft>,
+    /// What has to be done before the program ends holds one of these.
+    unfinished: Unfinished,
+}
+
+/// The private file, and what was in it at first.
+#[derive(Debug)]
+pub struct Draft {
     file: PathBuf,
     text: String,
 }
 
 impl Session {
-    /// Puts `text` into a private file that is named like `path`.
+    /// Puts `text` into a private file that is named like `path`. Waits for a disk.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn new(path: &Path, text: String) -> io::Result<Self> {
+    pub fn new(path: &Path, text: String, unfinished: Unfinished) -> io::Result<Self> {
         let folder = private_folder()?;
         let file = folder.path().join(file_name(path));
         write_private(&file, &text)?;
-        Ok(Self { folder, file, text })
+        Ok(Self {
+            folder: Some(folder),
+            draft: Arc::new(Draft { file, text }),
+            unfinished,
+        })
     }
 
-    /// Starts the editor on it, at a line from 1.
-    ///
-    /// # Errors
-    /// One sentence that says which command did not start.
-    pub fn start(&self, editor: &EditorCommand, line: usize) -> Result<Child, String> {
-        let program = editor.program();
-        Command::new(program)
-            .args(editor.arguments(&self.file, line))
-            .spawn()
-            .map_err(|error| format!("cannot start {program}: {error}"))
+    /// The file.
+    pub fn draft(&self) -> Arc<Draft> {
+        Arc::clone(&self.draft)
     }
 
-    /// The text as it was last saved, if it is text and differs.
-    pub fn saved(&self) -> Option<String> {
-        match self.outcome() {
-            Edit::Text(text) => Some(text),
-            Edit::Unchanged | Edit::Failed(_) | Edit::Kept(_) | Edit::Outdated(_) => None,
-        }
-    }
-
-    /// What came of it when the editor ended with `status`.
-    pub fn finish(self, status: io::Result<ExitStatus>) -> Edit {
-        let outcome = self.outcome();
+    /// What is made of `edit`, which was read when the editor ended with `status`.
+    pub fn finish(self, status: io::Result<ExitStatus>, edit: Edit) -> Edit {
         let problem = match status {
             Ok(status) if status.success() => None,
             Ok(status) => Some(format!("the editor exited with {status}")),
             Err(error) => Some(format!("the editor was lost: {error}")),
         };
-        match (problem, outcome) {
+        match (problem, edit) {
             (None, Edit::Failed(reason)) => Edit::Kept(self.keep(&reason)),
-            (None, outcome) => outcome,
+            (None, edit) => edit,
             (Some(problem), Edit::Unchanged) => {
                 Edit::Failed(format!("{problem}: the proposal is unchanged"))
             }
@@ -75,12 +74,17 @@ impl Session {
         }
     }
 
-    /// What came of it for the proposal that was edited, if that is pending `now`. The text belongs to that one
-    /// only: nobody has seen what came later.
-    pub fn finish_for(self, status: io::Result<ExitStatus>, now: Result<(), Stale>) -> Edit {
-        let is_changed = !matches!(self.outcome(), Edit::Unchanged);
+    /// The same for the proposal that was edited, if that is pending `now`. The text belongs to that one only:
+    /// nobody has seen what came later.
+    pub fn finish_for(
+        self,
+        status: io::Result<ExitStatus>,
+        edit: Edit,
+        now: Result<(), Stale>,
+    ) -> Edit {
+        let is_changed = !matches!(edit, Edit::Unchanged);
         match now {
-            Ok(()) => self.finish(status),
+            Ok(()) => self.finish(status, edit),
             Err(Stale::Replaced) => {
                 let keep = || self.keep("a newer proposal arrived while you edited");
                 Edit::Outdated(is_changed.then(keep))
@@ -95,12 +99,43 @@ impl Session {
     }
 
     /// Leaves the file where it is. Answers `reason` with the place of the file.
-    pub fn keep(self, reason: &str) -> String {
-        let _ = self.folder.keep();
-        format!("{reason}: your text is kept in {}", self.file.display())
+    pub fn keep(mut self, reason: &str) -> String {
+        let _ = self.folder.take().map(TempDir::keep);
+        format!(
+            "{reason}: your text is kept in {}",
+            self.draft.file.display()
+        )
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            let unfinished = self.unfinished.clone();
+            let remove = move || drop((folder, unfinished));
+            // Without a thread it is removed here.
+            let _ = thread::Builder::new()
+                .name("remove".to_owned())
+                .spawn(remove);
+        }
+    }
+}
+
+impl Draft {
+    /// Starts the editor on it, at a line from 1.
+    ///
+    /// # Errors
+    /// One sentence that says which command did not start.
+    pub fn start(&self, editor: &EditorCommand, line: usize) -> Result<Child, String> {
+        let program = editor.program();
+        Command::new(program)
+            .args(editor.arguments(&self.file, line))
+            .spawn()
+            .map_err(|error| format!("cannot start {program}: {error}"))
     }
 
-    fn outcome(&self) -> Edit {
+    /// What was made of the text until now.
+    pub fn read(&self) -> Edit {
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,
             Err(error) => return Edit::Failed(format!("cannot read the edited text: {error}")),
@@ -117,14 +152,6 @@ impl Session {
             }
         }
     }
-}
-
-/// Puts a text that would be lost into a private file. Answers the file.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn keep(path: &Path, text: &str) -> Result<PathBuf, FileError> {
-    kept_text::keep(&Environment::current().tmpdir(), path, text)
 }
 
 /// Most editors end the last line when they save. If the text had no newline there and the last

@@ -21,6 +21,7 @@ mod screen;
 mod source;
 mod syntax;
 mod terminal;
+mod unfinished;
 mod view;
 mod watch;
 mod words;
@@ -30,7 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc;
 
-use pillion_companion::{EditorEvent, Forward, Handle};
+use pillion_companion::{CloseReason, EditorEvent, Forward, Handle, ProposalKey, Reply};
 use pillion_text::stderr;
 
 pub use notify::Notify;
@@ -70,15 +71,42 @@ enum Input {
     Terminal(crossterm::event::Event),
     /// The terminal, or a thread that the review needs, is gone.
     Stop,
-    EditorEnded(io::Result<ExitStatus>),
+    /// There is a copy for the reviewer's editor, or not.
+    Copied(io::Result<Copied>),
+    EditorStarted(u32),
+    /// How it ended and what it made of the copy, or why it could not be started.
+    EditorEnded(Result<Ended, String>),
+    /// What the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.
+    Closing(ProposalKey, Option<app::Edit>, Closing),
     Compared(view::Compared),
     /// A file was looked at, or read again.
     Source(source::Answer),
     Notice(String),
+    /// Where a text is kept, or that it is lost.
+    Kept(String),
     Coloured(highlight::Texts, proposal::Side, syntax::Coloured),
     /// What keeps saved files from being noticed, as of now.
     Troubles(Vec<String>),
     Interrupt,
+}
+
+/// How the reviewer's editor ended, and what it made of the text.
+type Ended = (io::Result<ExitStatus>, app::Edit);
+
+/// A copy for the reviewer's editor, and how it is to be edited.
+#[derive(Debug)]
+struct Copied {
+    session: edit::Session,
+    command: edit::EditorCommand,
+    line: usize,
+    name: String,
+}
+
+/// A view that is to be closed.
+#[derive(Debug)]
+struct Closing {
+    reason: CloseReason,
+    closed: Reply<String>,
 }
 
 /// The review as the companion and signals reach it. Never blocks.

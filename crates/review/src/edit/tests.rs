@@ -1,14 +1,28 @@
 //! The editor is a real command here, and never a shell.
 
-use super::*;
+use std::time::Duration;
 
-fn outcome(before: &str, script: &str) -> Edit {
-    let session = Session::new(Path::new("/w/src/app.ts"), before.to_owned()).unwrap();
+use super::*;
+use crate::unfinished::Finish;
+
+fn session(path: &str, text: &str) -> (Session, Finish) {
+    let finish = Finish::new();
+    let session = Session::new(Path::new(path), text.to_owned(), finish.unfinished());
+    (session.unwrap(), finish)
+}
+
+/// Runs a script as the editor.
+fn run(session: &Session, script: &str) -> (io::Result<ExitStatus>, Edit) {
     let editor = format!("sh -c '{script}' editor");
     let command = EditorCommand::new(None, Some(editor.into())).unwrap();
-    let mut child = session.start(&command, 1).unwrap();
-    let status = child.wait();
-    session.finish(status)
+    let mut child = session.draft.start(&command, 1).unwrap();
+    (child.wait(), session.draft.read())
+}
+
+fn outcome(before: &str, script: &str) -> Edit {
+    let (session, _) = session("/w/src/app.ts", before);
+    let (status, edit) = run(&session, script);
+    session.finish(status, edit)
 }
 
 fn text(edit: Edit) -> String {
@@ -55,11 +69,9 @@ fn an_editor_that_fails_changes_nothing_and_loses_nothing() {
 #[test]
 fn a_text_whose_proposal_was_replaced_is_kept_aside() {
     let finish = |script: &str| {
-        let session = Session::new(Path::new("/w/a.txt"), "first\n".to_owned()).unwrap();
-        let editor = format!("sh -c '{script}' editor");
-        let command = EditorCommand::new(None, Some(editor.into())).unwrap();
-        let mut child = session.start(&command, 1).unwrap();
-        session.finish_for(child.wait(), Err(Stale::Replaced))
+        let (session, _) = session("/w/a.txt", "first\n");
+        let (status, edit) = run(&session, script);
+        session.finish_for(status, edit, Err(Stale::Replaced))
     };
     assert!(matches!(finish("true"), Edit::Outdated(None)));
     let Edit::Outdated(Some(reason)) = finish(r#"echo mine > "$1""#) else {
@@ -96,9 +108,9 @@ fn the_command_is_visual_then_editor_then_vi() {
     assert!(EditorCommand::new(None, None).is_ok());
     let error = EditorCommand::new(Some("'".into()), None).unwrap_err();
     assert!(error.starts_with("$VISUAL"), "{error}");
-    let session = Session::new(Path::new("/w/a"), String::new()).unwrap();
+    let (session, _) = session("/w/a", "");
     let missing = EditorCommand::new(Some("no-such-editor-here".into()), None).unwrap();
-    let error = session.start(&missing, 1).unwrap_err();
+    let error = session.draft.start(&missing, 1).unwrap_err();
     assert!(
         error.starts_with("cannot start no-such-editor-here: "),
         "{error}"
@@ -120,11 +132,12 @@ fn the_copy_is_named_like_the_file_unless_that_does_harm() {
 #[cfg(unix)]
 fn the_copy_is_private() {
     use std::os::unix::fs::PermissionsExt;
-    let session = Session::new(Path::new("/w/a.ts"), "secret".into()).unwrap();
+    let (session, finish) = session("/w/a.ts", "secret");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&session.file), 0o600);
-    assert_eq!(mode(session.folder.path()), 0o700);
-    let folder = session.folder.path().to_owned();
+    let folder = session.draft.file.parent().unwrap().to_owned();
+    assert_eq!(mode(&session.draft.file), 0o600);
+    assert_eq!(mode(&folder), 0o700);
     drop(session);
+    finish.wait(Duration::MAX);
     assert!(!folder.exists());
 }

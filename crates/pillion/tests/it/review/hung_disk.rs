@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pillion_testkit::{HungDisk, SOON};
+use pillion_testkit::{Env, HungDisk, SOON};
 
 use super::Review;
 
@@ -30,5 +30,46 @@ fn a_mount_that_hangs_stops_no_key_and_hides_no_other_change() {
     review.pane.wait_for("changed on disk", SOON);
     review.pane.send_keys(["Tab"]);
     review.pane.wait_for("proposes far/a.txt", SOON);
+    drop(hung);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_copy_that_cannot_be_written_holds_up_no_agent_and_no_key() {
+    let review = Review::usual();
+    let (one, two) = (review.connect(), review.connect());
+    one.propose("/tmp/one.txt", "new\n");
+    review.pane.wait_for("proposes", SOON);
+    let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
+        return;
+    };
+    review.decide("e");
+    hung.wait_for_somebody();
+    two.propose("/tmp/two.txt", "new\n");
+    review.pane.send_keys(["Tab"]);
+    review.pane.wait_for("proposes /tmp/two.txt", SOON);
+    review.decide("e");
+    review.pane.wait_for("cannot write a copy to edit", SOON);
+    drop(hung);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn an_edited_text_that_cannot_be_kept_holds_up_no_agent_and_no_key() {
+    let editor = "sh -c 'printf mine > \"$0\"'";
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
+    let (one, two) = (review.connect(), review.connect());
+    one.propose("/tmp/one.txt", "new\n");
+    review.pane.wait_for("proposes", SOON);
+    review.decide("e");
+    review.pane.wait_for("the proposal is now your text", SOON);
+    let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
+        return;
+    };
+    one.disconnect();
+    two.propose("/tmp/two.txt", "new\n");
+    review.pane.wait_for("your edited text is lost", SOON);
+    review.pane.send_keys(["?"]);
+    review.pane.wait_for("next pending diff", SOON);
     drop(hung);
 }

@@ -1,0 +1,235 @@
+//! The reviewer's own editor, which has the terminal while it runs. The loop goes on meanwhile, and answers
+//! agents; threads wait for the editor and for the disk of its copy.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pillion_companion::{CloseReason, DiffId, EditorEvent, ProposalKey, Reply, Stale};
+use pillion_system::time_limit;
+use pillion_text::visible;
+
+use super::{DISK_TIMEOUT, Driver};
+use crate::app::{Edit, Event};
+use crate::edit;
+use crate::keyboard::Keyboard;
+use crate::{Closing, Copied, Ended, Input};
+
+/// How long the reviewer's editor may take to end when the review has to.
+const EDITOR_GRACE: Duration = Duration::from_millis(500);
+
+/// The reviewer's editor, from the key on.
+pub struct Running {
+    /// What is edited: a newer proposal may take its place meanwhile.
+    proposal: ProposalKey,
+    /// Once its copy is written. From then on the editor has the terminal.
+    session: Option<edit::Session>,
+    process: Option<u32>,
+}
+
+impl Driver {
+    /// Takes a view away, with what the reviewer's editor saved of it until now.
+    pub(super) fn close(
+        &mut self,
+        id: DiffId,
+        reason: CloseReason,
+        closed: Reply<String>,
+    ) -> io::Result<()> {
+        let running = self.editor.as_ref().filter(|it| it.proposal.id == id);
+        let running = running.filter(|it| self.app.views.current(it.proposal).is_ok());
+        let edited = running.and_then(|it| Some((it.proposal, it.session.as_ref()?.draft())));
+        let Some((proposal, draft)) = edited else {
+            return self.update(Event::Closed { id, reason, closed });
+        };
+        let sender = self.sender.clone();
+        let closing = Closing { reason, closed };
+        let then = move |edit| drop(sender.send(Input::Closing(proposal, edit, closing)));
+        time_limit::start(DISK_TIMEOUT, move || draft.read(), then)
+    }
+
+    /// Starts the reviewer's editor, as soon as there is a copy for it. The loop goes on meanwhile,
+    /// and answers agents.
+    pub(super) fn edit(
+        &mut self,
+        proposal: ProposalKey,
+        path: PathBuf,
+        text: String,
+        line: usize,
+    ) -> io::Result<()> {
+        let variable = std::env::var_os;
+        let command = match edit::EditorCommand::new(variable("VISUAL"), variable("EDITOR")) {
+            Ok(command) => command,
+            Err(reason) => return self.update(Event::Edited(proposal.id, Edit::Failed(reason))),
+        };
+        self.editor = Some(Running {
+            proposal,
+            session: None,
+            process: None,
+        });
+        let name = visible::one_line(&path.file_name().unwrap_or_default().to_string_lossy());
+        let (sender, unfinished) = (self.sender.clone(), self.unfinished.clone());
+        let write = move || edit::Session::new(&path, text, unfinished);
+        let then = move |session: Option<io::Result<_>>| {
+            let silent = || Err(io::ErrorKind::TimedOut.into());
+            let copied = session.unwrap_or_else(silent).map(|session| Copied {
+                session,
+                command,
+                line,
+                name,
+            });
+            let _ = sender.send(Input::Copied(copied));
+        };
+        time_limit::start(DISK_TIMEOUT, write, then)
+    }
+
+    pub(super) fn on_copy(&mut self, copied: io::Result<Copied>) -> io::Result<()> {
+        let Some(&Running { proposal, .. }) = self.editor.as_ref() else {
+            return Ok(());
+        };
+        let copied = copied.map_err(|error| format!("cannot write a copy to edit: {error}"));
+        let copied = copied.and_then(|copied| {
+            let current = self.app.views.current(proposal);
+            current.map_err(|stale| stale.to_string()).map(|_| copied)
+        });
+        let Copied {
+            session,
+            command,
+            line,
+            name,
+        } = match copied {
+            Ok(copied) => copied,
+            Err(reason) => {
+                self.editor = None;
+                self.keyboard.go_on();
+                return self.update(Event::Edited(proposal.id, Edit::Failed(reason)));
+            }
+        };
+        let draft = session.draft();
+        self.editor = Some(Running {
+            proposal,
+            session: Some(session),
+            process: None,
+        });
+        self.screen
+            .lend(&format!("Editing {name} in {}…", command.name()))?;
+        let sender = self.sender.clone();
+        let run = move || {
+            let ended = draft.start(&command, line).map(|mut child| {
+                let _ = sender.send(Input::EditorStarted(child.id()));
+                let status = child.wait();
+                (status, read(draft))
+            });
+            let _ = sender.send(Input::EditorEnded(ended));
+        };
+        let thread = thread::Builder::new().name("editor".to_owned());
+        thread.spawn(run).map(drop)
+    }
+
+    pub(super) fn on_editor_start(&mut self, process: u32) {
+        if let Some(running) = &mut self.editor {
+            running.process = Some(process);
+        }
+    }
+
+    pub(super) fn on_editor_end(&mut self, ended: Result<Ended, String>) -> io::Result<()> {
+        let Some(Running {
+            proposal,
+            session: Some(session),
+            ..
+        }) = self.editor.take()
+        else {
+            return Ok(());
+        };
+        self.screen.take()?;
+        self.notifier.forget();
+        Keyboard::discard();
+        self.resize()?;
+        let now = self.app.views.current(proposal).map(|_| ());
+        let edit = match ended {
+            Ok((status, edit)) => session.finish_for(status, edit, now),
+            Err(reason) => Edit::Failed(reason),
+        };
+        if let Edit::Kept(place) | Edit::Outdated(Some(place)) = &edit {
+            self.farewell.push(place.clone());
+        }
+        self.update(Event::Edited(proposal.id, edit))?;
+        self.keyboard.go_on();
+        Ok(())
+    }
+
+    /// What the reviewer's editor has, if it has the terminal.
+    pub(super) fn edited(&self) -> Option<&edit::Session> {
+        self.editor.as_ref()?.session.as_ref()
+    }
+
+    /// What it had saved of a view that is to be closed was read.
+    pub(super) fn closing(
+        &mut self,
+        proposal: ProposalKey,
+        edit: Option<Edit>,
+        closing: Closing,
+    ) -> io::Result<()> {
+        let Closing { reason, closed } = closing;
+        let id = proposal.id;
+        if let Err(stale @ Stale::Replaced) = self.app.views.current(proposal) {
+            closed.failed(stale.to_string());
+            return Ok(());
+        }
+        if let Some(Edit::Text(text)) = edit {
+            self.update(Event::Saved(id, text))?;
+        }
+        self.update(Event::Closed { id, reason, closed })
+    }
+
+    /// Asks it to end.
+    pub(super) fn end_editor(&self) {
+        if let Some(process) = self.editor.as_ref().and_then(|editor| editor.process) {
+            end(process);
+        }
+    }
+
+    /// Lets the reviewer's editor give the terminal back, and keeps what was saved in it.
+    pub(super) fn await_editor(&mut self, inputs: &Receiver<Input>) {
+        let Some(session) = self.editor.take().and_then(|running| running.session) else {
+            return;
+        };
+        let deadline = Instant::now() + EDITOR_GRACE;
+        while let Ok(input) =
+            inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            match input {
+                Input::EditorEnded(_) => break,
+                Input::Companion(EditorEvent::Lost(lost)) => self.farewell.push(lost.to_string()),
+                Input::Kept(text) => self.farewell.push(text),
+                _ => {}
+            }
+        }
+        if matches!(read(session.draft()), Edit::Text(_) | Edit::Failed(_)) {
+            let place = session.keep("the review ended while you edited");
+            self.farewell.push(place);
+        }
+    }
+}
+
+/// What was made of a draft until now, as far as its disk answers. Blocking.
+fn read(draft: Arc<edit::Draft>) -> Edit {
+    let silent =
+        || Edit::Failed("cannot read the edited text: its disk gives no answer".to_owned());
+    time_limit::run(DISK_TIMEOUT, move || draft.read()).unwrap_or_else(silent)
+}
+
+/// Asks a process to end.
+fn end(process: u32) {
+    #[cfg(unix)]
+    if let Some(process) = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+    }
+    #[cfg(not(unix))]
+    let _ = process;
+}
