@@ -1,13 +1,19 @@
 //! The log, which goes to a file: standard output belongs to answers, and the screen to the review.
 
 use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::line_writer::LineWriter;
+
+/// Where it goes, until [`finish`].
+static LOG: Mutex<Option<LineWriter>> = Mutex::new(None);
 
 /// Starts logging to `file`, if there is one.
 ///
@@ -27,9 +33,10 @@ pub fn start(file: Option<&Path>) -> anyhow::Result<()> {
     let file = options
         .open(path)
         .with_context(|| format!("cannot open the log {}", path.display()))?;
+    *lock() = Some(LineWriter::start(file).context("cannot start a thread")?);
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)
-        .with_writer(Mutex::new(file));
+        .with_writer(|| Line);
     let ours = ["pillion", "pillion_companion", "pillion_discovery"];
     let targets = Targets::new().with_targets(ours.map(|name| (name, tracing::Level::DEBUG)));
     tracing_subscriber::registry()
@@ -37,4 +44,30 @@ pub fn start(file: Option<&Path>) -> anyhow::Result<()> {
         .with(targets)
         .init();
     Ok(())
+}
+
+/// Waits until what was logged is written, but not long.
+pub fn finish() {
+    let log = lock().take();
+    drop(log);
+}
+
+/// A line of the log, which comes in one piece.
+struct Line;
+
+impl Write for Line {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if let Some(log) = &*lock() {
+            log.write(line.to_vec());
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn lock() -> MutexGuard<'static, Option<LineWriter>> {
+    LOG.lock().unwrap_or_else(PoisonError::into_inner)
 }

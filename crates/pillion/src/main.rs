@@ -9,6 +9,7 @@ mod commands;
 mod demo;
 mod failure;
 mod install;
+mod line_writer;
 mod logging;
 mod memory;
 mod second_session;
@@ -28,8 +29,10 @@ fn main() -> ExitCode {
     memory::keep_freed_memory();
     let cli = Cli::parse();
     let result = logging::start(cli.log.as_deref()).and_then(|()| cli.run());
-    match result {
+    let code = match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),
-    }
+    };
+    logging::finish();
+    code
 }

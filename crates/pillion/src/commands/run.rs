@@ -25,6 +25,7 @@ use pillion_text::visible;
 use crate::args::Target;
 use crate::choice::Running;
 use crate::failure::{Failure, Kind};
+use crate::logging;
 use crate::wiring::{Surroundings, Wiring};
 
 /// Start an agent wired to the companion of this folder
@@ -137,6 +138,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(guard) => command.env(wrapper::GUARD, guard),
         None => command.env_remove(wrapper::GUARD),
     };
+    logging::finish();
     let error = system::become_process(command);
     Err(start.failed(error))
 }

@@ -1,5 +1,6 @@
 //! `pillion serve`.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::Context;
@@ -14,6 +15,7 @@ use serde_json::json;
 
 use crate::args::Roots;
 use crate::failure::{Failure, Kind};
+use crate::line_writer::LineWriter;
 use crate::workspace;
 
 /// Run a headless companion, for scripts and containers
@@ -33,7 +35,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ide: IdeInfo::new("pillion", "Pillion"),
         roots: workspace::roots(&args.roots.roots)?,
     };
-    let companion = match Companion::start(options, Headless::default()) {
+    let editor = Headless {
+        pending: Pending::default(),
+        warned: Vec::new(),
+        errors: LineWriter::start(io::stderr()).context("cannot start a thread")?,
+    };
+    let companion = match Companion::start(options, editor) {
         // A signal is no failure, as at any later time.
         Err(StartError::Interrupted) => return Ok(()),
         started => started.context("cannot start the companion")?,
@@ -59,10 +66,21 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 /// A front end that shows nothing and keeps every proposal as it came.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Headless {
     pending: Pending<Diff>,
     warned: Vec<String>,
+    /// Standard error, which may be a pipe that nobody reads.
+    errors: LineWriter,
+}
+
+impl Headless {
+    fn warn(&self, text: impl Display) {
+        let mut line = Vec::new();
+        // Writing to memory does not fail.
+        let _ = stderr::write(&mut line, format_args!("warning: {text}"));
+        self.errors.write(line);
+    }
 }
 
 impl Editor for Headless {
@@ -83,13 +101,13 @@ impl Editor for Headless {
     }
 
     fn outcome_lost(&mut self, lost: LostOutcome) {
-        stderr::warn(lost);
+        self.warn(lost);
     }
 
     fn status_changed(&mut self, status: Status) {
         for warning in status.warnings {
             if !self.warned.contains(&warning) {
-                stderr::warn(&warning);
+                self.warn(&warning);
                 self.warned.push(warning);
             }
         }

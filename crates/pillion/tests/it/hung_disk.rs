@@ -1,10 +1,15 @@
 //! Disks that do not answer: what is about them fails or waits, and every agent is served all the
 //! same.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use pillion_agent::Update;
 use pillion_testkit::{HungDisk, TestAgent};
+use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 
 use crate::sandbox::{Sandbox, Serve};
 
@@ -105,4 +110,51 @@ fn a_signal_ends_one_that_cannot_be_published() {
     crate::sandbox::signal(&child, "TERM");
     assert_eq!(crate::sandbox::ended(&mut child), Some(0));
     drop(hung);
+}
+
+#[test]
+fn a_log_that_takes_no_more_holds_up_no_agent() {
+    let sandbox = Sandbox::new();
+    let log = sandbox.home.root().join("log");
+    mkfifoat(CWD, &log, Mode::RUSR | Mode::WUSR).unwrap();
+    // Open at both ends, or nobody could open it for writing.
+    let _reader = File::options().read(true).write(true).open(&log).unwrap();
+    let mut serve = sandbox.serve(["--log", log.to_str().unwrap()]);
+    fill(&log);
+    let mut agent = serve.connect();
+    let path = sandbox.home.file("near.txt", "old\n");
+    agent.propose(&path, "new\n");
+    serve.signal("TERM");
+    let path = path.to_str().unwrap().to_owned();
+    assert_eq!(agent.outcome(), Update::DiffRejected { path });
+    assert_eq!(serve.ended(), Some(0));
+}
+
+#[test]
+fn warnings_that_nobody_reads_hold_up_no_end() {
+    let sandbox = Sandbox::new();
+    let mut serve = sandbox.serve::<&str>([]);
+    let errors = serve.child.stderr.as_ref().unwrap().as_raw_fd();
+    fill(format!("/proc/self/fd/{errors}").as_ref());
+    let agent = serve.connect();
+    agent.propose("/tmp/new.txt", "new\n");
+    drop(agent);
+    let mine = sandbox.home.file("mine", "mine\n");
+    let args = ["accept", "1.1", "--content-file", mine.to_str().unwrap()];
+    sandbox.run(args).expect(0);
+    serve.signal("TERM");
+    assert_eq!(serve.ended(), Some(0));
+}
+
+/// Writes into a pipe until it takes no more.
+fn fill(pipe: &Path) {
+    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+    let mut pipe = File::options()
+        .write(true)
+        .custom_flags(nonblocking)
+        .open(pipe)
+        .unwrap();
+    for size in [4096, 1] {
+        while pipe.write(&vec![b'\n'; size]).is_ok() {}
+    }
 }
