@@ -106,7 +106,7 @@ fn a_proposal_that_cannot_be_written_holds_up_neither_editor_nor_agents() {
     let shown = world.shown(&a, "after\n");
     shown.call.end().unwrap();
     world.did_change(&shown.uri, "edited\n");
-    let Some(hung) = HungDisk::mount(&world.sandbox.home.runtime()) else {
+    let Some(hung) = HungDisk::mount(&world.proposals()) else {
         return;
     };
     let waiting = world.agent.proposing(&b, "after\n");
@@ -128,7 +128,7 @@ fn an_acceptance_whose_file_cannot_be_read_decides_nothing() {
     let target = world.target("a.rs", "before\n");
     let shown = world.shown(&target, "after\n");
     shown.call.end().unwrap();
-    let Some(hung) = HungDisk::mount(&world.sandbox.home.runtime()) else {
+    let Some(hung) = HungDisk::mount(&world.proposals()) else {
         return;
     };
     // The folder of a proposal stays open: another proposal keeps the thread that reads it.
