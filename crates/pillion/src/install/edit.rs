@@ -19,14 +19,27 @@ pub struct Edit {
     pub before: Option<String>,
     /// What is to be in it; nothing if it is to go.
     pub after: Option<String>,
-    /// What that does.
-    pub what: String,
+    /// What it adds, in words; nothing if it removes what was added.
+    pub added: Option<String>,
+}
+
+/// Why a settings file stays as it is.
+pub trait Refusal: fmt::Display {
+    /// What a person can do about it.
+    fn hint(&self) -> &'static str;
+
+    /// The failure, for the file at `path`.
+    fn at(&self, path: &Path) -> anyhow::Error {
+        let message = format!("{}: {self}", path.display());
+        let failure = Failure::new(Kind::Refused, message);
+        failure.hint(self.hint()).into()
+    }
 }
 
 /// What is in a settings file; nothing if it is not there.
 ///
 /// # Errors
-/// When it cannot be read, or is no text.
+/// When it cannot be read, or is not text.
 pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -38,9 +51,9 @@ pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
 /// Refuses to write for another user.
 ///
 /// # Errors
-/// When this is root by `sudo`, in the home of who called it.
+/// When this is root by `sudo`, in the home of the user who called it.
 pub fn check_owner(machine: &Machine, path: &Path) -> anyhow::Result<()> {
-    if machine.is_of_who_called_sudo(path) {
+    if machine.is_sudo_callers(path) {
         let message = format!("{} in your home would belong to root", path.display());
         let failure = Failure::new(Kind::Refused, message);
         return Err(failure.hint("Run it without `sudo`.").into());
@@ -56,14 +69,24 @@ impl Edit {
     pub fn carry_out(&self) -> anyhow::Result<String> {
         let shown = self.path.display();
         if read(&self.path)? != self.before {
-            return Err(anyhow!("{shown} has changed meanwhile: run it again"));
+            return Err(anyhow!(
+                "{shown} has changed in the meantime: run this again"
+            ));
         }
         let written = match &self.after {
             Some(text) => self.write(text),
             None => fs::remove_file(&self.path),
         };
         written.with_context(|| format!("cannot change {shown}"))?;
-        Ok(format!("{} in {shown}", self.what))
+        Ok(self.describe("added", "removed"))
+    }
+
+    fn describe(&self, add: &str, remove: &str) -> String {
+        let shown = self.path.display();
+        match &self.added {
+            Some(what) => format!("{add} {what} to {shown}"),
+            None => format!("{remove} Pillion's settings from {shown}"),
+        }
     }
 
     fn write(&self, text: &str) -> io::Result<()> {
@@ -99,6 +122,6 @@ fn open_to_others(file: &fs::File) -> io::Result<()> {
 
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "change {}: {}", self.path.display(), self.what)
+        f.write_str(&self.describe("add", "remove"))
     }
 }

@@ -3,11 +3,10 @@
 mod languages;
 mod settings;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use self::languages::Language;
-use self::settings::Refused;
-use super::edit::{self, Edit};
+use super::edit::{self, Edit, Refusal};
 use super::machine::{Machine, Platform};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
@@ -46,37 +45,23 @@ impl Installer for Helix {
         let known = known(machine)?;
         let before = edit::read(&path)?;
         let text = before.as_deref();
-        let after = settings::install(text, &known).map_err(|why| refused(&path, &why))?;
+        let after = settings::install(text, &known).map_err(|why| why.at(&path))?;
         let mut notes = Vec::new();
         if machine.program(&["pillion"]).is_none() {
-            notes.push(
-                "`pillion` is not on PATH, where Helix looks for it: put it there".to_owned(),
-            );
+            notes.push("Helix looks for `pillion` on PATH, where it is missing: add it".to_owned());
         }
         let plan = Plan::of_edit(Edit {
             path,
             before,
             after: Some(after),
-            what: format!("`pillion lsp` for {} languages", known.len()),
+            added: Some(format!("`pillion lsp` for {} languages", known.len())),
         });
         Ok(plan.between(notes, NEXT))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let path = path(machine)?;
-        edit::check_owner(machine, &path)?;
-        let before = edit::read(&path)?;
-        let text = before.as_deref().unwrap_or_default();
-        if !settings::is_installed(text) {
-            return Ok(Plan::of_nothing(&path, self.name()));
-        }
-        let after = settings::uninstall(text).map_err(|why| refused(&path, &why))?;
-        Ok(Plan::of_edit(Edit {
-            path,
-            before,
-            after,
-            what: "nothing of Pillion's any more".to_owned(),
-        }))
+        let without = |text: &str| settings::is_installed(text).then(|| settings::uninstall(text));
+        Plan::of_removal(machine, path(machine)?, self.name(), without)
     }
 }
 
@@ -93,7 +78,7 @@ fn path(machine: &Machine) -> anyhow::Result<PathBuf> {
 fn known(machine: &Machine) -> anyhow::Result<Vec<Language>> {
     let programs = machine.programs(&PROGRAMS);
     let Some(first) = programs.first() else {
-        let message = "Helix is not on PATH, and it alone knows its languages";
+        let message = "Helix is not on PATH, so Pillion cannot tell which languages it knows";
         return Err(Failure::new(Kind::Refused, message)
             .hint("Put `hx` on PATH, or name your languages yourself: docs/editors.md.")
             .into());
@@ -101,15 +86,10 @@ fn known(machine: &Machine) -> anyhow::Result<Vec<Language>> {
     let mut known = programs.iter();
     let known = known.find_map(|program| languages::of_program(program));
     Ok(known.ok_or_else(|| {
-        let message = format!("cannot find the languages of Helix in {}", first.display());
+        let message = format!("cannot find Helix's languages in {}", first.display());
         Failure::new(Kind::Refused, message)
             .hint("Name your languages in languages.toml yourself: docs/editors.md.")
     })?)
-}
-
-fn refused(path: &Path, why: &Refused) -> anyhow::Error {
-    let message = format!("{}: {why}", path.display());
-    Failure::new(Kind::Refused, message).hint(why.hint()).into()
 }
 
 #[cfg(test)]

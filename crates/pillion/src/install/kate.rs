@@ -4,11 +4,10 @@
 mod languages;
 mod settings;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use self::languages::Language;
-use self::settings::Refused;
-use super::edit::{self, Edit};
+use super::edit::{self, Edit, Refusal};
 use super::machine::{Machine, Platform};
 use super::plan::Plan;
 use super::{Found, Installer, Options};
@@ -45,54 +44,46 @@ impl Installer for Kate {
         let before = edit::read(&path)?;
         let (missing, served) = languages::by_server(machine);
         let added = settings::install(before.as_deref(), &missing);
-        let added = added.map_err(|why| refused(&path, &why))?;
+        let added = added.map_err(|why| why.at(&path))?;
         let plan = Plan::of_edit(Edit {
             path,
             before,
             after: Some(added.text),
-            what: "`pillion lsp` for every language without a server of its own".to_owned(),
+            added: Some("`pillion lsp` for every language without a server of its own".to_owned()),
         });
         Ok(plan.between(notes(machine, &served, &added.users), NEXT))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let path = path(machine)?;
-        edit::check_owner(machine, &path)?;
-        let before = edit::read(&path)?;
-        let text = before.as_deref().unwrap_or_default();
-        if !settings::is_installed(text) {
-            return Ok(Plan::of_nothing(&path, self.name()));
-        }
-        let after = settings::uninstall(text).map_err(|why| refused(&path, &why))?;
-        Ok(Plan::of_edit(Edit {
-            path,
-            before,
-            after,
-            what: "nothing of Pillion's any more".to_owned(),
-        }))
+        let without = |text: &str| settings::is_installed(text).then(|| settings::uninstall(text));
+        Plan::of_removal(machine, path(machine)?, self.name(), without)
     }
 }
 
 /// What the user may wonder about afterwards.
 fn notes(machine: &Machine, served: &[&Language], users: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
-    for (program, why) in [
+    for (program, note) in [
         (
             "kate",
-            "which Pillion opens proposals with: put it there, or review with `pillion` in a terminal",
+            "Pillion opens proposals with `kate`, which is not on PATH: add it, or review with `pillion` in a \
+             terminal",
         ),
-        ("pillion", "where Kate looks for it: put it there"),
+        (
+            "pillion",
+            "Kate looks for `pillion` on PATH, where it is missing: add it",
+        ),
     ] {
         if machine.program(&[program]).is_none() {
-            notes.push(format!("`{program}` is not on PATH, {why}"));
+            notes.push(note.to_owned());
         }
     }
     let own = served.iter().map(|language| language.name);
     let kept: Vec<&str> = own.chain(users.iter().map(String::as_str)).collect();
     if !kept.is_empty() {
         notes.push(format!(
-            "kept the servers of: {}. Kate runs one for each language, so agents do not see these files, and \
-             `pillion accept` in a terminal accepts a proposal in them",
+            "kept the language servers of {}: Kate runs one per language, so agents do not see these files, and \
+             their proposals are accepted with `pillion accept` in a terminal",
             kept.join(", ")
         ));
     }
@@ -126,11 +117,6 @@ fn check_choice(machine: &Machine) -> anyhow::Result<()> {
     );
     let hint = "Clear that field in Settings, LSP Client, or add the lines of docs/editors.md to that file.";
     Err(Failure::new(Kind::Refused, message).hint(hint).into())
-}
-
-fn refused(path: &Path, why: &Refused) -> anyhow::Error {
-    let message = format!("{}: {why}", path.display());
-    Failure::new(Kind::Refused, message).hint(why.hint()).into()
 }
 
 #[cfg(all(test, unix))]

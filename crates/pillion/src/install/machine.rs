@@ -90,7 +90,7 @@ impl Machine {
     /// Whether this is root by `sudo`, and `path` belongs to who called it: `sudo` may keep `HOME`,
     /// and root's files in there are nothing that their home's owner can change.
     #[cfg(unix)]
-    pub fn is_of_who_called_sudo(&self, path: &Path) -> bool {
+    pub fn is_sudo_callers(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
 
         let caller = self.environment.filled("SUDO_UID");
@@ -102,7 +102,7 @@ impl Machine {
     }
 
     #[cfg(not(unix))]
-    pub fn is_of_who_called_sudo(&self, _: &Path) -> bool {
+    pub fn is_sudo_callers(&self, _: &Path) -> bool {
         false
     }
 

@@ -248,8 +248,8 @@ impl Code {
     /// read. To look runs nothing.
     fn listed(&self, machine: &Machine, program: Option<&Path>) -> Option<Vec<Listed>> {
         let product = program.and_then(Product::of);
-        let said = product.as_ref().and_then(Product::folder);
-        let folder = said.unwrap_or(self.extensions);
+        let named = product.as_ref().and_then(Product::folder);
+        let folder = named.unwrap_or(self.extensions);
         let home = machine.home().filter(|_| !folder.is_empty())?;
         let list = format!("{folder}/extensions/extensions.json");
         read_json(&machine.join(home, &list))

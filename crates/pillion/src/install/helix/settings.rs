@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml_edit::{ImDocument, Item, Table, Value};
 
+use super::super::edit::Refusal;
 use super::languages::Language;
 
 /// The line before what is ours.
@@ -19,7 +20,7 @@ const BEGIN: &str =
 /// How the line after it starts.
 const END: &str = "# <<< pillion install helix ";
 
-/// What stands behind a line of ours in an entry of the user's.
+/// The end of a line of ours in an entry of the user's.
 const MARK: &str = " # pillion install helix ";
 
 const SERVER: &str = "[language-server.pillion]\ncommand = \"pillion\"\nargs = [\"lsp\"]\n";
@@ -52,13 +53,14 @@ pub enum Refused {
     Changed(usize),
 }
 
-impl Refused {
-    /// What a person can do about it.
-    pub fn hint(&self) -> &'static str {
+impl Refusal for Refused {
+    fn hint(&self) -> &'static str {
         match self {
-            Self::Malformed(_) => "Correct the file; `hx --health` checks it.",
+            Self::Malformed(_) => "Fix the file; `hx --health` checks it.",
             Self::Inline(_) => "Write each entry as a table of its own, such as `[[language]]`.",
-            Self::Changed(_) => "Remove that part yourself, to the line that starts with `# <<<`.",
+            Self::Changed(_) => {
+                "Remove that part yourself, up to the line that starts with `# <<<`."
+            }
         }
     }
 }

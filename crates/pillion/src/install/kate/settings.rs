@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::super::edit::Refusal;
 use super::languages::Language;
 
 /// The server. Kate takes the first entry, by name, that fits a language, and this one fits all.
@@ -58,12 +59,11 @@ pub enum Refused {
     Changed,
 }
 
-impl Refused {
-    /// What a person can do about it.
-    pub fn hint(&self) -> &'static str {
+impl Refusal for Refused {
+    fn hint(&self) -> &'static str {
         match self {
             Self::Malformed(_) | Self::NotAnObject(_) => {
-                "Correct it in Settings, LSP Client, User Server Settings."
+                "Fix it in Settings, LSP Client, User Server Settings."
             }
             Self::ByHand => "Leave it as it is, or remove it and run this again.",
             Self::Changed => "Remove `~pillion` and the entries that use it yourself.",

@@ -22,7 +22,7 @@ pub struct Product {
 }
 
 impl Product {
-    /// That of the installation that a command belongs to; none where it cannot be told, such as in
+    /// That of the installation that a command belongs to; none where that is unknown, such as in
     /// a Snap.
     pub fn of(program: &Path) -> Option<Self> {
         let program = canonicalize(program).ok()?;

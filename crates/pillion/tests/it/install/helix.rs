@@ -63,7 +63,7 @@ fn helix_s_settings_come_and_go_and_nothing_of_the_user_s_is_lost() {
     sandbox.write_languages(mine);
     let before = tree(&sandbox.home);
     let dry = sandbox.helix(&["install", "helix", "--dry-run"]).expect(0);
-    assert!(dry.stdout.contains("would change "), "{}", dry.stdout);
+    assert!(dry.stdout.contains("would add "), "{}", dry.stdout);
     assert_eq!(tree(&sandbox.home), before);
 
     let done = sandbox.helix(&["install", "hx"]).expect(0);
@@ -128,14 +128,14 @@ fn what_cannot_be_done_to_helix_s_settings_is_refused_and_says_what_to_do() {
     let before = tree(&sandbox.home);
     let ran = sandbox.helix(&["install", "helix"]);
     assert_ne!(ran.code, Some(0));
-    for part in ["languages.toml", "line 1", "hint: Correct the file"] {
+    for part in ["languages.toml", "line 1", "hint: Fix the file"] {
         assert!(ran.stderr.contains(part), "{}", ran.stderr);
     }
     assert_eq!(tree(&sandbox.home), before);
 
     fs::write(sandbox.bin().join("hx"), "#!/bin/sh\n").unwrap();
     let ran = sandbox.helix(&["install", "helix"]);
-    let said = "cannot find the languages";
+    let said = "cannot find Helix's languages";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     fs::remove_file(sandbox.bin().join("hx")).unwrap();
     let ran = sandbox.helix(&["install", "helix"]);

@@ -53,13 +53,13 @@ fn kate_s_settings_come_and_go_and_nothing_of_the_user_s_is_lost() {
     let sandbox = Sandbox::with_settings(mine);
     let before = tree(&sandbox.home);
     let dry = sandbox.kate(&["install", "kate", "--dry-run"]).expect(0);
-    assert!(dry.stdout.contains("would change "), "{}", dry.stdout);
+    assert!(dry.stdout.contains("would add "), "{}", dry.stdout);
     assert_eq!(tree(&sandbox.home), before);
 
     let done = sandbox.kate(&["install", "kate"]).expect(0);
     for part in [
-        "note: kept the servers of: python.",
-        "`kate` is not on PATH",
+        "note: kept the language servers of python:",
+        "with `kate`, which is not on PATH",
         "Restart Kate",
     ] {
         assert!(done.stdout.contains(part), "{}", done.stdout);
@@ -88,7 +88,8 @@ fn a_language_whose_server_is_there_keeps_it() {
     program(&sandbox.home.home().join(".cargo/bin/rust-analyzer"));
     let done = sandbox.kate(&["install", "kate"]).expect(0);
     assert!(
-        done.stdout.contains("kept the servers of: c, cpp, rust."),
+        done.stdout
+            .contains("kept the language servers of c, cpp, rust:"),
         "{}",
         done.stdout
     );
