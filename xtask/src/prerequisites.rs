@@ -147,13 +147,13 @@ impl Apt {
     fn update(&self) {
         for _ in 0..LOCK_TIMEOUT {
             let output = self.command(&["update"]).output();
-            let said = output.map_or_else(
+            let stderr = output.map_or_else(
                 |error| error.to_string(),
                 |output| String::from_utf8_lossy(&output.stderr).into_owned(),
             );
-            if !said.contains("Could not get lock") {
+            if !stderr.contains("Could not get lock") {
                 // What is missing afterwards is looked at, and named.
-                let _ = std::io::stderr().write_all(said.as_bytes());
+                let _ = std::io::stderr().write_all(stderr.as_bytes());
                 return;
             }
             thread::sleep(Duration::from_secs(1));

@@ -174,7 +174,7 @@ impl Client {
         self.aside.try_send(update).or_else(|error| match error {
             mpsc::error::TrySendError::Closed(_) => Ok(()),
             mpsc::error::TrySendError::Full(_) => {
-                let text = "too many notifications came with it";
+                let text = "it came with too many notifications";
                 Err(ClientError::Protocol(text.to_owned()))
             }
         })

@@ -371,14 +371,15 @@ impl fmt::Display for Refusal {
                 Ok(())
             }
             Self::Ambiguous(ports) => {
-                f.write_str("several companions fit, and the agent then takes none by itself: ports")?;
+                f.write_str("several companions match, so the agent connects to none of them on ")?;
+                f.write_str("its own: ports")?;
                 for (index, port) in ports.iter().enumerate() {
                     write!(f, "{} {port}", if index == 0 { "" } else { "," })?;
                 }
                 Ok(())
             }
             Self::OtherTerminal => f.write_str(
-                "this is the terminal of an editor, and no companion that fits belongs to it",
+                "this is an editor's terminal, and no matching companion belongs to that editor",
             ),
             Self::TurnedOff(variable) => {
                 write!(f, "{variable} turns automatic connecting off")

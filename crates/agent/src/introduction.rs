@@ -48,10 +48,10 @@ pub(crate) fn server(result: &Value) -> Result<(Server, String), ClientError> {
         let text = format!("it speaks MCP {version:?}, which this client does not know");
         return Err(ClientError::Protocol(text));
     }
-    let said = |field| result["serverInfo"][field].as_str().unwrap_or_default();
+    let string = |field| result["serverInfo"][field].as_str().unwrap_or_default();
     let server = Server {
-        name: said("name").to_owned(),
-        version: said("version").to_owned(),
+        name: string("name").to_owned(),
+        version: string("version").to_owned(),
         tools: Vec::new(),
     };
     Ok((server, version.to_owned()))

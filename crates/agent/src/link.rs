@@ -26,7 +26,7 @@ impl Link {
         let request = address.send(Method::GET, session, Bytes::new());
         let answer = within(address.handshake, request).await?;
         if answer.media_type() != "text/event-stream" {
-            let text = "what it sends is not an event stream";
+            let text = "its response is not an event stream";
             return Err(ClientError::Protocol(text.to_owned()));
         }
         Ok(answer.body.events(MAX_MESSAGE))

@@ -93,7 +93,7 @@ pub(crate) async fn result(
             return Err(ClientError::Protocol(text.to_owned()));
         }
     };
-    let missing = || ClientError::Protocol("it holds no result".to_owned());
+    let missing = || ClientError::Protocol("it has no result".to_owned());
     Ok((headers, found.ok_or_else(missing)?))
 }
 
@@ -114,24 +114,24 @@ pub(crate) fn tool_texts(tool: &str, result: &mut Value) -> Result<Vec<String>, 
     let mut texts: Vec<String> = texts.collect();
     if is_error {
         let silent = || format!("{tool} failed, and the companion does not say why");
-        let said = if texts.is_empty() {
+        let text = if texts.is_empty() {
             silent()
         } else {
             texts.swap_remove(0)
         };
-        return Err(ClientError::Tool(said));
+        return Err(ClientError::Tool(text));
     }
     Ok(texts)
 }
 
 pub(crate) fn rpc_error(error: &Value) -> ClientError {
-    let said = match error.get("message").and_then(Value::as_str) {
-        Some(said) => said.to_owned(),
+    let text = match error.get("message").and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
         None => error.to_string(),
     };
     let code = error.get("code").and_then(Value::as_i64);
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-    ClientError::Protocol(format!("it is the error {said:?}{code}"))
+    ClientError::Protocol(format!("it reports the error {text:?}{code}"))
 }
 
 #[cfg(test)]

@@ -246,7 +246,7 @@ async fn listen(hub: &Hub, mut updates: Updates) -> String {
         if since.elapsed() >= STABLE {
             backoff = Backoff::default();
         } else if backoff.is_long() {
-            return "it keeps ending the event stream".to_owned();
+            return "it keeps closing the event stream".to_owned();
         } else {
             tokio::time::sleep(backoff.next()).await;
         }

@@ -60,7 +60,7 @@ pub enum StartError {
     #[error("cannot publish the workspace")]
     Roots(#[from] RootError),
     /// A signal came before it was ready.
-    #[error("a signal came before it was ready")]
+    #[error("received a signal before it was ready")]
     Interrupted,
 }
 
@@ -162,10 +162,10 @@ impl Handle {
         self.send(Event::FileFocused(file));
     }
 
-    /// The person points agents to a file, or to its lines from the first to the last, from 0. `told`
+    /// The person points agents to a file, or to its lines from the first to the last, from 0. `reply`
     /// gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
-    pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, told: Reply<Option<Dialect>>) {
-        self.send(Event::Mentioned { path, lines, told });
+    pub fn mention(&self, path: PathBuf, lines: Option<(u32, u32)>, reply: Reply<Option<Dialect>>) {
+        self.send(Event::Mentioned { path, lines, reply });
     }
 
     /// The reviewer decided about a diff, as it was shown with this revision.

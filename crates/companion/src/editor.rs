@@ -149,7 +149,7 @@ impl<T> Reply<T> {
 
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
-        self.send(Err("the editor gave no answer".to_owned()));
+        self.send(Err("the editor did not answer".to_owned()));
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) enum Event {
     Mentioned {
         path: PathBuf,
         lines: Option<(u32, u32)>,
-        told: Reply<Option<Dialect>>,
+        reply: Reply<Option<Dialect>>,
     },
     /// The editor's workspace roots changed.
     RootsChanged(Vec<PathBuf>),
@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Mention {
         path: PathBuf,
         lines: Option<(u32, u32)>,
-        told: oneshot::Sender<Option<Dialect>>,
+        reply: oneshot::Sender<Option<Dialect>>,
     },
     Status(oneshot::Sender<CompanionStatus>),
 }

@@ -72,7 +72,7 @@ impl fmt::Display for LostOutcome {
             ),
             LostText::NotKept(error) => write!(
                 f,
-                "your text for {path} is lost: {agent} {it}, and it cannot be kept: {error}"
+                "your text for {path} is lost: {agent} {it}, and it could not be saved: {error}"
             ),
         }
     }
@@ -232,7 +232,7 @@ mod tests {
             (
                 Loss::Undelivered,
                 LostText::NotKept(link),
-                "your text for /w/a.rs is lost: Gemini CLI never received it, and it cannot be kept: \
+                "your text for /w/a.rs is lost: Gemini CLI never received it, and it could not be saved: \
                  \"/tmp/x\" is a symbolic link",
             ),
         ] {

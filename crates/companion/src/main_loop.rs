@@ -35,14 +35,14 @@ pub(crate) struct MainLoop {
     events: Events,
     presence: Presence,
     context: Context,
-    /// Commands that focused a file which agents are not told of yet.
+    /// Commands that focused a file which agents have not received yet.
     focusing: Vec<oneshot::Sender<()>>,
     diffs: Diffs<Caller>,
     looks: Looks,
     sessions: Sessions,
     losses: Losses,
     upkeep: Instant,
-    told: Vec<Dialect>,
+    reported: Vec<Dialect>,
 }
 
 impl MainLoop {
@@ -66,7 +66,7 @@ impl MainLoop {
             sessions,
             losses,
             upkeep: Instant::now() + UPKEEP_INTERVAL,
-            told: Vec::new(),
+            reported: Vec::new(),
         }
     }
 
@@ -156,7 +156,7 @@ impl MainLoop {
                 self.context.report(files, is_trusted, now);
             }
             Event::FileFocused(file) => self.context.focus(file, now),
-            Event::Mentioned { path, lines, told } => told.done(self.mention(&path, lines)),
+            Event::Mentioned { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Event::RootsChanged(roots) => self.presence.set_roots(roots),
             Event::EditorChanged(pid) => self.presence.set_editor(pid),
             Event::PresenceChanged { warnings } => {
@@ -296,15 +296,15 @@ impl MainLoop {
 
     /// Tells the editor which agents listen, if that changed.
     fn tell_agents(&mut self) {
-        if self.sessions.connected() != self.told {
+        if self.sessions.connected() != self.reported {
             self.tell_status();
         }
     }
 
     fn tell_status(&mut self) {
-        self.told = self.sessions.connected();
+        self.reported = self.sessions.connected();
         self.editor.status_changed(Status {
-            agents: self.told.clone(),
+            agents: self.reported.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.presence.warnings().to_vec(),
         });

@@ -189,7 +189,7 @@ impl Mcp {
         let invalid = |message: String| Error::new(INVALID_PARAMS, message);
         let name = params.get("name").and_then(Value::as_str);
         let name =
-            name.ok_or_else(|| invalid("tools/call: name is missing, or no string".into()))?;
+            name.ok_or_else(|| invalid("tools/call: name is missing or not a string".into()))?;
         let tool = toolset::find(protocol, name);
         let tool = tool.ok_or_else(|| invalid(format!("unknown tool {name:?}")))?;
         let arguments = match params.remove("arguments") {
@@ -264,7 +264,7 @@ pub(crate) fn check_revision(revision: &str, id: Option<&RequestId>) -> Result<(
 fn initialize(params: &Map<String, Value>) -> Result<Success, Error> {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
     let asked = asked.ok_or_else(|| {
-        let message = "initialize: protocolVersion is missing, or no string";
+        let message = "initialize: protocolVersion is missing or not a string";
         Error::new(INVALID_PARAMS, message)
     })?;
     let known = REVISIONS.into_iter().find(|revision| *revision == asked);

@@ -91,7 +91,7 @@ impl Presence {
         thread.spawn(run)?;
         let first = timeout(PUBLISH_TIMEOUT, first).await;
         let silent = || {
-            let text = format!("the disk gave no answer within {PUBLISH_TIMEOUT:?}");
+            let text = format!("the disk did not respond within {PUBLISH_TIMEOUT:?}");
             io::Error::new(io::ErrorKind::TimedOut, text)
         };
         let ended = |_| io::Error::other("the thread ended");
@@ -145,7 +145,7 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         self.orders.remove();
-        // Whoever drops it is about to leave the process, perhaps.
+        // The process may be about to exit when this is dropped.
         self.orders.wait_done(REMOVE_TIMEOUT);
     }
 }
@@ -248,7 +248,7 @@ impl Files {
     fn set_roots(&mut self, roots: Vec<PathBuf>) {
         self.complaints.clear();
         if let Err(error) = self.publication.set_roots(roots.clone()) {
-            let complaint = format!("agents do not find the new workspace folders: {error}");
+            let complaint = format!("agents cannot find the new workspace folders: {error}");
             self.complaints.push(complaint);
             return;
         }
@@ -283,5 +283,5 @@ fn not_recorded(error: &FileError) {
 fn unreachable(error: &StateError) -> String {
     let hint = error.hint();
     let hint = hint.as_deref().unwrap_or("see the log");
-    format!("commands such as `pillion focus` do not find this companion: {error}; {hint}")
+    format!("commands such as `pillion focus` cannot find this companion: {error}; {hint}")
 }

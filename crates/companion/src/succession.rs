@@ -39,12 +39,15 @@ pub(crate) async fn listen(
     if let Some(predecessor) = predecessor {
         match bind_again(&predecessor).await {
             Ok((listener, port)) => {
-                tracing::info!(port, "came back on the port of the companion before");
+                tracing::info!(port, "took over the port of the previous companion");
                 let tokens = tokens.with(Dialect::ClaudeCode, predecessor.token);
                 return Ok((listener, port, tokens));
             }
-            // Its token goes with its port: whoever has that now may have heard the token.
-            Err(error) => tracing::info!(%error, port = predecessor.port, "cannot come back"),
+            // Its token goes with its port: the process that has the port now may have received the token.
+            Err(error) => {
+                let port = predecessor.port;
+                tracing::info!(%error, port, "cannot take over the port of the previous companion");
+            }
         }
     }
     let (listener, port) = endpoint::bind(None).await?;

@@ -15,7 +15,7 @@ use crate::original::{Original, OriginalError, Stamp};
 /// [`LOOK_TIMEOUT`](crate::disk::LOOK_TIMEOUT), so that the agent hears why.
 const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// How often it is tried. Whoever has a lease on it is asked by the system to give it up.
+/// How often it is tried. The system asks the program that has a lease on it to give it up.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What a proposal would change.

@@ -11,7 +11,7 @@ use crate::check::checks;
 use crate::message::is_context;
 use crate::observation::{Contexts, Moves, TOO_CLOSE};
 use crate::probe::NoAnswer;
-use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, unchecked};
+use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, unchecked};
 use crate::scenario::{self, files};
 use crate::shape::{
     absolute_path, context_shape, cursor, details, existing_file, newest_is_active, one_active,
@@ -28,7 +28,7 @@ checks! {
     Should "C4.1-once" => once,
         "The same context is sent to a session only once";
     Should "C4.2-change" => change,
-        "A move of the cursor is sent";
+        "A cursor movement is sent";
     Should "C4.2-debounce" => debounce,
         "Changes are debounced by 50 ms";
     Must "C4.3-shape" => shape,
@@ -78,7 +78,7 @@ async fn heard(test: &TestContext) -> Result<&Contexts, Problem> {
     let contexts = scenario::contexts(test).await?;
     match contexts.all().next() {
         Some(_) => Ok(contexts),
-        None => unchecked("no `ide/contextUpdate` came"),
+        None => unchecked("no `ide/contextUpdate` arrived"),
     }
 }
 
@@ -100,12 +100,12 @@ async fn each_file(
     if contexts.files().next().is_none() {
         return no_file(contexts);
     }
-    let mut tally = Tally::default();
+    let mut counter = Counter::default();
     for file in contexts.files() {
         let path = file["path"].as_str().unwrap_or("a file without a path");
-        tally.add(look(file).or_else(|why| broken(format!("{path}: {why}")))?);
+        counter.add(look(file).or_else(|why| broken(format!("{path}: {why}")))?);
     }
-    Ok(format!("{} entries", tally.kept(none)?))
+    Ok(format!("{} entries", counter.kept(none)?))
 }
 
 /// Every list of files keeps a rule about several.
@@ -114,11 +114,11 @@ async fn each_context(test: &TestContext, look: fn(&[Value]) -> Result<Look, Str
     if contexts.files().next().is_none() {
         return no_file(contexts);
     }
-    let mut tally = Tally::default();
+    let mut counter = Counter::default();
     for context in contexts.all() {
-        tally.add(look(files(context)).map_err(Problem::Broken)?);
+        counter.add(look(files(context)).map_err(Problem::Broken)?);
     }
-    Ok(format!("{} contexts", tally.kept(SEVERAL)?))
+    Ok(format!("{} contexts", counter.kept(SEVERAL)?))
 }
 
 async fn sent(test: &TestContext) -> Finding {
@@ -140,7 +140,7 @@ async fn once(test: &TestContext) -> Finding {
     let contexts = heard(test).await?;
     for of_session in &contexts.of_sessions {
         if of_session.windows(2).any(|pair| pair[0] == pair[1]) {
-            return broken("it came twice although nothing had changed");
+            return broken("it arrived twice although nothing had changed");
         }
     }
     Ok("no repetition".to_owned())
@@ -150,7 +150,7 @@ async fn change(test: &TestContext) -> Finding {
     let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     match moves.contexts.len() {
-        0 => broken("none came when the cursor moved"),
+        0 => broken("none arrived when the cursor moved"),
         count => Ok(format!("{count} contexts")),
     }
 }
@@ -161,7 +161,7 @@ async fn debounce(test: &TestContext) -> Finding {
     let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
     if moves.contexts.is_empty() {
-        return blocked(&["C4.2-change"], "no context came when the cursor moved");
+        return blocked(&["C4.2-change"], "no context arrived when the cursor moved");
     }
     debounced(moves, &contexts.of_bursts)
 }
@@ -188,7 +188,7 @@ pub(super) fn debounced(moves: &Moves, bursts: &[Moves]) -> Finding {
     }
     if let [first, _, ..] = close[..] {
         return broken(format!(
-            "{} messages came less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
+            "{} messages arrived less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
             close.len()
         ));
     }
@@ -317,7 +317,7 @@ async fn proposed(test: &TestContext) -> Finding {
 async fn shape(test: &TestContext) -> Finding {
     let contexts = heard(test).await?;
     if contexts.is_asked {
-        return broken("it has an `id`: it is a request, and no notification");
+        return broken("it has an `id`, so it is a request, not a notification");
     }
     for context in contexts.all() {
         context_shape(context).map_err(Problem::Broken)?;

@@ -212,13 +212,13 @@ async fn close_twice(test: &TestContext) -> Finding {
 /// The first outcome of a scenario, if it is of this kind and has this shape.
 fn outcome<'a>(scenario: &'a Scenario, method: &str) -> Result<&'a Value, Problem> {
     let Some(first) = scenario.outcomes.first() else {
-        return broken("no outcome came");
+        return broken("no outcome arrived");
     };
     let has = |name: &str| first["params"][name].is_string();
     let is_complete = has("filePath") && (method == REJECTED || has("content"));
     // With an id it would be a request, which no agent answers.
     if first["method"] != method || !is_complete || first.get("id").is_some() {
-        return broken(format!("this came: {}", shown(first)));
+        return broken(format!("received: {}", shown(first)));
     }
     Ok(first)
 }
@@ -257,7 +257,7 @@ fn once(scenario: &Scenario, method: &str) -> Finding {
     seen_outcome(scenario, method)?;
     match scenario.outcomes.len() {
         1 => Ok("one outcome".to_owned()),
-        count => broken(format!("{count} outcomes came")),
+        count => broken(format!("received {count} outcomes")),
     }
 }
 
@@ -316,6 +316,6 @@ async fn silent_close(test: &TestContext, suppress: bool) -> Finding {
     session.listen(test.connection.timeouts.quiet).await;
     match session.outcomes().first() {
         None => Ok(format!("none within {:?}", test.connection.timeouts.quiet)),
-        Some(outcome) => broken(format!("this came: {}", shown(outcome))),
+        Some(outcome) => broken(format!("received: {}", shown(outcome))),
     }
 }

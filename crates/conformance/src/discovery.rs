@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::check::checks;
 use crate::facts;
-use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, shown, unchecked};
+use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, shown, unchecked};
 use crate::target::TargetFile;
 use crate::test_context::TestContext;
 
@@ -67,12 +67,12 @@ pub(super) type OfFile = fn(&TargetFile) -> Result<Look, String>;
 
 /// Every file that a rule applies to keeps it.
 pub(super) async fn each(test: &TestContext, look: OfFile) -> Finding {
-    let mut tally = Tally::default();
+    let mut counter = Counter::default();
     for file in test.connection.target.discovery_files() {
         let look = look(file).or_else(|why| broken(format!("{}: {why}", file.path.display())))?;
-        tally.add(look);
+        counter.add(look);
     }
-    match tally.kept("this companion has no discovery file that the rule applies to")? {
+    match counter.kept("this companion has no discovery file that the rule applies to")? {
         1 => Ok("1 file".to_owned()),
         kept => Ok(format!("{kept} files")),
     }
@@ -155,7 +155,7 @@ async fn lock_ide_name(test: &TestContext) -> Finding {
     };
     match file.field("ideName").and_then(Value::as_str) {
         Some(name) if !name.is_empty() => Ok(name.to_owned()),
-        _ if file.content.is_err() => blocked(&["C2.4-json"], "the lock file is no JSON object"),
+        _ if file.content.is_err() => blocked(&["C2.4-json"], "the lock file is not a JSON object"),
         _ => broken("`ideName` is missing, empty or not a string"),
     }
 }
@@ -166,7 +166,9 @@ async fn lock_ide_info(test: &TestContext) -> Finding {
     };
     match file.field("ideInfo") {
         Some(info) => Ok(shown(info)),
-        None if file.content.is_err() => blocked(&["C2.4-json"], "the lock file is no JSON object"),
+        None if file.content.is_err() => {
+            blocked(&["C2.4-json"], "the lock file is not a JSON object")
+        }
         None => broken("`ideInfo` is missing"),
     }
 }

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::check::checks;
 use crate::observation::Stopped;
-use crate::rule::{Finding, Look, Problem, Tally, blocked, broken, cut, unchecked};
+use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, cut, unchecked};
 use crate::test_context::{Step, TestContext};
 
 checks! {
@@ -64,7 +64,7 @@ async fn events(test: &TestContext) -> Finding {
             cut(&event.data)
         )),
         None if heard.count == 0 => {
-            unchecked("no event came: nothing was sent, and nothing was decided")
+            unchecked("no event arrived: nothing was sent, and nothing was decided")
         }
         None => Ok(format!("{} events", heard.count)),
     }
@@ -78,16 +78,16 @@ async fn separator(test: &TestContext) -> Finding {
     let later = test.watched().contents.into_iter();
     let later =
         later.filter_map(|(path, content)| Some((path, content.get("workspacePath")?.clone())));
-    let mut tally = Tally::default();
+    let mut counter = Counter::default();
     for (path, listed) in first.chain(later) {
         let Some(listed) = listed.as_str() else {
-            tally.add(Look::Blocked(&["C2.4-workspacePath"]));
+            counter.add(Look::Blocked(&["C2.4-workspacePath"]));
             continue;
         };
         let is_joined = is_joined(listed);
-        tally.add(is_joined.or_else(|why| broken(format!("{}: {why}", path.display())))?);
+        counter.add(is_joined.or_else(|why| broken(format!("{}: {why}", path.display())))?);
     }
-    let kept = tally.kept(
+    let kept = counter.kept(
         "there was only one folder: open a second workspace folder in the editor during the run",
     )?;
     Ok(format!("{kept} lists"))

@@ -90,9 +90,9 @@ impl Moves {
 
     /// Whether some were reported together.
     pub(super) fn is_merged(&self) -> bool {
-        let told = self.contexts.len();
+        let arrived = self.contexts.len();
         // The cursor may have stood where the first move went.
-        told > 0 && self.count.is_some_and(|count| told + 1 < count as usize)
+        arrived > 0 && self.count.is_some_and(|count| arrived + 1 < count as usize)
     }
 
     /// Whether some were reported together, and the others separately.

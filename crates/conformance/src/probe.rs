@@ -187,7 +187,7 @@ impl Answer {
             Ok(Err(Error::TooLong(_))) => Err(NoAnswer::new(format!(
                 "the answer is longer than {MAX_ANSWER_SHOWN}"
             ))),
-            Ok(Err(error)) => Err(NoAnswer::new(format!("the answer breaks off: {error}"))),
+            Ok(Err(error)) => Err(NoAnswer::new(format!("the answer was cut off: {error}"))),
             Err(_) => Err(NoAnswer::new(format!(
                 "the answer began, but did not end within {limit:?}"
             ))),

@@ -176,12 +176,12 @@ pub(super) enum Look {
 
 /// Counts looks.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Counter {
     kept: usize,
     blocked: Option<&'static [&'static str]>,
 }
 
-impl Tally {
+impl Counter {
     pub(super) fn add(&mut self, look: Look) {
         match look {
             Look::Kept => self.kept += 1,

@@ -52,24 +52,24 @@ pub(super) struct Move {
 /// The way of a proposal that was accepted.
 pub(super) async fn accepted(test: &TestContext) -> Result<&Scenario, Problem> {
     let scenario = || Scenario::of(test, |file| Step::Accept { file });
-    let told = test.observations.accepted.get_or_init(scenario);
-    told.await.as_ref().map_err(Clone::clone)
+    let outcome = test.observations.accepted.get_or_init(scenario);
+    outcome.await.as_ref().map_err(Clone::clone)
 }
 
 /// The way of a proposal that was rejected.
 pub(super) async fn rejected(test: &TestContext) -> Result<&Scenario, Problem> {
     let scenario = || Scenario::of(test, |file| Step::Reject { file });
-    let told = test.observations.rejected.get_or_init(scenario);
-    told.await.as_ref().map_err(Clone::clone)
+    let outcome = test.observations.rejected.get_or_init(scenario);
+    outcome.await.as_ref().map_err(Clone::clone)
 }
 
 /// The contexts of two sessions, and those that came when the cursor moved.
 pub(super) async fn contexts(test: &TestContext) -> Result<&Contexts, Problem> {
-    let told = test
+    let outcome = test
         .observations
         .contexts
         .get_or_init(|| Contexts::gather(test));
-    told.await.as_ref().map_err(Clone::clone)
+    outcome.await.as_ref().map_err(Clone::clone)
 }
 
 impl Scenario {
@@ -247,8 +247,9 @@ impl Moves {
         session.listen(test.connection.timeouts.quiet).await;
         let contexts = contexts_since(session, before);
         if contexts.is_empty() && !is_done {
-            let why =
-                format!("none came within {time:?}: the cursor was not moved, or it is not sent");
+            let why = format!(
+                "none arrived within {time:?}: the cursor was not moved, or it is not sent"
+            );
             return in_vain(test, session, why);
         }
         // In a file without lines nothing moves.

@@ -135,7 +135,7 @@ async fn rejected_owner(test: &TestContext) -> Finding {
 async fn contexts(test: &TestContext) -> Finding {
     let alone = scenario::contexts(test).await?;
     if alone.all().next().is_none() {
-        return unchecked("no `ide/contextUpdate` came");
+        return unchecked("no `ide/contextUpdate` arrived");
     }
     if alone.of_sessions.iter().any(Vec::is_empty) {
         let why = "not every session is sent the context";
@@ -158,17 +158,17 @@ async fn contexts(test: &TestContext) -> Finding {
         Err(Problem::Unchecked(_)) => return Ok("both at the start".to_owned()),
         Err(broken) => return Err(broken),
     };
-    let mut told = 0;
+    let mut informed = 0;
     for (session, heard) in both.iter_mut().zip(heard) {
         session.messages.drain(..heard);
         if session.wait_for(time, is_context).await.is_some() {
-            told += 1;
+            informed += 1;
         }
         time = limit;
     }
-    match told {
-        0 if is_done => blocked(&["C4.2-change"], "no context came when the cursor moved"),
-        0 => unchecked("no context came, and the cursor is not known to have been moved"),
+    match informed {
+        0 if is_done => blocked(&["C4.2-change"], "no context arrived when the cursor moved"),
+        0 => unchecked("no context arrived, and the cursor is not known to have been moved"),
         1 => broken("only one of two agents gets the context when the cursor moves"),
         _ => Ok("both at the start and when the cursor moved".to_owned()),
     }

@@ -36,7 +36,7 @@ pub enum Step {
         /// The file, as it was proposed.
         file: String,
     },
-    /// Accept one more diff, of another text. Nobody is asked for it.
+    /// Accept one more diff, with another text. No person is asked for it.
     AcceptAgain {
         /// The file, as it was proposed.
         file: String,
@@ -46,7 +46,7 @@ pub enum Step {
         /// The file, as it was proposed.
         file: String,
     },
-    /// Mention these lines to the agent. Nobody is asked for it.
+    /// Mention these lines to the agent. No person is asked for it.
     Mention {
         /// A file that exists.
         file: String,
@@ -61,7 +61,7 @@ pub enum Step {
         lines: u32,
     },
     /// Move the cursor to these lines, each so long after the one before, whether or not that is
-    /// done already. Nobody is asked for it.
+    /// done already. No person is asked for it.
     Burst {
         /// A file that exists.
         file: String,
@@ -70,7 +70,7 @@ pub enum Step {
         /// The time from one to the next.
         pace: Duration,
     },
-    /// Focus these files, one after the other. Nobody is asked for it.
+    /// Focus these files, one after the other. No person is asked for it.
     Visit {
         /// Files that exist.
         files: Vec<String>,

@@ -102,17 +102,22 @@ fn detect_among(
 ) -> Option<Detection> {
     let above = chain.get(1..).unwrap_or_default();
     let nearest = evidence::nearest_editor(above);
-    let told = evidence::by_variable(environment, above, living);
-    match (nearest, told) {
+    let indication = evidence::by_variable(environment, above, living);
+    match (nearest, indication) {
         // A variable that names this very process knows it better than the name it was started by:
         // Neovim is `vim` or `vi` where a distribution's links say so.
-        (Some((row, process)), Some(told))
-            if told.row.is_shown_by(row) || told.pid() == Some(process.pid) =>
+        (Some((row, process)), Some(indication))
+            if indication.row.is_shown_by(row) || indication.pid() == Some(process.pid) =>
         {
-            Some(by_told(&told, Some(process), environment, above))
+            Some(by_indication(
+                &indication,
+                Some(process),
+                environment,
+                above,
+            ))
         }
         (Some((row, process)), _) => Some(by_process(row, process)),
-        (None, Some(told)) => Some(by_told(&told, None, environment, above)),
+        (None, Some(indication)) => Some(by_indication(&indication, None, environment, above)),
         (None, None) => None,
     }
 }
@@ -126,26 +131,27 @@ fn by_process(row: &Row, process: &Process) -> Detection {
     }
 }
 
-/// What a variable told, with the IDE's process if one is above.
-fn by_told(
-    told: &evidence::Told,
+/// What a variable indicates, with the IDE's process if one is above.
+fn by_indication(
+    indication: &evidence::Indication,
     by_name: Option<&Process>,
     environment: &Environment,
     above: &[Process],
 ) -> Detection {
     let is_above = |pid| above.iter().find(|process| process.pid == pid);
-    let certain = by_name.or_else(|| is_above(told.pid()?));
+    let certain = by_name.or_else(|| is_above(indication.pid()?));
     let is_multiplexed = evidence::is_multiplexed(environment, above);
-    let is_guessed = told.process.is_none() && told.row.kind != Kind::Terminal && !is_multiplexed;
+    let is_guessed =
+        indication.process.is_none() && indication.row.kind != Kind::Terminal && !is_multiplexed;
     let guessed = || evidence::ide_process(above).filter(|_| is_guessed);
-    let process = certain.or(told.process.as_ref()).or_else(guessed);
-    let narrowed = process.and_then(|process| told.row.narrow(&process.command));
+    let process = certain.or(indication.process.as_ref()).or_else(guessed);
+    let narrowed = process.and_then(|process| indication.row.narrow(&process.command));
     Detection {
-        ide: narrowed.unwrap_or(told.row).ide,
+        ide: narrowed.unwrap_or(indication.row).ide,
         pid: process.map(|process| process.pid),
         command: process.map(|process| process.command.clone()),
         via: Via::Variable {
-            name: told.variable,
+            name: indication.variable,
             narrowed_by: narrowed.and(process).map(|process| process.pid),
             inherited: is_multiplexed && certain.is_none(),
         },

@@ -44,13 +44,13 @@ pub struct Publication {
     workspace_path: String,
     /// The roots with links resolved: once, because their disks may stop answering.
     real_roots: Vec<PathBuf>,
-    shelves: Vec<Shelf>,
+    dirs: Vec<AgentDir>,
     warnings: Vec<Warning>,
 }
 
 /// One directory that agents look at.
 #[derive(Debug)]
-struct Shelf {
+struct AgentDir {
     base: PathBuf,
     folder: &'static [&'static str],
     directory: PathBuf,
@@ -61,7 +61,7 @@ struct Shelf {
     files: Vec<Entry>,
 }
 
-/// One file on a shelf.
+/// One file in such a directory.
 #[derive(Debug)]
 struct Entry {
     dialect: Dialect,
@@ -82,7 +82,7 @@ impl Publication {
     ) -> Result<Self, RootError> {
         let workspace_path = join_roots(&announcement.roots)?;
         let mut publication = Self {
-            shelves: shelves(environment, &announcement),
+            dirs: agent_dirs(environment, &announcement),
             real_roots: resolved(&announcement.roots),
             announcement,
             workspace_path,
@@ -94,12 +94,12 @@ impl Publication {
 
     /// The files that agents find now.
     pub fn files(&self) -> Vec<PathBuf> {
-        let paths = |shelf: &Shelf| {
-            let published = shelf.files.iter().filter(|entry| entry.is_published);
-            let paths = published.map(|entry| shelf.directory.join(&entry.name));
+        let paths = |dir: &AgentDir| {
+            let published = dir.files.iter().filter(|entry| entry.is_published);
+            let paths = published.map(|entry| dir.directory.join(&entry.name));
             paths.collect::<Vec<_>>()
         };
-        self.shelves.iter().flat_map(paths).collect()
+        self.dirs.iter().flat_map(paths).collect()
     }
 
     /// The places that could not be served, one warning per directory.
@@ -127,15 +127,15 @@ impl Publication {
     /// Publishes under another process of the editor and its ancestors: its first one may end, and others go on.
     pub fn set_editor(&mut self, environment: &Environment, pid: u32) {
         self.announcement.editor_pid = pid;
-        let wanted = shelves(environment, &self.announcement);
-        let mut others = std::mem::replace(&mut self.shelves, wanted);
-        for shelf in &mut others {
-            let own = self.shelves.iter();
-            let own = own.filter(|it| it.directory == shelf.directory);
+        let wanted = agent_dirs(environment, &self.announcement);
+        let mut others = std::mem::replace(&mut self.dirs, wanted);
+        for dir in &mut others {
+            let own = self.dirs.iter();
+            let own = own.filter(|it| it.directory == dir.directory);
             let kept: Vec<&String> = own.flat_map(|it| &it.files).map(|it| &it.name).collect();
-            shelf.files.retain(|entry| !kept.contains(&&entry.name));
+            dir.files.retain(|entry| !kept.contains(&&entry.name));
         }
-        take_away(&mut others, &self.announcement);
+        remove(&mut others, &self.announcement);
         self.settle();
     }
 
@@ -148,7 +148,7 @@ impl Publication {
     /// Removes the files and returns them: those that are still ours, not one that a successor put
     /// in their place. Directories stay, for others may use them.
     pub fn remove(mut self) -> Vec<PathBuf> {
-        take_away(&mut self.shelves, &self.announcement)
+        remove(&mut self.dirs, &self.announcement)
     }
 
     /// Makes everything as it should be. Returns the files that had to be written.
@@ -163,16 +163,16 @@ impl Publication {
                 .entry(port)
                 .or_insert_with(|| liveness::listens(port))
         };
-        for shelf in &mut self.shelves {
-            let folder = match Folder::create(&shelf.base, shelf.folder) {
+        for dir in &mut self.dirs {
+            let folder = match Folder::create(&dir.base, dir.folder) {
                 Ok(folder) => folder,
                 Err(error) => {
-                    self.warnings.push(shelf.failed(error));
+                    self.warnings.push(dir.failed(error));
                     continue;
                 }
             };
             let mut failure = None;
-            for entry in &mut shelf.files {
+            for entry in &mut dir.files {
                 let Some(content) = contents.for_entry(entry) else {
                     continue;
                 };
@@ -187,7 +187,7 @@ impl Publication {
                 }
             }
             if let Some(error) = failure {
-                self.warnings.push(shelf.warning(error));
+                self.warnings.push(dir.warning(error));
             }
         }
         written
@@ -195,13 +195,13 @@ impl Publication {
 }
 
 /// Removes those of the files that are still ours.
-fn take_away(shelves: &mut [Shelf], announcement: &Announcement) -> Vec<PathBuf> {
+fn remove(dirs: &mut [AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
     let mut removed = Vec::new();
-    for shelf in shelves {
-        let Ok(Some(folder)) = Folder::open(&shelf.base, shelf.folder) else {
+    for dir in dirs {
+        let Ok(Some(folder)) = Folder::open(&dir.base, dir.folder) else {
             continue;
         };
-        for entry in &mut shelf.files {
+        for entry in &mut dir.files {
             let found = folder.read(&entry.name, MAX_FILE).ok().flatten();
             let is_ours = found
                 .and_then(|content| parse(&entry.place, &entry.name, &content))
@@ -253,7 +253,7 @@ impl Contents {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        take_away(&mut self.shelves, &self.announcement);
+        remove(&mut self.dirs, &self.announcement);
     }
 }
 
@@ -295,8 +295,8 @@ impl Announcement {
     }
 }
 
-impl Shelf {
-    /// The warning that nothing on this shelf could be published.
+impl AgentDir {
+    /// The warning that nothing in this directory could be published.
     fn failed(&mut self, error: FileError) -> Warning {
         for entry in &mut self.files {
             entry.is_published = false;
@@ -376,10 +376,10 @@ pub(crate) fn parse(place: &Place, name: &str, content: &[u8]) -> Option<Discove
 }
 
 /// Every file that some release of some agent may look for, by directory.
-fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf> {
+fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<AgentDir> {
     let mut pids = vec![announcement.editor_pid];
     pids.extend(process::ancestors(announcement.editor_pid));
-    let mut shelves: Vec<Shelf> = Vec::new();
+    let mut dirs: Vec<AgentDir> = Vec::new();
     // A pid may equal a port, and `PREFIX-PID` then `PREFIX-PORT`.
     let mut seen = HashSet::new();
     for dialect in Dialect::ALL {
@@ -399,12 +399,9 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
                     name,
                     is_published: false,
                 };
-                match shelves
-                    .iter_mut()
-                    .find(|shelf| shelf.directory == directory)
-                {
-                    Some(shelf) => shelf.files.push(entry),
-                    None => shelves.push(Shelf {
+                match dirs.iter_mut().find(|dir| dir.directory == directory) {
+                    Some(dir) => dir.files.push(entry),
+                    None => dirs.push(AgentDir {
                         base: environment.base(place.base),
                         folder: place.folder,
                         directory: directory.clone(),
@@ -414,14 +411,14 @@ fn shelves(environment: &Environment, announcement: &Announcement) -> Vec<Shelf>
                     }),
                 }
             }
-            if let Some(shelf) = shelves.iter_mut().find(|it| it.directory == directory) {
-                shelf.agents.extend(readers);
-                shelf.agents.sort_unstable();
-                shelf.agents.dedup();
+            if let Some(dir) = dirs.iter_mut().find(|it| it.directory == directory) {
+                dir.agents.extend(readers);
+                dir.agents.sort_unstable();
+                dir.agents.dedup();
             }
         }
     }
-    shelves
+    dirs
 }
 
 /// Whether a file there would be the second of this companion in Claude Code's eyes. Newer releases look

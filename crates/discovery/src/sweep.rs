@@ -39,14 +39,14 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
     swept.finish()
 }
 
-type Shelf = (PathBuf, &'static [&'static str]);
+type AgentDir = (PathBuf, &'static [&'static str]);
 
 /// Every directory once, with the files that agents look for in it.
-fn places(environment: &Environment) -> BTreeMap<Shelf, Vec<Place>> {
-    let mut places: BTreeMap<Shelf, Vec<Place>> = BTreeMap::new();
+fn places(environment: &Environment) -> BTreeMap<AgentDir, Vec<Place>> {
+    let mut places: BTreeMap<AgentDir, Vec<Place>> = BTreeMap::new();
     for place in Dialect::ALL.into_iter().flat_map(Dialect::places) {
-        let shelf = (environment.base(place.base), place.folder);
-        places.entry(shelf).or_default().push(*place);
+        let dir = (environment.base(place.base), place.folder);
+        places.entry(dir).or_default().push(*place);
     }
     places
 }

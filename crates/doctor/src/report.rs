@@ -39,7 +39,7 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
     writeln!(out)?;
     for step in Step::ALL {
         let mark = mark(examination, step);
-        let line = format!("{:<11} {}", step.name(), said(examination, step, mark));
+        let line = format!("{:<11} {}", step.name(), describe(examination, step, mark));
         writeln!(out, "  {} {}", style.mark(mark), visible::one_line(&line))?;
     }
     let first = examination.problems().next();
@@ -140,7 +140,7 @@ fn has_session(facts: &Facts) -> bool {
 }
 
 /// What a leg of the way is about.
-fn said(examination: &Examination, step: Step, mark: Mark) -> String {
+fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
     let facts = &examination.facts;
     match step {
         Step::Agent => facts.program.path.as_ref().map_or_else(

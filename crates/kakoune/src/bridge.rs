@@ -340,7 +340,7 @@ impl Bridge {
             Err(stale) => return self.refuse(stale),
         };
         let Ok(held) = String::from_utf8(text) else {
-            self.tell("the text is not UTF-8, so no agent can take it");
+            self.tell("the text is not UTF-8, so it cannot be sent to the agent");
             return;
         };
         let text = view.form.text(&held);

@@ -45,7 +45,7 @@ impl Session {
                 for Script { text, is_probe } in received {
                     let name = lock(&current).clone();
                     if let Err(error) = send(&name, &text) {
-                        tracing::warn!(%error, "the session took no commands");
+                        tracing::warn!(%error, "the session does not accept commands");
                         if is_probe {
                             let _ = done.send(Done::Gone);
                         }

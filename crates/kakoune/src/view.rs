@@ -52,16 +52,18 @@ pub struct Content {
 /// Why a decision does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("the proposal was not on the screen yet: look at it first")]
+    #[error("the proposal has not been on the screen yet: look at it first")]
     Unseen,
-    #[error("the proposal has only just appeared: once more, after a second")]
+    #[error("the proposal has only just appeared: wait a second and try again")]
     TooSoon,
     #[error("{0}")]
     Ask(&'static str),
 }
 
-const EMPTY: &str = "this agent takes an empty text for none, and writes what it proposed: once more to accept all the same";
-const UNCHANGED: &str = "this is the file as it is, which the agent takes for a rejection: once more to accept all the same";
+const EMPTY: &str =
+    "this agent ignores an empty text and writes its own proposal: repeat to accept anyway";
+const UNCHANGED: &str =
+    "this is the unchanged file, which the agent treats as a rejection: repeat to accept anyway";
 
 impl Proposed for View {
     fn key(&self) -> ProposalKey {

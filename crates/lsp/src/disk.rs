@@ -138,7 +138,7 @@ impl Drop for ProposalFiles {
     fn drop(&mut self) {
         self.queue.close();
         if !self.queue.wait_done(REMOVE_TIMEOUT) {
-            tracing::warn!("proposals are not removed: their disk gives no answer");
+            tracing::warn!("proposals were not removed: their disk does not respond");
         }
     }
 }

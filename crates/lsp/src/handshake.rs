@@ -69,9 +69,10 @@ pub enum Wanted {
 impl InitializeParams {
     /// The process that agents look for: the editor's, or our parent's.
     pub fn editor_pid(&self) -> u32 {
-        let said = self.process_id.and_then(|pid| u32::try_from(pid).ok());
+        let given = self.process_id.and_then(|pid| u32::try_from(pid).ok());
         // A process that is not there is one of another container, or wrong.
-        said.filter(|pid| process::is_alive(*pid))
+        given
+            .filter(|pid| process::is_alive(*pid))
             .unwrap_or_else(|| {
                 let own = std::process::id();
                 process::ancestors(own).first().copied().unwrap_or(own)
@@ -80,15 +81,15 @@ impl InitializeParams {
 
     /// Who the editor is; `fallback` if it does not say so.
     pub fn editor(&self, fallback: Option<&str>) -> IdeInfo {
-        let said = self.client_info.as_ref().map(|info| info.name.as_str());
-        let editor = self.quirks().editor.or(said);
+        let name = self.client_info.as_ref().map(|info| info.name.as_str());
+        let editor = self.quirks().editor.or(name);
         identity(editor.or(fallback).unwrap_or_default())
     }
 
     /// What is peculiar to the client.
     pub fn quirks(&self) -> Quirks {
-        let said = self.client_info.as_ref().map(|info| info.name.as_str());
-        let mut quirks = Quirks::of(said.unwrap_or_default());
+        let name = self.client_info.as_ref().map(|info| info.name.as_str());
+        let mut quirks = Quirks::of(name.unwrap_or_default());
         let window = self.capabilities.window.as_ref();
         let shows = window.and_then(|window| window.pointer("/showDocument/support"));
         let is_declared = shows == Some(&Value::Bool(true));

@@ -39,7 +39,7 @@ pub struct Plugin {
     diagnostics: Diagnostics,
     requests: Requests,
     status: Status,
-    told: DidChangeStatus,
+    reported: DidChangeStatus,
 }
 
 impl Plugin {
@@ -52,7 +52,7 @@ impl Plugin {
             diagnostics: Diagnostics::new(encoding),
             requests: Requests::default(),
             status: Status::default(),
-            told: DidChangeStatus::default(),
+            reported: DidChangeStatus::default(),
         }
     }
 
@@ -106,15 +106,15 @@ impl Plugin {
             pending_diffs: self.diffs.pending(),
             warnings: self.status.warnings.clone(),
         };
-        if status == self.told {
+        if status == self.reported {
             return None;
         }
-        self.told = status;
-        Some(self.told_status())
+        self.reported = status;
+        Some(self.status_report())
     }
 
-    fn told_status(&self) -> Action {
-        Action::Send(message::notification(DID_CHANGE_STATUS, &self.told))
+    fn status_report(&self) -> Action {
+        Action::Send(message::notification(DID_CHANGE_STATUS, &self.reported))
     }
 }
 
@@ -135,7 +135,7 @@ impl ClientProfile for Plugin {
         warning
             .map(Action::Send)
             .into_iter()
-            .chain([environment(published), self.told_status()])
+            .chain([environment(published), self.status_report()])
             .collect()
     }
 

@@ -108,7 +108,7 @@ impl Roots {
         paths
     }
 
-    /// What the person should know about folders that agents cannot be told of.
+    /// What the person should know about folders that cannot be published to agents.
     pub fn take_notes(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.notes)
     }
@@ -121,7 +121,7 @@ impl Roots {
             Ok(real) if self.is_everything(&real) => {
                 let shown = real.display();
                 self.note(format!(
-                    "{shown} is no workspace, so agents there cannot connect: open a folder in it"
+                    "{shown} cannot be a workspace, so agents there cannot connect: open a folder in it"
                 ));
             }
             Ok(real) => match join_roots(std::slice::from_ref(&real)) {
@@ -193,11 +193,7 @@ mod tests {
         let uris = || uris.iter().map(String::as_str);
         let mut roots = Roots::new(Some(link.clone()), uris());
         assert_eq!(roots.paths(), std::slice::from_ref(&project));
-        assert_eq!(
-            roots.take_notes().len(),
-            3,
-            "proposals are not talked about"
-        );
+        assert_eq!(roots.take_notes().len(), 3, "no message about proposals");
         let all = Roots::new(None, uris()).paths();
         assert_eq!(all, [home, PathBuf::from("/"), project]);
     }

@@ -232,7 +232,7 @@ impl Server {
         None
     }
 
-    /// Whoever accepts and leaves at once has accepted: what is being decided is carried out first,
+    /// An editor that accepts and exits at once has accepted: what is being decided is carried out first,
     /// as far as the disk answers.
     fn finish(&mut self) {
         let Some(session) = &mut self.session else {
@@ -302,7 +302,7 @@ impl Server {
         let failed = |text: String| message::error(ErrorCode::InternalError, text);
         thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
         let silent = |_| {
-            let text = "cannot start the companion: the disk gave no answer within";
+            let text = "cannot start the companion: the disk did not respond within";
             failed(format!("{text} {START_TIMEOUT:?}"))
         };
         session.recv_timeout(START_TIMEOUT).map_err(silent)?

@@ -55,7 +55,7 @@ pub struct Session {
     /// What happened before the client was ready to hear of it.
     held: Vec<EditorEvent>,
     /// What there was to say before that.
-    unsaid: Vec<Message>,
+    unsent: Vec<Message>,
 }
 
 /// What a session is made of.
@@ -129,7 +129,7 @@ impl Start {
                 let files = ProposalFiles::start(dir, self.done.clone(), self.inputs.clone());
                 let files = files.context("cannot start a thread")?;
                 let service = if has_plugin(&environment, editor_pid) {
-                    tracing::info!("the editor's plugin serves agents, so this does not");
+                    tracing::info!("the editor's plugin serves agents, so this process does not");
                     Service::absent()
                 } else if is_for_another {
                     plan.wait()
@@ -152,7 +152,7 @@ impl Start {
             editor_pid,
             is_initialized: false,
             held: Vec::new(),
-            unsaid: Vec::new(),
+            unsent: Vec::new(),
         })
     }
 }
@@ -171,7 +171,7 @@ impl Session {
             let actions = self.profile.initialized(&published);
             self.perform(actions, output);
         }
-        for message in std::mem::take(&mut self.unsaid) {
+        for message in std::mem::take(&mut self.unsent) {
             let _ = output.send(message);
         }
         for event in std::mem::take(&mut self.held) {
@@ -229,7 +229,7 @@ impl Session {
             // An editor that reads no more ends the loop by itself.
             let _ = output.send(message);
         } else {
-            self.unsaid.push(message);
+            self.unsent.push(message);
         }
     }
 
@@ -379,7 +379,7 @@ impl Session {
                     answer,
                 } => {
                     let output = output.clone();
-                    let told = Reply::new(move |agent: Result<_, _>| {
+                    let reply = Reply::new(move |agent: Result<_, _>| {
                         let response = Response {
                             id: request,
                             // One that goes away in between has named nothing.
@@ -388,7 +388,7 @@ impl Session {
                         let _ = output.send(response.into());
                     });
                     if let Some(companion) = self.service.handle() {
-                        companion.mention(path, lines, told);
+                        companion.mention(path, lines, reply);
                     }
                 }
                 Action::Resolve { key, outcome } => {

@@ -205,7 +205,7 @@ impl Running {
                 [only] => return Ok(Some(only)),
                 _ => {
                     let focused = focus::last_focused(&equals, self.statuses.as_ref());
-                    let focused = focused.context("cannot ask the companions")?;
+                    let focused = focused.context("cannot query the companions")?;
                     return Ok(rules::latest(equals.into_iter().zip(focused)));
                 }
             }

@@ -56,7 +56,7 @@ impl Failure {
     }
 
     /// A failure that standard output tells already: only the exit code is left to give.
-    pub fn told(kind: Kind) -> Self {
+    pub fn reported(kind: Kind) -> Self {
         Self::new(kind, String::new())
     }
 

@@ -62,7 +62,7 @@ impl Session {
         let problem = match status {
             Ok(status) if status.success() => None,
             Ok(status) => Some(format!("the editor exited with {status}")),
-            Err(error) => Some(format!("the editor was lost: {error}")),
+            Err(error) => Some(format!("lost track of the editor: {error}")),
         };
         match (problem, edit) {
             (None, Edit::Failed(reason)) => Edit::Kept(self.keep(&reason)),

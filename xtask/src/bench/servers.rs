@@ -57,7 +57,7 @@ pub struct Programs {
 #[derive(Debug)]
 pub struct Server {
     pub kind: Kind,
-    /// From before the process was made until it said that it listens.
+    /// From before the process was made until it reports that it listens.
     pub ready: Duration,
     child: Child,
     target: Value,
@@ -105,8 +105,8 @@ impl Programs {
             child,
             target: Value::Null,
         };
-        let said = line.with_context(|| format!("{} did not get ready", kind.name()))?;
-        server.target = self.target(&server, &said)?;
+        let ready = line.with_context(|| format!("{} did not get ready", kind.name()))?;
+        server.target = self.target(&server, &ready)?;
         Ok(server)
     }
 
@@ -136,13 +136,13 @@ impl Programs {
         command
     }
 
-    /// What the client needs to know to call a server that printed `said`.
-    fn target(&self, server: &Server, said: &Value) -> Result<Value> {
-        let port = &said["port"];
+    /// What the client needs to know to call a server that printed `ready`.
+    fn target(&self, server: &Server, ready: &Value) -> Result<Value> {
+        let port = &ready["port"];
         let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
         let (token, control) = match server.kind {
             Kind::Pillion | Kind::Decider => {
-                let discovery = said["files"][0].as_str().context("no discovery file")?;
+                let discovery = ready["files"][0].as_str().context("no discovery file")?;
                 let state = self
                     .runtime()
                     .join(format!("pillion/{}.json", server.pid()));
@@ -156,7 +156,7 @@ impl Programs {
         let is_floor = server.kind == Kind::Floor;
         let socket = match server.kind {
             Kind::Decider => Some((port, self.lock_token(port)?)),
-            Kind::Floor => Some((&said["websocket"], TOKEN.to_owned())),
+            Kind::Floor => Some((&ready["websocket"], TOKEN.to_owned())),
             Kind::Pillion | Kind::Reference => None,
         };
         let socket = socket.map(|(port, token)| json!({"url": format!("ws://127.0.0.1:{port}/"), "token": token, "isSized": is_floor}));

@@ -44,7 +44,7 @@ struct Target {
     name: String,
 }
 
-/// Builds them with these options of `cargo test`. Nothing, if that fails: cargo has said why.
+/// Builds them with these options of `cargo test`. Nothing if that fails: cargo has reported why.
 pub fn build(options: &[&str]) -> Result<Option<Vec<Binary>>> {
     let mut command = cargo(&[
         "test",
@@ -121,10 +121,10 @@ impl Binary {
     fn printed(&self, options: &[&str]) -> Result<String> {
         let output = self.command(options).output();
         let output = output.with_context(|| format!("{} did not start", self.title))?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(
             output.status.success(),
-            "{} cannot list its tests: {said}",
+            "{} cannot list its tests: {stderr}",
             self.title
         );
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())

@@ -94,7 +94,7 @@ impl Connection {
     /// Ends the connection and waits until it has ended.
     pub(super) async fn close(mut self) {
         if self.command(Command::Close).await.is_ok() {
-            // Whoever does not answer is cut off.
+            // A server that does not answer is cut off.
             let _ = tokio::time::timeout(CLOSE_TIMEOUT, &mut self.task).await;
         }
     }

@@ -8,7 +8,7 @@ use pillion_protocol::claude::{AUTHORIZATION_HEADER, WEBSOCKET_PATH};
 use crate::address::Address;
 use crate::error::{ClientError, unreachable, within};
 
-/// Asks where the WebSocket is, without asking for an upgrade. Whoever answers anything but a refusal
+/// Asks where the WebSocket is, without asking for an upgrade. A server that answers anything but a refusal
 /// may be a companion.
 ///
 /// # Errors

@@ -61,7 +61,7 @@ impl Mention {
     }
 }
 
-/// What is told, in its order. Whoever does not read it misses the oldest, and delays nothing.
+/// Notifications, in order. A reader that falls behind misses the oldest, and delays nothing.
 #[derive(Debug)]
 pub struct Updates(Arc<Shared>);
 

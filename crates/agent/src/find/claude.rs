@@ -124,30 +124,30 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What is to be said of one file, whatever the others are.
+    /// The verdict on one file, whatever the others are.
     fn judge(&self, lock: Lock) -> Judged {
         let verdict = self.verdict(&lock);
         Judged { lock, verdict }
     }
 
     fn verdict(&self, lock: &Lock) -> Verdict {
-        let said = match &lock.read {
+        let content = match &lock.read {
             Err(kind) => return Verdict::Unreadable(*kind),
-            Ok(said) => said,
+            Ok(content) => content,
         };
         let Some(port) = lock.port else {
             return Verdict::Malformed;
         };
-        if is_gone(&said.process, lock) {
+        if is_gone(&content.process, lock) {
             return Verdict::Stale(Stale::ProcessGone);
         }
         if self.is_named(lock) {
             return Verdict::Chosen;
         }
-        if let Some(verdict) = self.misfit(said.folders.as_deref()) {
+        if let Some(verdict) = self.misfit(content.folders.as_deref()) {
             return verdict;
         }
-        if self.is_in_editor && !self.is_ancestor(&said.process) {
+        if self.is_in_editor && !self.is_ancestor(&content.process) {
             return Verdict::OtherTerminal;
         }
         if port == 0 || port > u32::from(u16::MAX) {
@@ -273,13 +273,13 @@ impl Judged {
 }
 
 fn dial(lock: &Lock) -> Option<Dial> {
-    let said = lock.read.as_ref().ok()?;
-    let is_websocket = said.is_websocket;
+    let content = lock.read.as_ref().ok()?;
+    let is_websocket = content.is_websocket;
     Some(Dial {
         host: Host::Loopback,
         port: lock.dialled_port()?,
         // The other transport knows none.
-        token: said.token.clone().filter(|_| is_websocket),
+        token: content.token.clone().filter(|_| is_websocket),
         source: Source::File(lock.path.clone()),
         transport: if is_websocket {
             super::Transport::WebSocket

@@ -111,10 +111,10 @@ impl fmt::Display for Verdict {
             }
             Self::OtherWorkspace => f.write_str("is for another workspace"),
             Self::Ambiguous => {
-                f.write_str("fits, like another: the agent then takes none by itself")
+                f.write_str("matches, and so does another: the agent then connects to none on its own")
             }
             Self::OtherTerminal => f.write_str(
-                "is for another process than the editor whose terminal this is",
+                "belongs to a process other than this terminal's editor",
             ),
             Self::NoWorkspace => f.write_str("names no workspace"),
             Self::OtherUser => f.write_str("belongs to another user"),

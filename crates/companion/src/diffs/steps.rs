@@ -264,12 +264,12 @@ impl<C> Diffs<C> {
                     // Nobody decided anything: the diff goes on waiting.
                     Err(reason) => (Err(reason), None),
                 };
-                let told = outcome.and_then(|outcome| self.notify(id, outcome));
+                let notified = outcome.and_then(|outcome| self.notify(id, outcome));
                 let answered = waiting.map(|waiting| Action::Answer {
                     caller: waiting.caller,
                     answer,
                 });
-                told.into_iter().chain(answered).collect()
+                notified.into_iter().chain(answered).collect()
             }
             (State::AgentGone { is_text_taken, .. }, text) => match text {
                 Ok(content) if is_text_taken && *content != *entry.proposed => {
@@ -423,8 +423,8 @@ impl<C> Diffs<C> {
         match self.entries.get_mut(id) {
             Some(entry) if matches!(entry.state, State::Pending | State::CommandAccepts { .. }) => {
                 let given_up = mem::replace(&mut entry.state, State::Pending).give_up(why);
-                let told = self.notify(id, Outcome::Rejected);
-                told.into_iter().chain(given_up).collect()
+                let notified = self.notify(id, Outcome::Rejected);
+                notified.into_iter().chain(given_up).collect()
             }
             _ => self.abandon(id, CloseReason::Settled, why),
         }

@@ -37,7 +37,7 @@ pub(super) async fn read(headers: &HeaderMap, body: Incoming) -> Result<Vec<u8>,
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => {
-            let text = format!("the body broke off: {error}");
+            let text = format!("the body was cut off: {error}");
             Err(Refusal::new(StatusCode::BAD_REQUEST, text))
         }
         Err(_) => {

@@ -119,13 +119,13 @@ pub(super) async fn focus(
 ) -> Result<Response, Refusal> {
     let file: Focus = shared.read(headers, body).await?;
     let file = File::from(file);
-    let (sent, told) = oneshot::channel();
+    let (sent, answered) = oneshot::channel();
     shared.command(Command::Focus { file, sent })?;
     // RFC 7240: who moves a cursor ten thousand times does not wait for each.
     if headers.get(PREFER).is_some_and(|it| it == "respond-async") {
         return Ok(response::empty(StatusCode::ACCEPTED));
     }
-    told.await.map_err(|_| Refusal::stopping())?;
+    answered.await.map_err(|_| Refusal::stopping())?;
     Ok(response::empty(StatusCode::NO_CONTENT))
 }
 
@@ -135,8 +135,8 @@ pub(super) async fn mention(
     body: Incoming,
 ) -> Result<Response, Refusal> {
     let MentionedFile { path, lines } = shared.read(headers, body).await?;
-    let told = shared.ask(headers, |told| Command::Mention { path, lines, told });
-    let agent = told.await?.map(|agent| agent.name().to_owned());
+    let mentioned = shared.ask(headers, |reply| Command::Mention { path, lines, reply });
+    let agent = mentioned.await?.map(|agent| agent.name().to_owned());
     Ok(response::json(&Mentioned { agent }))
 }
 
@@ -160,9 +160,9 @@ impl Shared {
         question: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, Refusal> {
         self.guard.admit_command(headers)?;
-        let (answer, told) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         self.command(question(answer))?;
-        told.await.map_err(|_| Refusal::stopping())
+        answered.await.map_err(|_| Refusal::stopping())
     }
 
     /// What the paths of these diffs lead to, one by one.

@@ -49,7 +49,7 @@ pub(super) async fn serve(
                 let connection = serve_one(stream, stranger, Arc::clone(&shared), stopped.clone());
                 let task = tokio::spawn(connection);
                 strangers.add(number, task.abort_handle());
-                // Whoever came before is heard before the next one is let in.
+                // Earlier connections are read before the next one is accepted.
                 tokio::task::yield_now().await;
             }
             Err(error) if is_of_one_connection(&error) => {}

@@ -145,7 +145,7 @@ fn open(
         OpenError::Refused(answer) => bad(&answer),
         OpenError::TooMany(_) => {
             let text = format!(
-                "too many sessions: {MAX_SESSIONS} of {} are open; end some, or wait until they are given up",
+                "too many sessions: {MAX_SESSIONS} of {} are open; close some, or wait until they expire",
                 agent.name()
             );
             Refusal::new(StatusCode::TOO_MANY_REQUESTS, text)

@@ -37,8 +37,8 @@ impl MainLoop {
                 self.context.focus(file, now);
                 self.focusing.push(sent);
             }
-            Command::Mention { path, lines, told } => {
-                let _ = told.send(self.mention(&path, lines));
+            Command::Mention { path, lines, reply } => {
+                let _ = reply.send(self.mention(&path, lines));
             }
             Command::Status(answer) => {
                 let _ = answer.send(self.status());
@@ -46,8 +46,8 @@ impl MainLoop {
         }
     }
 
-    /// Answers the commands whose file agents have been told of, or would have been: whoever
-    /// connects from now on is told of it first.
+    /// Answers the commands whose file agents have received, or would have: an agent that
+    /// connects from now on receives it first.
     pub(super) fn answer_focusing(&mut self) {
         if self.context.is_settled() {
             for sent in self.focusing.drain(..) {

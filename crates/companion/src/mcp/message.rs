@@ -74,11 +74,11 @@ impl Message {
         let Some(method) = fields.method else {
             return match is_answer {
                 true => Ok(Self::Response),
-                false => Err(invalid("there is no method, result or error")),
+                false => Err(invalid("it has no method, result or error")),
             };
         };
         if is_answer {
-            return Err(invalid("there is a method, and a result or an error"));
+            return Err(invalid("it has both a method and a result or error"));
         }
         let params = match fields.params {
             None | Some(Value::Null) => Map::new(),
@@ -88,7 +88,8 @@ impl Message {
         Ok(match fields.id {
             None => Self::Notification { method, params },
             Some(id) => Self::Request(Request {
-                id: RequestId::new(id).ok_or_else(|| invalid("id is no string and no integer"))?,
+                id: RequestId::new(id)
+                    .ok_or_else(|| invalid("id is neither a string nor an integer"))?,
                 method,
                 params,
             }),

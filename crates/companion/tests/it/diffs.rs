@@ -112,7 +112,7 @@ async fn an_editor_that_refuses_or_drops_the_request_fails_the_call() {
     let mut companion = TestCompanion::start();
     let (client, _updates) = companion.connect(GEMINI).await;
     let path = companion.path("new");
-    for (refuse, reason) in [(true, "no window"), (false, "the editor gave no answer")] {
+    for (refuse, reason) in [(true, "no window"), (false, "the editor did not answer")] {
         let answer = async {
             match companion.editor.next().await {
                 EditorEvent::Open(_, shown) if refuse => shown.failed("no window"),

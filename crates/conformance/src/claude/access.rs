@@ -1,5 +1,5 @@
 //! Who is let in: the token in the agent's own header, and the Host and Origin rules that keep web
-//! pages out. Whoever is not, is refused before there is a WebSocket.
+//! pages out. All others are refused before there is a WebSocket.
 
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 
@@ -15,16 +15,16 @@ checks! {
     Access:
     Must "K3-secret" => secret,
         "The token is long and varied enough to be a secret",
-        "Every program of this machine could guess it, and answer proposals.";
+        "Any program on this machine could guess it, and answer proposals.";
     Must "K3-header" => header_case,
         "The token's header is known in any case",
         "Claude Code writes X-Claude-Code-Ide-Authorization, opencode the same in lower case.";
     Must "K3-none" => without,
         "A client without a token is refused",
-        "Every program of this machine could read proposals, and answer them.";
+        "Any program on this machine could read proposals, and answer them.";
     Must "K3-wrong" => spoilt(Spoilt::Wrong),
         "A client with a wrong token is refused",
-        "Every program of this machine could read proposals, and answer them.";
+        "Any program on this machine could read proposals, and answer them.";
     Must "K3-truncated" => spoilt(Spoilt::Truncated),
         "A client with a token cut short is refused",
         "The token could be guessed piece by piece.";
@@ -39,13 +39,13 @@ checks! {
         "A token in an address ends up in logs and histories.";
     Should "K3-other" => other_agents,
         "The token of another agent's discovery file is refused",
-        "One agent's file would let in whoever reads it as every other agent.";
+        "Anyone who reads one agent's file could pose as any other agent.";
     Must "K3-origin" => origin,
         "A request from a web page (any foreign Origin, or `null`) is refused",
         "Browsers let every web page open a WebSocket to this machine.";
     Should "K3-host" => host_foreign,
         "A Host other than loopback is refused",
-        "A web page whose name is made to point to this machine would be let in.";
+        "A web page whose host name is pointed at this machine would be let in.";
     Should "K3-localhost" => host_localhost,
         "The Host `localhost` is allowed",
         "Clients that dial by name are locked out.";

@@ -347,8 +347,10 @@ impl<'a> Client<'a> {
 
     fn ended(&mut self, error: &Error) -> NoAnswer {
         let why = match error {
-            Error::Protocol(error) => format!("what came is no WebSocket frame: {error}"),
-            error => format!("the connection broke off: {error}"),
+            Error::Protocol(error) => {
+                format!("received something that is not a WebSocket frame: {error}")
+            }
+            error => format!("the connection was cut off: {error}"),
         };
         self.end.get_or_insert_with(|| why.clone());
         NoAnswer::new(why)

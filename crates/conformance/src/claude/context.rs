@@ -21,25 +21,25 @@ checks! {
         "MCP forbids it, and the agent drops what it is not ready for.";
     Must "K7-shape" => shape,
         "`selection_changed` has the string `text` and the object `selection {start, end}`, lines and characters counted from 0",
-        "The agent ignores what has another type, and keeps the selection before.";
+        "The agent ignores fields of another type, and keeps the previous selection.";
     Must "K7-path" => path,
         "`filePath` is an absolute path, and is left out if no file is open",
         "The model is told of a file that does not exist.";
     Should "K7-change" => change,
-        "A move of the cursor is sent",
+        "A cursor movement is sent",
         "The model is told of what was selected before; each selection counts for one prompt.";
     Must "K7-moved" => moved,
         "The selection that is sent is where the cursor was moved to, lines counted from 0",
-        "The agent adds 1: the model reads other lines than the person selected.";
+        "The agent adds 1: the model reads lines other than those selected.";
     Should "K7-debounce" => debounce,
         "Changes are debounced",
-        "Every step of the cursor interrupts the agent.";
+        "Every cursor movement interrupts the agent.";
     Should "K7-mention" => mention_shape,
         "`at_mentioned` has an absolute `filePath`, and `lineStart` and `lineEnd` as numbers or not at all",
         "The agent ignores a mention with lines that are null.";
     Should "K7-mention-lines" => mention_lines,
         "The lines of a mention are counted from 0",
-        "The agent adds 1: the model reads other lines than the person mentioned.";
+        "The agent adds 1: the model reads lines other than those mentioned.";
 }
 
 /// The selections, if there are any.
@@ -48,18 +48,18 @@ async fn heard(test: &TestContext) -> Result<&Selections, Problem> {
     match selections.all().next() {
         Some(_) => Ok(selections),
         None if selections.moved_to.is_some() => {
-            blocked(&["K7-start", "K7-change"], "no `selection_changed` came")
+            blocked(&["K7-start", "K7-change"], "no `selection_changed` arrived")
         }
-        None => unchecked("no `selection_changed` came: focus a file in the editor"),
+        None => unchecked("no `selection_changed` arrived: focus a file in the editor"),
     }
 }
 
 async fn start(test: &TestContext) -> Finding {
     let selections = selections(test).await?;
     match selections.of_start.len() {
-        // Whoever has no file open has nothing to report.
+        // A companion without an open file has nothing to report.
         0 if selections.all().next().is_none() && selections.moved_to.is_none() => {
-            unchecked("no `selection_changed` came: focus a file in the editor")
+            unchecked("no `selection_changed` arrived: focus a file in the editor")
         }
         0 => broken("none came"),
         count => Ok(format!("{count} came")),
@@ -70,7 +70,7 @@ async fn early(test: &TestContext) -> Finding {
     let selections = selections(test).await?;
     match &selections.early {
         None => Ok("nothing came".to_owned()),
-        Some(message) => broken(format!("this came: {}", shown(message))),
+        Some(message) => broken(format!("received: {}", shown(message))),
     }
 }
 
@@ -130,7 +130,7 @@ async fn change(test: &TestContext) -> Finding {
     let selections = selections(test).await?;
     let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
     match moves.contexts.len() {
-        0 => broken("none came when the cursor moved"),
+        0 => broken("none arrived when the cursor moved"),
         count => Ok(format!("{count} selections")),
     }
 }
@@ -181,12 +181,12 @@ async fn debounce(test: &TestContext) -> Finding {
 async fn mention_shape(test: &TestContext) -> Finding {
     let mention = mention(test).await?;
     let Some((_, message)) = mention.messages.first() else {
-        return broken("no `at_mentioned` came");
+        return broken("no `at_mentioned` arrived");
     };
     let params = &message["params"];
     let is_absolute = |path: &str| Path::new(path).is_absolute();
     if message.get("id").is_some() {
-        return broken("it has an `id`: it is a request, and no notification");
+        return broken("it has an `id`, so it is a request, not a notification");
     }
     if !params["filePath"].as_str().is_some_and(is_absolute) {
         return broken(format!("`filePath` is {}", shown(&params["filePath"])));
@@ -198,26 +198,26 @@ async fn mention_shape(test: &TestContext) -> Finding {
     }
     match mention.messages.len() {
         1 => Ok(shown(params)),
-        count => broken(format!("{count} came for one mention")),
+        count => broken(format!("{count} arrived for one mention")),
     }
 }
 
 async fn mention_lines(test: &TestContext) -> Finding {
     let mention = mention(test).await?;
     let Some((_, message)) = mention.messages.first() else {
-        return blocked(&["K7-mention"], "no `at_mentioned` came");
+        return blocked(&["K7-mention"], "no `at_mentioned` arrived");
     };
     let params = &message["params"];
     let (first, last) = mention.lines;
     let fields = ["lineStart", "lineEnd"];
     let is_odd = |field: &&str| params.get(*field).is_some_and(|line| !line.is_u64());
     if fields.iter().any(is_odd) {
-        return blocked(&["K7-mention"], "they are no numbers");
+        return blocked(&["K7-mention"], "they are not numbers");
     }
     let lines = fields.map(|field| &params[field]);
     if !is_in(params, &mention.file) {
         let why = format!(
-            "{} was mentioned, {} came",
+            "{} was mentioned, {} arrived",
             mention.file, params["filePath"]
         );
         return blocked(&["K7-mention"], why);
@@ -226,7 +226,7 @@ async fn mention_lines(test: &TestContext) -> Finding {
         return Ok(format!("lines {first} to {last}"));
     }
     broken(format!(
-        "lines {first} to {last} (counted from 1) were mentioned, {} to {} came",
+        "lines {first} to {last} (counted from 1) were mentioned, {} to {} arrived",
         lines[0], lines[1]
     ))
 }

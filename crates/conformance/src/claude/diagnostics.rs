@@ -15,16 +15,16 @@ checks! {
     Context:
     Must "K7-diagnostics" => answered,
         "`getDiagnostics` is answered with one text block that holds a JSON array",
-        "The agent learns of no problem that its edit has made.";
+        "The agent does not learn of problems that its edit caused.";
     Should "K7-diagnostics-prompt" => prompt,
         "`getDiagnostics` is answered at once",
-        "The agent waits a second with each edit, and asks no more after three.";
+        "The agent waits a second with each edit, and stops asking after three.";
     Must "K7-diagnostics-uri" => uris,
         "Diagnostics of one file have the `uri` that was asked for, or are `[]`",
-        "The agent ignores those of other names, and takes the file for clean.";
+        "The agent ignores those with other names, and considers the file clean.";
     Must "K7-diagnostics-shape" => shape,
         "Every entry is `{uri, diagnostics: [{message, severity, range}]}`, with lines counted from 0",
-        "The agent shows the model other lines, or none.";
+        "The agent shows the model the wrong lines, or none.";
 }
 
 /// What the agent knows.
@@ -94,7 +94,7 @@ async fn uris(test: &TestContext) -> Finding {
             let uri = format!("file://{path}");
             for entry in known_entries(client, json!({"uri": uri})).await? {
                 if entry["uri"] != *uri {
-                    return broken(format!("{uri} was asked for, {} came", entry["uri"]));
+                    return broken(format!("{uri} was requested, {} arrived", entry["uri"]));
                 }
                 count += 1;
             }

@@ -28,7 +28,7 @@ checks! {
         "The agent writes what comes back.";
     Must "K5-rejected" => rejected,
         "A rejection is answered with the text block DIFF_REJECTED",
-        "With another word the agent writes the file, or goes on asking.";
+        "With another word the agent writes the file, or keeps asking.";
     Must "K5-closed" => closed,
         "A view that is closed without a decision is answered with DIFF_REJECTED, never TAB_CLOSED",
         "The agent takes TAB_CLOSED for an acceptance, and writes what nobody accepted.";
@@ -37,10 +37,10 @@ checks! {
         "A second answer may meet another call.";
     Must "K5-writes" => writes_nothing,
         "The companion does not write the file",
-        "The agent writes it, and takes a file that changed meanwhile for somebody else's.";
+        "The agent writes it, and treats a file that changed in the meantime as changed by somebody else.";
     Should "K5-relative" => relative_path,
         "`openDiff` of a relative path fails",
-        "The person would review a change of another file than the agent means.";
+        "The person would review a change to a file other than the one the agent means.";
     Should "K5-directory" => directory,
         "`openDiff` of a folder fails",
         "The call waits for a decision that nobody can make.";
@@ -71,7 +71,7 @@ async fn blocks(test: &TestContext) -> Finding {
 fn answer(decided: &Decided) -> Result<&ToolReply, Problem> {
     match decided.answers.first() {
         Some(answer) => Ok(answer),
-        None => broken("no answer came"),
+        None => broken("no answer arrived"),
     }
 }
 
@@ -140,9 +140,9 @@ async fn once(test: &TestContext) -> Finding {
     let rejected = scenario::rejected(test).await?;
     for (name, decided) in [("acceptance", accepted), ("rejection", rejected)] {
         match decided.answers.len() {
-            0 => return blocked(&["K5-accepted", "K5-rejected"], "no answer came"),
+            0 => return blocked(&["K5-accepted", "K5-rejected"], "no answer arrived"),
             1 => {}
-            count => return broken(format!("{count} answers to the {name} came")),
+            count => return broken(format!("received {count} answers to the {name}")),
         }
     }
     Ok("one answer each".to_owned())

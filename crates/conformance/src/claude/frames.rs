@@ -18,22 +18,22 @@ checks! {
     Transport:
     Must "K2-ping" => ping,
         "A WebSocket ping is answered with a pong that has its payload",
-        "A client that looks after its connection takes it for dead.";
+        "A client that monitors its connection considers it dead.";
     Must "K2-text" => text,
         "The companion sends JSON in text frames, unmasked",
         "The agent reads nothing else.";
     Must "K2-fragments" => fragments,
         "A message in several frames is put together",
-        "WebSocket libraries cut long proposals, which then never arrive.";
+        "WebSocket libraries split long proposals, which would never arrive.";
     Must "K2-large" => large,
         "A message of 5 MB is taken whole",
         "The proposal for a large file ends the connection instead of opening a view.";
     Should "K2-binary" => binary,
         "A binary message ends at most its own connection",
-        "One program that errs takes the companion away from everybody.";
+        "One faulty program disconnects every agent from the companion.";
     Must "K2-unmasked" => unmasked,
-        "A client that does not mask its frames is cut off, with code 1002 if with any",
-        "RFC 6455 asks for it, to protect proxies from what a web page makes a browser send.";
+        "A client that does not mask its frames is cut off; the code, if any, is 1002",
+        "RFC 6455 requires it, to protect proxies from requests that a web page makes a browser send.";
 }
 
 const LARGE: usize = 5_000_000;
@@ -82,7 +82,7 @@ async fn ping(test: &TestContext) -> Finding {
             "a frame that begins with {first:#04x} came instead"
         )),
         Ok(None) => broken("the connection is closed"),
-        Err(_) => broken("no pong came"),
+        Err(_) => broken("no pong arrived"),
     }
 }
 
@@ -115,7 +115,7 @@ async fn text(test: &TestContext) -> Finding {
     with_client(test, async |client: &mut Client<'_>| {
         client.listen(test.connection.timeouts.quiet).await;
         match (&client.flaw, &client.end) {
-            (Some(flaw), _) => broken(format!("this came: {flaw}")),
+            (Some(flaw), _) => broken(format!("received: {flaw}")),
             (None, Some(end)) => broken(end.clone()),
             (None, None) => Ok(format!("{} messages", client.messages.len())),
         }
@@ -175,7 +175,7 @@ async fn binary(test: &TestContext) -> Finding {
         client.leave().await;
         match other.is_served().await {
             Ok(()) => Ok(end.unwrap_or_else(|| "it is ignored".to_owned())),
-            Err(error) => broken(format!("another client is served no more: {}", error.why)),
+            Err(error) => broken(format!("another client is no longer served: {}", error.why)),
         }
     })
     .await

@@ -24,11 +24,11 @@ checks! {
         "An offer of permessage-deflate is declined or agreed to",
         "Claude Code offers it with every connection.";
     Should "K2-version" => version,
-        "Another version of WebSocket than 13 is refused",
+        "A WebSocket version other than 13 is refused",
         "The two sides would not understand each other's frames.";
     Should "K2-path" => path,
-        "There is no WebSocket at other paths than /",
-        "Whoever looks for open services finds a second way in.";
+        "There is no WebSocket at paths other than /",
+        "Anyone scanning for open services finds a second way in.";
     Must "K2-loopback" => loopback,
         "The port is open on loopback only",
         "Other machines could read proposals, and answer them.";

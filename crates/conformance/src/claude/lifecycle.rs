@@ -20,13 +20,13 @@ checks! {
     Lifecycle:
     Must "K9-answers" => answers,
         "A companion answers on the port in the name of the lock file",
-        "The agent finds nobody, and deletes the file.";
+        "The agent reaches no companion, and deletes the file.";
     Should "K9-atomic" => whole_files,
         "A lock file is complete when it appears, and rewritten atomically",
         "An agent that reads half of it does not connect.";
     Should "K9-restored" => restored,
-        "A lock file that was deleted is put back",
-        "The agent deletes it when it takes the process for dead; nobody finds the companion after that.";
+        "A deleted lock file is restored",
+        "The agent deletes it when it considers the process dead; after that, no agent finds the companion.";
     // The last: nothing can be looked at afterwards.
     Must "K9-port" => stopped_port,
         "A stopped companion no longer listens",

@@ -16,19 +16,19 @@ checks! {
     Discovery:
     Must "K1-file" => each(regular_file),
         "Lock files are regular files of this user, not links",
-        "Who owns the target of a link decides where the agent sends its proposals.";
+        "The owner of a link's target decides where the agent sends its proposals.";
     Must "K1-name" => each(known_name),
         "A lock file is called PORT.lock",
-        "The agent takes the port from the name, and dials nobody for another one.";
+        "The agent takes the port from the name, and does not connect if it has another form.";
     Must "K1-folder" => in_place,
         "The lock file is in $CLAUDE_CONFIG_DIR/ide, by default ~/.claude/ide",
         "Older releases look nowhere else.";
     Must "K1-one" => one,
         "There is one lock file, not one in each of these folders",
-        "Newer releases look in both, take two files for two companions, and connect to neither.";
+        "Newer releases look in both, count two files as two companions, and connect to neither.";
     Must "K1-json" => each(json_object),
         "Lock files hold a JSON object",
-        "The agent takes other text for a list of folders, and dials another transport without a token.";
+        "The agent reads any other text as a list of folders, and uses another transport without a token.";
     Must "K1-pid" => each(living_pid),
         "`pid` is the number of a running process",
         "The agent deletes the file of a process that is gone.";
@@ -46,16 +46,16 @@ checks! {
         "Without it the agent asks for an event stream, and presents no token.";
     Must "K1-token" => each(token),
         "`authToken` is a non-empty string",
-        "Without it the agent dials without a token, as any other program of this machine could.";
+        "Without it the agent dials without a token, as any other program on this machine could.";
     Should "K1-ideName" => each(ide_name),
         "`ideName` is a non-empty string",
         "The agent has no name to show for the companion, at its prompt and in /ide.";
     Should "K1-private-file" => each(private_file),
         "Only this user can read the token in a lock file",
-        "Other users of the machine could read every proposal, and answer it.";
+        "Other users of this machine could read every proposal, and answer it.";
     Should "K1-private-folder" => each(private_folder),
         "Only this user can replace a lock file",
-        "Other users of the machine could lead the agent to a companion of theirs.";
+        "Other users of this machine could direct the agent to their own companion.";
 }
 
 pub(super) fn known_name(file: &TargetFile) -> Result<Look, String> {

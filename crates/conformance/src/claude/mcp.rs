@@ -18,22 +18,22 @@ checks! {
     Tools:
     Must "K4-initialize" => initialize,
         "`initialize` is answered as MCP specifies",
-        "The agent gives the connection up.";
+        "The agent gives up the connection.";
     Must "K4-versions" => versions,
         "Every known revision of MCP is answered with a known one",
-        "The agent gives the connection up.";
+        "The agent gives up the connection.";
     Must "K4-unknown-version" => unknown_version,
         "An unknown revision of MCP is answered with a known one",
-        "A newer agent gives the connection up, instead of speaking an older revision.";
+        "A newer agent gives up the connection, instead of speaking an older revision.";
     Must "K4-id" => ids,
         "A response has the id of its request, with the same type",
-        "The agent waits for ever: it numbers its requests from 0.";
+        "The agent waits forever: it numbers its requests from 0.";
     Must "K4-notification" => notifications,
         "Notifications, also unknown ones, are not answered",
         "The agent sends `ide_connected`, and takes what has no id for an error of the protocol.";
     Must "K4-ping" => ping,
         "`ping` is answered with an empty result",
-        "A client that looks after its connection takes it for dead.";
+        "A client that monitors its connection considers it dead.";
     Must "K4-tools" => tools,
         "`openDiff`, `close_tab`, `closeAllDiffTabs` and `getDiagnostics` are listed",
         "The agent calls all four, and offers to the model what is listed.";
@@ -42,12 +42,12 @@ checks! {
         "A client that checks its arguments cannot make the call.";
     Must "K4-unknown-method" => unknown_method,
         "An unknown method is answered with error -32601",
-        "A client that tries what a newer companion can do waits for ever.";
+        "A client that tries what a newer companion can do waits forever.";
     Must "K4-unknown-tool" => unknown_tool,
-        "A call of an unknown tool fails",
-        "A client that tries what a newer companion can do waits for ever.";
+        "A call to an unknown tool fails",
+        "A client that tries what a newer companion can do waits forever.";
     Should "K4-garbage" => garbage,
-        "A message that is not JSON, or no request, does not end the connection",
+        "A message that is not JSON, or not a request, does not end the connection",
         "One message that is misread costs every open proposal.";
     Should "K4-batch" => batch,
         "A batch is answered or refused, and does not end the connection",
@@ -143,7 +143,7 @@ async fn notifications(test: &TestContext) -> Finding {
         let odd = messages.find(|it| it.get("method").is_none() && !answers(it, &json!(0)));
         match odd {
             None => {}
-            Some(odd) => return broken(format!("this came: {}", shown(odd))),
+            Some(odd) => return broken(format!("received: {}", shown(odd))),
         }
         client.is_served().await?;
         Ok("no answer".to_owned())

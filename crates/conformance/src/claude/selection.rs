@@ -155,7 +155,7 @@ async fn moves(client: &mut Client<'_>) -> Result<(Moves, Option<(String, u32)>)
     if contexts.is_empty() && !is_done {
         test.nobody_came();
         return unchecked(format!(
-            "none came within {time:?}: the cursor was not moved, or it is not sent"
+            "none arrived within {time:?}: the cursor was not moved, or it is not sent"
         ));
     }
     let moves = Moves {

@@ -17,22 +17,22 @@ checks! {
     Sessions:
     Must "K8-two" => two,
         "Two clients are served at once",
-        "Whoever starts a second agent loses the first one's companion.";
+        "Starting a second agent would cost the first its companion.";
     Must "K8-decision" => decision,
         "A decision is answered only to the client that proposed the change, even with equal ids",
         "The other agent takes it for the answer to a call of its own, and writes another file.";
     Must "K8-close-all" => close_all,
         "`closeAllDiffTabs` leaves the views of other clients alone",
-        "Every prompt of one agent takes away what another waits for: the agent calls it each time.";
+        "The agent calls it with every prompt: each would close what another agent is waiting for.";
     Must "K8-tab-names" => tab_names,
         "Two clients may use one tab name",
-        "One agent takes away what another waits for.";
+        "One agent closes what another is waiting for.";
     Should "K8-selection" => both_hear,
         "Two clients that are connected at once both get the selection",
         "One of the agents does not know what is open.";
     Must "K8-leaving" => leaving,
         "A client that disconnects does not disturb the others",
-        "One agent that ends takes away what another waits for.";
+        "An agent that exits closes what another is waiting for.";
 }
 
 /// Runs a check with two clients, and closes what they left open, whatever it finds.
@@ -99,7 +99,7 @@ async fn still_waits(client: &mut Client<'_>, view: &View, when: &str) -> Result
     }
     match client.is_served().await {
         Ok(()) => Ok(()),
-        Err(NoAnswer { why, .. }) => broken(format!("{when} the other is served no more: {why}")),
+        Err(NoAnswer { why, .. }) => broken(format!("{when} the other is no longer served: {why}")),
     }
 }
 
@@ -195,7 +195,7 @@ async fn both_hear(test: &TestContext) -> Finding {
     if known.of_start.is_empty() {
         return match known.all().next() {
             Some(_) => blocked(&["K7-start"], "a new client is sent none"),
-            None => unchecked("no `selection_changed` came: focus a file in the editor"),
+            None => unchecked("no `selection_changed` arrived: focus a file in the editor"),
         };
     }
     with_two(

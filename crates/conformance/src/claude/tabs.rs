@@ -20,17 +20,17 @@ checks! {
         "`close_tab` is answered in the same way after the decision, twice, and for an unknown tab",
         "The agent closes a tab up to twice after the person has decided.";
     Must "K5-close-once" => close_once,
-        "A proposal that `close_tab` took away is answered at most once, and not as accepted",
+        "A proposal that `close_tab` closed is answered at most once, and not as accepted",
         "The person decided in the terminal: a second answer may meet another call.";
     Must "K5-names" => names,
         "Two tab names are two proposals, even of one path",
-        "To close one would take away, or decide, the other.";
+        "Closing one would close, or decide, the other.";
     Must "K5-same-name" => same_name,
         "A tab name that comes twice accepts nothing",
         "A proposal that the person never saw would be written.";
     Must "K5-all" => close_all,
         "`closeAllDiffTabs` closes the views of this connection and answers CLOSED_n_DIFF_TABS",
-        "The agent calls it at the start of each turn: views of the turn before would stay.";
+        "The agent calls it at the start of each turn: views of the previous turn would stay.";
 }
 
 /// Whether `close_tab` was answered as it must be.
@@ -108,7 +108,7 @@ async fn close_once(test: &TestContext) -> Finding {
                 broken(format!("it is answered with {}", answer.shown()))
             }
             [answer] => Ok(answer.shown()),
-            answers => broken(format!("{} answers came", answers.len())),
+            answers => broken(format!("received {} answers", answers.len())),
         }
     })
     .await

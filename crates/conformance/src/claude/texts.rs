@@ -27,10 +27,10 @@ checks! {
         "The agent writes the file without them.";
     Must "K6-crlf" => comes_back("one\r\ntwo\r\n".into()),
         "Lines that end with CRLF come back, with CRLF or LF",
-        "The agent writes lines that were run together, or a CR in front of each LF twice.";
+        "The agent writes lines run together, or two CRs before each LF.";
     Should "K6-crlf-kept" => crlf_kept,
         "CRLF in a new file comes back as CRLF",
-        "The agent writes a new file as it comes back: with other line ends than were proposed.";
+        "The agent writes a new file as it comes back: with line endings other than those proposed.";
     Must "K6-mixed" => comes_back("one\r\ntwo\nthree\rfour\n\r\nfive\n".into()),
         "LF, CRLF and lone CR in one text come back, CRLF as CRLF or LF",
         "The agent writes lines that nobody saw.";

@@ -12,14 +12,14 @@ const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "d
 
 /// A row that a variable speaks for.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Indication {
     pub row: &'static Row,
     pub variable: &'static str,
     /// The IDE's process, if the variable names it.
     pub process: Option<Process>,
 }
 
-impl Told {
+impl Indication {
     pub(super) fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(|process| process.pid)
     }
@@ -48,16 +48,16 @@ pub(super) fn by_variable(
     environment: &Environment,
     above: &[Process],
     living: impl Fn(u32) -> Option<Process>,
-) -> Option<Told> {
+) -> Option<Indication> {
     let living = |pid| {
         let found = above.iter().find(|process| process.pid == pid);
         found.cloned().or_else(|| living(pid))
     };
-    let told = ROWS.iter().find_map(|row| {
-        let mut told = row.signs.iter();
-        told.find_map(|sign| read(sign, row, environment, above, &living))
+    let found = ROWS.iter().find_map(|row| {
+        let mut found = row.signs.iter();
+        found.find_map(|sign| read(sign, row, environment, above, &living))
     });
-    told.or_else(|| weak_vim(environment))
+    found.or_else(|| weak_vim(environment))
 }
 
 /// The process that Gemini CLI takes for the IDE's (on Unix): two above the nearest shell, or the
@@ -140,20 +140,20 @@ fn read(
     environment: &Environment,
     above: &[Process],
     living: &impl Fn(u32) -> Option<Process>,
-) -> Option<Told> {
+) -> Option<Indication> {
     let value = |name: &'static str| environment.filled(name);
     let is_above = |pid| above.iter().any(|process| process.pid == pid);
-    let told = |variable, process| Told {
+    let found = |variable, process| Indication {
         row,
         variable,
         process,
     };
     match *sign {
-        Sign::Set(name) => value(name).map(|_| told(name, None)),
-        Sign::Is(name, wanted) => (value(name)? == wanted).then(|| told(name, None)),
+        Sign::Set(name) => value(name).map(|_| found(name, None)),
+        Sign::Is(name, wanted) => (value(name)? == wanted).then(|| found(name, None)),
         Sign::Holds(name, wanted) => {
             let held = value(name)?.to_string_lossy().to_lowercase();
-            held.contains(wanted).then(|| told(name, None))
+            held.contains(wanted).then(|| found(name, None))
         }
         Sign::Socket(name) => {
             let socket = value(name)?;
@@ -163,12 +163,12 @@ fn read(
                 None if is_open(socket) => None,
                 None => return None,
             };
-            Some(told(name, process))
+            Some(found(name, process))
         }
         Sign::Pid(name) => {
             let pid = value(name)?.to_str()?.parse().ok()?;
             let process = living(pid).filter(|process| is_program_of(row, process))?;
-            Some(told(name, Some(process)))
+            Some(found(name, Some(process)))
         }
     }
 }
@@ -186,7 +186,7 @@ fn is_open(socket: &OsStr) -> bool {
     cfg!(windows) || !path.is_absolute() || path.exists()
 }
 
-fn weak_vim(environment: &Environment) -> Option<Told> {
+fn weak_vim(environment: &Environment) -> Option<Indication> {
     let is_filled = |name: &str| environment.filled(name).is_some();
     let runtime = environment.filled("VIMRUNTIME")?.to_string_lossy();
     let name = if runtime.contains("nvim") {
@@ -195,7 +195,7 @@ fn weak_vim(environment: &Environment) -> Option<Told> {
         "vim"
     };
     let row = ROWS.iter().find(|row| row.ide.name == name)?;
-    WEAK_VIM.into_iter().all(is_filled).then_some(Told {
+    WEAK_VIM.into_iter().all(is_filled).then_some(Indication {
         row,
         variable: "VIMRUNTIME",
         process: None,

@@ -50,7 +50,7 @@ fn broken(facts: &Facts, file: &SettingsFile) -> Option<Finding> {
     let why = match file.scope {
         Scope::System if insists => "Claude Code does not start with it",
         Scope::Menus => "the doctor does not know what Claude Code makes of it",
-        _ => "Claude Code asks when it starts whether to go on without all that this file sets",
+        _ => "when it starts, Claude Code asks whether to continue without this file's settings",
     };
     let finding = Finding::blocking(insists, Id::SettingsBroken, what, why);
     Some(finding.fix(shell::edit(&file.path)))
@@ -60,7 +60,7 @@ fn broken(facts: &Facts, file: &SettingsFile) -> Option<Finding> {
 fn not_automatic(facts: &Facts) -> Option<Finding> {
     if let Some(Refusal::TurnedOff(variable)) = facts.search.refusal {
         let shown = variables::shown(facts, variable);
-        let what = format!("{shown} turns off that Claude Code connects by itself");
+        let what = format!("{shown} keeps Claude Code from connecting on its own");
         let why = "it then connects to no companion, not even with `--ide` or with the port in a variable";
         let fix = variables::unset(facts, variable);
         return Some(Finding::problem(Id::IdeModeOff, what, why).fix(fix));
@@ -73,7 +73,7 @@ fn not_automatic(facts: &Facts) -> Option<Finding> {
     if by_variable || chosen.and_then(Value::as_bool) == Some(true) {
         return None;
     }
-    let what = "Claude Code does not connect by itself here";
+    let what = "Claude Code does not connect on its own here";
     let why = "it does with `claude --ide`, after `/ide`, if `/config` turns \"Auto-connect to IDE\" on, or if a variable names the companion; with `-p` it never does";
     // Where it would reach no companion either way, how it is started comes second.
     let finding = Finding::blocking(facts.is_connected(), Id::IdeModeOff, what, why);
@@ -166,7 +166,8 @@ fn other_terminal(facts: &Facts) -> Option<Finding> {
         .at(port)
         .map_or("the companion", Companion::display_name);
     let what = format!(
-        "{} does not take {editor} on port {port}: this is a terminal of VS Code or of a JetBrains IDE, which did not start that companion",
+        "{} does not connect to {editor} on port {port}: this is a terminal of VS Code \
+         or of a JetBrains IDE, which did not start that companion",
         facts.release
     );
     let why = "in such a terminal (`TERM_PROGRAM`, `TERMINAL_EMULATOR`) only the companion of an ancestor process counts, or the one that a variable names";
@@ -182,7 +183,7 @@ fn linked_root(facts: &Facts, roots: &[PathBuf]) -> Option<Finding> {
     let has = |candidate: &&pillion_agent::find::Candidate| candidate.roots.contains(root);
     let port = facts.search.candidates.iter().find(has)?.port?;
     let what = format!(
-        "{} does not take the companion on port {port}: its workspace root {} is a symbolic link",
+        "{} does not connect to the companion on port {port}: its workspace root {} is a symbolic link",
         facts.release,
         shown(root)
     );

@@ -128,7 +128,7 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
         }
         let path = error.path();
         let what = format!("{error}, so it is not used");
-        let why = format!("{} reads from it where its companion is", facts.agent());
+        let why = format!("{} learns from it where its companion is", facts.agent());
         // Without the folder a companion has no place for its file.
         let is_needed = is_folder(facts, path) && facts.living().next().is_none();
         let blocks = !facts.is_connected() && (is_decisive(facts, path) || is_needed);
@@ -143,7 +143,7 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
             .any(|error| error.path() == candidate.path);
         if let (Verdict::Unreadable(kind), false) = (&candidate.verdict, known) {
             let what = format!("cannot read {}: {kind}", candidate.path.display());
-            let why = "the agent reads from it where its companion is";
+            let why = "the agent learns from it where its companion is";
             let fix = shell::on_files("chmod u+r --", [candidate.path.as_path()]);
             let blocks = is_decisive(facts, &candidate.path) && !facts.is_connected();
             findings.push(Finding::blocking(blocks, Id::Unreadable, what, why).fix(fix));

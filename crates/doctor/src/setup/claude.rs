@@ -17,7 +17,7 @@ const MANAGED: &str = if cfg!(target_os = "macos") {
     "/etc/claude-code/managed-settings.json"
 };
 
-/// Reads them as it does that is started in `folder`. A later one wins; the last is no settings file,
+/// Reads them as an agent started in `folder` does. Later ones win; the last is not a settings file,
 /// but what `/config` writes.
 pub fn read(environment: &Environment, folder: &Path) -> Settings {
     let user = environment.base(Base::ClaudeConfig).join("settings.json");

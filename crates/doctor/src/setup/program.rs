@@ -1,6 +1,6 @@
 //! The agent's program: where it is installed, which release it is, and what it needs to run.
 
-mod told;
+mod reported;
 
 use std::fs;
 use std::io::Read;
@@ -65,7 +65,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
     let path = on_path(agent.name(), environment);
     let version = path
         .as_deref()
-        .and_then(|path| packaged_version(path, agent).or_else(|| told::version(path)));
+        .and_then(|path| packaged_version(path, agent).or_else(|| reported::version(path)));
     let has = |name: &str| on_path(name, environment).is_some();
     let installers = [
         ("apt-get", "sudo apt-get install"),

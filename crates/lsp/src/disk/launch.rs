@@ -46,6 +46,6 @@ fn reap(mut child: Child) {
             tracing::warn!(%status, "the program that opens files failed");
         }
         Ok(status) => tracing::debug!(%status, "the program that opens files ended"),
-        Err(error) => tracing::debug!(%error, "the program that opens files was lost"),
+        Err(error) => tracing::debug!(%error, "lost track of the program that opens files"),
     }
 }

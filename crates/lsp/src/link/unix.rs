@@ -74,7 +74,7 @@ fn accept(listener: &UnixListener, inputs: &Sender<Input>) {
             continue;
         };
         if Arc::strong_count(&connected) > MAX_PEERS {
-            tracing::warn!("too many editors are open on proposals of this one");
+            tracing::warn!("too many other editors show proposals of this one");
             continue;
         }
         number += 1;

@@ -34,7 +34,7 @@ impl Plain {
                 self.proposals.left(Viewer::Peer(number), now);
                 Vec::new()
             }
-            (Event::Message(message), Some(Some(seat))) => self.said(seat, message, now),
+            (Event::Message(message), Some(Some(seat))) => self.peer_message(seat, message, now),
             (Event::Message(Message::Request(request)), Some(None))
                 if request.method == "initialize" =>
             {
@@ -63,13 +63,13 @@ impl Plain {
         vec![caller.answer(Ok(json!({"capabilities": {}})))]
     }
 
-    fn said(&mut self, seat: Seat, message: Message, now: Instant) -> Vec<Action> {
+    fn peer_message(&mut self, seat: Seat, message: Message, now: Instant) -> Vec<Action> {
         match message {
             Message::Request(request) => self.peer_asks(seat.viewer, request, now),
             Message::Notification(Notification { method, params }) => {
-                let told = self.peer_tells(seat, &method, params, now);
-                told.unwrap_or_else(|why| {
-                    tracing::warn!(method, why, "ignored what another editor says");
+                let actions = self.peer_tells(seat, &method, params, now);
+                actions.unwrap_or_else(|why| {
+                    tracing::warn!(method, why, "ignored a message from another editor");
                     Vec::new()
                 })
             }

@@ -159,7 +159,7 @@ impl Proposal {
     pub fn hint(&self, attaches_late: bool) -> String {
         let (name, key, id) = (self.name(), self.key(), self.diff.id);
         let actions = match attaches_late {
-            true => format!("Code actions for {name} once you go there."),
+            true => format!("Go to {name} for its code actions."),
             false => format!("No code actions for {name} here."),
         };
         format!("{actions} In a shell: `pillion accept {key}` or `pillion reject {id}`")
@@ -202,7 +202,7 @@ impl Proposal {
         if self.diff.agent.takes_for_rejection(original, text) {
             let agent = self.diff.agent.display_name();
             notes.push(format!(
-                "{agent} takes this for a rejection: it changes nothing."
+                "{agent} treats this as a rejection: it changes nothing."
             ));
         }
         let mut found = diagnostics::notes(&notes, shown, encoding);

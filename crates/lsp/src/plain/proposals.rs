@@ -32,7 +32,7 @@ use crate::profile::Action;
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why a proposal is not accepted while nobody knows which text an editor shows.
-const UNCERTAIN: &str = "the editor has not told of all edits yet: accept it again";
+const UNCERTAIN: &str = "the editor has not reported all edits yet: accept it again";
 
 /// Everything that is under review.
 #[derive(Debug)]

@@ -98,6 +98,6 @@ impl Read {
     /// Why there is none.
     pub fn silent(&self) -> String {
         let path = self.path.display();
-        format!("cannot read {path}: its disk gave no answer within {READ_TIMEOUT:?}")
+        format!("cannot read {path}: its disk did not respond within {READ_TIMEOUT:?}")
     }
 }

@@ -297,7 +297,7 @@ impl Relay {
                 answer.into_iter().chain(self.hang_up_unused()).collect()
             }
             Message::Notification(Notification { method, params }) => {
-                self.told(number, &method, params)
+                self.owner_message(number, &method, params)
             }
             // No owner asks anything of another's editor.
             Message::Request(request) => {
@@ -314,7 +314,7 @@ impl Relay {
     }
 
     /// An owner says something; only of its own proposals that are open here.
-    fn told(&mut self, number: u32, method: &str, params: Value) -> Vec<Action> {
+    fn owner_message(&mut self, number: u32, method: &str, params: Value) -> Vec<Action> {
         let uri = params.get("uri").and_then(Value::as_str).map(str::to_owned);
         let mut documents = self.documents.values_mut();
         let is_about = |document: &&mut Document| {
@@ -330,7 +330,7 @@ impl Relay {
                 self.hang_up_unused()
             }
             ("window/showMessage", _) => match message::params::<ShowMessageParams>(params) {
-                Ok(said) => vec![Action::Send(message::show(said.kind, said.message))],
+                Ok(shown) => vec![Action::Send(message::show(shown.kind, shown.message))],
                 Err(_) => Vec::new(),
             },
             _ => Vec::new(),
@@ -423,7 +423,7 @@ impl Relay {
 
 const GONE: &str = "the editor that the agent proposed it to is gone";
 
-const SILENT: &str = "the editor that the agent proposed it to gives no answer";
+const SILENT: &str = "the editor that the agent proposed it to does not respond";
 
 fn failed(why: &str) -> ResponseError {
     message::error(ErrorCode::RequestFailed, why)

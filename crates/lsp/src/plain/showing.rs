@@ -53,7 +53,7 @@ impl Showing {
     }
 
     /// The editor told of an edit or a save.
-    pub fn told(&mut self, now: Instant) {
+    pub fn reported(&mut self, now: Instant) {
         self.settles = match self.view.is_contradicted() {
             true => self.settles.or(Some(now + SETTLE_TIMEOUT)),
             false => None,

@@ -26,7 +26,7 @@ pub struct Seat {
     pub is_same_editor: bool,
 }
 
-/// Whoever waits for an answer.
+/// The waiting side of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub viewer: Viewer,

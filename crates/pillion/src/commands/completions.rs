@@ -10,7 +10,7 @@ use pillion_protocol::Dialect;
 
 /// Print completions for a shell
 ///
-/// Put them where the shell looks for them:
+/// Save them where the shell looks for them:
 ///
 ///   bash        pillion completions bash > ~/.local/share/bash-completion/completions/pillion
 ///   fish        pillion completions fish > ~/.config/fish/completions/pillion.fish

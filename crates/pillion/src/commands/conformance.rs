@@ -24,15 +24,15 @@ use crate::failure::{Failure, Kind};
 
 /// Check a companion against the contract, rule by rule
 ///
-/// For authors of companions, for any editor. Talks to a running companion as agents do, and as no
-/// agent would, and reports for every rule that is visible from outside whether the companion
-/// follows it: the rules of the companion contract of Gemini CLI and Qwen Code, or with --protocol
-/// claude those of Claude Code's own protocol. Opens views in its editor and closes them again; writes nothing into the workspace.
-/// A companion that is not Pillion's may serve only one session, as VS Code's does: an agent that
-/// is connected to it then stops getting answers until it is restarted.
+/// For authors of companions, for any editor. Talks to a running companion as agents do, and as no agent
+/// would, and reports for every rule that is visible from outside whether the companion follows it: the rules
+/// of the companion contract of Gemini CLI and Qwen Code, or with --protocol claude those of Claude Code's
+/// own protocol. Opens views in its editor and closes them again; writes nothing into the workspace. A
+/// companion that is not Pillion's may serve only one session, as VS Code's does: an agent that is connected
+/// to it then stops getting answers until it is restarted.
 ///
-/// For steps that need a person in the editor, you are prompted, or the commands you give are run.
-/// They run in your shell ($SHELL) and get the port in $PILLION_CONFORMANCE_PORT, the file in
+/// For steps that need a person in the editor, you are prompted, or the commands you pass are run. They run
+/// in your shell ($SHELL) and get the port in $PILLION_CONFORMANCE_PORT, the file in
 /// $PILLION_CONFORMANCE_FILE and, to move the cursor, the line in $PILLION_CONFORMANCE_LINE; to mention
 /// lines, the first and the last in $PILLION_CONFORMANCE_LINE and $PILLION_CONFORMANCE_LAST_LINE.
 ///
@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(value_name = "FILE", conflicts_with_all = ["pid", "workspace", "port"])]
     file: Option<PathBuf>,
 
-    /// Whose rules: the contract's, or Claude Code's
+    /// Which rules to check: the contract's, or Claude Code's
     #[arg(long, value_name = "NAME", value_enum, default_value_t)]
     protocol: ProtocolName,
 
@@ -80,7 +80,7 @@ pub struct Args {
     #[arg(long, value_name = "CMD")]
     stop_with: Option<String>,
 
-    /// How long a person, or a command that stands in for one, may take
+    /// How long a person, or a command in place of one, may take
     #[arg(long, alias = "patience", value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
     timeout: u64,
 
@@ -186,7 +186,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 fn check_patterns(patterns: &[String], protocol: Protocol) -> anyhow::Result<()> {
     for pattern in patterns {
         if !rules(protocol).any(|rule| rule.is_meant_by(pattern)) {
-            let message = format!("there is no rule {pattern}");
+            let message = format!("no rule matches {pattern}");
             let failure = Failure::new(Kind::Usage, message);
             return Err(failure
                 .hint("`pillion conformance --list` prints them, with `--protocol claude` Claude Code's.")

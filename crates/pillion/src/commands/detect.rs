@@ -64,7 +64,7 @@ fn write_text(out: &mut impl Write, detection: &Detection) -> io::Result<()> {
         let line = format!("process {pid}  {}", visible::head(&command, MAX_COMMAND));
         writeln!(out, "{}", line.trim_end())?;
     }
-    writeln!(out, "known by {via}")
+    writeln!(out, "recognised by {via}")
 }
 
 impl<'a> From<&'a Detection> for Printed<'a> {

@@ -66,7 +66,7 @@ pub struct Args {
     timeout: Option<Duration>,
 
     /// Print `{path, outcome, content}`; `outcome` is `accepted`, `unchanged`, `rejected` or
-    /// `timedOut`; `content` is there for the first two
+    /// `timedOut`; `content` is present for the first two
     #[arg(long, conflicts_with = "write")]
     json: bool,
 
@@ -138,7 +138,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         consent.ask(connection.companion())?;
         pillion_agent::runtime()?.block_on(ask(&connection, &path, &text, args.timeout))?
     };
-    let is_told = args.json
+    let is_reported = args.json
         && !matches!(
             end,
             End::Stopped {
@@ -146,11 +146,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 ..
             }
         );
-    if is_told {
+    if is_reported {
         print_json(&path, &end)?;
     }
     match (end, original) {
-        (End::Accepted { .. } | End::Unchanged(_), _) if is_told => Ok(()),
+        (End::Accepted { .. } | End::Unchanged(_), _) if is_reported => Ok(()),
         (End::Accepted { text, base }, Some(original)) => write(&original, base.as_deref(), &text),
         (End::Unchanged(_), Some(_)) => Ok(()),
         (End::Accepted { text, .. } | End::Unchanged(text), None) => print_text(&text),

@@ -47,7 +47,7 @@ fn agents() -> impl TypedValueParser<Value = Dialect> {
     PossibleValuesParser::new(Dialect::PROGRAMS.map(Dialect::name)).try_map(|name| {
         let mut agents = Dialect::PROGRAMS.into_iter();
         let agent = agents.find(|agent| agent.name() == name);
-        agent.ok_or("there is no such agent")
+        agent.ok_or("unknown agent")
     })
 }
 
@@ -75,7 +75,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if examinations.iter().all(Examination::would_connect) {
         Ok(())
     } else {
-        Err(Failure::told(Kind::Refused).into())
+        Err(Failure::reported(Kind::Refused).into())
     }
 }
 

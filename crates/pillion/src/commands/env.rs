@@ -28,8 +28,8 @@ use crate::wiring::{Surroundings, Wiring};
 ///   fish        pillion env | source
 ///   PowerShell  pillion env | Invoke-Expression
 ///
-/// If several companions serve this folder, it picks the one of the editor that this terminal runs
-/// in, else the one with the deepest workspace folder, else the one used last. Each agent gets a
+/// If several companions serve this folder, it picks that of the editor that this terminal runs in,
+/// else the one with the deepest workspace folder, else the most recently used. Each agent gets a
 /// companion that serves it. The output contains a token: everything started from that terminal can
 /// read it. Without a companion, the output only unsets stale variables, and the exit code is 3.
 #[derive(Debug, clap::Args)]
@@ -75,7 +75,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     if misleads_opencode(&wired, &environment) {
         stderr::tell(
-            "note: opencode takes no companion while CLAUDE_CODE_SSE_PORT is set: start it with `pillion run opencode`.",
+            "note: opencode does not connect while CLAUDE_CODE_SSE_PORT is set: start it with \
+             `pillion run opencode`.",
         );
     }
     Ok(())

@@ -13,10 +13,11 @@ use crate::install::{self, Installer, Machine, Options, Outcome, Plan};
 
 /// Install what an editor needs to work with agents
 ///
-/// Neovim, Vim, Emacs and Kakoune get Pillion's plugin, which is built into this program; your
-/// settings are not touched. Helix gets `pillion lsp` for each of its languages, in its
-/// `languages.toml`, and Kate for each that has no other server, in the settings of its LSP client. VS Code, its forks and Positron get the agents' own extensions, through the
-/// editor's own command. Files that are not Pillion's stay as they are, unless you pass `--force`.
+/// Neovim, Vim, Emacs and Kakoune get Pillion's plugin, which is built into this program; your settings are
+/// not touched. Helix gets `pillion lsp` for each of its languages, in `languages.toml`; Kate gets it for
+/// each language without another server, in the settings of its LSP client. VS Code, its forks and Positron
+/// get the agents' own extensions, through the editor's own command. Files that are not Pillion's stay as
+/// they are, unless you pass `--force`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The editor
@@ -72,7 +73,7 @@ pub fn editors() -> PossibleValuesParser {
 
 /// The editor that was named.
 pub fn known(name: &str) -> anyhow::Result<&'static dyn Installer> {
-    let unknown = || Failure::new(Kind::Usage, format!("there is no editor {name}"));
+    let unknown = || Failure::new(Kind::Usage, format!("unknown editor {name}"));
     Ok(install::editor(name).ok_or_else(unknown)?)
 }
 

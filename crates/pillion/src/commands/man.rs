@@ -23,7 +23,7 @@ pub fn run(args: Args, mut cli: Command) -> anyhow::Result<()> {
         Some(name) => {
             let found = cli.find_subcommand(name).cloned();
             found.ok_or_else(|| {
-                Failure::new(Kind::Usage, format!("there is no command {name:?}"))
+                Failure::new(Kind::Usage, format!("unknown command {name:?}"))
                     .hint("`pillion help` lists the commands.")
             })?
         }

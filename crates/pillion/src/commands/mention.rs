@@ -13,9 +13,9 @@ use crate::failure::{Failure, Kind};
 
 /// Name a file, or some of its lines, in the agent's prompt
 ///
-/// Claude Code and opencode insert a reference such as @src/main.rs#L3-7 where the cursor is in their
-/// prompt, and read those lines when the prompt is sent. Of several agents the one that was active last
-/// gets it. Gemini CLI and Qwen Code know no such references.
+/// Claude Code and opencode insert a reference such as @src/main.rs#L3-7 where the cursor is in their prompt,
+/// and read those lines when the prompt is sent. If several agents are connected, the most recently active
+/// one gets it. Gemini CLI and Qwen Code do not support such references.
 ///
 /// The companion is the one whose workspace contains FILE, else the one of the current folder.
 #[derive(Debug, clap::Args)]
@@ -43,13 +43,15 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 .into_iter()
                 .find(|agent| agent.name() == name.as_str());
             let agent = agent.map_or(name, |agent| agent.display_name().to_owned());
-            stderr::tell(format!("{agent} has it in its prompt"));
+            stderr::tell(format!("mentioned in the prompt of {agent}"));
             Ok(())
         }
         None => {
-            let message = "no agent that takes mentions is connected";
+            let message = "no connected agent supports mentions";
             Err(Failure::new(Kind::Refused, message)
-                .hint("Claude Code and opencode do; `pillion list` shows who is connected.")
+                .hint(
+                    "Claude Code and opencode do; `pillion list` shows which agents are connected.",
+                )
                 .into())
         }
     }

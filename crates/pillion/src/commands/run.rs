@@ -30,17 +30,16 @@ use crate::wiring::{Surroundings, Wiring};
 
 /// Start an agent wired to the companion of this folder
 ///
-/// Works in any terminal, inside or outside the editor. If several companions serve this folder, it
-/// picks the one of the editor that this terminal runs in, else the one with the deepest workspace
-/// folder, else the one used last. The agent then replaces this command: keys, signals and exit
-/// code are the agent's. If no companion serves this folder, the agent starts without one, and a
-/// note says so.
+/// Works in any terminal, inside or outside the editor. If several companions serve this folder, it picks
+/// that of the editor that this terminal runs in, else the one with the deepest workspace folder, else the
+/// most recently used. The agent then replaces this command: keys, signals and exit code are the agent's. If
+/// no companion serves this folder, the agent starts without one, and a note says so.
 ///
-/// Everything after AGENT is passed on unchanged: `pillion run qwen --approval-mode default`. For
-/// an agent that is started in another way, such as with `npx`, see `pillion env`.
+/// Everything after AGENT is passed on unchanged: `pillion run qwen --approval-mode default`. For an agent
+/// that you start in another way, such as with `npx`, see `pillion env`.
 ///
-/// A script of your own on PATH that has the agent's name may call this: it starts the agent
-/// further down PATH, not the script again.
+/// A script of your own that has the agent's name may call this command: it starts the next agent of that
+/// name on PATH, not the script again.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pillion run [OPTIONS] <AGENT> [ARGS]...")]
 pub struct Args {
@@ -151,9 +150,9 @@ impl<'a> Start<'a> {
         let agent = agents.find(|agent| name == Some(OsStr::new(agent.name())));
         let agent = agent.ok_or_else(|| {
             let names = Dialect::PROGRAMS.map(Dialect::name).join(", ");
-            let message = format!("there is no agent {}", command.display());
+            let message = format!("unknown agent {}", command.display());
             Failure::new(Kind::Usage, message).hint(format!(
-                "The agents are {names}. For one that is started in another way, `pillion env` wires the shell."
+                "The agents are {names}. For an agent that you start in another way, `pillion env` wires the shell."
             ))
         })?;
         Ok(Self {

@@ -330,7 +330,7 @@ fn a_dead_companion_is_a_finding_and_none_is_no_companion() {
         .expect_error(1, "cannot read", "pillion list");
     sandbox
         .run(["conformance", "--only", "C8"])
-        .expect_error(2, "there is no rule C8", "--list");
+        .expect_error(2, "no rule matches C8", "--list");
     let mut serve = sandbox.serve::<&str>([]);
     serve.signal("KILL");
     serve.ended();

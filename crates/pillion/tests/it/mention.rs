@@ -36,7 +36,7 @@ fn a_mention_needs_an_agent_that_knows_them() {
     sandbox.home.file("a b.rs", "one\ntwo\nthree\n");
     let gemini = serve.connect();
     let refused = sandbox.run(["mention", "a b.rs"]);
-    let refused = refused.expect_error(1, "no agent that takes mentions is connected", "Claude");
+    let refused = refused.expect_error(1, "no connected agent supports mentions", "Claude");
     assert_eq!(refused.stdout, "");
     drop(gemini);
     runtime().block_on(async {

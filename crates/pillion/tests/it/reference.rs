@@ -69,7 +69,7 @@ fn completions_and_manual_pages_are_printed() {
     assert!(page.contains("content\\-file"), "{page}");
     sandbox
         .run(["man", "none"])
-        .expect_error(2, "there is no command", "pillion help");
+        .expect_error(2, "unknown command", "pillion help");
 }
 
 #[test]

@@ -203,8 +203,8 @@ impl App {
             Some("the file changed on disk: o merges both, a again accepts anyway")
         } else if view.takes_for_rejection() {
             Some(match view.proposal.original() {
-                Some(_) => "the agent takes the unchanged file for a rejection: r rejects",
-                None => "the agent takes an empty new file for a rejection: r rejects",
+                Some(_) => "the agent treats the unchanged file as a rejection: r rejects",
+                None => "the agent treats an empty new file as a rejection: r rejects",
             })
         } else if view.proposal.is_nothing() {
             Some("nothing left of the proposal: r rejects, a again accepts the unchanged file")
@@ -228,7 +228,7 @@ impl App {
         let count = view.proposal.count();
         let name = &view.target.shown;
         let (tone, text) = if view.takes_for_rejection() {
-            let text = format!("{name}: the agent takes this for a rejection");
+            let text = format!("{name}: the agent treats this as a rejection");
             (Tone::Warning, text)
         } else if count.out > 0 {
             let kept = count.hunks - count.out;

@@ -24,8 +24,8 @@ pub fn note(marks: &Marks) -> Option<String> {
             (count, true) => format!("{count} hunks"),
             (count, false) => count.to_string(),
         };
-        let said = if count == 1 { one } else { several };
-        parts.push(format!("{subject} {said}"));
+        let phrase = if count == 1 { one } else { several };
+        parts.push(format!("{subject} {phrase}"));
     };
     count(
         marks.reverts,
@@ -86,20 +86,20 @@ mod tests {
 
     #[test]
     fn each_count_of_a_note_stands_for_itself_and_one_is_singular() {
-        let said = |marks| note(&marks).unwrap();
-        assert_eq!(said(marks(1, 0, 0, 0)), "1 hunk would undo a newer change");
+        let text = |marks| note(&marks).unwrap();
+        assert_eq!(text(marks(1, 0, 0, 0)), "1 hunk would undo a newer change");
         let one = "1 hunk would undo a newer change · 2 conflict with newer changes";
-        assert_eq!(said(marks(1, 2, 0, 0)), one);
+        assert_eq!(text(marks(1, 2, 0, 0)), one);
         assert_eq!(
-            said(marks(0, 1, 0, 0)),
+            text(marks(0, 1, 0, 0)),
             "1 hunk conflicts with a newer change"
         );
         assert_eq!(
-            said(marks(0, 3, 0, 0)),
+            text(marks(0, 3, 0, 0)),
             "3 hunks conflict with newer changes"
         );
         assert_eq!(
-            said(marks(0, 0, 1, 3)),
+            text(marks(0, 0, 1, 3)),
             "1 hunk changed since you decided · 3 new since you looked"
         );
     }

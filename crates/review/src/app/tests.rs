@@ -266,12 +266,12 @@ fn what_an_agent_takes_for_a_rejection_is_said_before_it_is_accepted() {
         person.wait(1_000);
         assert_eq!(outcomes(person.press("a")), []);
         assert!(person.message().contains(said), "{}", person.message());
-        assert!(person.message().ends_with("for a rejection: r rejects"));
+        assert!(person.message().ends_with("as a rejection: r rejects"));
         person.wait(700);
         assert_eq!(outcomes(person.press("a")), accepted(1, edit));
         assert_eq!(
             person.message(),
-            "a.txt: the agent takes this for a rejection"
+            "a.txt: the agent treats this as a rejection"
         );
     }
 }

@@ -122,18 +122,18 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
     let mut facts = facts(view, theme);
     let width_of =
         |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
-    let mut said = format!("{agent} proposes ");
+    let mut intro = format!("{agent} proposes ");
     let wanted = path_width.min(24);
-    if width(&said) + wanted + width_of(&facts) > room {
-        said = format!("{agent}: ");
+    if width(&intro) + wanted + width_of(&facts) > room {
+        intro = format!("{agent}: ");
     }
-    while facts.len() > 1 && width(&said) + wanted + width_of(&facts) > room {
+    while facts.len() > 1 && width(&intro) + wanted + width_of(&facts) > room {
         facts.remove(0);
     }
-    let path_room = room.saturating_sub(width(&said) + width_of(&facts));
+    let path_room = room.saturating_sub(width(&intro) + width_of(&facts));
     let mut spans = vec![
         Span::raw(" "),
-        Span::styled(said, theme.agent),
+        Span::styled(intro, theme.agent),
         Span::styled(
             visible::tail(&view.target.shown, path_room.max(8)),
             theme.strong,
@@ -146,7 +146,7 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
     put(buffer, area, &Line::from(spans));
 }
 
-/// What is to be said about a proposal, the least important first.
+/// The facts about a proposal, the least important first.
 fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     let mut facts = Vec::new();
     let plain = Style::new();

@@ -78,7 +78,7 @@ pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>)
             sub: 0,
         },
     };
-    // Whoever is at the very top sees what comes there, if that drives nothing out of sight.
+    // A view at the very top shows what comes there, if that moves nothing out of sight.
     let stays_at_top = former.top == Top::default()
         && !moves.are_none()
         && of_hunk.is_none_or(|(_, row)| row < former.height);

@@ -15,11 +15,11 @@ pub(super) struct Lock {
     /// The number at the beginning of its name.
     pub(super) port: Option<u32>,
     /// What it says.
-    pub(super) read: Result<Said, ErrorKind>,
+    pub(super) read: Result<Content, ErrorKind>,
 }
 
 /// What a lock file says.
-pub(super) struct Said {
+pub(super) struct Content {
     pub(super) process: Process,
     /// None if the list holds something that is no text: then the file fits only by its port.
     pub(super) folders: Option<Vec<PathBuf>>,
@@ -46,7 +46,7 @@ impl Lock {
         let name = path.file_name().and_then(|name| name.to_str());
         let port = name.and_then(leading_number);
         let read = read::bytes(&path)
-            .map(|bytes| Said::parse(&bytes))
+            .map(|bytes| Content::parse(&bytes))
             .map_err(|error| error.kind());
         Self { path, port, read }
     }
@@ -58,8 +58,9 @@ impl Lock {
     }
 
     pub(super) fn folders(&self) -> &[PathBuf] {
-        let said = self.read.as_ref().ok();
-        said.and_then(|said| said.folders.as_deref())
+        let content = self.read.as_ref().ok();
+        content
+            .and_then(|content| content.folders.as_deref())
             .unwrap_or_default()
     }
 
@@ -69,7 +70,7 @@ impl Lock {
     }
 }
 
-impl Said {
+impl Content {
     fn parse(bytes: &[u8]) -> Self {
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
             return Self::of_lines(&String::from_utf8_lossy(bytes));
@@ -173,9 +174,9 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_a_list_of_folders() {
-        let said = Said::parse(b"/a\n/b\n\n");
-        assert_eq!(said.folders, Some(vec!["/a".into(), "/b".into()]));
-        assert!(!said.is_websocket);
-        assert_eq!(Said::parse(b"").folders, Some(vec![]));
+        let content = Content::parse(b"/a\n/b\n\n");
+        assert_eq!(content.folders, Some(vec!["/a".into(), "/b".into()]));
+        assert!(!content.is_websocket);
+        assert_eq!(Content::parse(b"").folders, Some(vec![]));
     }
 }

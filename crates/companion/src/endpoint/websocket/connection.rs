@@ -147,7 +147,7 @@ impl Reader {
                 }
                 Some(Ok(Frame::Binary(_))) => {
                     return self
-                        .close(CloseCode::Unsupported, "messages are texts")
+                        .close(CloseCode::Unsupported, "messages must be text")
                         .await;
                 }
                 Some(Ok(_)) => self.begun.complete(),

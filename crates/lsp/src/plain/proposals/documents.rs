@@ -74,7 +74,7 @@ impl Proposals {
         if let Some(showing) = self.focus(viewer, path) {
             let encoding = showing.seat.encoding;
             showing.view.change(edits, encoding);
-            showing.told(now);
+            showing.reported(now);
             showing.redraw = Some(redraw);
         }
     }
@@ -84,7 +84,7 @@ impl Proposals {
         let redraw = self.next_redraw(now);
         if let (Some(showing), Some(text)) = (self.focus(viewer, path), text) {
             showing.view.save(text);
-            showing.told(now);
+            showing.reported(now);
             showing.redraw = Some(redraw);
         }
     }

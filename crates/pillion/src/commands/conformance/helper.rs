@@ -132,7 +132,7 @@ impl Reviewer {
         };
         if !self.is_person_there {
             return Help::Nobody(format!(
-                "there is no terminal to ask a person at: pass --{flag}-with CMD"
+                "there is no terminal to prompt anyone on: pass --{flag}-with CMD"
             ));
         }
         let seconds = self.limit.as_secs();
@@ -173,7 +173,7 @@ impl Reviewer {
             Ok(Some(status)) if status.success() => Help::Done,
             Ok(Some(status)) => Help::Failed(format!("`{line}` failed: {status}")),
             Ok(None) => Help::Failed(format!("`{line}` did not end within {:?}", self.limit)),
-            Err(error) => Help::Failed(format!("`{line}` is lost: {error}")),
+            Err(error) => Help::Failed(format!("lost track of `{line}`: {error}")),
         }
     }
 }

@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     };
     let duration = millis.map(Duration::from_millis).ok_or_else(wrong)?;
     if duration.is_zero() {
-        return Err("the time has to be longer than zero".to_owned());
+        return Err("the duration must be greater than zero".to_owned());
     }
     Ok(duration)
 }

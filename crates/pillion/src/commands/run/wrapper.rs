@@ -79,7 +79,8 @@ fn only_wrappers(command: &OsStr, agent: Dialect, wrapper: &Path) -> Failure {
         .unwrap_or_default();
     if is_bare(Path::new(command)) {
         failure.hint(format!(
-            "There is no other `{name}` on PATH: install {agent}{install}, or let the script call it by its path."
+            "There is no other `{name}` on PATH: install {agent}{install}, or \
+             have the script call it by its path."
         ))
     } else {
         failure.hint(format!(

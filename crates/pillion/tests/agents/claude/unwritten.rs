@@ -44,9 +44,9 @@ fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
 
     let path = scene.propose_new("empty.txt", "");
     let review = &scene.review;
-    review.press("a", "the agent takes an empty new file for a rejection");
+    review.press("a", "the agent treats an empty new file as a rejection");
     assert!(scene.claude.asks(), "nothing is decided yet");
-    review.confirm("a", "empty.txt: the agent takes this for a rejection");
+    review.confirm("a", "empty.txt: the agent treats this as a rejection");
     scene.claude.wait_answered();
     scene.claude.wait_ready();
     scene.review.wait_idle();

@@ -65,19 +65,21 @@ fn it_does_not_connect_by_itself_unless_it_is_told_to() {
     let world = world();
     menus(&world, &json!({}));
     let told = world.doctor(CLAUDE);
-    told.expect("ide-mode-off", "warning", "does not connect by itself");
+    told.expect("ide-mode-off", "warning", "does not connect on its own");
     assert_eq!(
         told.expect_first("no-companion", "no companion is running"),
         "pillion"
     );
     let serve = world.serve();
     let told = world.doctor(CLAUDE);
-    let fix = told.expect_first("ide-mode-off", "does not connect by itself");
+    let fix = told.expect_first("ide-mode-off", "does not connect on its own");
     assert_eq!(fix, "pillion run claude");
     let named = world.with("CLAUDE_CODE_SSE_PORT", serve.port().to_string());
     named.doctor(CLAUDE).expect_connects("ide-mode-off");
     let off = named.with("CLAUDE_CODE_AUTO_CONNECT_IDE", "false");
-    let fix = off.doctor(CLAUDE).expect_first("ide-mode-off", "turns off");
+    let fix = off
+        .doctor(CLAUDE)
+        .expect_first("ide-mode-off", "from connecting");
     assert_eq!(fix, "unset CLAUDE_CODE_AUTO_CONNECT_IDE");
     off.after(&fix, CLAUDE).expect_connects("ide-mode-off");
 }

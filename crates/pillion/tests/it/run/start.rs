@@ -76,11 +76,9 @@ fn an_agent_that_is_not_on_the_path_is_named_by_its_own() {
         "./own/gemini cannot be run",
         "is missing",
     );
-    sandbox.run(["run", "./own/vim"]).expect_error(
-        2,
-        "there is no agent ./own/vim",
-        "`pillion env`",
-    );
+    sandbox
+        .run(["run", "./own/vim"])
+        .expect_error(2, "unknown agent ./own/vim", "`pillion env`");
 }
 
 /// Above the agent may be a folder that everybody can write to.
@@ -126,7 +124,7 @@ fn an_agent_that_is_not_there_can_be_got() {
     }
     sandbox.run(["run", "vim"]).expect_error(
         2,
-        "there is no agent vim",
+        "unknown agent vim",
         "gemini, qwen, claude, opencode",
     );
     sandbox.run(["run"]).expect(2);
