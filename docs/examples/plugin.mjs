@@ -166,7 +166,7 @@ function decide(outcome) {
   if (!view) return;
   const { diff, text, drawnAt } = view;
   if (outcome === "accepted" && Date.now() - drawnAt < REVIEW_DELAY_MS) {
-    // Typed before the person can have read it. Whoever holds a key down never gets through.
+    // Typed before the person can have read it. A key that is held down never gets through.
     view.drawnAt = Date.now();
     return say("a proposal was just drawn: have a look, then accept");
   }

@@ -17,13 +17,13 @@
   "How many seconds Pillion may take to start.")
 
 (defconst pillion-client--end-timeout 2
-  "How many seconds it may take to end when it is asked to.")
+  "How many seconds it may take to exit when asked to.")
 
 (defconst pillion-client--max-retries 5
-  "How often a companion that dies young is started again.")
+  "How often a companion that exits early is restarted.")
 
 (defconst pillion-client--good-life 60
-  "One that lived for this many seconds was no failure.")
+  "One that ran for this many seconds did not exit early.")
 
 (defvar pillion-client-phase 'stopped
   "One of `stopped', `starting', `running' and `stopping'.")
@@ -43,7 +43,7 @@ It has `:version', `:port', `:pid', `:agents', `:mentions',
   "Run when the companion is gone.")
 
 (defvar pillion-status-changed-hook nil
-  "Run when agents, diffs or warnings are others than before.")
+  "Run when agents, diffs or warnings have changed.")
 
 (defvar pillion-client-handlers nil
   "What answers requests of Pillion: pairs of a method and a function.
@@ -68,7 +68,7 @@ an error whose message the agent gets.")
   (plist-get pillion-client-state field))
 
 (defun pillion-client-notify (method params)
-  "Send the notification METHOD with PARAMS, if somebody is there to hear it."
+  "Send the notification METHOD with PARAMS, if the companion is running."
   (when (pillion-client-running-p)
     (condition-case nil
         (progn (jsonrpc-notify pillion-client--connection method params) t)
@@ -92,7 +92,7 @@ an error whose message the agent gets.")
   "The variables that Pillion set: lists of name, value and the value before.")
 
 (defun pillion-environment-set (variables)
-  "Set VARIABLES, pairs of names and values, and take back all others of ours."
+  "Set VARIABLES, pairs of names and values, and restore all others of ours."
   (pcase-dolist (`(,name ,value ,before) pillion-environment--ours)
     ;; What somebody else set in the meantime is not ours to take back.
     (when (equal (getenv name) value)
@@ -111,7 +111,7 @@ an error whose message the agent gets.")
     variables))
 
 (defun pillion-client--update (&rest fields)
-  "Note FIELDS of the state."
+  "Record FIELDS of the state."
   (while fields
     (setq pillion-client-state
           (plist-put pillion-client-state (pop fields) (pop fields))))
@@ -155,7 +155,7 @@ an error whose message the agent gets.")
 ;;; Its life
 
 (defun pillion-client--stderr ()
-  "What the companion said on its standard error."
+  "What the companion wrote to its standard error."
   (let ((buffer (seq-find #'get-buffer '("*pillion stderr*" " *pillion stderr*"
                                          "*[pillion] stderr*" " *[pillion] stderr*"))))
     (if buffer
@@ -165,7 +165,7 @@ an error whose message the agent gets.")
       "")))
 
 (defun pillion-client--after-the-end ()
-  "Forget what was known about the companion that is gone."
+  "Forget what was known about the companion that exited."
   (setq pillion-client-phase 'stopped
         pillion-client--connection nil
         pillion-client-state nil)
@@ -174,14 +174,14 @@ an error whose message the agent gets.")
   (force-mode-line-update t))
 
 (defun pillion-client--retry-later (how)
-  "Start the companion again, ever later; HOW it ended."
+  "Restart the companion after a growing delay; HOW says how it ended."
   (when (>= (- (float-time) pillion-client--started-at) pillion-client--good-life)
     (setq pillion-client--retries 0))
   (if (>= pillion-client--retries pillion-client--max-retries)
-      (pillion-say "pillion exited (%s) again and again. Hint: M-x pillion-doctor, then M-x pillion-start" how)
+      (pillion-say "pillion keeps exiting (%s). Hint: M-x pillion-doctor, then M-x pillion-start" how)
     (let ((delay (expt 2 pillion-client--retries)))
       (setq pillion-client--retries (1+ pillion-client--retries))
-      (pillion-say "pillion exited (%s); it starts again in %d s" how delay)
+      (pillion-say "pillion exited (%s); restarting in %d s" how delay)
       (setq pillion-client--retry-timer
             (run-at-time delay nil #'pillion-client-start)))))
 
@@ -293,7 +293,7 @@ IS-AUTOMATIC is non-nil if nobody asked for it."
                                               pillion-client--start-timeout))))))))))
 
 (defun pillion-client-stop ()
-  "Ask the companion to end.  Pending diffs then count as rejected."
+  "Ask the companion to exit.  Pending diffs then count as rejected."
   (setq pillion-client--restart-wanted nil
         pillion-client--retries 0)
   (when (timerp pillion-client--retry-timer)
@@ -310,7 +310,7 @@ IS-AUTOMATIC is non-nil if nobody asked for it."
                    (lambda () (when (process-live-p process) (delete-process process)))))))
 
 (defun pillion-client-restart ()
-  "End the companion if it is there, and start it."
+  "Stop the companion if it is running, and start it."
   (pillion-client-stop)
   (pillion-client-start))
 

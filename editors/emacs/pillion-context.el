@@ -20,10 +20,10 @@
   "How many seconds of rest come before what changed is read.")
 
 (defconst pillion-context--shown 10
-  "As many files as agents are shown.")
+  "How many files agents see.")
 
 (defconst pillion-context--max-selected 16400
-  "Agents are shown 16,384 characters; a few more say that something is missing.")
+  "Agents see 16,384 characters; a few more show that the text is truncated.")
 
 (defvar pillion-context--times (make-hash-table :test 'eq :weakness 'key)
   "By buffer: when its file was focused last, in milliseconds.")
@@ -39,13 +39,13 @@
 (defvar pillion-context--files-changed t)
 (defvar pillion-context--projects-changed nil)
 (defvar pillion-context--list nil
-  "The buffers to be shown, and their files, the one focused last first.")
+  "The buffers to report, and their files, the one focused last first.")
 (defvar pillion-context--sent nil)
 (defvar pillion-context--idle-timer nil)
 (defvar pillion-context--timer nil)
 
 (defun pillion-context--touch (buffer)
-  "Note that the file of BUFFER has the focus now."
+  "Record that the file of BUFFER has the focus now."
   ;; Agents ignore the order of files with equal times.
   (setq pillion-context--last-time
         (max (truncate (* 1000 (float-time))) (1+ pillion-context--last-time)))
@@ -60,7 +60,7 @@
         (puthash buffer (setq now (1- now)) pillion-context--times)))))
 
 (defun pillion-context--look-at-files ()
-  "Note which files are to be shown."
+  "Record which files to report."
   (let ((all nil) (shown nil))
     (maphash (lambda (buffer time) (push (cons time buffer) all)) pillion-context--times)
     (setq all (sort all (lambda (a b) (> (car a) (car b)))))
@@ -72,7 +72,7 @@
     (setq pillion-context--list (nreverse shown))))
 
 (defun pillion-context-files ()
-  "The files to be shown, the one focused last first."
+  "The files to report, the one focused last first."
   (unless pillion-context--list
     (pillion-context--look-at-files))
   (or (mapcar #'cdr pillion-context--list)
@@ -151,7 +151,7 @@
         (t (with-current-buffer buffer (point)))))
 
 (defun pillion-context--complete (entry)
-  "What is said of ENTRY, the file that has the focus or had it last."
+  "What is reported of ENTRY, the file that has the focus or had it last."
   (let* ((buffer (if (and (buffer-live-p pillion-context--buffer)
                           (eq (pillion-base pillion-context--buffer) (car entry)))
                      pillion-context--buffer
@@ -167,7 +167,7 @@
 ;;; Sending
 
 (defun pillion-context--params ()
-  "What Pillion is told."
+  "What is reported to Pillion."
   (let ((is-first t))
     `( :openFiles
        ,(vconcat
@@ -183,7 +183,7 @@
            (list :isTrusted (if pillion-trust t :json-false))))))
 
 (defun pillion-context--note-focus ()
-  "Note which file has the focus now."
+  "Record which file has the focus now."
   (let* ((window (selected-window)) (buffer (window-buffer window)))
     (when (and (not (window-minibuffer-p window)) (pillion-file buffer))
       (unless (and (eq (pillion-base buffer) (caar pillion-context--list))
@@ -213,18 +213,18 @@
           (setq pillion-context--sent params))))))
 
 (defun pillion-context--schedule (&rest _)
-  "Look soon: something changed that may not have come from a key."
+  "Check soon: something changed, perhaps not through a key."
   (unless (memq pillion-context--timer timer-list)
     (setq pillion-context--timer
           (run-at-time pillion-context--delay nil #'pillion-context-look))))
 
 (defun pillion-context--files-may-differ (&rest _)
-  "Look at the files again."
+  "Check the files again."
   (setq pillion-context--files-changed t)
   (pillion-context--schedule))
 
 (defun pillion-context--projects-may-differ (&rest _)
-  "Look at the files and their projects again."
+  "Check the files and their projects again."
   (setq pillion-context--projects-changed t)
   (pillion-context--files-may-differ))
 
@@ -237,7 +237,7 @@
     (kill-buffer-hook . pillion-context--files-may-differ)))
 
 (defun pillion-context-attach ()
-  "From now on agents are shown what the person does."
+  "Start reporting what the person does."
   (pillion-context--seed)
   (setq pillion-context--sent nil
         pillion-context--list nil
@@ -251,7 +251,7 @@
   (pillion-roots-warn-if-none))
 
 (defun pillion-context-detach ()
-  "From now on they are not."
+  "Stop reporting."
   (pcase-dolist (`(,hook . ,function) pillion-context--hooks)
     (remove-hook hook function))
   (when (timerp pillion-context--idle-timer)

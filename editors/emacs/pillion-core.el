@@ -16,7 +16,7 @@
   "The version of the package.")
 
 (defgroup pillion nil
-  "The companion of terminal coding agents."
+  "The companion for terminal coding agents."
   :group 'tools
   :prefix "pillion-")
 
@@ -92,18 +92,18 @@ The terminal then stays beside it."
 ;;; Messages
 
 (defvar pillion--said-once nil
-  "Messages that were said and are not to be repeated.")
+  "Messages that were shown and are not to be repeated.")
 
 (defun pillion-plain (text)
-  "TEXT on one line: what came from outside is shown, never obeyed."
+  "TEXT on one line, without control characters: it comes from outside."
   (replace-regexp-in-string "[[:cntrl:]]+" " " (or text "")))
 
 (defun pillion-say (format &rest arguments)
-  "Say what FORMAT and ARGUMENTS make, without asking anything."
+  "Show the message of FORMAT and ARGUMENTS, without prompting."
   (message "Pillion: %s" (pillion-plain (apply #'format-message format arguments))))
 
 (defun pillion-say-once (format &rest arguments)
-  "Say what FORMAT and ARGUMENTS make, unless it was said before."
+  "Show the message of FORMAT and ARGUMENTS, unless it was shown before."
   (let ((text (apply #'format-message format arguments)))
     (unless (member text pillion--said-once)
       (push text pillion--said-once)
@@ -164,20 +164,20 @@ The terminal then stays beside it."
 ;;; What a person is in the middle of
 
 (defvar pillion--in-command nil
-  "Non-nil while a command runs that the person gave.")
+  "Non-nil while a command runs that the person invoked.")
 
 (defconst pillion-typing-delay 1.0
   "For how many seconds after a key somebody counts as typing.")
 
 (defconst pillion-editing-delay 5.0
-  "The same after a key that changed the text: who writes also thinks.")
+  "The same after a key that changed the text: writing includes pauses.")
 
 (defconst pillion-editing-commands
   '(self-insert-command org-self-insert-command newline newline-and-indent
     electric-newline-and-maybe-indent delete-backward-char delete-char
     backward-delete-char-untabify indent-for-tab-command yank kill-line kill-word
     backward-kill-word undo)
-  "The commands with which people write.")
+  "The commands that insert what people type.")
 
 (defvar transient--prefix)
 

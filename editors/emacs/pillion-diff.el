@@ -53,7 +53,7 @@ That is `accepted', `rejected' or `closed'.")
 (put 'pillion-diff--note-drawn 'permanent-local-hook t)
 
 (defun pillion-diff--note-focus (window)
-  "WINDOW was selected, or no longer is: what was typed before was for another."
+  "WINDOW was selected, or no longer is: earlier keys were meant for another."
   (let ((diff (buffer-local-value 'pillion-diff--mine (window-buffer window))))
     (when (and diff (eq window (selected-window))
                ;; That one may be gone.
@@ -63,11 +63,11 @@ That is `accepted', `rejected' or `closed'.")
 (put 'pillion-diff--note-focus 'permanent-local-hook t)
 
 (defun pillion-diff--pre-command ()
-  "A command begins that the person gave."
+  "A command begins that the person invoked."
   (setq pillion--in-command t))
 
 (defun pillion-diff--post-command ()
-  "A command is over; what is typed from now on is about what is on the screen."
+  "A command has ended; from now on, keys refer to what is on the screen."
   (when (zerop (minibuffer-depth))
     (setq pillion--in-command nil)
     (dolist (diff pillion-diff--pending)
@@ -75,11 +75,11 @@ That is `accepted', `rejected' or `closed'.")
       (pillion-diff--note-hidden diff))))
 
 (defun pillion-diff--note-hidden (diff)
-  "Say where DIFF is if the person took its window away, once."
+  "Say once where DIFF is if the person closed its window."
   (let ((is-hidden (and (pillion-diff-config diff)
                         (not (get-buffer-window (pillion-diff-buffer diff) t)))))
     (when (and is-hidden (not (pillion-diff-is-hidden diff)))
-      (pillion-say "%s still waits: M-x pillion-diffs goes to it" (pillion-proposal-name diff)))
+      (pillion-say "%s is still pending: M-x pillion-diffs goes to it" (pillion-proposal-name diff)))
     (setf (pillion-diff-is-hidden diff) is-hidden)))
 
 (defun pillion-diff--problem (diff)
@@ -120,7 +120,7 @@ That is `accepted', `rejected' or `closed'.")
       (and (eq diff (pillion-view-focused)) (pillion-typing-p))))
 
 (defun pillion-diff--take-away (diff outcome)
-  "Take the view of DIFF away, which has this OUTCOME."
+  "Close the view of DIFF, which has this OUTCOME."
   (when (memq diff pillion-diff--leaving)
     (setq pillion-diff--leaving (delq diff pillion-diff--leaving))
     (condition-case error
@@ -149,7 +149,7 @@ Its view is taken away at once if WHEN is `now', in a moment if it is
                  (if (cdr pillion-diff--pending) "diffs are" "diff is"))))
 
 (defun pillion-diff--make-room (id)
-  "Take away at once what is left of the views of settled diffs.
+  "Close at once what is left of the views of settled diffs.
 The one with ID is, in any case."
   (dolist (diff (copy-sequence pillion-diff--leaving))
     (when (or (equal (pillion-diff-id diff) id)
@@ -203,7 +203,7 @@ The one with ID is, in any case."
       (pillion-diff--settle diff 'accepted 'now))))
 
 (defun pillion-diff--reject (diff &optional when)
-  "Reject DIFF, whose view is taken away at WHEN.  What the person wrote is kept."
+  "Reject DIFF, whose view is closed at WHEN.  The person's edits are kept."
   (let ((kept (and (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
     (pillion-diff--send diff "rejected")
     (pillion-diff--settle diff 'rejected when)
@@ -225,7 +225,7 @@ The one with ID is, in any case."
       (user-error "Pillion: this diff is settled"))))
 
 (defun pillion-diff--choose (id prompt)
-  "The diff that is meant: the one with ID, in focus, the only one or by PROMPT."
+  "The diff with ID, the one in focus, the only one, or one chosen by PROMPT."
   (let ((focused (pillion-view-focused)))
     (cond
      (id (or (pillion-diff--get (prefix-numeric-value id))
@@ -358,7 +358,7 @@ With a prefix argument, it is the one with this ID."
   (add-hook 'kill-emacs-query-functions #'pillion-diff--confirm-exit))
 
 (defun pillion-diff--detach ()
-  "Nothing is pending any more."
+  "Nothing is pending any longer."
   (setq pillion--in-command nil)
   (remove-hook 'pre-command-hook #'pillion-diff--pre-command)
   (remove-hook 'post-command-hook #'pillion-diff--post-command)
@@ -390,7 +390,7 @@ With a prefix argument, it is the one with this ID."
           (pillion-diff-refused-at diff) 0.0)))
 
 (defun pillion-diff--say-notes (diff)
-  "Say the notes of DIFF, for which a narrow window has no room."
+  "Show the notes of DIFF, for which a narrow window has no room."
   (when (pillion-diff-notes diff)
     (pillion-say "%s" (string-join (pillion-diff-notes diff) " "))))
 
@@ -414,7 +414,7 @@ With a prefix argument, it is the one with this ID."
   "Show a proposed change, `pillion/openDiff' with PARAMS."
   (unless (and (integerp (plist-get params :id)) (stringp (plist-get params :path))
                (stringp (plist-get params :proposed)))
-    (error "This is no proposal"))
+    (error "This is not a proposal"))
   (pillion-diff--make-room (plist-get params :id))
   (let ((shown (pillion-diff--get (plist-get params :id))))
     (if shown
@@ -439,7 +439,7 @@ With a prefix argument, it is the one with this ID."
   '(:shown t))
 
 (defun pillion-diff--close (params)
-  "Take a view away for the agent, `pillion/closeDiff' with PARAMS."
+  "Close a view for the agent, `pillion/closeDiff' with PARAMS."
   (let ((diff (pillion-diff--get (plist-get params :id))))
     (unless (and diff (buffer-live-p (pillion-diff-buffer diff)))
       (error "Diff %s has no view" (plist-get params :id)))
@@ -451,14 +451,14 @@ With a prefix argument, it is the one with this ID."
       (list :content text))))
 
 (defun pillion-diff--abandon (diff is-orphan)
-  "Take DIFF away for somebody else; if IS-ORPHAN, edits are kept."
+  "Close DIFF on behalf of the other side; if IS-ORPHAN, edits are kept."
   (let ((kept (and is-orphan (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
     (pillion-diff--settle diff 'closed)
     (when kept
       (pillion-say "your edits of %s are in the buffer %s" (pillion-proposal-name diff) kept))))
 
 (defun pillion-diff--close-all ()
-  "Take all views away: the program ended, and nobody waits for an answer."
+  "Close all views: the program exited, so no agent waits for an answer."
   (dolist (diff (copy-sequence pillion-diff--pending))
     (pillion-diff--abandon diff t)))
 

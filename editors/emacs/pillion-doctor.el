@@ -28,13 +28,13 @@
               (if (pillion-roots-list) "" ", no workspace root. Hint: set `pillion-roots'")))))
 
 (defun pillion-doctor--facts ()
-  "What the package knows of itself, a line each."
+  "What the package knows about itself, one item per line."
   (let ((roots (pillion-roots-list)))
     (delq nil
           `(,(format "Pillion for Emacs %s, Emacs %s" pillion-version emacs-version)
             ,(concat "Companion: " (pillion-doctor-status))
             ,(and pillion-client-last-end
-                  (concat "It ended last with " pillion-client-last-end))
+                  (concat "It last ended with " pillion-client-last-end))
             ,(concat "Workspace roots: "
                      (if roots (string-join (mapcar #'pillion-plain roots) ", ") "none"))
             ,@(mapcar (lambda (it) (concat "Warning: " (pillion-plain it)))

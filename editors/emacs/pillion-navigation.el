@@ -26,7 +26,7 @@
   (goto-char (pillion-proposal-line-position (current-buffer) line)))
 
 (defun pillion-next-hunk ()
-  "Go to the next place that differs."
+  "Go to the next hunk."
   (interactive)
   (let* ((diff (pillion-navigation--diff))
          (line (1- (line-number-at-pos nil t)))
@@ -36,7 +36,7 @@
       (user-error "Pillion: no further hunk"))))
 
 (defun pillion-previous-hunk ()
-  "Go to the previous place that differs."
+  "Go to the previous hunk."
   (interactive)
   (let* ((diff (pillion-navigation--diff))
          (line (1- (line-number-at-pos nil t)))
@@ -47,7 +47,7 @@
       (user-error "Pillion: no earlier hunk"))))
 
 (defun pillion-drop-hunk ()
-  "Put the original back for the hunk at point.  Undoing takes it again."
+  "Restore the original of the hunk at point.  Undo brings the hunk back."
   (interactive)
   (let* ((diff (pillion-navigation--diff))
          (line (1- (line-number-at-pos nil t)))

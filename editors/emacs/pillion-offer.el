@@ -15,7 +15,7 @@
 (require 'pillion-view)
 
 (defun pillion-offer--free-p (diff)
-  "Whether DIFF may be shown now; `never' if nobody waits for that."
+  "Whether DIFF may be shown now; `never' if it is no longer pending."
   (cond ((or (not (pillion-diff--pending-p diff)) (pillion-diff-config diff)) 'never)
         ((pillion-busy-p) nil)
         ((seq-some (lambda (it) (and (not (eq it diff)) (pillion-view-shown-p it)))
@@ -59,7 +59,7 @@ and draws no other."
      #'ignore)))
 
 (defun pillion-offer--announce (diff)
-  "Say that there is DIFF where the person does not look."
+  "Announce DIFF to a person who is looking elsewhere."
   (pillion-say "%s proposes %s. M-x pillion-diffs shows it"
                (pillion-diff-agent diff) (pillion-proposal-name diff)))
 

@@ -29,7 +29,7 @@
   "The diffs that wait for a decision, the oldest first.")
 
 (defvar pillion-diff--leaving nil
-  "Diffs that are settled and whose views are about to go.")
+  "Settled diffs whose views are about to close.")
 
 (defun pillion-diff--get (id)
   "The pending diff with this ID, or nil."
@@ -84,7 +84,7 @@
 ;;; What a view says about itself
 
 (defun pillion-proposal-name (diff)
-  "The file of DIFF as people say it."
+  "The file of DIFF, for people."
   (let ((project (and (pillion-diff-buffer diff)
                       (buffer-live-p (pillion-diff-buffer diff))
                       (buffer-local-value 'default-directory (pillion-diff-buffer diff)))))
@@ -94,7 +94,7 @@
        (pillion-diff-path diff)))))
 
 (defun pillion-proposal--remarks (diff)
-  "What no line of DIFF can tell, as a text."
+  "What no line of DIFF can show, as a text."
   (string-join
    (append (mapcar #'pillion-plain (pillion-diff-notes diff))
            (unless (pillion-diff-is-new diff)
@@ -139,7 +139,7 @@
         (and (symbolp mode) (fboundp mode) mode)))))
 
 (defun pillion-proposal--colour (buffer mode)
-  "Give BUFFER the colours of MODE, and nothing else that people do for files."
+  "Give BUFFER the colours of MODE, but run no hooks that are meant for files."
   (with-current-buffer buffer
     (let ((mode (if (or (null mode) (>= (buffer-size) pillion-proposal--max-coloured)
                         (memq mode '(image-mode archive-mode tar-mode

@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; What agents write reaches the buffers: one without unsaved changes is
-;; reverted, one with them is left alone with a message.  Nobody is asked.
+;; reverted, one with them is left alone with a message.  There are no prompts.
 
 ;;; Code:
 
@@ -19,14 +19,14 @@
 (defvar pillion-reload--expected nil
   "Pairs of a path and the time until which it is watched.")
 (defvar-local pillion-reload--conflict nil
-  "The modification time of the file that the person was told of.")
+  "The modification time of the file when the person was last notified.")
 
 (defun pillion-reload--wanted-p ()
   "Whether agents may write."
   (or (pillion-client-get :agents) pillion-reload--expected))
 
 (defun pillion-reload--revert (buffer)
-  "Read the file of BUFFER again; points and undo stay."
+  "Reload the file of BUFFER, keeping points and undo history."
   (with-current-buffer buffer
     (let ((inhibit-message t)
           (message-log-max nil)
@@ -36,7 +36,7 @@
         (error nil)))))
 
 (defun pillion-reload--look-at (buffer)
-  "Read the file of BUFFER again if it changed on disk."
+  "Reload the file of BUFFER if it changed on disk."
   (let ((path (pillion-file buffer)))
     (when (and path (not (buffer-base-buffer buffer))
                (not (verify-visited-file-modtime buffer))
@@ -65,14 +65,14 @@
                 (buffer-list))))
 
 (defun pillion-reload--tick ()
-  "Look at the files that agents may have written."
+  "Check the files that agents may have written."
   (if (not (pillion-reload--wanted-p))
       (pillion-reload-detach)
     (unless (pillion-busy-p)
       (mapc #'pillion-reload--look-at (pillion-reload--buffers)))))
 
 (defun pillion-reload-check ()
-  "Look from now on, while an agent is here."
+  "Start checking, while an agent is connected."
   (when (and (pillion-reload--wanted-p) (not (timerp pillion-reload--timer)))
     (setq pillion-reload--timer (run-at-time 0.2 0.5 #'pillion-reload--tick))))
 
@@ -82,7 +82,7 @@
   (pillion-reload-check))
 
 (defun pillion-reload-detach ()
-  "From now on nothing is looked at."
+  "Stop checking."
   (when (timerp pillion-reload--timer)
     (cancel-timer pillion-reload--timer))
   (setq pillion-reload--timer nil))

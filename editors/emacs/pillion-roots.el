@@ -15,10 +15,10 @@
 (require 'pillion-client)
 
 (defconst pillion-roots--marks '(".git" ".jj" ".hg" ".svn" ".bzr" ".pijul" "_darcs")
-  "What stands in the folder of a repository.")
+  "What the folder of a repository contains.")
 
 (defvar pillion-roots-files-function #'ignore
-  "Returns the files to be shown, the one used last first.")
+  "Returns the files to report, the one used last first.")
 
 (defvar pillion-roots--projects (make-hash-table :test 'equal)
   "By folder: its project, or `none'.")
@@ -32,7 +32,7 @@
        (directory-file-name (file-truename folder))))
 
 (defun pillion-roots--workspace-p (folder)
-  "Whether agents may be told of FOLDER at all."
+  "Whether FOLDER may be reported to agents at all."
   (and folder
        (not (equal folder (directory-file-name (file-name-directory folder))))
        (not (equal folder (pillion-roots--real "~/")))))
@@ -117,7 +117,7 @@
   (mapcar #'pillion-roots--workspace-folder pillion-roots--known))
 
 (defun pillion-roots-refresh (&optional is-new)
-  "Report the roots if they are others than before.
+  "Report the roots if they have changed.
 If IS-NEW, folders may have become projects."
   (when is-new
     (clrhash pillion-roots--projects))
@@ -132,7 +132,7 @@ If IS-NEW, folders may have become projects."
                  :removed ,(vconcat (mapcar #'pillion-roots--workspace-folder removed))))))))
 
 (defun pillion-roots-warn-if-none ()
-  "Say, the first time, that agents find this Emacs nowhere."
+  "Report, the first time, that no agent can find this Emacs."
   (unless (pillion-roots-list)
     (pillion-say-once "no workspace root, so no agent connects. Hint: set `pillion-roots'")))
 

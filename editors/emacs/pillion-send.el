@@ -15,10 +15,10 @@
 (require 'pillion-terminal)
 
 (defconst pillion-send--special "[][ (){};|*?$`'\"#&<>!~,\\]"
-  "What ends an `@path' for agents, or means something to them.")
+  "Characters that end an `@path' for agents, or are special to them.")
 
 (defun pillion-send--harmless (text)
-  "TEXT in which nothing can end a paste, or be taken for a key."
+  "TEXT in which nothing can end a paste or act as a key."
   (mapconcat (lambda (char)
                (string (cond ((memq char '(?\t ?\n)) char)
                              ((< char 32) (+ #x2400 char))
@@ -96,8 +96,8 @@ Pillion chooses the session, so it has to be the one in the terminal."
              (seq-every-p (lambda (name) (string-search wanted name)) names)))))
 
 (defun pillion-send--missing (agent)
-  "Say that AGENT is nowhere."
-  (user-error "Pillion: %s does not run in a terminal here: M-x pillion-run"
+  "Report that AGENT is not running here."
+  (user-error "Pillion: %s is not running in a terminal here: M-x pillion-run"
               (or agent "an agent")))
 
 (defun pillion-send--paste (terminal agent text)
@@ -111,7 +111,7 @@ Pillion chooses the session, so it has to be the one in the terminal."
   (if terminal (buffer-local-value 'default-directory terminal) default-directory))
 
 (defun pillion-send--mention (path lines terminal otherwise)
-  "Mention LINES of PATH; if nobody hears it, call OTHERWISE.
+  "Mention LINES of PATH; if no agent takes it, call OTHERWISE.
 TERMINAL is that of the agent, if it is here."
   (unless (pillion-client-ask
            :pillion/mention

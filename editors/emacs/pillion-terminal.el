@@ -37,7 +37,7 @@
     ("gemini" . "@google/gemini-cli")
     ("opencode" . "opencode-ai")
     ("qwen" . "@qwen-code/qwen-code"))
-  "Where the agents that Pillion knows come from.")
+  "The npm packages of the agents that Pillion knows.")
 
 (defvar-local pillion-terminal-agent nil
   "The name of the agent that runs in this buffer.")
@@ -78,7 +78,7 @@
                 (< (- (float-time) begun) pillion-terminal--start-timeout))
       (accept-process-output nil 0.02)))
   (unless pillion-environment--ours
-    (pillion-say "%s starts without Pillion: M-x pillion-doctor" agent)))
+    (pillion-say "%s is starting without Pillion: M-x pillion-doctor" agent)))
 
 (defun pillion-terminal--environment (agent)
   "The environment for AGENT, whatever the buffer's own is."
@@ -140,7 +140,7 @@
     window))
 
 (defun pillion-terminal--hide (buffer)
-  "Take the windows of the terminal BUFFER away."
+  "Close the windows of the terminal BUFFER."
   (dolist (window (get-buffer-window-list buffer))
     (condition-case nil
         (delete-window window)
@@ -164,7 +164,7 @@
                                (kill-buffer buffer)))))))))
 
 (defun pillion-terminal--start (agent number)
-  "Start AGENT, the one of this NUMBER."
+  "Start session NUMBER of AGENT."
   (let ((command (pillion-terminal--command agent)))
     (pillion-terminal--wait agent)
     (let ((buffer (generate-new-buffer

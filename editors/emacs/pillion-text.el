@@ -16,7 +16,7 @@
 (defconst pillion-text--bom "\ufeff")
 
 (defun pillion-text--count (needle text)
-  "How often NEEDLE stands in TEXT."
+  "How often NEEDLE occurs in TEXT."
   (let ((at 0) (count 0))
     (while (setq at (string-search needle text at))
       (setq count (1+ count)
@@ -120,7 +120,7 @@
   (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
 
 (defun pillion-text-remarks (original proposed)
-  "What no line can tell of ORIGINAL that became PROPOSED."
+  "What changed from ORIGINAL to PROPOSED that no line shows."
   (let* ((before (pillion-text-decode original))
          (after (pillion-text-decode proposed))
          (names ["LF" "CRLF" "CR"])

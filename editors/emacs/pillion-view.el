@@ -223,7 +223,7 @@ Nil if it cannot be shown now without disturbing them."
       (set-frame-selected-window frame stays 'norecord))))
 
 (defun pillion-view--dismantle (diff)
-  "Take the windows of DIFF away that still show it; the person changed the others."
+  "Close the windows that still show DIFF; the person has changed the others."
   (dolist (window (pillion-diff-windows diff))
     (when (and (window-live-p window)
                (eq diff (buffer-local-value 'pillion-diff--mine (window-buffer window))))
@@ -241,7 +241,7 @@ Nil if it cannot be shown now without disturbing them."
     (setf (pillion-diff-control diff) nil)))
 
 (defun pillion-view-hide (diff)
-  "Take the windows of DIFF away."
+  "Close the windows of DIFF."
   (let ((is-untouched (and (frame-live-p (pillion-diff-frame diff))
                            (pillion-diff-config diff)
                            (or (pillion-diff-control diff)
@@ -256,7 +256,7 @@ Nil if it cannot be shown now without disturbing them."
           (pillion-diff-arrangement diff) nil)))
 
 (defun pillion-view-remove (diff)
-  "Take the windows and the buffers of DIFF away."
+  "Close the windows and the buffers of DIFF."
   (pillion-view-hide diff)
   (dolist (buffer (list (pillion-diff-buffer diff) (pillion-diff-original-buffer diff)))
     (when (buffer-live-p buffer)

@@ -1,4 +1,4 @@
-;;; pillion.el --- The companion of terminal coding agents  -*- lexical-binding: t; -*-
+;;; pillion.el --- The companion for terminal coding agents  -*- lexical-binding: t; -*-
 
 ;; Author: The Pillion developers
 ;; Version: 0.1.0
@@ -34,9 +34,9 @@
 ;;
 ;;     C-c C-c   accept it as it stands, with your edits
 ;;     C-c C-k   reject it; so does killing the buffer
-;;     C-c C-n   the next place that differs
+;;     C-c C-n   the next hunk
 ;;     C-c C-p   the previous one
-;;     C-c C-d   put the original back there; undo takes it again
+;;     C-c C-d   restore the original of the hunk; undo brings the hunk back
 ;;
 ;; `M-x pillion-diffs' goes to a proposal that is out of sight, `pillion-accept'
 ;; and `pillion-reject' decide from elsewhere.  When it is decided, your windows
@@ -101,7 +101,7 @@
 (fset 'pillion-command-map pillion-command-map)
 
 (defun pillion-mode-line ()
-  "A text for the mode line: the agents and the diffs that wait."
+  "A text for the mode line: the agents and the pending diffs."
   (let* ((agents (mapcar (lambda (it) (pillion-plain (plist-get it :displayName)))
                          (pillion-client-get :agents)))
          (pending (or (pillion-client-get :pending) 0))
@@ -115,7 +115,7 @@
            (t " Pillion")))))
 
 (defun pillion--leave ()
-  "Emacs ends: nobody waits for an answer."
+  "Emacs exits: do not wait for an answer."
   (when (memq pillion-client-phase '(starting running))
     (pillion-client-stop)
     (accept-process-output nil 0.05)))
@@ -126,7 +126,7 @@ Agents find this Emacs once, by the package.")
 
 ;;;###autoload
 (define-minor-mode pillion-mode
-  "Be the companion of terminal coding agents.
+  "Serve terminal coding agents as their companion.
 Agents see your files, your cursor and your region, and show you the
 changes that they propose.  See the Commentary of the package:
 \\[finder-commentary] RET pillion."
@@ -172,7 +172,7 @@ changes that they propose.  See the Commentary of the package:
 
 ;;;###autoload
 (defun pillion-status ()
-  "Say what Pillion is doing."
+  "Show what Pillion is doing."
   (interactive)
   (pillion-say "%s" (pillion-doctor-status)))
 

@@ -178,8 +178,8 @@ define-command -hidden pillion-display -params 1 %{
 # In the person's own client, unless they are typing or answering something.
 define-command -hidden pillion-try-display %{ evaluate-commands "pillion-try-display-%opt{pillion_mode}" }
 define-command -hidden pillion-try-display-normal pillion-show
-define-command pillion-show -docstring 'show the proposal that waits' %{
-    try %{ buffer %opt{pillion_waiting} } catch %{ fail 'pillion: no proposal waits' }
+define-command pillion-show -docstring 'show the pending proposal' %{
+    try %{ buffer %opt{pillion_waiting} } catch %{ fail 'pillion: no proposal is pending' }
     pillion-display %opt{pillion_waiting}
 }
 
@@ -193,7 +193,7 @@ define-command -hidden pillion-quit -params .. %{ pillion-decide reject }
 
 # Counts if it was typed into a prompt of this window, in front of the proposal, and no hook runs.
 define-command -hidden pillion-decide -params 1 %{
-    evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is no proposal'" }
+    evaluate-commands %sh{ [ "$kak_opt_pillion_id" != 0 ] || echo "fail 'pillion: this buffer is not a proposal'" }
     try %{
         nop %val{hook_param}
         pillion-say "untyped-%opt{pillion_id}"
@@ -258,7 +258,7 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
     evaluate-commands %sh{
         quoted() { printf "'"; printf %s "$1" | sed "s/'/''/g"; printf "'"; }
         if ! command -v "$kak_opt_pillion_command" >/dev/null; then
-            printf 'echo -debug pillion: there is no command %s; ' "$(quoted "$kak_opt_pillion_command")"
+            printf 'echo -debug pillion: command not found: %s; ' "$(quoted "$kak_opt_pillion_command")"
             echo "fail 'pillion: the command is not on PATH: set-option global pillion_command PATH'"
             exit
         fi
@@ -287,12 +287,12 @@ define-command pillion-disable -docstring 'stop serving agents in this session; 
 }
 
 define-command -hidden pillion-must-run %{ evaluate-commands %sh{
-    [ "$kak_opt_pillion_port" != 0 ] || echo "fail 'pillion: it does not run here: :pillion-enable'"
+    [ "$kak_opt_pillion_port" != 0 ] || echo "fail 'pillion: not running here: see :pillion-enable'"
 } }
 
 define-command pillion-run -params 1.. -docstring '
 pillion-run <agent> [<arguments>]: run an agent in a new terminal, connected to this session' %{
-    pillion-in-terminal '"$0" run --port "$@" || { printf "\nIt ended with %s: press Enter. " "$?"; read -r _; }' \
+    pillion-in-terminal '"$0" run --port "$@" || { printf "\nExited with status %s. Press Enter. " "$?"; read -r _; }' \
         %opt{pillion_command} %opt{pillion_port} %arg{@}
 }
 complete-command -menu pillion-run shell-script-candidates %{ printf '%s\n' claude gemini qwen opencode }
@@ -331,11 +331,11 @@ define-command -hidden pillion-page -params 2 %{
         execute-keys '%Rgg'
     }
 }
-define-command pillion-doctor -docstring 'say why an agent connects or does not' %{
+define-command pillion-doctor -docstring 'explain why an agent does or does not connect' %{
     pillion-page doctor %sh{ "$kak_opt_pillion_command" doctor 2>&1 }
 }
-define-command pillion-status -docstring 'say which agents are connected' %{
-    info -title Pillion -- %sh{ cat "$kak_opt_pillion_dir/out/status" 2>/dev/null || echo 'Pillion does not run here' }
+define-command pillion-status -docstring 'show which agents are connected' %{
+    info -title Pillion -- %sh{ cat "$kak_opt_pillion_dir/out/status" 2>/dev/null || echo 'Pillion is not running here' }
 }
 define-command pillion-help -docstring 'show the page about Pillion' %{
     try %{ require-module doc }

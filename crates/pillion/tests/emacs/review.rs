@@ -241,7 +241,7 @@ each_emacs! {
             world.propose(&gemini, PROPOSED);
             world.emacs.input_until(keys, "(= (length (window-list)) 1)");
             if keys != "<C-x>1" {
-                world.emacs.wait_said("a.txt still waits: M-x pillion-diffs goes to it");
+                world.emacs.wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
                 world.is_pending(&mut gemini, keys);
                 world.emacs.command("pillion-diffs");
                 world.wait_view();

@@ -114,9 +114,9 @@ each_kakoune! {
         world.kakoune.input(":pillion-disable<ret>");
         for command in ["pillion-run gemini", "pillion-terminal", "pillion-send"] {
             world.kakoune.input(&format!(":{command}<ret>"));
-            world.kakoune.pane().wait_for("it does not run here", SOON);
+            world.kakoune.pane().wait_for("not running here", SOON);
             world.kakoune.input(":nop<ret>");
-            world.kakoune.pane().wait_gone("it does not run here", SOON);
+            world.kakoune.pane().wait_gone("not running here", SOON);
         }
         assert!(world.kakoune.pane().others().is_empty());
         world.kakoune.input(":pillion-enable<ret>");

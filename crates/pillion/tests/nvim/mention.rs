@@ -178,10 +178,10 @@ each_neovim! {
         pretend(&world, &["claude"], &["claude"]);
         for (command, message) in [
             ("PillionAdd", "a path is missing. Hint: :PillionAdd PATH [FROM TO]"),
-            ("1,2PillionAdd first.txt", "no range goes with a path. Hint: :PillionAdd PATH 3 7"),
+            ("1,2PillionAdd first.txt", "a path cannot have a range. Hint: :PillionAdd PATH 3 7"),
             ("PillionAdd nothing.txt", "there is no file nothing.txt. Hint: escape spaces"),
-            ("PillionAdd first.txt 0", "0 is no line number. Hint: :PillionAdd first.txt 3 7"),
-            ("PillionAdd first.txt 1 x", "x is no line number. Hint: :PillionAdd first.txt 3 7"),
+            ("PillionAdd first.txt 0", "0 is not a line number. Hint: :PillionAdd first.txt 3 7"),
+            ("PillionAdd first.txt 1 x", "x is not a line number. Hint: :PillionAdd first.txt 3 7"),
             ("PillionAdd first.txt -1", "-1 is no line number."),
             ("PillionAdd first.txt 3 2", "line 3 comes after line 2. Hint: :PillionAdd first.txt 2 3"),
             ("PillionAdd first.txt 1 2 3", "too many words. Hint: escape spaces in a name with a backslash"),

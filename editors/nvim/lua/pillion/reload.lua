@@ -1,5 +1,5 @@
 --- What agents write reaches the buffers: an unmodified one is read again, a modified one is left
---- alone with a message. Nobody is asked, and nothing is lost.
+--- alone with a message. There are no prompts, and nothing is lost.
 ---
 --- Here is when to look; what a look does is in `reload/check.lua`. Neovim itself looks only when
 --- it gets the focus, which an agent in its own terminal never takes away.

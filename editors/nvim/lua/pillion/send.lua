@@ -151,7 +151,7 @@ end
 local function line_number(word, path)
   local number = word and word:match("^%d+$") and tonumber(word)
   if word and (not number or number < 1) then
-    error({ message = ("%s is no line number. Hint: :PillionAdd %s 3 7"):format(word, path) })
+    error({ message = ("%s is not a line number. Hint: :PillionAdd %s 3 7"):format(word, path) })
   end
   return number or nil
 end
@@ -160,7 +160,7 @@ end
 function M.add(arguments, call)
   local path = arguments[1]
   if call.range > 0 then
-    error({ message = "no range goes with a path. Hint: :PillionAdd PATH 3 7" })
+    error({ message = "a path cannot have a range. Hint: :PillionAdd PATH 3 7" })
   elseif not path then
     error({ message = "a path is missing. Hint: :PillionAdd PATH [FROM TO]" })
   elseif #arguments > 3 then

@@ -193,12 +193,12 @@ enddef
 def RetryLater(how: string)
   retries = localtime() - started_at >= GOOD_LIFE ? 0 : retries
   if retries >= MAX_RETRIES
-    notify.Error($'pillion exited ({how}) again and again. Hint: :Pillion doctor, then :Pillion start')
+    notify.Error($'pillion keeps exiting ({how}). Hint: :Pillion doctor, then :Pillion start')
     return
   endif
   const delay = FIRST_DELAY * float2nr(pow(2, retries))
   retries += 1
-  notify.Warn($'pillion exited ({how}); it starts again in {delay / 1000} s')
+  notify.Warn($'pillion exited ({how}); restarting in {delay / 1000} s')
   retry_timer = timer_start(delay, (_) => Start())
 enddef
 

@@ -129,7 +129,7 @@ def PassOver(diff: dict<any>)
     return
   endif
   diff.is_write_explained = true
-  notify.Soon('info', 'autosave, maps of code and :wa do not accept a proposal: type :w in it')
+  notify.Soon('info', 'autosave, maps that run code and :wa do not accept a proposal: type :w in it')
 enddef
 
 def OnWrite(buf: number)
@@ -245,7 +245,7 @@ export def Open(params: dict<any>, nul: string)
     throw $"Pillion: Vim's 'encoding' is {&encoding}, and a proposal needs utf-8. Hint: set encoding=utf-8"
   endif
   if type(params.id) != v:t_number || type(params.path) != v:t_string || type(params.proposed) != v:t_string
-    throw 'Pillion: this is no proposal'
+    throw 'Pillion: this is not a proposal'
   endif
   settle.MakeRoom(params.id)
   const shown = pending.Get(params.id)
@@ -337,7 +337,7 @@ enddef
 
 def GoTo(diff: dict<any>): bool
   if getcmdwintype() != ''
-    notify.Error('not from the command-line window')
+    notify.Error('not available in the command-line window')
     return false
   endif
   const here = pending.Focused()

@@ -25,7 +25,7 @@ enddef
 def Facts(): list<string>
   var lines = [$'Pillion for Vim {version.NUMBER}, Vim {v:versionlong}', 'Companion: ' .. status.Describe()]
   if client.last_end != ''
-    lines += ['It ended last with ' .. substitute(client.last_end, '\n', ' ', 'g')]
+    lines += ['It last ended with ' .. substitute(client.last_end, '\n', ' ', 'g')]
   endif
   const all = roots.List()
   lines += ['Workspace roots: ' .. (empty(all) ? 'none' : join(all, ', '))]

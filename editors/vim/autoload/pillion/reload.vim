@@ -1,7 +1,7 @@
 vim9script
 
 # What agents write reaches the buffers: an unmodified one is read again, a modified one is left alone with a message.
-# Nobody is asked, and nothing is lost. Vim itself compares and reads (|:checktime|).
+# There are no prompts, and nothing is lost. Vim itself compares and reads (|:checktime|).
 
 import autoload './client.vim'
 import autoload './files.vim'

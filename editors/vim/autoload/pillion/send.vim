@@ -170,7 +170,7 @@ enddef
 # `:PillionAdd {path} [from] [to]`
 export def Add(words: list<string>)
   if empty(words) || indexof(words[1 :], (_, word) => word !~ '^[1-9]\d*$') >= 0 || len(words) > 3
-    throw 'Pillion: a path is expected, and perhaps its lines. Hint: :PillionAdd src/a.rs 3 7'
+    throw 'Pillion: expected a path, optionally with lines. Hint: :PillionAdd src/a.rs 3 7'
   endif
   const lines = len(words) > 1 ? ':' .. join(words[1 :], '-') : ''
   SendItems([Read(words[0] .. lines)], '')

@@ -202,7 +202,7 @@ export def Focus(agent: string)
   endif
   const session = Target(agent)
   if empty(session)
-    throw 'Pillion: no agent runs here. Hint: :Pillion run'
+    throw 'Pillion: no agent is running here. Hint: :Pillion run'
   endif
   if has_key(session, 'back')
     session.back = win_getid()

@@ -52,7 +52,7 @@ export def Take(diff: dict<any>)
   const proposed: list<string> = diff.pristine.lines
   const hunk = hunks.At(hunks.Between(proposed, text.Lines(diff.right)), line('.'))
   if empty(hunk)
-    notify.Error('here is what the agent proposed')
+    notify.Error('this is already what the agent proposed')
     return
   endif
   Put(hunk, hunk.old_count > 0 ? proposed[hunk.old : hunk.old + hunk.old_count - 1] : [])
