@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{Env, Home, Model, Npm, Pane, SOON, Size, Tmux};
+use crate::{Env, Home, Model, Npm, Pane, SOON, Size, Tmux, Turn};
 
 /// Long enough for Node to start on a busy machine of two cores.
 const START: Duration = Duration::from_secs(120);
@@ -169,6 +169,34 @@ impl Agent {
         self.pane.wait_gone(READY, SOON);
         self.enter(rest);
         self.wait_taken();
+    }
+
+    /// Prompts it, and waits for its answer. What it sent to the model.
+    pub fn ask(&self, model: &Model, prompt: &str) -> String {
+        self.ask_with(model, prompt, Agent::prompt)
+    }
+
+    /// The same, with the prompt typed by `send`.
+    pub fn ask_with(&self, model: &Model, prompt: &str, send: impl Fn(&Agent, &str)) -> String {
+        model.script([Turn::say("I have seen it")]);
+        send(self, prompt);
+        self.wait_for("I have seen it");
+        let asked = model.wait_for("with the prompt", SOON, |request| {
+            request.is_main && request.mentions(prompt)
+        });
+        asked.newest_message()
+    }
+
+    /// Has it propose `text` for the file at `path`, and waits until it asks about that.
+    pub fn propose(&self, model: &Model, path: &Path, text: &str) {
+        model.script([
+            // Qwen overwrites no file that it has not read.
+            Turn::read_file(path),
+            Turn::write_file(path, text),
+            Turn::say("that is done"),
+        ]);
+        self.prompt("change it");
+        self.wait_question();
     }
 
     /// Waits until it asks in its own window whether a change may be made.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use pillion_testkit::{
-    Agent, AgentKind, Home, KakouneSetup, KakouneVersion, Model, SOON, Size, Tmux, Turn,
+    Agent, AgentKind, Home, KakouneSetup, KakouneVersion, Model, SOON, Size, Tmux,
 };
 
 use crate::world::{PILLION, may_accept};
@@ -41,22 +41,10 @@ fn check(kind: AgentKind, version: KakouneVersion) {
         !fs::read_to_string(&status).unwrap().contains("no agent")
     });
 
-    model.script([Turn::say("I have seen it")]);
-    agent.prompt("look at the selection");
-    agent.wait_for("I have seen it");
-    let asked = model.wait_for("with the prompt", SOON, |request| {
-        request.is_main && request.mentions("look at the selection")
-    });
-    let told = asked.newest_message();
+    let told = agent.ask(&model, "look at the selection");
     assert!(told.contains("twoth"), "no selection in {told}");
 
-    model.script([
-        Turn::read_file(path.clone()),
-        Turn::write_file(path.clone(), PROPOSED),
-        Turn::say("that is done"),
-    ]);
-    agent.prompt("change it");
-    agent.wait_question();
+    agent.propose(&model, &path, PROPOSED);
     own.wait_until("a pane for the proposal", SOON, |_| own.others().len() == 2);
     assert!(pane.is_active(), "the person stays in the agent's terminal");
     let mut others = own.others().into_iter();

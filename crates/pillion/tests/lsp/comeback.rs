@@ -220,6 +220,6 @@ fn the_record_is_private_and_its_token_in_no_log() {
     editor.notify("initialized", json!({}));
     assert_eq!(editor.params("pillion/environment")["port"], first.port);
     let logged = fs::read_to_string(&log).unwrap();
-    assert!(logged.contains("came back"), "{logged}");
+    assert!(logged.contains("took over the port"), "{logged}");
     assert!(!logged.contains(&first.claude), "{logged}");
 }

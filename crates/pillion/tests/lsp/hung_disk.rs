@@ -138,7 +138,7 @@ fn an_acceptance_whose_file_cannot_be_read_decides_nothing() {
     let arguments = json!([1, 1]);
     let answer = world.execute("pillion.accept", arguments.clone());
     let text = answer["error"]["message"].as_str().unwrap();
-    assert!(text.contains("no answer"), "{text}");
+    assert!(text.contains("did not respond"), "{text}");
     let answer = world.execute("pillion.reject", arguments);
     assert!(answer.get("error").is_none(), "{answer}");
     assert_eq!(world.agent.outcome(), rejected(&target));

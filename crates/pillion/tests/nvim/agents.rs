@@ -5,7 +5,7 @@ mod claude;
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_testkit::{Agent, AgentKind, Home, Model, Nvim, NvimVersion, SOON, Size, Tmux, Turn};
+use pillion_testkit::{Agent, AgentKind, Home, Model, Nvim, NvimVersion, SOON, Size, Tmux};
 use serde_json::json;
 
 use crate::world::{look, setup};
@@ -120,7 +120,7 @@ each_agent_in_each_neovim! {
         );
         scene.nvim.input("i");
         scene.wait_typing();
-        let told = scene.told("look at the selection");
+        let told = scene.agent.ask(&scene.model, "look at the selection");
         assert!(told.contains("twothre"), "no selection in {told}");
         scene.nvim.assert_no_errors();
     }
@@ -134,11 +134,11 @@ each_agent_in_each_neovim! {
         scene.nvim.lua::<()>("vim.cmd('stopinsert | wincmd p | edit ' .. vim.fn.fnameescape(...))", json!([path]));
         scene.nvim.input(":PillionSend<CR>");
         scene.wait_typing();
-        let told = scene.told_with("what is in it", Agent::complete_prompt);
+        let told = scene.agent.ask_with(&scene.model, "what is in it", Agent::complete_prompt);
         assert!(told.contains("contentsofthementioned"), "{told}");
         scene.nvim.input("<C-\\><C-n>1<C-w>w:edit poem.txt<CR>ggVj:PillionSend<CR>");
         scene.wait_typing();
-        let told = scene.told_with("what was that", Agent::complete_prompt);
+        let told = scene.agent.ask_with(&scene.model, "what was that", Agent::complete_prompt);
         assert!(told.contains("onetwowhatwasthat"), "{told}");
         scene.nvim.assert_no_errors();
     }
@@ -221,7 +221,7 @@ impl Scene {
 
     /// The next prompt carries the file and the cursor, which `2G$` put there.
     fn hears_of_the_cursor(&self) {
-        let told = self.told("look at the cursor");
+        let told = self.agent.ask(&self.model, "look at the cursor");
         let path = self.path().display().to_string();
         for expected in [path, self.kind.cursor_as_told(2, 3)] {
             assert!(told.contains(&expected), "no {expected:?} in {told}");
@@ -232,26 +232,12 @@ impl Scene {
     fn hears_of_the_selection(&self) {
         self.nvim.input("ggw<Esc>2GvG$h");
         self.nvim.wait_until("visual mode", "vim.fn.mode() == 'v'");
-        let told = self.told("look at the selection");
+        let told = self.agent.ask(&self.model, "look at the selection");
         assert!(told.contains("twothre"), "no selection in {told}");
         self.nvim.input("<Esc>");
     }
 
     /// Sends a prompt; what the agent adds to it of its own.
-    fn told(&self, prompt: &str) -> String {
-        self.told_with(prompt, Agent::prompt)
-    }
-
-    fn told_with(&self, prompt: &str, send: impl Fn(&Agent, &str)) -> String {
-        self.model.script([Turn::say("I have seen it")]);
-        send(&self.agent, prompt);
-        self.agent.wait_for("I have seen it");
-        let asked = self.model.wait_for("with the prompt", SOON, |request| {
-            request.is_main && request.mentions(prompt)
-        });
-        asked.newest_message()
-    }
-
     fn wait_typing(&self) {
         self.nvim.wait_until(
             "typing in the agent's terminal",
@@ -261,16 +247,9 @@ impl Scene {
 
     /// Lets the agent propose a change, and waits until its view is open.
     fn proposes(&self) {
-        self.model.script([
-            // Qwen overwrites no file that it has not read.
-            Turn::read_file(self.path()),
-            Turn::write_file(self.path(), PROPOSED),
-            Turn::say("that is done"),
-        ]);
-        self.agent.prompt("change it");
+        self.agent.propose(&self.model, &self.path(), PROPOSED);
         self.nvim
             .wait_until("a pending diff", "#require('pillion.diff').list() == 1");
-        self.agent.wait_question();
     }
 
     /// Goes there as a person does who does not see it or types elsewhere.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use pillion_testkit::{
-    Agent, AgentKind, Claude, ClaudeRelease, Home, Model, SOON, Size, Tmux, Turn, VimVersion,
+    Agent, AgentKind, Claude, ClaudeRelease, Home, Model, Size, Tmux, Turn, VimVersion,
     set_up_claude,
 };
 
@@ -34,22 +34,10 @@ fn check(kind: AgentKind, version: VimVersion) {
     let agent = Agent::attach(kind, vim.pane());
     vim.wait_until("the agent connected", "len(pillion#Status().agents) == 1");
 
-    model.script([Turn::say("I have seen it")]);
-    agent.prompt("look at the selection");
-    agent.wait_for("I have seen it");
-    let asked = model.wait_for("with the prompt", SOON, |request| {
-        request.is_main && request.mentions("look at the selection")
-    });
-    let told = asked.newest_message();
+    let told = agent.ask(&model, "look at the selection");
     assert!(told.contains("twothree"), "no selection in {told}");
 
-    model.script([
-        Turn::read_file(path.clone()),
-        Turn::write_file(path.clone(), PROPOSED),
-        Turn::say("that is done"),
-    ]);
-    agent.prompt("change it");
-    agent.wait_question();
+    agent.propose(&model, &path, PROPOSED);
     // The person stays where they type, and sees the view beside it.
     vim.wait_until("a view beside it", "mode() == 't' && winnr('$') == 3");
     vim.input("<C-w>:PillionDiffs<CR>");

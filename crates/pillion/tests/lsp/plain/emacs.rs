@@ -18,13 +18,8 @@ fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
 fn eglot_which_opens_a_proposal_late_is_told_when() {
     let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));
     let target = world.target("a.rs", "a\n");
-    let proposal = world.propose(&target, "b\n");
-    world
-        .editor
-        .answer(&proposal.request, json!({"success": true}));
-    let message = world.editor.params("window/showMessage");
-    let text = message["message"].as_str().unwrap();
-    assert!(text.contains("for a.rs once you go there"), "{text}");
+    let (_, text) = world.shown_plainly(&target, "b\n");
+    assert!(text.contains("Go to a.rs for its code actions"), "{text}");
     assert!(text.contains("`pillion accept 1.1`"), "{text}");
 }
 

@@ -110,7 +110,7 @@ fn while_a_save_and_the_edits_of_helix_contradict_each_other_nothing_is_accepted
     typed(&mut world, 2, "b\nmi\n");
     let refused = world.execute("pillion.accept", json!([1, 1]));
     let why = refused["error"]["message"].as_str().unwrap();
-    assert!(why.contains("has not told of all edits"), "{refused}");
+    assert!(why.contains("has not reported all edits"), "{refused}");
     typed(&mut world, 3, "b\nmin\n");
     // A save that is told of after newer edits.
     typed(&mut world, 4, "b\nmine\n");
@@ -129,12 +129,7 @@ fn where_no_actions_can_be_had_a_shell_is_named() {
     let attached = world.target("a.rs", "a\n");
     let attached = world.shown(&attached, "b\n");
     let target = world.target("b.none", "a\n");
-    let proposal = world.propose(&target, "b\n");
-    world
-        .editor
-        .answer(&proposal.request, json!({"success": true}));
-    let message = world.editor.params("window/showMessage");
-    let text = message["message"].as_str().unwrap();
+    let (proposal, text) = world.shown_plainly(&target, "b\n");
     assert!(text.contains("b.none"), "{text}");
     assert!(text.contains("`pillion accept 2.1`"), "{text}");
     let shown = "window/showMessage".to_owned();

@@ -162,6 +162,21 @@ impl World {
         proposal
     }
 
+    /// The same as a plain file, because the editor starts nothing for it yet, with the message about that.
+    pub fn shown_plainly(&mut self, target: &str, proposed: &str) -> (Proposal, String) {
+        let proposal = self.propose(target, proposed);
+        self.editor
+            .answer(&proposal.request, json!({"success": true}));
+        let message = self.message();
+        (proposal, message)
+    }
+
+    /// The next message that the editor is to show.
+    pub fn message(&mut self) -> String {
+        let message = self.editor.params("window/showMessage");
+        message["message"].as_str().unwrap().to_owned()
+    }
+
     /// A file of the workspace with this text, as the agent names it.
     pub fn target(&self, name: &str, text: &str) -> String {
         let path = self.sandbox.home.file(name, text);
