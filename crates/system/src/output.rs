@@ -3,7 +3,7 @@
 #[cfg(unix)]
 use std::os::fd::AsFd;
 
-/// Whether nobody reads any more what is written there; if that cannot be told, somebody does.
+/// Whether the reader of what is written there is gone; if that is unknown, it is not.
 #[cfg(unix)]
 pub fn is_reader_gone(out: impl AsFd) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,7 +20,7 @@ pub fn is_reader_gone(_: std::io::Stdout) -> bool {
     true
 }
 
-/// Returns soon after nobody can read standard output any more; if that cannot be told, never: it is
+/// Returns soon after the reader of standard output is gone; if that is unknown, never: it is
 /// noticed with the next line that is written.
 pub async fn closed() {
     #[cfg(unix)]
