@@ -119,7 +119,7 @@ each_emacs! {
         let before: Vec<String> = world.emacs.get(WINDOWS);
         world.propose(&gemini, PROPOSED);
         world.emacs.input(":q<RET>");
-        world.emacs.wait_said("a.txt still waits: M-x pillion-diffs goes to it");
+        world.emacs.wait_said("a.txt is still pending: M-x pillion-diffs goes to it");
         world.is_pending(&mut gemini, ":q");
         world.emacs.command("pillion-diffs");
         world.wait_view();

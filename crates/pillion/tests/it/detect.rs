@@ -254,7 +254,7 @@ fn a_variable_that_came_through_tmux_says_so() {
     };
     let (code, screen) = run("emacs", "INSIDE_EMACS", "30.1,vterm");
     assert_eq!(code, 0, "{screen}");
-    let expected = "Emacs (emacs)\nknown by variable INSIDE_EMACS, inherited through tmux";
+    let expected = "Emacs (emacs)\nrecognised by variable INSIDE_EMACS, inherited through tmux";
     assert!(screen.starts_with(expected), "{screen}");
     // No process has this number.
     let (code, screen) = run("gone", "NVIM", "/run/user/1/nvim.4194999.0");
@@ -281,5 +281,5 @@ fn what_a_process_calls_itself_does_not_control_the_terminal() {
         ran.stdout
     );
     assert!(ran.stdout.contains("x␛[31m"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("\nknown by process "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nrecognised by process "), "{}", ran.stdout);
 }
