@@ -94,7 +94,7 @@ an error whose message the agent gets.")
 (defun pillion-environment-set (variables)
   "Set VARIABLES, pairs of names and values, and restore all others of ours."
   (pcase-dolist (`(,name ,value ,before) pillion-environment--ours)
-    ;; What somebody else set in the meantime is not ours to take back.
+    ;; What others set in the meantime is not ours to restore.
     (when (equal (getenv name) value)
       (setenv name before)))
   (setq pillion-environment--ours nil)

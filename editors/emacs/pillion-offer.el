@@ -27,7 +27,7 @@
          t)
         ((with-current-buffer (window-buffer (selected-window))
            (and (pillion-file (current-buffer))
-                ;; Lines that are selected in Evil are no region.
+                ;; Lines that are selected in Evil are not a region.
                 (or mark-active (eq (bound-and-true-p evil-state) 'visual))))
          nil)
         (t (not (pillion-typing-p)))))

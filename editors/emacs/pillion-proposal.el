@@ -156,7 +156,7 @@
               (funcall mode)
               (when font-lock-defaults
                 (font-lock-mode 1)))
-          ;; Colours are no reason to show no diff.
+          ;; Missing colours are no reason to hide a diff.
           (error nil)))
       (setq buffer-file-name nil
             buffer-auto-save-file-name nil)

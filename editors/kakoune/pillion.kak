@@ -71,7 +71,7 @@ define-command -hidden pillion-everywhere -params 1 %{ evaluate-commands %sh{
         printf 'try %%{ evaluate-commands -client %s %s }\n' "$client" "$1"
     done
 } }
-# Runs commands where nobody is: in a copy of the debug buffer's context, which needs no client.
+# Runs commands without a client: in a copy of the debug buffer's context, which needs no client.
 define-command -hidden pillion-aside -params 1 %{
     try %{ evaluate-commands -buffer *debug* nop } catch %{ echo -debug 'pillion: this session is served' }
     evaluate-commands -buffer *debug* -save-regs '"' %arg{1}
@@ -159,7 +159,7 @@ define-command -hidden pillion-idle %{
         [ -n "$number" ] && cat "$stem-$number" 2>/dev/null
     }
 }
-# A newer proposal replaced the text under whoever looks at it.
+# A newer proposal replaced the text in a window that shows it.
 define-command -hidden pillion-redraw %{
     pillion-say-word "drawn-%opt{pillion_id}-%opt{pillion_revision}" "%val{client_env_PILLION_REVIEW}"
 }
@@ -217,7 +217,7 @@ define-command -hidden pillion-finish-typed-as -params 1 %{
 define-command -hidden pillion-finish-played-as -params 1 %{ pillion-say "untyped-%opt{pillion_id}" }
 
 # The file of this buffer is about to be written by an agent. Without changes of the person's it is reloaded as soon
-# as it was, and nobody is asked; with changes Kakoune asks, as ever.
+# as it was, and Kakoune does not ask; with changes it asks, as ever.
 define-command -hidden pillion-await %{ evaluate-commands "pillion-await-%val{modified}" }
 define-command -hidden pillion-await-true nop
 define-command -hidden pillion-await-false %{ evaluate-commands %sh{

@@ -16,7 +16,7 @@ use crate::link::{Link, envelope};
 use crate::message::{self, Message};
 use crate::updates::{Updates, update};
 
-/// How many notifications may come with the answers to calls before somebody reads them.
+/// How many notifications may come with the answers to calls before they are read.
 const MAX_ASIDE: usize = 64;
 
 /// A session with a companion, as long as its connection lasts. [`Session`](crate::Session) is the
@@ -45,7 +45,7 @@ impl Client {
     /// first diff can be: no outcome is lost.
     ///
     /// # Errors
-    /// [`ClientError::Unreachable`] when nobody listens, [`ClientError::Silent`] when whoever listens
+    /// [`ClientError::Unreachable`] when nothing listens, [`ClientError::Silent`] when what listens
     /// does not answer in time ([`Address::with_timeouts`]), [`ClientError::Refused`] when the token
     /// is not accepted or there is no event stream, [`ClientError::Protocol`] when the answers are
     /// not MCP, or of a revision that this client does not know.

@@ -6,10 +6,10 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// Nobody listens, or the connection broke.
+    /// Nothing listens, or the connection broke.
     #[error("no answer from the companion")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Somebody listens, but does not answer in time.
+    /// Something listens, but does not answer in time.
     #[error("the companion did not answer within {0:?}")]
     Silent(Duration),
     /// The companion refused the request; 401 is a wrong token (C3.3).

@@ -117,7 +117,7 @@ pub struct Dial {
     pub token: Option<Token>,
     /// Where the port comes from.
     pub source: Source,
-    /// How it speaks to whoever answers.
+    /// How it speaks to what answers.
     pub transport: Transport,
 }
 

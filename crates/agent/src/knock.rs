@@ -1,7 +1,7 @@
 //! Whether a companion would let an agent in, asked without opening a session.
 //!
 //! Some companions, VS Code's among them, serve all sessions with one MCP server: a second session
-//! takes the answers of the first, whose agent then waits for ever. What belongs to no session
+//! takes the answers of the first, whose agent then waits forever. What belongs to no session
 //! disturbs nobody.
 
 use pillion_http::{Bytes, Method, StatusCode};
@@ -14,8 +14,8 @@ use crate::message;
 /// Asks whether this is a companion that takes the token of `address`.
 ///
 /// # Errors
-/// When nobody listens or answers in time, the token or the host's name is refused
-/// ([`ClientError::Refused`] with 401 or 403), or whoever answers is no companion.
+/// When nothing listens or answers in time, the token or the host's name is refused
+/// ([`ClientError::Refused`] with 401 or 403), or what answers is not a companion.
 pub async fn knock(address: &Address) -> Result<(), ClientError> {
     let (status, is_mcp) = ask(address).await?;
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {

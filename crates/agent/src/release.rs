@@ -16,7 +16,7 @@ pub struct Version {
     pub patch: u32,
 }
 
-/// A text that is no version.
+/// A text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a version: expected three numbers separated by dots, such as 0.61.0")]
 pub struct VersionError(String);

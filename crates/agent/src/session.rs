@@ -152,7 +152,7 @@ impl Session {
         Proposal::open(&self.hub, path, text).await
     }
 
-    /// Ends the session, and closes the views that are open in it: whoever waits for one gets
+    /// Ends the session, and closes the views that are open in it: a caller that waits for one gets
     /// [`Decision::Closed`], or the decision that was made just before. Takes two seconds at most.
     pub async fn end(mut self) {
         // Most companions do not let sessions be ended: the stream's end tells them, too.

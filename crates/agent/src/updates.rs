@@ -119,7 +119,7 @@ impl Updates {
                 self.ready.extend(update(&method, params));
             }
             Message::Request { id, method } => {
-                // One at a time: whoever asks faster than it reads gets no answer.
+                // One at a time: a companion that asks faster than it reads gets no answer.
                 if self.replying.as_ref().is_none_or(JoinHandle::is_finished) {
                     let link = Arc::clone(&self.link);
                     let reply = async move { link.reply(id, &method).await };

@@ -22,7 +22,7 @@ pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";
 pub struct Viewer(pub u32);
 
 impl Viewer {
-    /// Output that is discarded: a text that is given to it counts as shown to nobody. No session
+    /// Output that is discarded: a text written to it does not count as shown. No session
     /// has this number.
     pub const NOBODY: Self = Self(u32::MAX);
 }
@@ -130,7 +130,7 @@ pub struct Settle {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settled {
-    /// The accepted text holds edits that somebody made in the view.
+    /// The accepted text contains edits made in the view.
     pub edited: bool,
     /// The file is another one than when the diff was shown.
     pub file_changed: bool,

@@ -1,5 +1,5 @@
 //! Work that waits for a disk, beside the loop: on threads, so many at a time. A file system that
-//! hangs keeps the threads of its own lane, and nobody else's.
+//! hangs blocks only the threads of its own lane.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl Lane {
         }
     }
 
-    /// Does `work` on a thread of this lane, and waits for it, however long it takes: whoever has a
+    /// Does `work` on a thread of this lane, and waits for it, however long it takes: a caller with a
     /// limit gives up waiting, and the work goes on. Nothing if no thread was free for
     /// [`LOOK_TIMEOUT`]; then the work is not done.
     pub(crate) async fn run<T: Send + 'static>(

@@ -42,16 +42,16 @@ pub struct Diff {
     pub notes: Vec<String>,
 }
 
-/// Why a view goes away although nobody judged it there.
+/// Why a view closes without a decision in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CloseReason {
-    /// The agent closed it: somebody answered in the agent's own window.
+    /// The agent closed it: the person answered in the agent's own window.
     ClosedByAgent,
     /// The agent went away for good.
     AgentGone,
-    /// Somebody accepted with a command what stands in the view.
+    /// A command accepted the text in the view.
     Settled,
-    /// Somebody rejected it with a command, or accepted another text: what stands in the view is
+    /// A command rejected it, or accepted another text: the text in the view is
     /// not used.
     Overruled,
     /// The view could not be opened, or not in time; the agent got an error.
@@ -94,7 +94,7 @@ pub trait Editor: Send + 'static {
         let _ = lost;
     }
 
-    /// Somebody pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;
+    /// The person pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;
     /// not if it was meant for a program that the front end runs there.
     fn interrupted(&mut self) -> bool {
         true

@@ -32,7 +32,7 @@ pub struct Forward {
 }
 
 impl Forward {
-    /// Hands events to `send`, which returns at once: it sends into a channel. If nobody listens there
+    /// Hands events to `send`, which returns at once: it sends into a channel. If nothing listens there
     /// any more, dropping a reply says so.
     pub fn new(send: impl FnMut(EditorEvent) + Send + 'static) -> Self {
         Self {

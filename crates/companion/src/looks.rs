@@ -1,5 +1,5 @@
 //! Looks at files for the loop, beside it: what is seen comes back as an event. A file system that
-//! hangs holds up the calls that are about it, and nobody else.
+//! hangs delays only the calls that need it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -44,7 +44,7 @@ impl Looks {
     }
 
     /// Looks at the target of a proposal, for an [`Event::Looked`]. None comes of one that hangs, or
-    /// that no thread is left for: whoever waits has a deadline.
+    /// that no thread is left for: callers have a deadline.
     pub(crate) fn look_at_target(&mut self, wanted: Wanted) {
         let lane = self.targets.entry(wanted.agent);
         let lane = lane.or_insert_with(|| Lane::new(MAX_LOOKS)).clone();

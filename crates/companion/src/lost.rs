@@ -37,7 +37,7 @@ pub(crate) struct Lost {
 pub enum Loss {
     /// It was accepted, and the agent never received it.
     Undelivered,
-    /// The person was editing it when somebody answered in the agent's own window, and the agent
+    /// The person was editing it when the person answered in the agent's own window, and the agent
     /// takes only answers from there.
     Unused,
 }

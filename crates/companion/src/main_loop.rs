@@ -23,7 +23,7 @@ use crate::presence::Presence;
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
 
-/// How often discovery files are put back that somebody deleted, and files that vanished leave
+/// How often deleted discovery files are restored, and files that vanished leave
 /// the context.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 

@@ -59,7 +59,7 @@ impl Original {
     /// Waits for a disk, so it belongs on no loop, but never for another program.
     ///
     /// # Errors
-    /// When it is no regular file, too big, held by somebody, or cannot be read.
+    /// When it is not a regular file, too big, held by another program, or cannot be read.
     pub fn read(path: &Path) -> Result<Self, OriginalError> {
         let Some((file, metadata)) = open(path)? else {
             return Ok(Self::default());
@@ -141,7 +141,7 @@ fn failed(path: &Path, reason: io::Error) -> OriginalError {
     }
 }
 
-/// How to open a file that may have become a pipe, or be leased, since somebody looked at it: the
+/// How to open a file that may have become a pipe, or be leased, since it was checked: the
 /// system waits for neither.
 #[cfg(unix)]
 fn options() -> OpenOptions {

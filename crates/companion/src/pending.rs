@@ -45,7 +45,7 @@ pub enum Stale {
     #[error("no such diff is shown")]
     NotPending,
     /// A newer proposal has taken its place, which nobody has decided about.
-    #[error("a newer proposal has come: look at it first")]
+    #[error("a newer proposal has arrived: look at it first")]
     Replaced,
 }
 

@@ -1,6 +1,6 @@
 //! Being found: the discovery files for agents (C2) and the state file for commands, kept for as
 //! long as the companion runs. One thread writes them, in the order that was asked for: a disk that
-//! hangs holds up whoever waits for them with a time limit, and nobody else.
+//! hangs delays only callers that wait for them, with a time limit.
 
 mod orders;
 
@@ -128,7 +128,7 @@ impl Presence {
         self.orders.set_editor(pid);
     }
 
-    /// Puts back what somebody deleted.
+    /// Restores deleted files.
     pub(crate) fn restore(&self) {
         self.orders.restore();
     }
@@ -267,7 +267,7 @@ impl Files {
             tracing::info!(?file, "put back");
         }
         if let Some(file) = &mut self.state_file {
-            // Tried again the next time; commands say themselves that they find nobody.
+            // Tried again the next time; commands report on their own that they find no companion.
             let _ = file.restore();
         }
         if let Some(Err(error)) = self.handover.as_mut().map(|it| it.refresh(now_ms())) {

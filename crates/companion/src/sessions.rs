@@ -1,4 +1,4 @@
-//! Who is here (C1.4), and what waits to be pushed to them: the one owner of sessions and their
+//! Which agents are connected (C1.4), and what waits to be pushed to them: the one owner of sessions and their
 //! outboxes. A session comes with `initialize`, stays as long as its event stream is open, however
 //! idle, and is gone for good a while after it closed, because agents leave without a word.
 //!

@@ -63,7 +63,7 @@ pub(crate) async fn predecessor(
     let (found, finding) = oneshot::channel();
     let look = move || {
         let lineage = Lineage::of(editor_pid, &roots);
-        // Nobody listens to one that comes too late.
+        // Nothing listens to one that comes too late.
         let _ = found.send(lineage.and_then(|own| take_over(&environment, &own)));
     };
     let thread = thread::Builder::new().name("succession".to_owned());

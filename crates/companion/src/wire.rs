@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// What is known of one connection. Shared by its socket, which reports what happens to it, and by
-/// whoever wants to know what became of what it sent.
+/// a sender that needs to know what became of what it sent.
 #[derive(Default)]
 pub(crate) struct Wire {
     state: Mutex<State>,

@@ -1,4 +1,4 @@
-//! Who is let in: the token on every method (C3), and the Host and Origin rules that keep web
+//! Which requests are let in: those with the token on every method (C3), and the Host and Origin rules that keep web
 //! pages out.
 
 use pillion_http::Method;
@@ -193,7 +193,7 @@ async fn refused(test: &TestContext, within: Option<&Session<'_>>, probe: Probe)
     broken(format!("HTTP {status}: it is served"))
 }
 
-/// Who closes every connection, or is gone for good, refuses nobody.
+/// A companion that closes every connection, or is gone for good, refuses nothing.
 async fn is_served(test: &TestContext, within: Option<&Session<'_>>) -> Result<(), Problem> {
     let served = match within {
         Some(session) => session.is_served().await,

@@ -52,7 +52,7 @@ pub(super) struct Selections {
     pub(super) early: Option<Value>,
     /// What came after it, unasked.
     pub(super) of_start: Vec<Value>,
-    /// What was heard when somebody moved about.
+    /// What was received while the cursor moved.
     pub(super) of_moves: Result<Moves, Problem>,
     /// What was heard when commands moved the cursor in quick succession.
     pub(super) of_bursts: Vec<Moves>,

@@ -36,7 +36,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             answer: Duration::from_secs(5),
-            // Slower is no editor that opens a view, and nobody who waits for a decision is as quick.
+            // No editor takes longer to open a view, and no person decides as quickly.
             prompt: Duration::from_secs(2),
             quiet: Duration::from_millis(500),
             idle: Duration::from_secs(1),

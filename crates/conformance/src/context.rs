@@ -156,7 +156,7 @@ async fn change(test: &TestContext) -> Finding {
 }
 
 /// Judged by what a debounce does, merging moves, and more than once: on a busy machine contexts may
-/// come late, and then close together, whoever sent them.
+/// come late, and then close together, whatever sent them.
 async fn debounce(test: &TestContext) -> Finding {
     let contexts = heard(test).await?;
     let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;

@@ -193,7 +193,7 @@ fn port_in_name(file: &TargetFile) -> Result<Look, String> {
 }
 
 fn json_object(file: &TargetFile) -> Result<Look, String> {
-    // What is no file at all is another rule's matter.
+    // What is not a file at all is another rule's matter.
     if !file.facts.is_file && !file.facts.is_link {
         return Ok(Look::Blocked(&["C2.1-file"]));
     }
@@ -201,10 +201,10 @@ fn json_object(file: &TargetFile) -> Result<Look, String> {
     content.map(|_| Look::Kept).map_err(Clone::clone)
 }
 
-/// The rule is about what is in a file that is no object at all.
+/// The rule is about what is in a file that is not an object at all.
 const NO_OBJECT: Result<Look, String> = Ok(Look::Blocked(&["C2.4-json"]));
 
-/// The value of a field, which must be there; nothing when the file is no object at all.
+/// The value of a field, which must be there; nothing when the file is not an object at all.
 fn field<'a>(file: &'a TargetFile, name: &str) -> Result<Option<&'a Value>, String> {
     match &file.content {
         Err(_) => Ok(None),

@@ -43,7 +43,7 @@ pub(super) fn content(path: &Path) -> io::Result<Result<Vec<u8>, String>> {
     }
 }
 
-/// Opens the file at `path`, links followed, or says why not: who opens a pipe may wait for ever.
+/// Opens the file at `path`, links followed, or says why not: opening a pipe may block forever.
 pub(super) fn open(path: &Path) -> io::Result<Result<File, String>> {
     if !path.metadata()?.is_file() {
         return Ok(Err("it is not a regular file".to_owned()));

@@ -144,7 +144,7 @@ impl Stopped {
         }
     }
 
-    /// Whether nobody listens any more; `connected` is who was connected when it was stopped.
+    /// Whether nothing listens any more; `connected` names the client that was connected when it was stopped.
     pub(crate) fn closed_port(&self, connected: &str) -> Finding {
         if self.listens {
             return broken(format!("it still listens; {connected} when it was stopped"));
@@ -171,7 +171,7 @@ async fn listens(test: &TestContext) -> bool {
     if TcpStream::connect(address).await.is_err() {
         return false;
     }
-    // Somebody else may have got the port, who does not know the token.
+    // Another program may have got the port, which does not know the token.
     let answer = test.connection.probe(Method::POST).body("{}");
     let answer = answer.send(test.connection.timeouts.answer).await;
     answer.map_or(true, |answer| answer.status != StatusCode::UNAUTHORIZED)

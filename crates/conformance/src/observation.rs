@@ -42,7 +42,7 @@ pub(super) struct Scenario {
 pub(super) struct Contexts {
     /// What two sessions heard from their start on, one after the other.
     pub(super) of_sessions: [Vec<Value>; 2],
-    /// What was heard when somebody moved about.
+    /// What was received while the cursor moved.
     pub(super) of_moves: Result<Moves, Problem>,
     /// What was heard when commands moved the cursor in quick succession.
     pub(super) of_bursts: Vec<Moves>,

@@ -40,7 +40,7 @@ const CASES: &[&str] = &["NAME-case.txt", "NAME-Case.txt"];
 const IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
 
 /// What shells and editors' command lines give a meaning to, as far as every system allows it in a
-/// name. It is one word to nobody.
+/// name. No program reads it as one word.
 const ODD: &str = "NAME it's 100% #1 ${HOME} $(true) `true` %:p ü ; & [x] {a,b} ~.txt";
 
 /// Opens a view for each, then closes them, from the first to the last or the other way round.

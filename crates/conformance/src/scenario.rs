@@ -94,7 +94,7 @@ impl Scenario {
     }
 }
 
-/// Nothing was heard of what a person was asked for: nobody is asked again, if that is why.
+/// Nothing was heard of what a person was asked for: then the request is not repeated.
 fn in_vain<T>(test: &TestContext, session: &Session<'_>, why: String) -> Result<T, Problem> {
     if session.end.is_some() {
         return blocked(&["C1.1-stream-stays"], "the event stream ended meanwhile");

@@ -28,10 +28,10 @@ pub(super) enum Heard {
     End(&'static str),
 }
 
-/// How much is read before a check has taken it in: who sends without end has to wait.
+/// How much is read before a check has taken it in: a companion that sends without end has to wait.
 const AHEAD: usize = 1024;
 
-/// How many messages one session takes in, of `MAX_ANSWER` bytes in all. Who sends more is not
+/// How many messages one session takes in, of `MAX_ANSWER` bytes in all. One that sends more is not
 /// listened to any longer.
 const MAX_MESSAGES: usize = 10_000;
 

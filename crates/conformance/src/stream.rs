@@ -43,7 +43,7 @@ async fn stream_stays(test: &TestContext) -> Finding {
 
 async fn stream_alive(test: &TestContext) -> Finding {
     let mut session = test.session().await?;
-    // What comes at the start is no sign of life.
+    // What comes at the start is not a sign of life.
     session.listen(test.connection.timeouts.quiet).await;
     let before = session.signs;
     session.listen(test.connection.timeouts.idle).await;

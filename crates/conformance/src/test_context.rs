@@ -84,7 +84,7 @@ pub enum Step {
 pub enum Help {
     /// It was done: its effect must show at once.
     Done,
-    /// Somebody was asked, and has [`Timeouts::help`] to do it.
+    /// A person or command was asked, and has [`Timeouts::help`] to do it.
     Asked,
     /// Nobody can do it; this is why, and how that could be changed.
     Nobody(String),
@@ -137,7 +137,7 @@ impl TestContext {
         }
     }
 
-    /// Whether somebody listens on the port at all.
+    /// Whether something listens on the port at all.
     pub(super) async fn answers(&self) -> Result<(), String> {
         let connect = || async {
             let address = ("127.0.0.1", self.connection.target.port());
@@ -231,8 +231,8 @@ impl TestContext {
         Ok(path)
     }
 
-    /// Closes a view that was opened: the answer, if it is no failure. A view that the editor
-    /// accepts by itself is gone before it can be closed, and that is no fault.
+    /// Closes a view that was opened: the answer, if it is not a failure. A view that the editor
+    /// accepts by itself is gone before it can be closed, and that is not a fault.
     pub(super) async fn close(
         &self,
         session: &Session<'_>,
@@ -322,7 +322,7 @@ impl TestContext {
         }
     }
 
-    /// Nobody did what was asked for: nobody is asked again.
+    /// The request was not fulfilled: it is not repeated.
     pub(super) fn nobody_came(&self) {
         self.is_alone.store(true, Ordering::Relaxed);
     }

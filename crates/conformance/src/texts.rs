@@ -52,7 +52,7 @@ pub(super) const JSON: &str = r#"{"content": "not this", "data: x": "\n\n\u0041"
 
 async fn comes_back(test: &TestContext, text: String) -> Finding {
     let mut session = test.deaf_session().await?;
-    // A slow machine is no flaw of the companion's.
+    // A slow machine is not a flaw of the companion's.
     let is_long = text.len() > LONG;
     session.limit *= if is_long { 8 } else { 1 };
     let path = test.open_view(&session, &text).await?;

@@ -1,7 +1,7 @@
 //! What a companion leaves to its successor: its port, and the token of Claude Code's lock file.
 //!
 //! Claude Code dials a companion that it lost for another 15 seconds, on the same port and with the
-//! same token, and reads no new lock file. So whoever starts a companion again gets both back, if it
+//! same token, and reads no new lock file. So an editor that restarts a companion gets both back, if it
 //! does so in time: an editor that restarts its language server, a person who restarts a review.
 //!
 //! The record of a running companion is a private file beside its state file. A successor takes it
@@ -58,7 +58,7 @@ pub struct Predecessor {
 /// What there is to take over.
 #[derive(Debug)]
 pub enum Takeover {
-    /// This, which nobody else gets.
+    /// This one, which no other process gets.
     Taken(Predecessor),
     /// Nothing yet: a companion of the same lineage runs. It may be about to end.
     Running,
@@ -86,7 +86,7 @@ enum Claim {
     Fits,
     /// It would fit if its companion did not run.
     Running,
-    /// For somebody else.
+    /// For another process.
     Others,
     /// Too old for anybody.
     Stale,

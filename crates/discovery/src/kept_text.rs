@@ -72,7 +72,7 @@ pub fn file_name(path: &Path) -> String {
     name.into_owned()
 }
 
-/// A name that nobody can guess, and so nobody can have taken.
+/// A name that nobody can guess, and so cannot be taken.
 fn folder_name() -> io::Result<String> {
     let mut random = [0; 6];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

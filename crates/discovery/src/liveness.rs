@@ -8,15 +8,15 @@ use std::{io, thread};
 /// How long a connect on loopback may take before nothing is concluded from it.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// A system answers its own dials in far less, be it with a refusal: who takes longer is silent.
+/// A system answers its own dials in far less, even with a refusal: one that takes longer is silent.
 const AT_ONCE: Duration = Duration::from_millis(20);
 
-/// Whether somebody listens on the loopback port.
+/// Whether something listens on the loopback port.
 pub fn listens(port: u16) -> bool {
     connect(port).is_ok()
 }
 
-/// Those of `ports` on which surely nobody listens. The silent ones are waited for at the same time.
+/// Those of `ports` on which surely nothing listens. The silent ones are waited for at the same time.
 pub(crate) fn refusing(ports: impl IntoIterator<Item = u16>) -> HashSet<u16> {
     let ports: BTreeSet<u16> = ports.into_iter().collect();
     let mut refusing = HashSet::new();

@@ -31,7 +31,7 @@ pub enum FileError {
     /// What should be a folder, or a file, leads elsewhere.
     #[error("{0:?} is a symbolic link")]
     Link(PathBuf),
-    /// Somebody else decides what is in it.
+    /// Other users decide what is in it.
     #[error("{path:?} belongs to user id {uid}")]
     Foreign {
         /// The folder or file.
@@ -126,7 +126,7 @@ impl FileError {
 /// How the names of files that are still being written start.
 const UNFINISHED: &str = ".pillion-";
 
-/// A name for a file that is still being written: it tells the writer's pid, and nobody can guess it.
+/// A name for a file that is still being written: it contains the writer's pid, and cannot be guessed.
 fn unfinished_name() -> io::Result<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

@@ -162,7 +162,7 @@ pub fn list(environment: &Environment) -> Vec<CompanionState> {
     running(states, &refusing)
 }
 
-/// The states whose process lives; whether somebody listens on their ports is not asked.
+/// The states whose process lives; whether something listens on their ports is not asked.
 pub(crate) fn of_living_processes(environment: &Environment) -> Vec<CompanionState> {
     let mut states = Vec::new();
     for directory in environment.state_dirs() {
@@ -178,7 +178,7 @@ pub(crate) fn of_living_processes(environment: &Environment) -> Vec<CompanionSta
     states
 }
 
-/// Those on whose port somebody listens, one of each process.
+/// Those on whose port something listens, one of each process.
 pub(crate) fn running(
     mut states: Vec<CompanionState>,
     refusing: &HashSet<u16>,

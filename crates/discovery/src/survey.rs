@@ -49,12 +49,12 @@ pub struct FoundFile {
 /// Whether a companion is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
-    /// Its process lives and somebody listens on its port, as far as that can be told: whoever does
+    /// Its process lives and something listens on its port, as far as is known: one that does
     /// not answer a dial may still be there.
     Alive,
     /// The process that it belongs to is gone.
     ProcessGone,
-    /// Nobody listens on its port.
+    /// Nothing listens on its port.
     NobodyListens,
 }
 

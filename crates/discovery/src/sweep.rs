@@ -16,7 +16,7 @@ use pillion_system::process;
 /// Removes the files of dead Pillion companions from every place of every dialect, and their state
 /// files. Returns what it removed.
 ///
-/// A companion is dead when its process is gone or nobody listens on its port. Files of others, of
+/// A companion is dead when its process is gone or nothing listens on its port. Files of others, of
 /// other users, without Pillion's mark, longer than 64 KiB, behind a link, or with a name that no
 /// agent looks for stay. What cannot be read or removed is passed over: the next sweep tries again.
 pub fn sweep(environment: &Environment) -> Vec<PathBuf> {

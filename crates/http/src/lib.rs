@@ -45,7 +45,7 @@ struct Connection(JoinHandle<()>);
 /// head of the answer. Nothing is added to the request but its length.
 ///
 /// # Errors
-/// When nobody listens, or what is answered is not HTTP.
+/// When nothing listens, or what is answered is not HTTP.
 pub async fn send(to: impl ToSocketAddrs, request: Request<Bytes>) -> Result<Answer, Error> {
     let stream = TcpStream::connect(to).await.map_err(Error::Connect)?;
     stream.set_nodelay(true).map_err(Error::Connect)?;

@@ -1,5 +1,5 @@
 //! The clients of a session, and which process agents are to take for the editor. The server is part of the first
-//! client; when that quits and others stay, the server goes on as another process, below nobody's terminal.
+//! client; when that quits and others stay, the server goes on as another process, outside every terminal.
 
 use pillion_system::process;
 
@@ -17,7 +17,7 @@ pub struct Clients {
 impl Clients {
     /// None yet, of a session whose server was this process when it began.
     pub fn of(server: u32) -> Self {
-        // A process that is gone leads nobody here, and Qwen Code removes what names one.
+        // A process that is gone leads no agent here, and Qwen Code removes what names one.
         let editor = match process::is_alive(server) {
             true => server,
             false => std::process::id(),

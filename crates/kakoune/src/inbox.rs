@@ -66,7 +66,7 @@ pub enum What {
     End,
 }
 
-/// Reads what appears in `folder` until nobody listens.
+/// Reads what appears in `folder` until nothing listens.
 ///
 /// # Errors
 /// When the folder cannot be watched.

@@ -1,4 +1,4 @@
-//! What a proposal takes away, for somebody who looks at what it puts there: marks beside the lines, and the
+//! What a proposal removes, for a person who looks at what it adds: marks beside the lines, and the
 //! lines that went, for each place.
 
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, endings, visible};
 
-/// More lines of a place nobody reads in a box.
+/// Nobody reads more lines than this in a box.
 const MAX_LINES: usize = 30;
 
 /// More marks than this slow an editor down.

@@ -140,7 +140,7 @@ pub fn ready(view: &View, at: SystemTime) -> String {
     format!("try {}", word(&format!("pillion-aside {}", word(&script))))
 }
 
-/// Opens a file that keeps what the person wrote, in front of nobody.
+/// Opens a file that keeps what the person wrote, without showing it.
 pub fn keep(file: &Path) -> String {
     let script = format!("edit -existing -- {}", word(&file.to_string_lossy()));
     format!("try {}", word(&format!("pillion-aside {}", word(&script))))

@@ -1,5 +1,5 @@
 //! The way to a Kakoune session: `kak -p`, one script after the other, from a thread of its own. A Kakoune that is
-//! busy keeps nobody else waiting.
+//! busy delays nothing else.
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};

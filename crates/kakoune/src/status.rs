@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
 
-/// The port, who is connected to it, how many proposals wait, and where agents connect.
+/// The port, the connected agents, the number of pending proposals, and where agents connect.
 pub fn text(port: u16, agents: &[Dialect], waiting: usize, roots: &[PathBuf]) -> String {
     let agents: Vec<_> = agents.iter().map(|it| it.display_name()).collect();
     let agents = match agents.as_slice() {

@@ -1,4 +1,4 @@
-//! A pane for proposals beside the person's own, in their tmux. It takes no focus: whoever types goes on typing.
+//! A pane for proposals beside the person's own, in their tmux. It does not take the focus, so the person keeps typing.
 
 use std::ffi::OsString;
 use std::process::Command;

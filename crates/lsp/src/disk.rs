@@ -23,7 +23,7 @@ use crate::roots::{FoldersChanged, Roots};
 
 pub use proposal_dir::ProposalDir;
 
-/// How long a file may take to be read. Then whoever waits for it hears so.
+/// How long reading a file may take. After that, the caller gets an error.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the files of proposals may take to be removed at the end.
@@ -38,7 +38,7 @@ pub enum Job {
         path: PathBuf,
         text: Arc<str>,
     },
-    /// Read what somebody saved in it.
+    /// Read what was saved in it.
     Read { key: ProposalKey, number: u64 },
     /// Remove it, its folder, and what an editor put beside it.
     Remove { key: ProposalKey },
@@ -58,7 +58,7 @@ pub enum Done {
         key: ProposalKey,
         file: Result<PathBuf, String>,
     },
-    /// What is in it; nothing, if somebody removed it.
+    /// What is in it; nothing if it was removed.
     Read {
         number: u64,
         saved: Result<Option<Vec<u8>>, String>,
@@ -147,7 +147,7 @@ impl Drop for ProposalFiles {
 struct Desk {
     dir: ProposalDir,
     open: HashMap<ProposalKey, ProposalFile>,
-    /// Where other editors that open a proposal are heard, until somebody listens.
+    /// Where other editors that open a proposal are heard, until something listens.
     inputs: Option<Sender<link::Input>>,
 }
 

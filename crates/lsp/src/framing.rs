@@ -20,7 +20,7 @@ const MAX_HEADER: u64 = 8 << 10;
 pub enum Frame {
     /// A message, and how many bytes it has.
     Message(Message, usize),
-    /// JSON that is no request, no response and no notification.
+    /// JSON that is not a request, a response or a notification.
     Other,
 }
 

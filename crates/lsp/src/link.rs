@@ -1,6 +1,6 @@
 //! Connections between two `pillion lsp` of one user, over a socket beside the proposals: the same
 //! messages as over an editor's pipes. One thread reads and one writes, and neither holds up the loop.
-//! Only on systems with such sockets; elsewhere nobody listens and nobody is reached.
+//! Only on systems with such sockets; elsewhere nothing listens, and no connection is made.
 
 #[cfg(unix)]
 mod unix;
@@ -38,7 +38,7 @@ pub struct Input {
     pub event: Event,
 }
 
-/// Connects to whoever shows the proposals in this folder, on a thread: it may wait.
+/// Connects to the process that shows the proposals in this folder, on a thread: it may wait.
 pub fn dial(number: u32, owner: Owner, inputs: Sender<Input>) {
     #[cfg(unix)]
     unix::dial(number, owner, inputs);

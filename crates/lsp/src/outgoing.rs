@@ -47,7 +47,7 @@ impl<T> Outgoing<T> {
         Request { id, method, params }.into()
     }
 
-    /// What the answer with this id is for; nothing, if nobody waits for it any more.
+    /// What the answer with this id is for; nothing if no caller waits for it any more.
     pub fn answered(&mut self, id: &RequestId) -> Option<T> {
         let id = id.to_string().parse().ok()?;
         self.pending.remove(&id)

@@ -76,7 +76,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// A profile that nobody has seen yet.
+    /// A profile that has received nothing yet.
     pub fn new(setup: Setup) -> Self {
         let (encoding, quirks, editor_pid) = (setup.encoding, setup.quirks, setup.editor_pid);
         let hello = json!({
@@ -112,7 +112,7 @@ impl Plain {
             }
             "textDocument/didSave" => message::params(params).map(|params| self.did_save(params)),
             "textDocument/didClose" => message::params(params).map(|params| self.did_close(params)),
-            // What every client sends and nobody needs.
+            // What every client sends and nothing needs.
             _ => Ok(Vec::new()),
         }
     }

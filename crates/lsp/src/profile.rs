@@ -98,7 +98,7 @@ pub enum Action {
         id: RequestId,
         result: Result<Value, ResponseError>,
     },
-    /// Connect to whoever shows a proposal, as the link with this number.
+    /// Connect to the process that shows a proposal, as the link with this number.
     Dial { number: u32, owner: Owner },
     /// Send it to another `pillion lsp`.
     Link { end: End, message: Message },

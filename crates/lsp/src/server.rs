@@ -72,7 +72,7 @@ struct Server {
     /// than it is heard fills its own socket.
     links: (Sender<link::Input>, Receiver<link::Input>),
     output: Sender<Message>,
-    /// Who is looked for until the editor has said who it is.
+    /// The name that is used until the editor has sent its own.
     parent_pid: Option<u32>,
     session: Option<Session>,
     is_shut_down: bool,
@@ -282,7 +282,7 @@ impl Server {
         self.answer(id, result);
     }
 
-    /// Waits for the disks that a session needs, while nobody is served yet.
+    /// Waits for the disks that a session needs, while no agent is served yet.
     fn start(&self, params: Value) -> Result<Session, ResponseError> {
         let invalid = |text| message::error(ErrorCode::InvalidParams, text);
         let params: InitializeParams = message::params(params).map_err(invalid)?;

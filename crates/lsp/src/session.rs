@@ -344,7 +344,7 @@ impl Session {
                     }
                     self.say(message, output);
                 }
-                // Not held back as messages are: whoever asks is ready for the answer.
+                // Not held back as messages are: a client that asks is ready for the answer.
                 Action::Answer { id, result } => {
                     let response_result = result;
                     let response = Response {

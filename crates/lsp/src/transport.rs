@@ -18,7 +18,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);
 pub enum Input {
     /// A message, and how many bytes it has.
     Message(Message, usize),
-    /// JSON that is no message.
+    /// JSON that is not a message.
     Other,
     /// The editor will say nothing more.
     End,

@@ -23,7 +23,7 @@ pub enum Kind {
     HungUp = 129,
     /// Ctrl-C.
     Interrupted = 130,
-    /// Somebody asked for the end.
+    /// The process is asked to exit.
     Terminated = 143,
 }
 

@@ -25,7 +25,7 @@ impl Consent {
     /// Asks, where it has to be asked: at a terminal.
     ///
     /// # Errors
-    /// [`Kind::Refused`] when the answer is no, [`Kind::Usage`] when there is nobody to ask.
+    /// [`Kind::Refused`] when the answer is no, [`Kind::Usage`] when there is no terminal to ask on.
     pub fn ask(&mut self, companion: &Companion) -> anyhow::Result<()> {
         let is_known = self.asked.replace(companion.port) == Some(companion.port);
         if self.yes || is_known || companion.is_pillion() {

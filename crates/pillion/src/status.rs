@@ -7,7 +7,7 @@ use pillion_companion::control::{Client, CompanionStatus};
 use pillion_discovery::survey::Companion;
 use tokio::task::JoinSet;
 
-/// One that has not answered by then does not count: nobody is to wait for a hung editor.
+/// One that has not answered by then does not count: nothing should wait for a hung editor.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The answers by port. A companion that was asked and is not here did not answer.

@@ -140,7 +140,7 @@ impl Wiring {
             return Self::without_variables(agent, here);
         };
         let leads_on = match here.environment.filled(names.port) {
-            // Whether somebody listens on another host is not for us to ask.
+            // Whether anything listens on another host is not checked.
             Some(_) if here.leads_away(agent, names) => (here.has_host)(),
             Some(port) => {
                 let workspace = names.workspace;

@@ -36,7 +36,7 @@ fn real_paths(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 /// The real path of a folder that was named.
 ///
 /// # Errors
-/// When it is not there, or is no folder.
+/// When it is not there, or is not a folder.
 pub fn root(path: &Path) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     // Agents compare real paths (C2.7).

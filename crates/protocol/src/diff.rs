@@ -136,7 +136,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Accepted by somebody who does not say what it was compared with.
+    /// Accepted without saying what it was compared with.
     pub fn accepted(content: impl Into<String>) -> Self {
         Self::Accepted {
             content: content.into(),

@@ -16,7 +16,7 @@ pub fn replace_lone_surrogates(json: &str) -> String {
         let (length, is_whole) = match unit(rest) {
             Some(0xD800..0xDC00) if unit(&rest[6..]).is_some_and(is_low) => (12, true),
             Some(0xD800..0xE000) => (6, false),
-            // The character after it is no beginning of an escape.
+            // The character after it does not begin an escape.
             _ => (1 + rest[1..].chars().next().map_or(0, char::len_utf8), true),
         };
         replaced.push_str(if is_whole {

@@ -62,7 +62,7 @@ pub struct Highlighting {
 }
 
 impl Highlighting {
-    /// Nothing is worked out until somebody asks.
+    /// Nothing is computed until it is requested.
     pub fn new(inputs: Sender<Input>) -> Self {
         Self {
             inputs,

@@ -89,7 +89,7 @@ impl Notifier {
         Some(written)
     }
 
-    /// Somebody else had the terminal: the title is to be written again.
+    /// Another program had the terminal: the title is to be written again.
     pub fn forget(&mut self) {
         self.title = None;
     }

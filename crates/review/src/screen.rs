@@ -24,7 +24,7 @@ use crate::highlight::Wanted;
 /// What a frame lacks.
 #[derive(Debug, Default)]
 pub struct Rest {
-    /// Colours that somebody else is to work out.
+    /// Colours that are still to be computed.
     pub colours: Option<Wanted>,
     /// Whether the next frame will have more, although nothing happens meanwhile.
     pub is_unfinished: bool,

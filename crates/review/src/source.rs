@@ -1,5 +1,5 @@
 //! Notices when the files that agents want to change become others, and reads them again. The only
-//! part of the review that looks at the user's files; nothing writes them. A disk may take for ever, so
+//! part of the review that looks at the user's files; nothing writes them. A disk may take forever, so
 //! that threads wait for it: the review's loop hands out jobs and takes in answers.
 
 mod queue;
@@ -13,7 +13,7 @@ use pillion_companion::{DiffId, Original, OriginalError, Stamp};
 use crate::view::Disk;
 use queue::{Job, Queue, Task};
 
-/// A way to the user's files. Each call may take for ever.
+/// A way to the user's files. Each call may take forever.
 pub trait Files: Clone + Send + 'static {
     /// What a file looks like.
     fn stamp(&self, path: &Path) -> Option<Stamp>;
@@ -55,9 +55,9 @@ struct Watched {
     text: Option<u64>,
     seen: Option<Stamp>,
     disk: Disk,
-    /// Somebody looks at it already.
+    /// A check is running already.
     is_looked_at: bool,
-    /// Somebody reads it already.
+    /// It is being read already.
     is_read: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Answer {
 
 #[derive(Debug)]
 enum Found {
-    /// The file is as it was, or held by somebody: the next look may see it.
+    /// The file is as it was, or held by another program: the next check may see it.
     Nothing,
     /// The file as it is, with its text's fingerprint.
     Other(Option<Stamp>, Option<u64>),
@@ -133,7 +133,7 @@ impl<F: Files> Sources<F> {
         self.files.retain(|id, _| keep(*id));
     }
 
-    /// Has every file looked at that nobody looks at already.
+    /// Starts a check of every file that is not being checked already.
     ///
     /// # Errors
     /// When there can be no thread.

@@ -12,7 +12,7 @@ use crate::process::descendants;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a program leaves running may keep its output open: nobody waits for that.
+/// What a program leaves running may keep its output open, which is not waited for.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
 
 /// Of what is longer, the end is kept.
@@ -118,7 +118,7 @@ impl Child {
             system::kill_group(&self.process);
         }
         if let Some(below) = below {
-            // What has ended in the meantime is no error.
+            // What has ended in the meantime is not an error.
             let _ = self.process.kill();
             below.into_iter().for_each(system::kill);
             let _ = self.process.wait();
@@ -185,7 +185,7 @@ mod system {
     }
 
     pub fn kill_group(child: &Child) {
-        // Nobody is left in most cases.
+        // No process is left in most cases.
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
 

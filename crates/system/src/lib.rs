@@ -6,7 +6,7 @@
 //! - [`output`]: whether anybody reads what is written.
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`search_path`]: where a program is.
-//! - [`signals`]: who asks this program to end.
+//! - [`signals`]: requests to exit.
 //! - [`time_limit`]: work that may take for ever.
 
 pub mod child;

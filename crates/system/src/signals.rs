@@ -2,14 +2,14 @@
 
 use std::{io, thread};
 
-/// Who asks a program to end.
+/// What asks a program to exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// The terminal was closed.
     HangUp,
     /// Ctrl-C, which may have been for another program in the same terminal.
     Interrupt,
-    /// Somebody asked for the end.
+    /// The process is asked to exit.
     Terminate,
 }
 

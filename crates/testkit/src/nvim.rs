@@ -70,7 +70,7 @@ impl Nvim {
         nvim
     }
 
-    /// Runs Lua code in it, with `args` as its `...`; one that is no array is the only argument.
+    /// Runs Lua code in it, with `args` as its `...`; one that is not an array is the only argument.
     /// What the code returns. Lua does not tell an empty list from an empty table: it is a list.
     ///
     /// # Panics

@@ -6,7 +6,7 @@ use std::process::Command;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Sends SIGKILL to `root` and to every descendant that it has now, deepest last. Processes that
-/// are gone already are no error.
+/// are gone already are not errors.
 pub fn kill_tree(root: u32) {
     // Everything there is descends from it.
     assert_ne!(root, 0, "no process of a test");
@@ -15,7 +15,7 @@ pub fn kill_tree(root: u32) {
     }
 }
 
-/// Sends a signal to a process of ours; that it is gone is no error.
+/// Sends a signal to a process of ours; that it is gone is not an error.
 pub(crate) fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {

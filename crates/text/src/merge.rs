@@ -141,7 +141,7 @@ fn signed(lines: usize) -> isize {
     isize::try_from(lines).unwrap_or(isize::MAX)
 }
 
-/// A hunk that nobody asked for. Lines that are no text cannot be put into a proposal: such a hunk
+/// A hunk that was not asked for. Lines that are not text cannot be put into a proposal: such a hunk
 /// stays in, and its mark says so.
 fn left_out(hunk: Hunk, mark: Mark, ours: &Text) -> Hunk {
     Hunk {

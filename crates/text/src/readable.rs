@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Text;
 
-/// Where a zero byte means that a file is no text, as version control has it.
+/// Where a zero byte means that a file is not text, as version control has it.
 const START: usize = 8_000;
 
 /// Nobody reads a longer line, and laying one out takes seconds.
@@ -13,7 +13,7 @@ const MAX_LINE: usize = 1 << 20;
 /// Why a text is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It is no text.
+    /// It is not text.
     Binary,
     /// A line has more bytes than anybody can read.
     LongLine,

@@ -142,7 +142,7 @@ pub fn head(text: &str, max: usize) -> String {
 }
 
 /// Where each row of a line begins when it is broken every so many columns, never within a piece.
-/// Worked out only as far as somebody looks: a line may have many megabytes.
+/// Computed only as far as it is shown: a line may have many megabytes.
 #[derive(Debug)]
 pub struct Breaks {
     step: usize,

@@ -157,7 +157,7 @@ fn crowd(home: &Home) -> Result<()> {
         });
         let name = format!("gemini-ide-server-{}-{port}.json", std::process::id());
         fs::write(folder.join(name), content.to_string()).context("cannot write a file")?;
-        // Ends with the process. Who is not accepted would fill the queue.
+        // Ends with the process. Connections that are not accepted would fill the queue.
         thread::spawn(move || listener.incoming().for_each(drop));
     }
     Ok(())

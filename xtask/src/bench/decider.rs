@@ -28,7 +28,7 @@ pub fn run(Args {}: &Args) -> Result<ExitCode> {
     let handle = Arc::new(OnceLock::new());
     let editor = Decider(Arc::clone(&handle));
     let companion = Companion::start(options, editor).context("cannot start the companion")?;
-    // Nobody proposes anything before it says that it is ready.
+    // No agent proposes anything before it reports that it is ready.
     let _ = handle.set(companion.handle());
     let ready = json!({"port": companion.port(), "files": companion.files()});
     let mut out = io::stdout();

@@ -55,7 +55,7 @@ async fn serve() -> Result<()> {
     let decide = move |State(outcomes): State<Outcomes>, Path(size): Path<usize>, _: Bytes| async move {
         let found = accepted.iter().find(|(accepted, _)| *accepted == size);
         let (_, outcome) = found.ok_or(StatusCode::NOT_FOUND)?;
-        // Fails only when nobody listens.
+        // Fails only when the receiver is gone.
         let _ = outcomes.send(outcome.clone());
         Ok::<_, StatusCode>(event(decided))
     };

@@ -16,7 +16,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 const TOKEN: &str = "benchmark";
 
-/// Who is compared: pillion with the least that is possible and with what is usual.
+/// What is compared: pillion with the least that is possible and with what is usual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Pillion,

@@ -58,7 +58,7 @@ pub fn build(options: &[&str]) -> Result<Option<Vec<Binary>>> {
         return Ok(None);
     }
     let lines = output.stdout.split(|byte| *byte == b'\n');
-    // Other lines are about what is no executable.
+    // Other lines are about what is not an executable.
     let artifacts = lines.filter_map(|line| serde_json::from_slice::<Artifact>(line).ok());
     let tests = artifacts.filter(|artifact| artifact.profile.test);
     tests.map(Binary::ask).collect::<Result<_>>().map(Some)

@@ -83,7 +83,7 @@ pub fn run(
                 scope.spawn(move || {
                     while let Some(job) = next(jobs, idle) {
                         if sender.send(run_one(job, &file)).is_err() {
-                            // Nobody reads results any more.
+                            // The reader of the results is gone.
                             return;
                         }
                     }

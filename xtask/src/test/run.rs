@@ -66,7 +66,7 @@ impl<W: Write> Run<W> {
         }
     }
 
-    /// A step that is no command: what it does decides how long it took.
+    /// A step that is not a command: what it does decides how long it took.
     pub fn step<T>(&mut self, title: &str, work: impl FnOnce() -> (T, bool)) -> Result<T> {
         let started = Instant::now();
         self.say(&format!("==> {title}"))?;

@@ -19,7 +19,7 @@ use crate::introduction::{self, Server};
 use crate::message;
 
 /// A session, as long as its connection lasts. Dropping it cuts the connection, as when the agent is
-/// killed: whatever it had open is then nobody's.
+/// killed: whatever it had open is then orphaned.
 #[derive(Debug)]
 pub struct Client {
     connection: Connection,
@@ -42,7 +42,7 @@ impl Client {
     /// Opens a session with a companion, under the name of this program.
     ///
     /// # Errors
-    /// [`ClientError::Unreachable`] when nobody listens or it hangs up, [`ClientError::Silent`] when whoever listens
+    /// [`ClientError::Unreachable`] when nothing listens or it hangs up, [`ClientError::Silent`] when what listens
     /// does not answer in time ([`Address::with_timeouts`]), [`ClientError::Refused`] when the upgrade
     /// is refused (401: the token), [`ClientError::Protocol`] when the answers are no WebSocket with the
     /// subprotocol, not MCP, or of a revision that this client does not know.
@@ -146,7 +146,7 @@ impl Client {
     /// The problems that the editor shows, of one file (`file://` and its path) or of all.
     ///
     /// # Errors
-    /// [`ClientError::Protocol`] when the answer is no list of them; otherwise as
+    /// [`ClientError::Protocol`] when the answer is not a list of them; otherwise as
     /// [`close_tab`](Self::close_tab).
     pub async fn get_diagnostics(
         &self,

@@ -27,7 +27,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the task is asked to do.
 pub(super) enum Command {
-    /// Sends a request; its answer goes there. Nobody has to wait for it.
+    /// Sends a request; its answer goes there. No caller has to wait for it.
     Request {
         method: &'static str,
         params: Value,
@@ -114,7 +114,7 @@ struct Task {
     calls: HashMap<u64, oneshot::Sender<Result<Value, ClientError>>>,
     /// Whether a message is still on its way out.
     is_sending: bool,
-    /// The answer to a request of the companion's that goes out next: whoever asks faster than it
+    /// The answer to a request of the companion's that goes out next: a companion that asks faster than it
     /// reads gets no other.
     reply: Option<Value>,
 }
@@ -196,7 +196,7 @@ impl Task {
                     let call = id.as_u64().and_then(|id| self.calls.remove(&id));
                     if let Some(call) = call {
                         let result = result.map_err(|error| message::rpc_error(&error));
-                        // Nobody has to wait for it.
+                        // No caller has to wait for it.
                         let _ = call.send(result);
                     }
                 }

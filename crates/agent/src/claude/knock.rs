@@ -12,8 +12,8 @@ use crate::error::{ClientError, unreachable, within};
 /// may be a companion.
 ///
 /// # Errors
-/// When nobody listens or answers in time, the token is refused ([`ClientError::Refused`] with 401 or
-/// 403), or whoever listens does not speak HTTP.
+/// When nothing listens or answers in time, the token is refused ([`ClientError::Refused`] with 401 or
+/// 403), or what listens there does not speak HTTP.
 pub async fn knock(address: &Address) -> Result<(), ClientError> {
     let (host, port) = (address.host(), address.port());
     let mut request = Request::builder()

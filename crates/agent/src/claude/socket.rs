@@ -21,7 +21,7 @@ pub(super) type Stream = SplitStream<WebSocketStream<TcpStream>>;
 /// Connects and upgrades.
 ///
 /// # Errors
-/// When nobody listens, the upgrade is refused, or whoever answers is no companion of this protocol.
+/// When nothing listens, the upgrade is refused, or what answers is not a companion of this protocol.
 pub(super) async fn open(address: &Address) -> Result<(Sink, Stream), ClientError> {
     let (host, port) = (address.host(), address.port());
     let mut request = format!("ws://{host}:{port}{WEBSOCKET_PATH}")

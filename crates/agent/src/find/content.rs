@@ -16,7 +16,7 @@ pub(crate) struct Content(Value);
 pub(crate) enum Workspace {
     /// It is not there.
     Missing,
-    /// It is there and is no text: agents fail on it.
+    /// It is there and is not text: agents fail on it.
     NoText,
     /// Its text.
     Text(String),
@@ -113,7 +113,7 @@ impl Content {
         Some(IdeInfo::new(part("name")?, part("displayName")?))
     }
 
-    /// `ppid`, if it is something in a condition; a number that is no process id is 0.
+    /// `ppid`, if it is something in a condition; a number that is not a process id is 0.
     pub(crate) fn parent(&self) -> Option<u32> {
         let value = self.field("ppid").filter(|value| is_truthy(value))?;
         Some(text_of(value).parse().unwrap_or(0))

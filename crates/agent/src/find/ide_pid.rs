@@ -36,7 +36,7 @@ fn named_pid(release: Release, environment: &Environment) -> Option<u32> {
 /// The rule on Unix: the nearest shell's grandparent, unless that is process 1 or there is none:
 /// then its parent. Without a shell, the topmost ancestor below process 1.
 ///
-/// The process itself counts, too. A login shell (`-zsh`) is no shell by this rule.
+/// The process itself counts, too. A login shell (`-zsh`) is not a shell by this rule.
 fn unix(chain: &[Process]) -> Option<u32> {
     let parent_of = |pid: u32| {
         let found = chain.iter().find(|process| process.pid == pid);

@@ -1,5 +1,5 @@
 //! Reading what lies in the agents' folders, as they read it: links are followed, and anybody's file
-//! is read. What is no regular file is not waited for.
+//! is read. What is not a regular file is not waited for.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::content::Content;
 
-/// Far more than a discovery file needs; what is larger is no discovery file.
+/// Far more than a discovery file needs; what is larger is not a discovery file.
 const MAX_FILE: u64 = 1 << 20;
 
 /// A file with the name of a discovery file.
@@ -26,7 +26,7 @@ pub(crate) struct Seen {
 pub(crate) struct Text {
     /// None if it is no JSON.
     pub(crate) content: Option<Content>,
-    /// Whether it belongs to the user who asks.
+    /// Whether it belongs to this user.
     pub(crate) is_own: bool,
     pub(crate) modified: SystemTime,
 }

@@ -47,7 +47,7 @@ pub enum Verdict {
     OtherUser,
     /// It cannot be read.
     Unreadable(ErrorKind),
-    /// Its content is no discovery file's.
+    /// Its content is not a discovery file's.
     Malformed,
     /// Another file of the folder cannot be read, and this release then takes none.
     Spoiled,
@@ -81,7 +81,7 @@ pub enum Preference {
 /// Why an agent takes a lock file for stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
-    /// The process that it names is gone, or another user's; or it names none, and nobody listens.
+    /// The process that it names is gone, or another user's; or it names none, and nothing listens.
     ProcessGone,
     /// There is no `ppid`, and `workspacePath` as a whole is not the path of anything.
     NoFolder,

@@ -1,4 +1,4 @@
-//! What a session's task and its users share: the connection, the context, and who waits for what.
+//! What a session's task and its users share: the connection, the context, and the waiting callers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +35,7 @@ pub(super) struct Turn {
 #[derive(Debug, Default)]
 struct Now {
     client: Option<Arc<Client>>,
-    /// Who waits for the outcome of a path.
+    /// The callers that wait for the outcome of a path.
     waiting: HashMap<String, oneshot::Sender<Decision>>,
     /// The views that are being closed, until they are.
     closing: HashMap<String, Closing>,
@@ -59,7 +59,7 @@ impl Hub {
         self.status.send_replace(Status::Connected(server));
     }
 
-    /// Nobody will hear of what was open.
+    /// No outcome will arrive for what was open.
     pub(super) fn disconnected(&self, reason: String) {
         *self.now() = Now::default();
         self.context.send_if_modified(|context| {
@@ -91,7 +91,7 @@ impl Hub {
         }
     }
 
-    /// Tells who waits for this path, if anybody does.
+    /// Notifies the caller that waits for this path, if there is one.
     pub(super) fn settle(&self, path: &str, decision: Decision) {
         let mut now = self.now();
         if let Some(waiting) = now.waiting.remove(path) {
@@ -118,7 +118,7 @@ impl Hub {
         Ok((client, receiver))
     }
 
-    /// Forgets who waited for this path, if it has gone. (Somebody else may wait for it by now.)
+    /// Forgets the caller that waited for this path, if it has gone. (Another may wait for it by now.)
     pub(super) fn forget(&self, path: &str) {
         let mut now = self.now();
         if now

@@ -61,7 +61,7 @@ impl Proposal {
         &self.path
     }
 
-    /// Waits until somebody decided; gives the same again when it is asked again. Cancel-safe: a
+    /// Waits for the decision; gives the same again when it is asked again. Cancel-safe: a
     /// decision that comes in the meantime is kept.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Proposal {
         self.decided.clone().ok_or(ClientError::Lost)
     }
 
-    /// Closes the view. What comes of it is [`Decision::Closed`], unless somebody had decided just
+    /// Closes the view. What comes of it is [`Decision::Closed`], unless it had been decided just
     /// before.
     ///
     /// # Errors
@@ -122,13 +122,13 @@ impl Proposal {
 
 impl Drop for Proposal {
     fn drop(&mut self) {
-        // Who has nothing to close takes no turn: it would end before the one that it waited for.
+        // A caller with nothing to close takes no turn: it would end before the one that it waited for.
         let turn = if self.is_closed {
             None
         } else {
             self.start_closing().ok()
         };
-        // From here on nobody waits.
+        // From here on no caller waits.
         self.waiting = None;
         if let Some(hub) = self.hub.upgrade() {
             hub.forget(&self.path);

@@ -26,21 +26,21 @@ struct Fact {
 #[derive(Debug)]
 struct Asked {
     round: u64,
-    /// From then on it holds nobody up.
+    /// From then on it delays nothing.
     deadline: Instant,
 }
 
 /// What is still missing.
 #[derive(Debug, Default)]
 pub(super) struct Missing {
-    /// Where nobody looks yet.
+    /// Where no check is running yet.
     pub(super) look: Vec<String>,
     /// When to go on without what does not answer; nothing if nothing is missing.
     pub(super) due: Option<Instant>,
 }
 
 impl OnDisk {
-    /// Looks for the first `wanted` files that are there. What nobody asks about any more is
+    /// Looks for the first `wanted` files that are there. What is no longer asked about is
     /// forgotten.
     pub(super) fn find(&mut self, files: &[File], wanted: usize, now: Instant) -> Missing {
         let paths: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();

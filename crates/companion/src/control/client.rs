@@ -29,7 +29,7 @@ pub struct Client {
 /// Why a command did not get through.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody listens, or the connection broke.
+    /// Nothing listens, or the connection broke.
     #[error("no answer from the companion on port {port}")]
     Unreachable {
         /// The port that was dialled.
@@ -38,7 +38,7 @@ pub enum ClientError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Somebody listens, but does not answer.
+    /// Something listens, but does not answer.
     #[error("the companion on port {port} did not answer within {ANSWER_TIMEOUT:?}")]
     Silent {
         /// The port that was dialled.
@@ -93,7 +93,7 @@ impl Client {
         self.get(&format!("/control/diffs/{diff}")).await
     }
 
-    /// Who is connected, and what waits.
+    /// Which agents are connected, and what is pending.
     ///
     /// # Errors
     /// When the companion cannot be reached.

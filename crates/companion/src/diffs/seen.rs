@@ -7,7 +7,7 @@ use super::Verdict;
 use crate::control::on_disk::OnDisk;
 use crate::control::{DiffError, DiffRef, Viewer};
 
-/// So many viewers are remembered, the latest. Who is forgotten names the revision.
+/// How many viewers are remembered, the latest ones. A forgotten viewer has to name the revision.
 const MAX_VIEWERS: usize = 64;
 
 /// What was shown of one diff, through all of its revisions.

@@ -232,7 +232,7 @@ impl<C> Diffs<C> {
     }
 
     /// The editor closed a view that it was asked to close. What stood in the view of a proposal
-    /// that was replaced meanwhile is no text of its successor.
+    /// that was replaced meanwhile is not its successor's text.
     pub(crate) fn closed(
         &mut self,
         id: DiffId,
@@ -261,7 +261,7 @@ impl<C> Diffs<C> {
                         };
                         (Ok(settled), Some(Outcome::accepted(content)))
                     }
-                    // Nobody decided anything: the diff goes on waiting.
+                    // Nothing was decided: the diff stays pending.
                     Err(reason) => (Err(reason), None),
                 };
                 let notified = outcome.and_then(|outcome| self.notify(id, outcome));

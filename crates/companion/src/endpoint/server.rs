@@ -1,4 +1,4 @@
-//! Accepts connections, and lets nobody without a token keep anything from those who have one:
+//! Accepts connections, and keeps clients without a token from starving those that have one:
 //! neither descriptors nor memory nor time.
 
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ const STRANGER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that is held of a request's headers, and at once of a body.
 const MAX_BUFFER: usize = 64 * 1024;
 
-/// How long nobody is accepted when the system has no descriptor left.
+/// How long no connection is accepted when the system has no descriptor left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves until it is told to stop; ends when every connection has.

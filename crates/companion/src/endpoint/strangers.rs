@@ -1,5 +1,5 @@
 //! Connections that have not presented a token: few at a time, and the newest have precedence, so
-//! that no number of silent ones keeps out somebody who has one.
+//! that no number of silent ones keeps out a client that has one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

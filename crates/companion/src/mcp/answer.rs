@@ -59,7 +59,7 @@ impl Answer {
         Self { id, outcome }
     }
 
-    /// The answer to bytes that are no message.
+    /// The answer to bytes that are not a message.
     pub(crate) fn malformed(malformed: Malformed) -> Self {
         let Malformed { code, reason } = malformed;
         Self {

@@ -10,7 +10,7 @@ use crate::request_id::RequestId;
 
 /// JSON-RPC's code for a text that is no JSON.
 const PARSE_ERROR: i32 = -32700;
-/// JSON-RPC's code for JSON that is no message.
+/// JSON-RPC's code for JSON that is not a message.
 const INVALID_REQUEST: i32 = -32600;
 
 /// A message of an agent.
@@ -34,7 +34,7 @@ pub(crate) struct Request {
     pub(crate) params: Map<String, Value>,
 }
 
-/// Why bytes are no message.
+/// Why bytes are not a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) code: i32,

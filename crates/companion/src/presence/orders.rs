@@ -12,13 +12,13 @@ pub(super) enum Order {
     SetRoots(Vec<PathBuf>),
     /// Publish under this process of the editor.
     SetEditor(u32),
-    /// Put back what somebody deleted.
+    /// Restore deleted files.
     Restore,
     /// Take everything away, and end.
     Remove,
 }
 
-/// Shared by whoever gives orders and the thread that carries them out.
+/// Shared by those that give orders and the thread that carries them out.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     wanted: Mutex<Wanted>,

@@ -1,5 +1,5 @@
-//! Who is let in: the token in the agent's own header, and the Host and Origin rules that keep web
-//! pages out. All others are refused before there is a WebSocket.
+//! Which requests are let in: those with the token in the agent's own header, and the Host and Origin rules that keep
+//! web pages out. All others are refused before there is a WebSocket.
 
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 
@@ -84,7 +84,7 @@ async fn header_case(test: &TestContext) -> Finding {
 
 /// Each of these is refused.
 async fn all_refused(test: &TestContext, upgrades: impl IntoIterator<Item = Upgrade>) -> Finding {
-    // Who refuses everybody refuses nobody.
+    // A companion that refuses everything proves nothing.
     session(test).await?.leave().await;
     let mut seen: Vec<String> = Vec::new();
     for upgrade in upgrades {

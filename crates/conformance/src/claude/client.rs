@@ -30,7 +30,7 @@ pub(super) struct Client<'a> {
     socket: WebSocketStream<TcpStream>,
     /// Everything that came, each with its time.
     pub(super) messages: Vec<(Instant, Value)>,
-    /// The first thing that came and is no message.
+    /// The first thing that came and is not a message.
     pub(super) flaw: Option<String>,
     /// Why nothing more comes.
     pub(super) end: Option<String>,

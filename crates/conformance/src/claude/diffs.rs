@@ -75,7 +75,7 @@ fn answer(decided: &Decided) -> Result<&ToolReply, Problem> {
     }
 }
 
-/// The texts of an answer's blocks, if it is no failure and has only such.
+/// The texts of an answer's blocks, if it is not a failure and has only such.
 pub(super) fn blocks_of(reply: &ToolReply) -> Option<Vec<&str>> {
     let blocks = reply.content().filter(|_| !reply.is_error())?.iter();
     let text = |block: &'_ Value| block["type"] == "text";

@@ -37,7 +37,7 @@ checks! {
 }
 
 /// How often a file that was deleted is looked for. Who writes it in place leaves a gap of
-/// microseconds, which only who is slower shows.
+/// microseconds, which only slower writers show.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 async fn whole_files(test: &TestContext) -> Finding {
@@ -155,7 +155,7 @@ async fn listens(test: &TestContext) -> bool {
     if TcpStream::connect(address).await.is_err() {
         return false;
     }
-    // Somebody else may have got the port, who does not know the token.
+    // Another program may have got the port, which does not know the token.
     let answered = Upgrade::of_agent(test)
         .send(test.connection.timeouts.answer)
         .await;

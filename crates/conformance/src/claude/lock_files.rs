@@ -99,7 +99,7 @@ fn json_object(file: &TargetFile) -> Result<Look, String> {
     content.map(|_| Look::Kept).map_err(Clone::clone)
 }
 
-/// The rule is about what is in a file that is no object at all.
+/// The rule is about what is in a file that is not an object at all.
 const NO_OBJECT: Result<Look, String> = Ok(Look::Blocked(&["K1-json"]));
 
 fn living_pid(file: &TargetFile) -> Result<Look, String> {

@@ -66,7 +66,7 @@ pub(super) async fn open_view_of(
     let tab = tab_name(client.test, path);
     let id = client.open_diff(&tab, path, text).await?;
     let path = path.to_owned();
-    // Who answers at once has done so by then.
+    // An immediate answer has arrived by then.
     client.is_served().await?;
     still_open(client, View { tab, path, id })
 }

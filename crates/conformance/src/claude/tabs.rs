@@ -79,7 +79,7 @@ async fn close_late(test: &TestContext) -> Finding {
         Ok(TAB_CLOSED.to_owned())
     });
     let seen = unknown.await?;
-    // What a person decided, where somebody did.
+    // What a person decided, if anyone did.
     for decided in [
         scenario::accepted(test).await,
         scenario::rejected(test).await,

@@ -81,12 +81,12 @@ async fn empty(test: &TestContext) -> Finding {
 /// The text that an acceptance of this one is answered with.
 async fn accepted(test: &TestContext, text: &str, check: impl Fn(&str) -> Finding) -> Finding {
     with_client(test, async |client: &mut Client<'_>| {
-        // A slow machine is no flaw of the companion's.
+        // A slow machine is not a flaw of the companion's.
         client.limit *= if text.len() > LONG { 8 } else { 1 };
         let reply = accept_text(client, text).await?;
         match saved(&reply) {
             Ok(saved) => check(saved),
-            // What is no acceptance at all is one rule's matter.
+            // What is not an acceptance at all is one rule's matter.
             Err(_) => blocked(
                 &["K5-accepted"],
                 format!("it is answered with {}", reply.shown()),

@@ -11,7 +11,7 @@ use super::{Folder, PRIVATE_FILE, file_type, foreign, is_ours};
 use crate::private_file::FileError;
 
 impl Folder {
-    /// Listens on a new socket `name`, 0600, in place of one of ours that nobody listens on any more.
+    /// Listens on a new socket `name`, 0600, in place of one of ours that nothing listens on any more.
     ///
     /// # Errors
     /// When something else has that name, or when the system refuses.
@@ -30,10 +30,10 @@ impl Folder {
         Ok(listener)
     }
 
-    /// Connects to the socket `name`. May wait for whoever listens there.
+    /// Connects to the socket `name`. May wait for the listener.
     ///
     /// # Errors
-    /// When it is a link, another user's or no socket, or when nobody listens on it.
+    /// When it is a link, another user's or no socket, or when nothing listens on it.
     pub fn connect(&self, name: &str) -> Result<UnixStream, FileError> {
         self.check_socket(name)?;
         UnixStream::connect(self.address(name))

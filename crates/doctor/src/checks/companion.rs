@@ -26,7 +26,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     variable(facts, findings);
 }
 
-/// Why the agent dials nobody: the one reason that has to go first.
+/// Why the agent dials no companion: the one reason that has to go first.
 fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
     if let Some(finding) = claude::not_taken(facts) {
         return vec![finding];
@@ -185,7 +185,7 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
         let Some(port) = candidate.port.filter(|port| *port != chosen) else {
             continue;
         };
-        // The user's own word, or the agent's own editor: that choice is no accident.
+        // The user's own word, or the agent's own editor: that choice is not an accident.
         let is_meant = matches!(
             preference,
             Preference::PortVariable(_) | Preference::OwnProcess

@@ -46,7 +46,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
     match outcome {
         Outcome::Connected { .. } | Outcome::Admitted => None,
         Outcome::NameRefused => name_refused(facts, dial),
-        // Nobody on loopback either: the companion is gone, which is said of its file.
+        // Nothing on loopback either: the companion is gone, which is reported for its file.
         Outcome::Unreachable if dial.host == Host::ContainerHost => {
             container(facts, facts.at(dial.port)?)
         }

@@ -199,7 +199,7 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
             files.push(path.clone());
         }
     }
-    // Nobody's word on a link is Pillion's to judge: that it is one has been said.
+    // A link is not judged here: that it is one has been reported.
     files.retain(|path| !facts.survey.unread.iter().any(|error| error.path() == path));
     for path in files {
         let what = format!("{} is not a valid discovery file", path.display());

@@ -1,7 +1,7 @@
 //! Which proxy variables stand between an agent and its companion.
 //!
 //! Both agents dial companions with a client that reads the proxy variables but leaves out the host
-//! that they dial. So a proxy does no harm, with two exceptions: a value that is no address of an
+//! that they dial. So a proxy does no harm, with two exceptions: a value that is not an address of an
 //! HTTP proxy makes that client fail before it dials, and older releases of Gemini CLI leave out
 //! `127.0.0.1` only, not the host that they dial in a container.
 

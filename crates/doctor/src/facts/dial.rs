@@ -38,7 +38,7 @@ pub enum Outcome {
     Admitted,
     /// A companion that does not answer to the name by which it is dialled.
     NameRefused,
-    /// The host has no address, or nobody listens there.
+    /// The host has no address, or nothing listens there.
     Unreachable,
     /// The token does not open it (C3.3), or there is none.
     TokenRefused,
@@ -58,7 +58,7 @@ pub struct Attempts {
 }
 
 /// Dials one after the other until one answers. `pillions` tells Pillion's companion on a port. A host
-/// that has no address is not waited for once more: a name server may be slow, and nobody listens.
+/// that has no address is not waited for once more: a name server may be slow, and nothing listens.
 pub fn dial<'a>(
     dials: &[Dial],
     network: Network,
@@ -114,7 +114,7 @@ fn address(dial: &Dial) -> Address {
 fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> {
     let (address, transport) = (address(dial), dial.transport);
     async move {
-        // The client's patience begins when somebody listens.
+        // The client's timeout starts once something listens.
         let knock = async {
             match transport {
                 Transport::Http => knock(&address).await,

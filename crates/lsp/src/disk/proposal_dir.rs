@@ -15,7 +15,7 @@ use crate::proposal_path::{self, PROPOSALS};
 /// own files.
 const MAX_NAME: usize = 200;
 
-/// What is longer is no extension that an editor knows.
+/// What is longer is not an extension that an editor knows.
 const MAX_EXTENSION: usize = 32;
 
 /// Nobody writes a longer proposal.
@@ -171,7 +171,7 @@ impl ProposalFile {
         &self.path
     }
 
-    /// What is in it now; nothing, if somebody removed it.
+    /// What is in it now; nothing if it was removed.
     ///
     /// # Errors
     /// Why it cannot be read.

@@ -9,7 +9,7 @@ use pillion_text::{Text, endings};
 
 use crate::position::Encoding;
 
-/// More lines before a hunk nobody reads in a message.
+/// Nobody reads more lines than this in a message.
 const MAX_LINES: usize = 200;
 
 /// Lines are cut behind as many columns.

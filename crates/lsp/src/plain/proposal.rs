@@ -154,7 +154,7 @@ impl Proposal {
         }
     }
 
-    /// How to decide in an editor that shows it as a plain file, because nobody configured its language, or
+    /// How to decide in an editor that shows it as a plain file, because its language is not configured, or
     /// does so until the person is there. Editors cut a message that is longer than a line.
     pub fn hint(&self, attaches_late: bool) -> String {
         let (name, key, id) = (self.name(), self.key(), self.diff.id);

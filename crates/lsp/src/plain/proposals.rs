@@ -187,7 +187,7 @@ impl Proposals {
         let viewers = viewers(pending);
         let mut actions = Vec::new();
         match (known, reason) {
-            // First: whoever hears the answer finds nothing left.
+            // First, so that nothing is left once the answer arrives.
             (Some(text), _) => {
                 actions.extend(self.forget(id));
                 closed.done(text);
@@ -315,7 +315,7 @@ impl Proposals {
         }
     }
 
-    /// Nobody shows a proposal: nothing is left of it.
+    /// No editor shows a proposal: nothing is left of it.
     fn not_shown(&mut self, key: ProposalKey, why: &str) -> Vec<Action> {
         let pending = self.pending.current_mut(key).ok();
         let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
@@ -370,7 +370,7 @@ fn publish_hunks(
     (publish(showing, diagnostics), first)
 }
 
-/// Everybody who has a proposal open, and the editor that we serve.
+/// Every editor that has a proposal open, and the one that we serve.
 fn viewers(pending: &Proposal) -> Vec<Viewer> {
     let showings = pending.showings.iter();
     showings.map(|showing| showing.seat.viewer).collect()

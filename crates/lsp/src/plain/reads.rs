@@ -83,7 +83,7 @@ impl Read {
     /// The text that would be accepted, of what was `saved`.
     ///
     /// # Errors
-    /// When it cannot be read, or is no text.
+    /// When it cannot be read, or is not text.
     pub fn text(&self, saved: Result<Option<Vec<u8>>, String>) -> Result<String, String> {
         let Some(saved) = saved? else {
             return Ok(self.proposed.to_string());

@@ -8,7 +8,7 @@ use crate::outgoing::Outgoing;
 /// The requests whose answers are awaited.
 pub type Requests = Outgoing<Asked>;
 
-/// A request, with who waits for its answer. A newer proposal may have come before that.
+/// A request, with the caller that waits for its answer. A newer proposal may have come before that.
 #[derive(Debug)]
 pub enum Asked {
     Open {

@@ -169,7 +169,7 @@ impl Diffs {
         }
         match self.views.current_mut(key) {
             Err(_) => {}
-            // Nobody decided anything: it goes on waiting.
+            // Nothing was decided: it stays pending.
             Ok(view) if !is_closed && reason == CloseReason::Settled => {
                 view.state = State::Open;
             }

@@ -56,7 +56,7 @@ async fn listen(companion: &Companion) -> Use {
     if !companion.is_pillion() {
         return Use::Unknown;
     }
-    // Its state is not to be seen from here. That happens to whoever has no XDG_RUNTIME_DIR, as below
+    // Its state is not to be seen from here. That happens without an XDG_RUNTIME_DIR, as below
     // `su`, `docker exec` and cron, while the companion has one: the discovery files are found, and
     // the private state beside them is not. Be an agent, and hear its first context.
     let mut agents = Dialect::AGENTS.into_iter();

@@ -65,7 +65,7 @@ fn fish_values(cli: &Command) -> String {
             continue;
         }
         let name = command.get_name();
-        // `man man`: the command itself is no sign that its value was typed.
+        // `man man`: the command itself is not a sign that its value was typed.
         let typed: Vec<_> = values.iter().copied().filter(|it| *it != name).collect();
         let (typed, values) = (typed.join(" "), values.join(" "));
         // Writing to a String cannot fail.

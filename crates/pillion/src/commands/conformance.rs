@@ -164,7 +164,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         print(&format!("{}\n", output::companion(&target)))?;
         let mut table = Table::new(terminal_width());
         let printed = RefCell::new(Ok(()));
-        // Nobody's editor is bothered for a reader that is gone.
+        // Nothing opens in the editor once the reader is gone.
         let is_wanted = |rule: &Rule| printed.borrow().is_ok() && is_wanted(rule);
         let report = check(&args, &target, is_wanted, |row| {
             let row = print(&table.row(row));
@@ -231,7 +231,7 @@ fn check(
             report = conformance.run(is_wanted, tell) => return Ok(report),
             signal = signals.next() => signal.into(),
         };
-        // Who asks again does not wait for a companion that may never answer.
+        // A second Ctrl-C does not wait for a companion that may never answer.
         let is_clean = tokio::select! {
             is_clean = conformance.clean_up() => is_clean,
             _ = signals.next() => false,

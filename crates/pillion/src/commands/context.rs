@@ -181,7 +181,7 @@ impl Printer {
         out.flush()
     }
 
-    /// What it showed last is not so any more, and what it shows now nobody knows.
+    /// What it showed last is not so any more, and what it shows now is unknown.
     fn print_away(&mut self) -> io::Result<()> {
         if self.is_json {
             return self.print(&IdeContext::default());

@@ -85,7 +85,7 @@ enum End {
         /// What the reviewer compared it with, where the companion says so.
         base: Option<String>,
     },
-    /// Nobody was asked: the file has this text.
+    /// No question was asked: the file has this text.
     Unchanged(String),
     Rejected,
     /// Before anybody decided.
@@ -110,7 +110,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let target = args.target.about(Path::new(&path));
     let mut consent = args.consent;
     if args.content_file == Path::new("-") {
-        // Nobody is to type, and no command before the pipe to work, for nothing.
+        // Checked first, so that nobody types, and no command before the pipe works, in vain.
         match AgentConnection::find(&target) {
             Ok(connection) => consent.ask(connection.companion())?,
             Err(error) if is_typed(&args.content_file) => return Err(error),
@@ -193,7 +193,7 @@ fn refuse_own_output(path: &Path) -> anyhow::Result<()> {
     Err(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
-/// Whether somebody is to type the text.
+/// Whether a person types the text.
 fn is_typed(content_file: &Path) -> bool {
     content_file == Path::new("-") && io::stdin().is_terminal()
 }

@@ -109,7 +109,7 @@ impl Shared {
     /// Carries a plan out, or only shows it.
     pub fn carry_out(&self, editor: &dyn Installer, plan: &Plan) -> anyhow::Result<()> {
         let mut steps = Vec::new();
-        // Words that nobody reads stop no work: what was asked for is done, then told.
+        // A closed output does not stop the work: the steps are carried out, then reported.
         let mut told = Ok(());
         let mut tell = |before: &str, text: &str| {
             if !self.json && told.is_ok() {

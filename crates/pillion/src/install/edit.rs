@@ -109,7 +109,7 @@ impl Edit {
     }
 }
 
-/// Settings are no secret; a temporary file is one.
+/// Settings are not secret; a temporary file is one.
 fn open_to_others(file: &fs::File) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -43,9 +43,9 @@ pub struct Ours {
     pub marker: Marker,
     /// Files that are as they were installed.
     pub intact: BTreeSet<String>,
-    /// Files of ours that somebody changed.
+    /// Files of ours that were changed.
     pub changed: BTreeSet<String>,
-    /// What somebody added: files and links.
+    /// What others added: files and links.
     pub added: BTreeSet<String>,
 }
 
@@ -140,7 +140,7 @@ impl Ours {
         }
         remove_file(&target.join(Marker::NAME))?;
         self.remove_folders(target);
-        // What somebody added keeps it.
+        // What others added keeps it.
         let _ = fs::remove_dir(target);
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pillion_system::child::{self, Group};
 
-/// A download over a slow line takes a while; a program that asks something waits for ever.
+/// A download over a slow line takes a while; a program that asks something waits forever.
 pub const INSTALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// To list what is there takes no download.

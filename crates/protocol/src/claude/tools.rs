@@ -86,7 +86,7 @@ impl CloseTab {
 }
 
 impl GetDiagnostics {
-    /// Reads the arguments of a call. A `uri` that is no string counts as none.
+    /// Reads the arguments of a call. A `uri` that is not a string counts as none.
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Self {
         let uri = take_string(&mut arguments, GET_DIAGNOSTICS, "uri").ok();
         Self { uri }

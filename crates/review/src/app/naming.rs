@@ -32,7 +32,7 @@ impl App {
         numbers.len()
     }
 
-    /// Agents came or went. A kind keeps its numbers until all of it are gone: whoever is left of two
+    /// Agents came or went. A kind keeps its numbers until all of its agents are gone: the one left of two
     /// would otherwise change its name, and get that of the other.
     pub(super) fn number_agents(&mut self) {
         let mut kinds = std::mem::take(&mut self.numbered);

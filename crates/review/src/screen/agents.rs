@@ -1,4 +1,4 @@
-//! Says who is here.
+//! Shows which agents are connected.
 
 use pillion_protocol::Dialect;
 use ratatui::text::Span;
@@ -13,7 +13,7 @@ pub fn are_several(app: &App) -> bool {
     views.any(|agent| Some(agent) != first)
 }
 
-/// Who is here, in a few words. An agent whose stream is away for a moment still has what it
+/// The connected agents, in a few words. An agent whose stream is away for a moment still has what it
 /// proposed.
 pub fn presence(app: &App, theme: &Theme) -> Vec<Span<'static>> {
     let mut kinds: Vec<Dialect> = Vec::new();

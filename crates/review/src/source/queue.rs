@@ -31,7 +31,7 @@ pub enum Task {
     Read,
 }
 
-/// The jobs that nobody does yet, and who does them.
+/// The jobs that wait, and the threads that do them.
 pub struct Queue<F> {
     files: F,
     done: Arc<dyn Fn(Answer) + Send + Sync>,
@@ -55,7 +55,7 @@ impl Job {
         }
     }
 
-    /// May take for ever.
+    /// May take forever.
     fn run(self, files: &impl Files) -> Answer {
         let found = match self.task {
             Task::Look(seen) => look(files, &self.path, seen),
@@ -115,7 +115,7 @@ impl<F: Files> Queue<F> {
             .map(drop)
     }
 
-    /// Does a job on a thread of its own: somebody waits for it.
+    /// Does a job on a thread of its own, because a caller waits for it.
     pub fn run_now(&self, job: Job) -> io::Result<()> {
         let (files, done) = (self.files.clone(), Arc::clone(&self.done));
         thread::Builder::new()

@@ -1,5 +1,5 @@
 //! Moving through a diff. The position is a row and a part of it, never a number of rows from the
-//! top: with long lines wrapped nobody could count those.
+//! top: with long lines wrapped, those would take too long to count.
 
 use std::ops::Range;
 
@@ -279,7 +279,7 @@ impl View {
         self.follow(viewport);
     }
 
-    /// Makes a hunk that is visible the current one, so that no key hits one that nobody sees.
+    /// Makes a hunk that is visible the current one, so that no key hits one out of sight.
     pub fn follow(&mut self, viewport: &Viewport) {
         if !self.sees_hunk(viewport) {
             let seen = self.visible(viewport);

@@ -6,7 +6,7 @@ use pillion_text::hunks::{Hunk, Mark};
 
 use crate::view::{View, Viewport};
 
-/// The ends of the hunks of one proposal that were seen. Who has seen both ends of one has seen it
+/// The ends of the hunks of one proposal that were seen. A hunk whose two ends were seen was seen
 /// whole, or knows how long it is.
 #[derive(Debug, Default)]
 pub struct Seen {

@@ -1,4 +1,4 @@
-//! What is nobody's business: the one place that says whether a path is ignored, for the walk through
+//! The one place that decides whether a path is ignored, for the walk through
 //! the folders and for what happens in them, and which files an editor writes for itself.
 
 mod files;

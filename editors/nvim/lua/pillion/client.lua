@@ -35,7 +35,7 @@ function M.is_running()
   return phase == "running"
 end
 
---- Sends a notification; false if nobody is there to hear it.
+--- Sends a notification; false if the companion is not running.
 function M.notify(method, params)
   return phase == "running" and connection:notify(method, params) or false
 end
@@ -208,7 +208,7 @@ local function give_up_if_silent()
   end, START_MS)
 end
 
---- Starts the companion if it does not run. `options.automatic`: nobody asked for it.
+--- Starts the companion if it does not run. `options.automatic`: without being asked to.
 function M.start(options)
   if phase ~= "stopped" then
     restart_wanted = restart_wanted or phase == "stopping"
@@ -265,7 +265,7 @@ function M.restart()
   M.start()
 end
 
---- Neovim quits: nobody waits for an answer.
+--- Neovim quits: does not wait for an answer.
 local function leave()
   if connection then
     phase = "stopping"

@@ -68,7 +68,7 @@ local function signature()
   return table.concat(parts, "\n")
 end
 
---- The text that is selected in the file in focus, or was when the person went to what is no file, and
+--- The text that is selected in the file in focus, or was when the person went to what is not a file, and
 --- its range; notes where the cursor is in it.
 local function look_at_selection(entry)
   local mode = vim.api.nvim_get_mode().mode:sub(1, 1)

@@ -298,7 +298,7 @@ function M.list()
   return vim.tbl_map(list.item, pending.sorted())
 end
 
---- Takes all views away: the program ended, and nobody waits for an answer. What the person wrote into
+--- Closes all views: the program exited, so no agent waits for an answer. What the person wrote into
 --- a proposal is kept.
 function M.close_all()
   for _, diff in ipairs(pending.sorted()) do

@@ -7,7 +7,7 @@ local M = {}
 local ours = {}
 
 local function restore(name)
-  -- What somebody else set in the meantime is not ours to take back.
+  -- What others set in the meantime is not ours to restore.
   if vim.env[name] == ours[name].value then
     vim.env[name] = ours[name].before
   end

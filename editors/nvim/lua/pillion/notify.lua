@@ -61,7 +61,7 @@ local function shortened(text)
   return vim.fn.strcharpart(text, 0, length) .. ending
 end
 
---- Says what nobody asked for: `level` is `info`, `warn` or `error`. What does not fit on the command
+--- Shows an unsolicited message: `level` is `info`, `warn` or `error`. What does not fit on the command
 --- line would have to be confirmed with Enter, in the middle of typing, so it is cut.
 function M.unasked(level, text)
   text = M.visible(text):gsub("\n", " ")

@@ -153,7 +153,7 @@ function M.start()
   return vim.tbl_map(folder, known)
 end
 
---- Files were closed: a repository that none is left of is no root any more.
+--- Files were closed: a repository that none is left of is not a root any more.
 function M.files_closed()
   local paths = {}
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do

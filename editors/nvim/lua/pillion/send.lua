@@ -56,7 +56,7 @@ local function described(items, to)
   return table.concat(words, " ") .. " "
 end
 
---- Says what goes wrong: after an answer nobody else would.
+--- Reports what goes wrong, which nothing else would after an answer.
 local function attempt(act)
   local ok, problem = pcall(act)
   if not ok then
@@ -73,7 +73,7 @@ local function find(agent)
   return nil, to, mention.is_for(agent, nil)
 end
 
---- Mentions the items, or calls `paste(to)` if nobody is told of them.
+--- Mentions the items, or calls `paste(to)` if no agent takes them.
 local function mention_items(items, to, problem, paste)
   mention.put(items, function(agent, count)
     attempt(function()

@@ -78,7 +78,7 @@ def Request(method: string, params: any, Callback: func): bool
   return Send(type(params) == v:t_dict ? extendnew(message, {params: params}) : message)
 enddef
 
-# Sends a notification; false if nobody is there to hear it. `nul` stands in for NUL in its texts.
+# Sends a notification; false if the companion is not running. `nul` stands in for NUL in its texts.
 export def Notify(method: string, params: dict<any>, nul = ''): bool
   return phase == 'running' && Send({method: method, params: params}, nul)
 enddef
@@ -281,7 +281,7 @@ def GiveUpIfSilent(starting: job)
   endif
 enddef
 
-# Starts the companion if it does not run. `is_automatic`: nobody asked for it.
+# Starts the companion if it does not run. `is_automatic`: without being asked to.
 export def Start(is_automatic = false)
   timer_stop(retry_timer)
   if phase != 'stopped'
@@ -344,7 +344,7 @@ export def Restart()
   Start()
 enddef
 
-# Vim quits: nobody waits for an answer.
+# Vim quits: does not wait for an answer.
 def Leave()
   if type(job) == v:t_job
     phase = 'stopping'

@@ -1,6 +1,6 @@
 vim9script
 
-# The problems that the editor shows, from whoever knows them: ALE or coc.nvim. Vim has no list of its own.
+# The problems that the editor shows, from ALE or coc.nvim. Vim has no list of its own.
 
 import autoload './files.vim'
 import autoload './utf8.vim'

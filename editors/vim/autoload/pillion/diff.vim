@@ -23,7 +23,7 @@ import autoload './diff/typed.vim'
 import autoload './diff/unified.vim'
 import autoload './diff/view.vim'
 
-# How long a command may take that is no reason to keep a proposal out of sight. Milliseconds.
+# How long a command may take that is not a reason to keep a proposal out of sight. Milliseconds.
 const MOMENT = 50
 
 def Send(diff: dict<any>, outcome: string, content: dict<any>): bool
@@ -118,7 +118,7 @@ def OnUnload(buf: number)
   endif
 enddef
 
-# A write that nobody typed for this buffer. What is written stays modified.
+# A write that was not typed for this buffer. What is written stays modified.
 def PassOver(diff: dict<any>)
   if diff.is_quit
     notify.Soon('warn', 'you edited this proposal: :w accepts, :q! rejects')
@@ -300,7 +300,7 @@ export def Close(params: dict<any>): dict<any>
   return text.Encode(shape)
 enddef
 
-# Takes all views away: the program ended, and nobody waits for an answer. What the person wrote is kept.
+# Closes all views: the program exited, so no agent waits for an answer. What the person wrote is kept.
 export def CloseAll()
   for diff in pending.Sorted()
     diff.is_orphan = true

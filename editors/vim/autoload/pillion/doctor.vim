@@ -9,7 +9,7 @@ import autoload './roots.vim'
 import autoload './status.vim'
 import autoload './version.vim'
 
-# Opens a window with lines that nobody saves.
+# Opens a window with lines that cannot be saved.
 def Scratch(name: string, lines: list<string>): number
   const known = bufnr($'^{name}$')
   if known > 0

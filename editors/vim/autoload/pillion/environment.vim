@@ -7,7 +7,7 @@ vim9script
 var ours: dict<dict<any>> = {}
 
 def Restore(name: string)
-  # What somebody else set in the meantime is not ours to take back.
+  # What others set in the meantime is not ours to restore.
   if getenv(name) == ours[name].value
     setenv(name, ours[name].before)
   endif

@@ -62,7 +62,7 @@ def Later(level: string, text: string)
   endif
 enddef
 
-# What nobody asked for: it waits until the person is done with the command line.
+# An unsolicited message: it waits until the person is done with the command line.
 def Say(level: string, text: string)
   const line = substitute(text, '[\n\r]\+', ' ', 'g')
   add(kept, strftime('%H:%M:%S ') .. line)

@@ -86,7 +86,7 @@ def Missing(agent: string): string
   return $'{what}. Hint: :Pillion run {agent == "" ? "gemini" : agent}'
 enddef
 
-# Pastes, or says that there is nobody to paste to.
+# Pastes, or reports that there is no agent to paste to.
 def PasteItems(items: list<dict<any>>, agent: string, session: dict<any>)
   if empty(session)
     throw 'Pillion: ' .. Missing(agent)

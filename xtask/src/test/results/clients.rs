@@ -20,7 +20,7 @@ const CLIENTS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// Parts of names that are no sentences: which client, or which build of an agent.
+/// Parts of names that are not sentences: which client, or which build of an agent.
 const VARIANTS: [&str; 4] = ["eglot", "lsp_mode", "native", "node"];
 
 const CANNOT: &str = "cannot";

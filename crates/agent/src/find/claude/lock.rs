@@ -21,7 +21,7 @@ pub(super) struct Lock {
 /// What a lock file says.
 pub(super) struct Content {
     pub(super) process: Process,
-    /// None if the list holds something that is no text: then the file fits only by its port.
+    /// None if the list holds something that is not text: then the file fits only by its port.
     pub(super) folders: Option<Vec<PathBuf>>,
     pub(super) is_websocket: bool,
     pub(super) token: Option<Token>,
@@ -99,7 +99,7 @@ impl Content {
     }
 }
 
-/// The folders, empty ones left out; none if one of them is no text. A text in place of the list is
+/// The folders, empty ones left out; none if one of them is not text. A text in place of the list is
 /// taken letter by letter.
 fn folders(value: Option<&Value>) -> Option<Vec<PathBuf>> {
     let list = match value {

@@ -35,7 +35,7 @@ struct State {
     since: Option<Instant>,
 }
 
-/// A connection whose bytes are counted until somebody says that a message is complete.
+/// A connection whose bytes are counted until a message is complete.
 pub(super) struct Counted<S> {
     stream: S,
     begun: Begun,

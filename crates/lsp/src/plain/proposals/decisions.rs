@@ -23,7 +23,7 @@ const REVIEW_DELAY: Duration = Duration::from_millis(700);
 
 impl Proposals {
     /// Runs a command; without arguments it is about the proposal that the person looked at last. It
-    /// is refused when nothing fits, or what would be accepted is no text.
+    /// is refused when nothing fits, or what would be accepted is not text.
     pub fn execute(
         &mut self,
         caller: Caller,

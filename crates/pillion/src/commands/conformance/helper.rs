@@ -1,4 +1,4 @@
-//! Who does what only a person can do in an editor: a command that was given, or whoever sits at
+//! Does what only a person can do in an editor, through a command that was given, or the person at
 //! the terminal.
 
 use std::future::Future;

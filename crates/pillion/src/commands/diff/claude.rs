@@ -63,7 +63,7 @@ impl From<Answer> for End {
     fn from(answer: Answer) -> Self {
         match answer {
             Answer::Saved(text) => Self::Accepted { text, base: None },
-            // Claude Code writes its proposal when the view was closed; nobody has said yes.
+            // Claude Code writes its proposal when the view was closed; no person accepted it.
             Answer::Rejected | Answer::TabClosed => Self::Rejected,
         }
     }

@@ -1,5 +1,5 @@
 //! Writes an accepted text as an editor would: through links to the file that they mean, whole or
-//! not at all, with the file's permissions; and never over something that nobody has seen.
+//! not at all, with the file's permissions; and never over a text that nobody has seen.
 
 use pillion_text::stderr;
 mod attributes;
@@ -44,7 +44,7 @@ impl Original {
     /// Remembers the file.
     ///
     /// # Errors
-    /// When it is no regular file, or cannot be read or written: nobody is to review for nothing.
+    /// When it is not a regular file, or cannot be read or written: nobody should review in vain.
     pub fn look(path: &Path) -> anyhow::Result<Self> {
         let target = pillion_discovery::real_path(path);
         let cannot = |what| {
@@ -107,7 +107,7 @@ impl Original {
         if self.successor(text, metadata)?.is_some_and(is_replaced) {
             return Ok(());
         }
-        // Gone again when the file is whole; whoever kills us in between finds it there.
+        // Gone again when the file is whole; if we are killed in between, it is found there.
         let copy = self.copy(text)?;
         stderr::tell(format_args!(
             "note: writing {} in place; until that is done, the accepted text is in {}.",

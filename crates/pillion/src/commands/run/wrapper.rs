@@ -1,5 +1,5 @@
 //! Scripts that people put before an agent on PATH, under its name, and that run `pillion run` in
-//! turn: the agent is the one behind them. Without this they would call themselves for ever.
+//! turn: the agent is the one behind them. Without this they would call themselves forever.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -48,7 +48,7 @@ pub enum Refused {
     /// It is, but nothing can be added.
     #[error("`{0}` is not written as a table, so no entry can be added")]
     Inline(&'static str),
-    /// Somebody changed what we wrote.
+    /// What we wrote was changed.
     #[error("what `pillion install helix` wrote was changed, from line {0} on")]
     Changed(usize),
 }

@@ -54,7 +54,7 @@ pub enum Refused {
     /// The user wrote an entry of ours, after the page.
     #[error("it has an entry `~pillion` already, which `pillion install kate` did not write")]
     ByHand,
-    /// Somebody changed what we wrote.
+    /// What we wrote was changed.
     #[error("what `pillion install kate` wrote was changed")]
     Changed,
 }

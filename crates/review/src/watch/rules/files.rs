@@ -105,7 +105,7 @@ pub fn compile(file: &Path, folder: &Path) -> Option<Gitignore> {
     builder.build().ok()
 }
 
-/// The text of a regular file: to open anything else may wait for ever.
+/// The text of a regular file: to open anything else may wait forever.
 fn read(path: &Path) -> Option<String> {
     let metadata = path.metadata().ok()?;
     if !metadata.is_file() || metadata.len() > MAX_RULES_BYTES {

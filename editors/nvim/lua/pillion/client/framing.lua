@@ -3,7 +3,7 @@
 
 local M = {}
 
---- Who sends more than this without a header does not speak the protocol.
+--- A sender of more than this without a header does not speak the protocol.
 local LONGEST_HEADER = 4096
 
 function M.frame(body)
@@ -11,7 +11,7 @@ function M.frame(body)
 end
 
 --- Returns a function that takes the next piece and returns the list of bodies it completes; or nil
---- if what came is no message.
+--- if what came is not a message.
 function M.parser()
   -- Pieces are joined only when enough are there: a large message comes in many.
   local pieces, size = {}, 0

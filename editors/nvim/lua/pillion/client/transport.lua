@@ -65,7 +65,7 @@ end
 local Connection = {}
 Connection.__index = Connection
 
---- Sends the JSON of a message; false if nobody is there to read it.
+--- Sends the JSON of a message; false if the companion is not running.
 function Connection:write(body)
   local stdin = self.pipes[1]
   if stdin:is_closing() then
@@ -107,7 +107,7 @@ function Connection:said()
   return self.errors
 end
 
---- Ends a connection over which comes what is no message.
+--- Ends a connection over which comes what is not a message.
 function Connection:give_up(problem)
   self.errors = problem
   close(self.pipes[2])

@@ -32,7 +32,7 @@ function M.of(win, buf)
   return M.last(buf)
 end
 
---- Where the cursor of a buffer is that is not in focus, or was last; nil if nobody knows.
+--- Where the cursor of a buffer is that is not in focus, or was last; nil if unknown.
 function M.last(buf)
   local win = vim.fn.bufwinid(buf)
   local at = win ~= -1 and vim.api.nvim_win_get_cursor(win) or vim.api.nvim_buf_get_mark(buf, '"')

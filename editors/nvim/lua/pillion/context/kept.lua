@@ -155,7 +155,7 @@ local function follow(one)
   return one.text ~= nil
 end
 
---- Something that is no file has the focus, and the file `buf` had it before. The text, its range, and
+--- Something that is not a file has the focus, and the file `buf` had it before. The text, its range, and
 --- where the cursor is in the file.
 function M.away(buf)
   local one = of(buf)

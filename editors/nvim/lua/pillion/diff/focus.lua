@@ -58,7 +58,7 @@ local function valid_win(win)
   return win and vim.api.nvim_win_is_valid(win)
 end
 
---- Goes back without events, so that nobody sees that we were away; `g<Tab>` and `CTRL-W p` lead
+--- Goes back without events, so that nothing notices that we were away; `g<Tab>` and `CTRL-W p` lead
 --- where they led. True if the window is still there.
 function M.go_back(focus)
   if not valid_win(focus.win) then

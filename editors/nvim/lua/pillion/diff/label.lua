@@ -112,7 +112,7 @@ end
 --- A path with less room than this says nothing; nor does a remark.
 local MIN_ROOM = 8
 
---- Who proposes what, in so many columns: the path and the remarks are cut first.
+--- Which agent proposes what, in this many columns: the path and the remarks are cut first.
 local function what(diff, room)
   local path, remarks = M.path(diff), table.concat(diff.remarks, "; ")
   local head = notify.visible(diff.agent) .. " proposes: "

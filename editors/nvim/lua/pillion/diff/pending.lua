@@ -120,7 +120,7 @@ local function take_away(diff)
   M.emit("PillionDiffClosed", diff, diff.outcome)
 end
 
---- Whether the person is in the middle of typing in a view that somebody else takes away: the rest of
+--- Whether the person is in the middle of typing in a view that the other side closes: the rest of
 --- the keys would go to a buffer of theirs.
 local function is_in_the_middle(diff)
   return diff.outcome == "closed" and M.is_inside(diff) and focus.activity() == "busy"

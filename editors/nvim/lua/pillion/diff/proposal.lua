@@ -70,7 +70,7 @@ function M.keep_text(buf, shape, set)
     kept[name] = options[name]
   end
   local tick = vim.api.nvim_buf_get_changedtick(buf)
-  -- Colours are no reason to show no diff.
+  -- Missing colours are no reason to hide a diff.
   pcall(set)
   options.modifiable = true
   for name, value in pairs(kept) do
@@ -148,7 +148,7 @@ function M.replace(diff, was_edited)
   return diff.over_edits ~= nil
 end
 
---- Keeps what the person wrote into a proposal that nobody waits for any more. The new buffer, which
+--- Keeps what the person wrote into a proposal that is no longer pending. The new buffer, which
 --- Neovim does not quit over before it is written or thrown away.
 function M.rescue(diff)
   local buf = vim.api.nvim_create_buf(true, false)

@@ -55,7 +55,7 @@ function M.prepare(kind, buf, pending)
     vim.tbl_map(mark, pending.sorted())
     say_what_waits(pending)
   elseif kind == "exit" and here then
-    -- `:x` writes only what is modified, but whoever says "write and quit" here means the proposal.
+    -- `:x` writes only what is modified, but "write and quit" here means the proposal.
     mark(here)
   elseif kind == "update" and here and not vim.bo[buf].modified then
     vim.schedule(function()

@@ -15,7 +15,7 @@ local namespace = vim.api.nvim_create_namespace("pillion_diff")
 local DEBOUNCE_MS, SHARE = 80, 8
 --- Virtual lines are drawn however many there are: a removed file of megabytes would stall Neovim.
 local MAX_REMOVED, MAX_WIDTH = 1000, 1000
---- Words are compared in so many pairs of lines of a hunk; more are no edit but another text.
+--- The number of line pairs of a hunk whose words are compared; more are a rewrite, not an edit.
 local MAX_PAIRS = 200
 
 local function define_highlights()

@@ -37,7 +37,7 @@ function M.is_shown(diff)
   return #vim.fn.win_findbuf(diff.right) > 0
 end
 
---- Where the windows go, and who has the focus then: "view", "terminal" or "stay". `how`: `in_view`,
+--- Where the windows go, and what has the focus then: "view", "terminal" or "stay". `how`: `in_view`,
 --- the person looks at another diff; `is_wanted`, the person asked for this one.
 local function plan(diff, here, how)
   local options = config.get().diff

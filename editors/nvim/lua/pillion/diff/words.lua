@@ -27,7 +27,7 @@ end
 local function joined(list)
   local lines = {}
   for number, token in ipairs(list) do
-    -- A blank is no line break here, and a token is never empty.
+    -- A blank is not a line break here, and a token is never empty.
     lines[number] = "." .. token[1]:gsub("[\n\r%z]", "?")
   end
   return table.concat(lines, "\n") .. "\n"

@@ -8,7 +8,7 @@ local typed = require("pillion.diff.typed")
 
 local M = {}
 
---- A write that nobody typed for this buffer. What is written stays modified.
+--- A write that was not typed for this buffer. What is written stays modified.
 function M.pass_over(diff)
   -- Who quits is told by `diff/quit.lua`.
   if diff.is_write_explained or typed.quits() then

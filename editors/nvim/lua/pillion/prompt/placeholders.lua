@@ -84,7 +84,7 @@ function values.diagnostics(subject, to)
 end
 
 --- Puts in what the placeholders stand for, as the agent in `to` reads it. Nothing that is put in is
---- looked at again. `is_strict`: a placeholder that nobody knows is an error.
+--- looked at again. `is_strict`: an unknown placeholder is an error.
 function M.fill(words, subject, to, is_strict)
   return (
     words:gsub("{(%l+)}", function(name)

@@ -48,7 +48,7 @@ local function params(item)
   return { uri = uri.from_path(item.path), lines = lines }
 end
 
---- Calls `done(agent)` with who was told of the item, nil if nobody was; once.
+--- Calls `done(agent)` once, with the agent that got the item, or nil.
 local function send(item, done)
   local is_over = false
   local function finish(agent)

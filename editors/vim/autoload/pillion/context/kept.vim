@@ -1,6 +1,6 @@
 vim9script
 
-# The selection while a terminal, a diff or anything else that is no file has the focus: the person selects, goes
+# The selection while a terminal, a diff or anything else that is not a file has the focus: the person selects, goes
 # to the agent and asks. It ends when they come back and go on.
 
 import autoload './selection.vim'
@@ -100,7 +100,7 @@ def Follow(): bool
   return !empty(kept.place)
 enddef
 
-# Something that is no file has the focus, and the file `buf` had it before; the cursor is there.
+# Something that is not a file has the focus, and the file `buf` had it before; the cursor is there.
 export def Away(buf: number, cursor: list<number>): dict<any>
   if empty(kept) || kept.buf != buf || !bufloaded(buf) || !Follow()
     kept = {}

@@ -121,7 +121,7 @@ export def AddColours(diff: dict<any>)
       DetectFiletype(diff.path)
     endif
   catch
-    # Colours are no reason to show no diff.
+    # Missing colours are no reason to hide a diff.
   endtry
   v:errmsg = errmsg
   setbufvar(diff.right, '&modifiable', true)
@@ -172,7 +172,7 @@ export def Replace(diff: dict<any>)
   })
 enddef
 
-# Keeps what the person wrote into a proposal that nobody waits for any more, in a buffer that Vim does not quit
+# Keeps what the person wrote into a proposal that is no longer pending, in a buffer that Vim does not quit
 # over before it is written or thrown away.
 export def Rescue(diff: dict<any>): number
   const shape = text.OfBuffer(diff.right)

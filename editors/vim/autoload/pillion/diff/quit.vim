@@ -55,7 +55,7 @@ export def Prepare(kind: string, buf: number)
     endfor
     SayWhatWaits()
   elseif kind == 'exit' && !empty(here)
-    # `:x` writes only what is modified, but whoever says "write and quit" here means the proposal.
+    # `:x` writes only what is modified, but "write and quit" here means the proposal.
     Mark(here)
   elseif kind == 'update' && !empty(here) && !getbufvar(buf, '&modified')
     notify.Soon('info', ':update writes only what you edited: :w accepts')

@@ -33,7 +33,7 @@ def Rescue(diff: dict<any>)
   endif
 enddef
 
-# Whether the person is in the middle of typing in a view that somebody else takes away: the rest of the keys would
+# Whether the person is in the middle of typing in a view that the other side closes: the rest of the keys would
 # go to a buffer of theirs. From the command-line window no window can be closed.
 def IsInTheMiddle(diff: dict<any>): bool
   return getcmdwintype() != ''
