@@ -187,7 +187,7 @@ function decide(outcome) {
 function doubt({ diff, text }) {
   const sameEnds = (it) => it?.replaceAll("\r\n", "\n");
   if (diff.unchangedIsRejection && sameEnds(text) === sameEnds(diff.original ?? "")) {
-    return "nothing is changed, which the agent takes for a rejection";
+    return "nothing has changed, which the agent treats as a rejection";
   }
   if (diff.ignoresEmptyText && text === "") {
     return "the text is empty, and the agent would write its own";

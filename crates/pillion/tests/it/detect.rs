@@ -281,5 +281,9 @@ fn what_a_process_calls_itself_does_not_control_the_terminal() {
         ran.stdout
     );
     assert!(ran.stdout.contains("x␛[31m"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("\nrecognised by process "), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("\nrecognised by process "),
+        "{}",
+        ran.stdout
+    );
 }
