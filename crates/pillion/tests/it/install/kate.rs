@@ -113,11 +113,11 @@ fn what_cannot_be_done_to_kate_s_settings_is_refused_and_says_what_to_do() {
     for (text, parts) in [
         (
             "{\"servers\": ",
-            ["settings.json: it cannot be parsed", "hint: Correct it"],
+            ["settings.json: it cannot be parsed", "hint: Fix it"],
         ),
         (
             "{\"servers\": 1}",
-            ["`servers` is not an object", "hint: Correct it"],
+            ["`servers` is not an object", "hint: Fix it"],
         ),
         (by_hand, ["did not write", "hint: Leave it as it is"]),
     ] {
