@@ -45,6 +45,8 @@ fn a_copy_that_cannot_be_written_holds_up_no_agent_and_no_key() {
     };
     review.decide("e");
     hung.wait_for_somebody();
+    // Once more, so that the agent proposes while the disk is waited for.
+    review.pane.send_keys(["e"]);
     two.propose("/tmp/two.txt", "new\n");
     review.pane.send_keys(["Tab"]);
     review.pane.wait_for("proposes /tmp/two.txt", SOON);
