@@ -217,7 +217,7 @@ impl Driver {
 /// What was made of a draft until now, as far as its disk answers. Blocking.
 fn read(draft: Arc<edit::Draft>) -> Edit {
     let silent =
-        || Edit::Failed("cannot read the edited text: its disk gives no answer".to_owned());
+        || Edit::Failed("cannot read the edited text: its disk did not respond".to_owned());
     time_limit::run(DISK_TIMEOUT, move || draft.read()).unwrap_or_else(silent)
 }
 
