@@ -230,8 +230,9 @@ fn proposals_do_not_pile_up_before_an_editor_that_reads_nothing() {
     let file = sandbox.home.file("a.txt", "");
     let (mut child, mut input, found) = deaf(&sandbox);
     let agent = TestAgent::connect(&found);
-    // The answers are more than a pipe holds.
-    for id in 2..5000 {
+    // More than its widened input holds, so most were read when all are written; the answers are more than a pipe
+    // holds.
+    for id in 2..30_000 {
         let request = json!({"jsonrpc": "2.0", "id": id, "method": "no/such/method"});
         write(&mut input, &request);
     }
