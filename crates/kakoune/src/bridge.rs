@@ -21,7 +21,7 @@ use crate::clients::Clients;
 use crate::context::{Context, Report};
 use crate::disk::{Desk, Done, Job};
 use crate::files::Files;
-use crate::inbox::{self, Said, What};
+use crate::inbox::{self, Received, What};
 use crate::reload::Followed;
 use crate::session::Session;
 use crate::view::{Refusal, View};
@@ -148,12 +148,12 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 }
 
 impl Bridge {
-    fn serve(&mut self, said: &Receiver<Said>, events: &Receiver<EditorEvent>) {
+    fn serve(&mut self, said: &Receiver<Received>, events: &Receiver<EditorEvent>) {
         let looks = tick(LIFE_INTERVAL);
         let done = self.done.1.clone();
         loop {
             let next = select! {
-                recv(said) -> said => said.map_or(Next::End, |said| self.said(said)),
+                recv(said) -> said => said.map_or(Next::End, |said| self.received(said)),
                 recv(events) -> event => event.map_or(Next::End, |event| self.event(event)),
                 recv(done) -> done => done.map_or(Next::End, |done| self.done(done)),
                 recv(looks) -> _ => self.look(),
@@ -185,7 +185,7 @@ impl Bridge {
         Next::Continue
     }
 
-    fn said(&mut self, Said { what, at }: Said) -> Next {
+    fn received(&mut self, Received { what, at }: Received) -> Next {
         match what {
             What::Report(report) => self.reported(*report),
             What::Loaded(key, loaded) => self.loaded(key, loaded),
@@ -439,7 +439,7 @@ impl Bridge {
         else {
             return;
         };
-        // Whoever closes it in the agent's window takes the text from the answer.
+        // If it is closed in the agent's window, the agent takes the text from the answer.
         let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
         if let Some(edits) = view.edits(&text).filter(|_| is_unused) {
             self.keep(view.path.clone(), edits);

@@ -31,7 +31,7 @@ const TEXT: &str = "text-";
 
 /// Something that Kakoune said.
 #[derive(Debug)]
-pub struct Said {
+pub struct Received {
     pub what: What,
     /// When it was said: what was typed counts from then, however late it is read.
     pub at: SystemTime,
@@ -70,7 +70,7 @@ pub enum What {
 ///
 /// # Errors
 /// When the folder cannot be watched.
-pub fn start(folder: PathBuf, said: Sender<Said>) -> io::Result<()> {
+pub fn start(folder: PathBuf, said: Sender<Received>) -> io::Result<()> {
     let mut watch = watch::Watch::new(&folder)?;
     thread::Builder::new()
         .name("inbox".to_owned())
@@ -89,7 +89,7 @@ pub fn start(folder: PathBuf, said: Sender<Said>) -> io::Result<()> {
 }
 
 /// What is there and whole, in the order in which it was written. `context` is the report that was read last.
-fn read_all(folder: &Path, context: &mut String) -> Vec<Said> {
+fn read_all(folder: &Path, context: &mut String) -> Vec<Received> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -112,7 +112,7 @@ fn read_all(folder: &Path, context: &mut String) -> Vec<Said> {
             let report = Report::read(&text)?;
             *context = text;
             let what = What::Report(Box::new(report));
-            return Some(Said { what, at });
+            return Some(Received { what, at });
         }
         let mut words = quote::words(&text)?;
         // Until it is whole.
@@ -122,7 +122,7 @@ fn read_all(folder: &Path, context: &mut String) -> Vec<Said> {
         for path in [&path, &belongs] {
             let _ = fs::remove_file(path);
         }
-        Some(Said { what: what?, at })
+        Some(Received { what: what?, at })
     });
     read.collect()
 }

@@ -12,8 +12,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// The path that a URI names; nothing if it names no local file, or one that agents cannot be told
-/// of.
+/// The path that a URI names; nothing if it names no local file, or one that cannot be published.
 pub fn to_path(uri: &str) -> Option<PathBuf> {
     let (scheme, rest) = uri.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {

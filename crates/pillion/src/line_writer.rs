@@ -29,7 +29,7 @@ impl LineWriter {
         let (alive, ended) = channel();
         let run = move || {
             for line in written {
-                // Whoever should read it may be gone.
+                // The reader may be gone.
                 let _ = out.write_all(&line);
             }
             drop(alive);

@@ -12,7 +12,7 @@ pub fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let (done, result) = channel();
-    // Whoever asked may have stopped waiting.
+    // The caller may have stopped waiting.
     spawn(move || drop(done.send(work()))).ok()?;
     result.recv_timeout(limit).ok()
 }
