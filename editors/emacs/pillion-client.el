@@ -174,7 +174,7 @@ an error whose message the agent gets.")
   (force-mode-line-update t))
 
 (defun pillion-client--retry-later (how)
-  "Restart the companion after a growing delay; HOW says how it ended."
+  "Restart the companion after a growing delay; HOW is how it ended."
   (when (>= (- (float-time) pillion-client--started-at) pillion-client--good-life)
     (setq pillion-client--retries 0))
   (if (>= pillion-client--retries pillion-client--max-retries)

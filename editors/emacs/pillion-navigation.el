@@ -47,7 +47,7 @@
       (user-error "Pillion: no earlier hunk"))))
 
 (defun pillion-drop-hunk ()
-  "Restore the original of the hunk at point.  Undo brings the hunk back."
+  "Restore the original of the hunk at point.  It can be undone."
   (interactive)
   (let* ((diff (pillion-navigation--diff))
          (line (1- (line-number-at-pos nil t)))

@@ -120,7 +120,7 @@
   (string-replace "\r" "\n" (string-replace "\r\n" "\n" text)))
 
 (defun pillion-text-remarks (original proposed)
-  "What changed from ORIGINAL to PROPOSED that no line shows."
+  "What changed from ORIGINAL to PROPOSED and is not visible in the lines."
   (let* ((before (pillion-text-decode original))
          (after (pillion-text-decode proposed))
          (names ["LF" "CRLF" "CR"])

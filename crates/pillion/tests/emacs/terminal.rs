@@ -119,7 +119,7 @@ each_emacs! {
         let terminal = Terminal::new(version);
         let emacs = &terminal.world.emacs;
         emacs.command("pillion-send");
-        emacs.wait_said("does not run in a terminal here");
+        emacs.wait_said("is not running in a terminal here");
         terminal.run("gemini");
         terminal.leave();
         emacs.command("pillion-send");

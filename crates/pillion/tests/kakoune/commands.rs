@@ -102,7 +102,7 @@ each_kakoune! {
         let world = world(version, "plain");
         world.kakoune.input(":pillion-run gemini fail<ret>");
         let pane = opened(&world);
-        pane.wait_for("It ended with 3: press Enter.", SOON);
+        pane.wait_for("Exited with status 3. Press Enter.", SOON);
         pane.send_keys(["Enter"]);
         pane.wait_exit(SOON);
     }
@@ -148,7 +148,7 @@ each_kakoune! {
         let world = World::open(version, &[("a.txt", "one\ntwo\nthree\n")]);
         let kakoune = &world.kakoune;
         kakoune.input(":pillion-send<ret>");
-        kakoune.pane().wait_for("no agent", SOON);
+        kakoune.pane().wait_for("no connected agent supports mentions", SOON);
         let mut claude = TestClaude::find(&world.home);
         for name in HOSTILE.into_iter().chain(["a:1-2", "a\\b,c"]) {
             let path = world.home.file(name, "%sh{touch PWNED}\ntwo\n'three\nfour\n");

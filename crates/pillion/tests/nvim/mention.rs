@@ -182,7 +182,7 @@ each_neovim! {
             ("PillionAdd nothing.txt", "there is no file nothing.txt. Hint: escape spaces"),
             ("PillionAdd first.txt 0", "0 is not a line number. Hint: :PillionAdd first.txt 3 7"),
             ("PillionAdd first.txt 1 x", "x is not a line number. Hint: :PillionAdd first.txt 3 7"),
-            ("PillionAdd first.txt -1", "-1 is no line number."),
+            ("PillionAdd first.txt -1", "-1 is not a line number."),
             ("PillionAdd first.txt 3 2", "line 3 comes after line 2. Hint: :PillionAdd first.txt 2 3"),
             ("PillionAdd first.txt 1 2 3", "too many words. Hint: escape spaces in a name with a backslash"),
             ("PillionAdd src 1", "src is a folder: it has no lines"),

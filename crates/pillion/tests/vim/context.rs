@@ -90,7 +90,7 @@ each_vim! {
         let world = World::open(version, &[("a.txt", "one\n")]);
         let pid: u32 = world.vim.get("pillion#Status().pid");
         world.vim.command(&format!("call system('kill -9 {pid}')"));
-        world.vim.wait_said("it starts again in 1 s");
+        world.vim.wait_said("restarting in 1 s");
         world.vim.wait_until("another one", &format!("pillion#Status().running && pillion#Status().pid > 0 && pillion#Status().pid != {pid}"));
         world.vim.input(":Pillion stop<CR>");
         world.vim.wait_until("none", "!pillion#Status().running");
