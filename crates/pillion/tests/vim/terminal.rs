@@ -107,7 +107,7 @@ each_vim! {
         let terminal = Terminal::new(version);
         let vim = &terminal.world.vim;
         vim.input(":PillionSend<CR>");
-        vim.wait_said("no agent runs in a terminal here");
+        vim.wait_said("no agent is running in a terminal here");
         terminal.run("gemini");
         vim.input("<C-w>p:PillionSend<CR>");
         terminal.pasted("gemini", "@a.txt ");

@@ -82,7 +82,7 @@ def Params(item: dict<any>): dict<any>
 enddef
 
 def Missing(agent: string): string
-  const what = agent == '' ? 'no agent runs in a terminal here' : $'{agent} does not run in a terminal here'
+  const what = agent == '' ? 'no agent is running in a terminal here' : $'{agent} is not running in a terminal here'
   return $'{what}. Hint: :Pillion run {agent == "" ? "gemini" : agent}'
 enddef
 
