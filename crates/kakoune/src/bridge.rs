@@ -15,11 +15,11 @@ use pillion_companion::{
 };
 use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Outcome};
-use pillion_system::process;
+use pillion_system::{Worker, process};
 
 use crate::clients::Clients;
 use crate::context::{Context, Report};
-use crate::disk::{Desk, Done, Job};
+use crate::disk::{self, Done, Job};
 use crate::files::Files;
 use crate::inbox::{self, Received, What};
 use crate::reload::Followed;
@@ -55,7 +55,7 @@ struct Bridge {
     options: Options,
     environment: Environment,
     session: Session,
-    desk: Desk,
+    desk: Worker<Job>,
     /// Where threads that wait for a disk say what came of it.
     done: (Sender<Done>, Receiver<Done>),
     handle: Handle,
@@ -114,7 +114,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     };
     let port = companion.port();
     session.run(script::begin(files.path(), port));
-    let desk = Desk::start(files, done.0.clone()).context("cannot start a thread")?;
+    let desk = disk::start(files, done.0.clone()).context("cannot start a thread")?;
     let mut bridge = Bridge {
         options,
         environment,

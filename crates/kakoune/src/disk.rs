@@ -5,12 +5,12 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Weak;
-use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::Sender;
 use pillion_companion::{DiffId, ProposalKey};
 use pillion_discovery::FileError;
+use pillion_system::Worker;
 
 use crate::files::Files;
 use crate::removed::Removed;
@@ -67,49 +67,16 @@ pub enum Done {
     Gone,
 }
 
-/// The thread that owns the private folder, and does one job after the other. Dropping it removes the folder, as
-/// far as the disk answers.
-#[derive(Debug)]
-pub struct Desk {
-    jobs: Option<Sender<Job>>,
-    ended: Receiver<()>,
-}
-
-impl Desk {
-    /// Starts the thread.
-    ///
-    /// # Errors
-    /// When the system has none.
-    pub fn start(files: Files, done: Sender<Done>) -> io::Result<Self> {
-        let (jobs, ordered) = unbounded();
-        let (alive, ended) = bounded(0);
-        let run = move || {
-            for job in ordered {
-                if let Some(result) = perform(&files, job) {
-                    let _ = done.send(result);
-                }
-            }
-            drop(files);
-            drop(alive);
-        };
-        thread::Builder::new().name("files".to_owned()).spawn(run)?;
-        let jobs = Some(jobs);
-        Ok(Self { jobs, ended })
-    }
-
-    /// Has something done, after everything that was ordered before.
-    pub fn order(&self, job: Job) {
-        if let Some(jobs) = &self.jobs {
-            let _ = jobs.send(job);
+/// Starts the thread that owns the private folder. Dropping it removes the folder, as far as the disk answers.
+///
+/// # Errors
+/// When the system has none.
+pub fn start(files: Files, done: Sender<Done>) -> io::Result<Worker<Job>> {
+    Worker::start("files", REMOVE_TIMEOUT, move |job| {
+        if let Some(result) = perform(&files, job) {
+            let _ = done.send(result);
         }
-    }
-}
-
-impl Drop for Desk {
-    fn drop(&mut self) {
-        self.jobs = None;
-        let _ = self.ended.recv_timeout(REMOVE_TIMEOUT);
-    }
+    })
 }
 
 fn perform(files: &Files, job: Job) -> Option<Done> {

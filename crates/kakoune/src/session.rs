@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::Sender;
+use pillion_system::Worker;
 
 use crate::disk::Done;
 
@@ -18,8 +18,7 @@ const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Session {
     name: Arc<Mutex<String>>,
-    scripts: Option<Sender<Script>>,
-    ended: Receiver<()>,
+    scripts: Worker<Script>,
 }
 
 #[derive(Debug)]
@@ -36,29 +35,18 @@ impl Session {
     /// When there is no thread.
     pub fn new(name: &str, done: Sender<Done>) -> io::Result<Self> {
         let name = Arc::new(Mutex::new(name.to_owned()));
-        let (scripts, received) = unbounded::<Script>();
-        let (alive, ended) = bounded(0);
         let current = Arc::clone(&name);
-        thread::Builder::new()
-            .name("kak -p".to_owned())
-            .spawn(move || {
-                for Script { text, is_probe } in received {
-                    let name = lock(&current).clone();
-                    if let Err(error) = send(&name, &text) {
-                        tracing::warn!(%error, "the session does not accept commands");
-                        if is_probe {
-                            let _ = done.send(Done::Gone);
-                        }
-                    }
+        let run = move |Script { text, is_probe }| {
+            let name = lock(&current).clone();
+            if let Err(error) = send(&name, &text) {
+                tracing::warn!(%error, "the session does not accept commands");
+                if is_probe {
+                    let _ = done.send(Done::Gone);
                 }
-                drop(alive);
-            })?;
-        let scripts = Some(scripts);
-        Ok(Self {
-            name,
-            scripts,
-            ended,
-        })
+            }
+        };
+        let scripts = Worker::start("kak -p", FINISH_TIMEOUT, run)?;
+        Ok(Self { name, scripts })
     }
 
     /// Runs commands there, after those of before.
@@ -85,16 +73,7 @@ impl Session {
     }
 
     fn order(&self, text: String, is_probe: bool) {
-        if let Some(scripts) = &self.scripts {
-            let _ = scripts.send(Script { text, is_probe });
-        }
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        self.scripts = None;
-        let _ = self.ended.recv_timeout(FINISH_TIMEOUT);
+        self.scripts.order(Script { text, is_probe });
     }
 }
 

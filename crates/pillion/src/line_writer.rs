@@ -1,10 +1,11 @@
 //! Lines that a thread writes: a disk that hangs, or a pipe that nobody reads, holds up nobody else.
 
-use std::convert::Infallible;
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+use pillion_system::Worker;
 
 /// More lines than this wait only where nothing is written any more. The others are lost.
 const MAX_UNWRITTEN: usize = 4096;
@@ -15,8 +16,8 @@ const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 /// The way to that thread. Dropping it waits until everything is written, but not long.
 #[derive(Debug)]
 pub struct LineWriter {
-    lines: Option<SyncSender<Vec<u8>>>,
-    ended: Receiver<Infallible>,
+    lines: Worker<Vec<u8>>,
+    unwritten: Arc<AtomicUsize>,
 }
 
 impl LineWriter {
@@ -25,31 +26,23 @@ impl LineWriter {
     /// # Errors
     /// When the system has none.
     pub fn start(mut out: impl Write + Send + 'static) -> io::Result<Self> {
-        let (lines, written) = sync_channel::<Vec<u8>>(MAX_UNWRITTEN);
-        let (alive, ended) = channel();
-        let run = move || {
-            for line in written {
-                // The reader may be gone.
-                let _ = out.write_all(&line);
-            }
-            drop(alive);
+        let unwritten = Arc::new(AtomicUsize::new(0));
+        let waiting = Arc::clone(&unwritten);
+        let write = move |line: Vec<u8>| {
+            // The reader may be gone.
+            let _ = out.write_all(&line);
+            waiting.fetch_sub(1, Ordering::Relaxed);
         };
-        thread::Builder::new().name("lines".to_owned()).spawn(run)?;
-        let lines = Some(lines);
-        Ok(Self { lines, ended })
+        let lines = Worker::start("lines", FINISH_TIMEOUT, write)?;
+        Ok(Self { lines, unwritten })
     }
 
     /// Has a line written. Never waits.
     pub fn write(&self, line: Vec<u8>) {
-        if let Some(lines) = &self.lines {
-            let _ = lines.try_send(line);
+        let room = |unwritten| (unwritten < MAX_UNWRITTEN).then_some(unwritten + 1);
+        let order = Ordering::Relaxed;
+        if self.unwritten.fetch_update(order, order, room).is_ok() {
+            self.lines.order(line);
         }
-    }
-}
-
-impl Drop for LineWriter {
-    fn drop(&mut self) {
-        self.lines = None;
-        let _ = self.ended.recv_timeout(FINISH_TIMEOUT);
     }
 }

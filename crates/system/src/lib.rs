@@ -8,6 +8,7 @@
 //! - [`search_path`]: where a program is.
 //! - [`signals`]: requests to exit.
 //! - [`time_limit`]: work that may take for ever.
+//! - [`worker`]: work that is done in its order, by a thread.
 
 pub mod child;
 pub mod input;
@@ -16,7 +17,9 @@ pub mod process;
 pub mod search_path;
 pub mod signals;
 pub mod time_limit;
+pub mod worker;
 
 pub use child::{Child, Ended, Group};
 pub use search_path::{SearchPath, is_program};
 pub use signals::{Signal, Signals};
+pub use worker::Worker;

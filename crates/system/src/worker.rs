@@ -1,0 +1,85 @@
+//! A thread that does one job after the other, so that nobody else waits for a disk, a pipe or another program.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// The way to that thread. Dropping it waits until everything is done, but not long.
+#[derive(Debug)]
+pub struct Worker<J> {
+    jobs: Option<Sender<J>>,
+    ended: Receiver<Infallible>,
+    grace: Duration,
+}
+
+impl<J: Send + 'static> Worker<J> {
+    /// Starts the thread; `grace` is how long the last jobs may take. What `perform` owns is dropped after them, on
+    /// that thread, too.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn start(
+        name: &str,
+        grace: Duration,
+        mut perform: impl FnMut(J) + Send + 'static,
+    ) -> io::Result<Self> {
+        let (jobs, ordered) = channel();
+        let (alive, ended) = channel();
+        let run = move || {
+            ordered.into_iter().for_each(&mut perform);
+            drop(perform);
+            drop(alive);
+        };
+        thread::Builder::new().name(name.to_owned()).spawn(run)?;
+        let jobs = Some(jobs);
+        Ok(Self { jobs, ended, grace })
+    }
+
+    /// Has a job done after those that were ordered before. Never waits.
+    pub fn order(&self, job: J) {
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(job);
+        }
+    }
+}
+
+impl<J> Drop for Worker<J> {
+    fn drop(&mut self) {
+        self.jobs = None;
+        let _ = self.ended.recv_timeout(self.grace);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn dropping_it_waits_for_every_job_and_for_what_they_use() {
+        let (done, results) = channel();
+        let worker = Worker::start("test", Duration::MAX, move |job: u8| {
+            let _ = done.send(job);
+        });
+        let worker = worker.unwrap();
+        for job in 0..100 {
+            worker.order(job);
+        }
+        drop(worker);
+        // Nobody is left who could send: this ends.
+        assert!(results.iter().eq(0..100));
+    }
+
+    #[test]
+    fn a_job_that_hangs_is_left_behind() {
+        let (release, hanging) = sync_channel::<()>(0);
+        let worker = Worker::start("test", Duration::ZERO, move |()| {
+            let _ = hanging.recv();
+        });
+        worker.unwrap().order(());
+        drop(release);
+    }
+}
