@@ -38,9 +38,9 @@ pub struct Args {
 
     /// Leave out the tests that need more than Rust, and slow ones
     ///
-    /// What is left takes less than two minutes once it is built: the module tests of all crates, and the
-    /// tests with stand-ins. Left out are real agents, Neovim, Vim, Emacs, Kakoune, tmux, other shells, the checks of Lua,
-    /// and what is marked as slow.
+    /// What is left takes about four minutes on two processors once it is built: the module tests of
+    /// all crates, and the tests with stand-ins. Left out are real agents, Neovim, Vim, Emacs, Kakoune,
+    /// tmux, other shells, the checks of Lua, and what is marked as slow.
     #[arg(long)]
     fast: bool,
 
