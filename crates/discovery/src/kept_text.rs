@@ -4,7 +4,6 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_system::time_limit;
@@ -27,26 +26,22 @@ pub fn keep(base: &Path, path: &Path, text: &str) -> Result<PathBuf, FileError> 
     Ok(folder.path().join(name))
 }
 
-/// As [`keep`], for whoever waits for no disk: `then` gets the file on another thread, after
+/// As [`keep`], for a caller that waits for no disk: `then` gets the file on another thread, after
 /// [`KEEP_TIMEOUT`] at the latest.
+///
+/// # Errors
+/// When the system has no thread for it. Then `then` is dropped.
 pub fn keep_aside(
     base: PathBuf,
     path: PathBuf,
     text: String,
-    then: impl Fn(Result<PathBuf, FileError>) + Send + Sync + 'static,
-) {
-    let then = Arc::new(then);
-    let (told, silent) = (Arc::clone(&then), silent(&base));
-    let keep = {
-        let base = base.clone();
-        move || keep(&base, &path, &text)
-    };
-    let started = time_limit::start(KEEP_TIMEOUT, keep, move |kept| {
-        told(kept.unwrap_or(Err(silent)));
-    });
-    if let Err(error) = started {
-        then(Err(FileError::io("write to", &base, error)));
-    }
+    then: impl FnOnce(Result<PathBuf, FileError>) + Send + 'static,
+) -> io::Result<()> {
+    let silent = silent(&base);
+    let keep = move || keep(&base, &path, &text);
+    time_limit::start(KEEP_TIMEOUT, keep, move |kept| {
+        then(kept.unwrap_or(Err(silent)));
+    })
 }
 
 /// Why a text is not kept if the disk of `base` does not answer.

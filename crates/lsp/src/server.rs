@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, after, at, bounded, never, select, tick, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome};
-use pillion_system::process;
+use pillion_system::{process, time_limit};
 use pillion_text::stderr;
 use serde_json::Value;
 
@@ -27,6 +27,9 @@ const ROOM_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long the disks may take that a session needs. Longer than a companion takes to give up.
 const START_TIMEOUT: Duration = Duration::from_secs(12);
+
+/// How long a line on standard error may take.
+const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How many messages of others of our kind wait to be heard.
 const MAX_UNREAD_INPUTS: usize = 16;
@@ -55,7 +58,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     drop(server);
     for event in events.try_iter() {
         if let EditorEvent::Lost(lost) = event {
-            tell_too_late(&lost, &transport.output);
+            report_late(&lost, &transport.output);
         }
     }
     transport.close();
@@ -210,7 +213,7 @@ impl Server {
         }
         match (&mut self.session, event) {
             (Some(session), event) => session.event(event, &self.output),
-            (None, EditorEvent::Lost(lost)) => tell_too_late(&lost, &self.output),
+            (None, EditorEvent::Lost(lost)) => report_late(&lost, &self.output),
             (None, _) => {}
         }
         None
@@ -317,10 +320,11 @@ impl Server {
     }
 }
 
-/// An editor that has said `shutdown` may show no message any more.
-fn tell_too_late(lost: &LostOutcome, output: &Sender<Message>) {
+/// An editor that has sent `shutdown` may show no message any more, nor read standard error.
+fn report_late(lost: &LostOutcome, output: &Sender<Message>) {
     let _ = output.send(warning(lost));
-    stderr::warn(lost);
+    let text = lost.to_string();
+    time_limit::run(STDERR_TIMEOUT, move || stderr::warn(text));
 }
 
 impl Ending {

@@ -295,7 +295,7 @@ impl Driver {
                 text,
                 line,
             } => return self.edit(proposal, path, text, line),
-            Effect::Keep(path, text) => self.keep(path, text),
+            Effect::Keep(path, text) => self.keep(path, text)?,
             Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {
                 self.screen.suspend()?;
@@ -308,7 +308,7 @@ impl Driver {
     }
 
     /// Puts a text that would be lost into a private file.
-    fn keep(&self, path: PathBuf, text: String) {
+    fn keep(&self, path: PathBuf, text: String) -> io::Result<()> {
         let (sender, unfinished) = (self.sender.clone(), self.unfinished.clone());
         let base = Environment::current().tmpdir();
         kept_text::keep_aside(base, path, text, move |kept| {
@@ -316,8 +316,8 @@ impl Driver {
                 Ok(file) => format!("your edited text is kept in {}", file.display()),
                 Err(error) => format!("your edited text is lost: {error}"),
             };
-            let _ = (sender.send(Input::Kept(place)), &unfinished);
-        });
+            let _ = (sender.send(Input::Kept(place)), unfinished);
+        })
     }
 
     /// The person hears where a text is that would have been lost, now and at the end.

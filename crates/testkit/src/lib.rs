@@ -27,6 +27,8 @@ mod process;
 mod test_agent;
 mod test_claude;
 mod tmux;
+#[cfg(target_os = "linux")]
+mod unread_pipe;
 mod vim;
 mod wait;
 
@@ -52,5 +54,7 @@ pub use process::kill_tree;
 pub use test_agent::{Call, TestAgent, discovery_file, discovery_files};
 pub use test_claude::{TestClaude, lock_files};
 pub use tmux::{Pane, Size, Tmux};
+#[cfg(target_os = "linux")]
+pub use unread_pipe::{UnreadPipe, fill_pipe};
 pub use vim::{Vim, VimSetup};
 pub use wait::SOON;

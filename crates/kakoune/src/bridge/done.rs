@@ -29,10 +29,12 @@ impl Bridge {
 
     /// What the person wrote is not lost with the view.
     pub(super) fn keep(&mut self, path: PathBuf, text: String) {
-        self.keeping += 1;
         let (base, done) = (self.environment.tmpdir(), self.done.0.clone());
         let then = move |kept| drop(done.send(Done::Kept(kept)));
-        kept_text::keep_aside(base, path, text, then);
+        match kept_text::keep_aside(base, path, text, then) {
+            Ok(()) => self.keeping += 1,
+            Err(error) => self.tell(&format!("your edits are lost: {error}")),
+        }
     }
 
     pub(super) fn done(&mut self, done: Done) -> Next {

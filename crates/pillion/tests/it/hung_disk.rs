@@ -1,15 +1,11 @@
 //! Disks that do not answer: what is about them fails or waits, and every agent is served all the
 //! same.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 
 use pillion_agent::Update;
-use pillion_testkit::{HungDisk, TestAgent};
-use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
+use pillion_testkit::{HungDisk, TestAgent, UnreadPipe, fill_pipe};
 
 use crate::sandbox::{Sandbox, Serve};
 
@@ -115,12 +111,9 @@ fn a_signal_ends_one_that_cannot_be_published() {
 #[test]
 fn a_log_that_takes_no_more_holds_up_no_agent() {
     let sandbox = Sandbox::new();
-    let log = sandbox.home.root().join("log");
-    mkfifoat(CWD, &log, Mode::RUSR | Mode::WUSR).unwrap();
-    // Open at both ends, or nobody could open it for writing.
-    let _reader = File::options().read(true).write(true).open(&log).unwrap();
-    let mut serve = sandbox.serve(["--log", log.to_str().unwrap()]);
-    fill(&log);
+    let log = UnreadPipe::create(sandbox.home.root().join("log"));
+    let mut serve = sandbox.serve(["--log", log.path().to_str().unwrap()]);
+    fill_pipe(log.path());
     let mut agent = serve.connect();
     let path = sandbox.home.file("near.txt", "old\n");
     agent.propose(&path, "new\n");
@@ -135,7 +128,7 @@ fn warnings_that_nobody_reads_hold_up_no_end() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
     let errors = serve.child.stderr.as_ref().unwrap().as_raw_fd();
-    fill(format!("/proc/self/fd/{errors}").as_ref());
+    fill_pipe(format!("/proc/self/fd/{errors}").as_ref());
     let agent = serve.connect();
     agent.propose("/tmp/new.txt", "new\n");
     drop(agent);
@@ -144,17 +137,4 @@ fn warnings_that_nobody_reads_hold_up_no_end() {
     sandbox.run(args).expect(0);
     serve.signal("TERM");
     assert_eq!(serve.ended(), Some(0));
-}
-
-/// Writes into a pipe until it takes no more.
-fn fill(pipe: &Path) {
-    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
-    let mut pipe = File::options()
-        .write(true)
-        .custom_flags(nonblocking)
-        .open(pipe)
-        .unwrap();
-    for size in [4096, 1] {
-        while pipe.write(&vec![b'\n'; size]).is_ok() {}
-    }
 }

@@ -1,14 +1,15 @@
 //! Disks that do not answer hold up neither the editor nor any agent.
 
 use std::fs;
+use std::process::Command;
 
-use pillion_testkit::{HungDisk, TestAgent};
+use pillion_testkit::{HungDisk, TestAgent, UnreadPipe, fill_pipe};
 use serde_json::{Value, json};
 
-use crate::agent::rejected;
-use crate::client::{Editor, files, uri};
+use crate::agent::{self, rejected};
+use crate::client::{Editor, files, plugin_params, uri};
 use crate::plain::world::World;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{self, Sandbox};
 
 /// A plugin, an agent, and what the plugin was told of the environment.
 fn plugin(sandbox: &Sandbox) -> (Editor, TestAgent, Value) {
@@ -143,4 +144,31 @@ fn an_acceptance_whose_file_cannot_be_read_decides_nothing() {
     assert!(answer.get("error").is_none(), "{answer}");
     assert_eq!(world.agent.outcome(), rejected(&target));
     drop(hung);
+}
+
+#[test]
+fn standard_error_that_nobody_reads_holds_up_no_end() {
+    let sandbox = Sandbox::new();
+    let errors = UnreadPipe::create(sandbox.home.root().join("errors"));
+    fill_pipe(errors.path());
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "exec \"$0\" lsp 2>\"$1\""])
+        .arg(env!("CARGO_BIN_EXE_pillion"))
+        .arg(errors.path())
+        .env_clear()
+        .envs(sandbox.home.env().iter())
+        .current_dir(sandbox.home.workspace());
+    let mut editor = Editor::spawn(&mut command);
+    editor.initialize(plugin_params());
+    editor.notify("initialized", json!({}));
+    let agent = agent::connect(&mut editor);
+    let diff = agent::show(&agent, &mut editor, "/tmp/new.txt", "new\n");
+    drop(agent);
+    editor.status(|status| status["agents"] == json!([]));
+    editor.resolve(&diff, "accepted", None);
+    editor.request("shutdown", Value::Null);
+    editor.params("window/showMessage");
+    editor.notify("exit", Value::Null);
+    assert_eq!(sandbox::ended(&mut editor.child), Some(0));
 }
