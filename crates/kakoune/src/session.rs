@@ -81,6 +81,8 @@ fn lock(name: &Mutex<String>) -> std::sync::MutexGuard<'_, String> {
     name.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Waits as long as the session takes it: a script that was given up might run all the same, and those after it rely
+/// on it. What an agent or the person waits for has limits of its own.
 fn send(session: &str, script: &str) -> io::Result<()> {
     let mut child = Command::new("kak")
         .args(["-p", session])

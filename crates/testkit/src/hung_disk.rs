@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::SOON;
 
@@ -78,18 +79,28 @@ impl HungDisk {
         (&self.device).write_all(&answer)
     }
 
-    /// Waits until somebody waits for this disk. Their question is not taken: nobody who has been
+    /// Waits until a process waits for this disk. Its request is not taken: no process that has been
     /// asked to end would, before it is answered.
-    pub fn wait_for_somebody(&self) {
+    pub fn wait_for_request(&self) {
+        assert!(self.has_request(SOON), "no process waits for this disk");
+    }
+
+    /// Whether a process waits for this disk, or begins to within `limit`.
+    pub fn has_request(&self, limit: Duration) -> bool {
         let mut device = libc::pollfd {
             fd: self.device.as_raw_fd(),
             events: libc::POLLIN,
             revents: 0,
         };
-        let limit = i32::try_from(SOON.as_millis()).unwrap_or(i32::MAX);
+        let limit = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
         // SAFETY: only a system call on one structure of ours.
-        let ready = unsafe { libc::poll(&raw mut device, 1, limit) };
-        assert_eq!(ready, 1, "nobody waits for this disk");
+        unsafe { libc::poll(&raw mut device, 1, limit) == 1 }
+    }
+
+    /// Takes the mount away: whoever waits there still does until it is dropped, and others see what is below it.
+    pub fn detach(&self) {
+        // SAFETY: only a system call on a string that outlives it.
+        unsafe { libc::umount2(self.folder.as_ptr(), libc::MNT_DETACH) };
     }
 
     /// The next request: its operation and its number.
@@ -108,8 +119,7 @@ impl HungDisk {
 
 impl Drop for HungDisk {
     fn drop(&mut self) {
-        // SAFETY: only a system call on a string that outlives it. Whoever waits gets an error when
-        // the device is closed.
-        unsafe { libc::umount2(self.folder.as_ptr(), libc::MNT_DETACH) };
+        // Whoever waits gets an error when the device is closed.
+        self.detach();
     }
 }

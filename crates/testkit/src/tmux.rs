@@ -200,6 +200,17 @@ impl Pane {
             .run(args.iter().map(OsString::from).chain([text]));
     }
 
+    /// Pastes `text`, marked as a paste if the program wants that.
+    pub fn paste(&self, text: &str) {
+        let target = self.target();
+        let text = plain(OsStr::new(text));
+        let set = ["set-buffer", "-b", "pasted", "--"];
+        self.server
+            .run(set.iter().map(OsString::from).chain([text]));
+        self.server
+            .run(["paste-buffer", "-p", "-d", "-b", "pasted", "-t", &target]);
+    }
+
     /// The visible screen as text, one line per row, without trailing blanks.
     pub fn screen(&self) -> String {
         self.capture(&[])

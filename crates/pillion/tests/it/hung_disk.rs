@@ -57,7 +57,7 @@ fn while_discovery_files_cannot_be_put_back_agents_are_served() {
     let Some(hung) = HungDisk::mount(&scene.sandbox.home.tmp()) else {
         return;
     };
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     scene.agents_are_served();
     scene.it_ends();
     drop(hung);
@@ -73,7 +73,7 @@ fn while_the_target_of_one_agent_hangs_the_others_are_served() {
     };
     let path = far.join("a.txt");
     let waiting = scene.one.proposing(path.to_str().unwrap(), "new\n");
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     scene.agents_are_served();
     let error = waiting.end().unwrap_err();
     assert!(error.contains("no answer from its disk"), "{error}");
@@ -88,7 +88,7 @@ fn files_are_removed_at_the_end_when_the_disk_answers_again() {
     let Some(hung) = HungDisk::mount(&scene.sandbox.home.tmp()) else {
         return;
     };
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     drop(hung);
     scene.agents_are_served();
     scene.it_ends();
@@ -102,7 +102,7 @@ fn a_signal_ends_one_that_cannot_be_published() {
         return;
     };
     let mut child = sandbox.command(["serve"]).spawn().unwrap();
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     crate::sandbox::signal(&child, "TERM");
     assert_eq!(crate::sandbox::ended(&mut child), Some(0));
     drop(hung);

@@ -16,7 +16,7 @@ each_kakoune! {
             return;
         };
         // Whoever looks where its repository is.
-        hung.wait_for_somebody();
+        hung.wait_for_request();
         gemini.propose(&path, "two\n");
         world.look();
         world.kakoune.input(":w<ret>");
@@ -38,7 +38,7 @@ each_kakoune! {
             return;
         };
         world.kakoune.input(":w<ret>");
-        hung.wait_for_somebody();
+        hung.wait_for_request();
         gemini.propose(&near, "two\n");
         world.look();
         let accepted = |path: &std::path::Path, text| Update::accepted(path.display().to_string(), text);
@@ -46,6 +46,31 @@ each_kakoune! {
         world.kakoune.input(":w<ret>");
         assert_eq!(gemini.outcome(), accepted(&near, "two\n"));
         drop(hung);
+    }
+}
+
+each_kakoune! {
+    fn a_decision_that_waits_for_its_file_does_not_accept_a_newer_proposal(version) {
+        let world = World::open(version, &[("a.txt", "one\n")]);
+        let mut gemini = world.gemini();
+        let folder = world.home.workspace().join("far");
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("b.txt");
+        gemini.propose(&path, "older\n");
+        world.look();
+        let Some(hung) = HungDisk::mount(&folder) else {
+            return;
+        };
+        world.kakoune.input(":w<ret>");
+        hung.wait_for_request();
+        hung.detach();
+        gemini.propose(&path, "newer\n");
+        // The file of the decision is found now.
+        drop(hung);
+        world.kakoune.pane().wait_for("newer", SOON);
+        world.look();
+        world.kakoune.input(":w<ret>");
+        assert_eq!(gemini.outcome(), Update::accepted(path.display().to_string(), "newer\n"));
     }
 }
 

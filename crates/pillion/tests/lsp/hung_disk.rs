@@ -44,7 +44,7 @@ fn while_new_roots_cannot_be_published_everybody_is_served() {
         json!({"event": event}),
     );
     editor.params("pillion/environment");
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     let call = agent.proposing(near.to_str().unwrap(), "new\n");
     let diff = editor.open_diff();
     call.end().unwrap();
@@ -70,7 +70,7 @@ fn a_folder_that_does_not_answer_holds_up_no_other_message() {
         "workspace/didChangeWorkspaceFolders",
         json!({"event": event}),
     );
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     change_context(&mut editor, &[&near]);
     agent.context(|context| context.active_file().is_some());
     editor.request("shutdown", Value::Null);
@@ -90,7 +90,7 @@ fn an_open_file_that_does_not_answer_is_left_out_and_the_others_are_shown() {
         return;
     };
     change_context(&mut editor, &[&far.join("a.txt"), &near]);
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     let call = agent.proposing(near.to_str().unwrap(), "new\n");
     editor.open_diff();
     call.end().unwrap();
@@ -111,7 +111,7 @@ fn a_proposal_that_cannot_be_written_holds_up_neither_editor_nor_agents() {
         return;
     };
     let waiting = world.agent.proposing(&b, "after\n");
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     world.open("near.rs", "text\n");
     world.active("near.rs");
     // Nobody can have seen it.
@@ -135,7 +135,7 @@ fn an_acceptance_whose_file_cannot_be_read_decides_nothing() {
     // The folder of a proposal stays open: another proposal keeps the thread that reads it.
     let other = world.target("b.rs", "before\n");
     let _waiting = world.agent.proposing(&other, "after\n");
-    hung.wait_for_somebody();
+    hung.wait_for_request();
     let arguments = json!([1, 1]);
     let answer = world.execute("pillion.accept", arguments.clone());
     let text = answer["error"]["message"].as_str().unwrap();
