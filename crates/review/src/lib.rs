@@ -71,8 +71,8 @@ enum Input {
     Terminal(crossterm::event::Event),
     /// The terminal, or a thread that the review needs, is gone.
     Stop,
-    /// There is a copy for the reviewer's editor, or not.
-    Copied(io::Result<Copied>),
+    /// There is a copy for the reviewer's editor, or why not.
+    Copied(Result<Copied, String>),
     EditorStarted(u32),
     /// How it ended and what it made of the copy, or why it could not be started.
     EditorEnded(Result<Ended, String>),

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_companion::{CloseReason, DiffId, EditorEvent, ProposalKey, Reply, Stale};
-use pillion_system::time_limit;
+use pillion_system::{SearchPath, time_limit};
 use pillion_text::visible;
 
 use super::{DISK_TIMEOUT, Driver};
@@ -59,7 +59,7 @@ impl Driver {
         text: String,
         line: usize,
     ) -> io::Result<()> {
-        let variable = std::env::var_os;
+        let variable = |name: &str| std::env::var_os(name);
         let command = match edit::EditorCommand::new(variable("VISUAL"), variable("EDITOR")) {
             Ok(command) => command,
             Err(reason) => return self.update(Event::Edited(proposal.id, Edit::Failed(reason))),
@@ -70,26 +70,31 @@ impl Driver {
             process: None,
         });
         let name = visible::one_line(&path.file_name().unwrap_or_default().to_string_lossy());
+        let silent = format!("cannot start {}: a disk did not respond", command.name());
         let (sender, unfinished) = (self.sender.clone(), self.unfinished.clone());
-        let write = move || edit::Session::new(&path, text, unfinished);
-        let then = move |session: Option<io::Result<_>>| {
-            let silent = || Err(io::ErrorKind::TimedOut.into());
-            let copied = session.unwrap_or_else(silent).map(|session| Copied {
-                session,
+        let prepare = move || {
+            let command = command.located(&SearchPath::of(variable));
+            let session = edit::Session::new(&path, text, unfinished);
+            let session = session.map_err(|error| format!("cannot write a copy to edit: {error}"));
+            Ok(Copied {
+                session: session?,
                 command,
                 line,
                 name,
-            });
-            let _ = sender.send(Input::Copied(copied));
+            })
         };
-        time_limit::start(DISK_TIMEOUT, write, then)
+        let then = move |copied: Option<_>| {
+            let _ = sender.send(Input::Copied(copied.unwrap_or(Err(silent))));
+        };
+        time_limit::start(DISK_TIMEOUT, prepare, then)
     }
 
-    pub(super) fn on_copy(&mut self, copied: io::Result<Copied>) -> io::Result<()> {
+    pub(super) fn on_copy(&mut self, copied: Result<Copied, String>) -> io::Result<()> {
         let Some(&Running { proposal, .. }) = self.editor.as_ref() else {
             return Ok(());
         };
-        let copied = copied.map_err(|error| format!("cannot write a copy to edit: {error}"));
+        // What was typed meanwhile is neither for the editor nor about what stands here now.
+        Keyboard::discard();
         let copied = copied.and_then(|copied| {
             let current = self.app.views.current(proposal);
             current.map_err(|stale| stale.to_string()).map(|_| copied)

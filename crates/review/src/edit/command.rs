@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use pillion_system::SearchPath;
 use pillion_text::visible;
 
 /// The words of the reviewer's editor.
@@ -48,6 +49,19 @@ impl EditorCommand {
             program: program.to_owned(),
             arguments: Vec::new(),
         })
+    }
+
+    /// The same with the path of its program: nothing searches folders, which may hang, when it is started. Waits
+    /// for their disks.
+    #[must_use]
+    pub fn located(mut self, search: &SearchPath) -> Self {
+        if !self.program.contains(['/', '\\'])
+            && let Some(path) = search.programs(&self.program).next()
+            && let Ok(path) = path.into_os_string().into_string()
+        {
+            self.program = path;
+        }
+        self
     }
 
     /// The program to start.

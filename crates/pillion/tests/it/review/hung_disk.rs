@@ -1,10 +1,27 @@
 //! A disk that does not answer keeps neither a key nor another file waiting.
 
 use std::fs;
+use std::thread;
 
+use pillion_agent::Update;
 use pillion_testkit::{Env, HungDisk, SOON};
 
-use super::Review;
+use super::{REVIEWED, Review, TOO_EARLY};
+
+/// What the reviewer is told when there is no editor, because of a disk.
+const SILENT: &str = "a disk did not respond";
+
+/// Presses `e` until a disk is waited for because of it.
+fn edit(review: &Review, hung: &HungDisk) {
+    for _ in 0..10 {
+        thread::sleep(REVIEWED);
+        review.pane.send_keys(["e"]);
+        if hung.has_request(REVIEWED) && !review.pane.screen().contains(TOO_EARLY) {
+            return;
+        }
+    }
+    panic!("no disk is waited for\n{}", review.pane.screen());
+}
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
@@ -43,16 +60,56 @@ fn a_copy_that_cannot_be_written_holds_up_no_agent_and_no_key() {
     let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
         return;
     };
-    review.decide("e");
-    hung.wait_for_somebody();
-    // Once more, so that the agent proposes while the disk is waited for.
-    review.pane.send_keys(["e"]);
+    edit(&review, &hung);
     two.propose("/tmp/two.txt", "new\n");
+    review.pane.wait_for(SILENT, SOON);
     review.pane.send_keys(["Tab"]);
     review.pane.wait_for("proposes /tmp/two.txt", SOON);
-    review.decide("e");
-    review.pane.wait_for("cannot write a copy to edit", SOON);
     drop(hung);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_is_typed_while_a_copy_waits_for_its_disk_decides_nothing() {
+    let editor = "sh -c 'printf mine > \"$0\"'";
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
+    let mut agent = review.connect();
+    let path = "/tmp/new.txt".to_owned();
+    agent.propose(&path, "older\n");
+    review.pane.wait_for("proposes", SOON);
+    let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
+        return;
+    };
+    edit(&review, &hung);
+    review.pane.send_keys(["e"]);
+    agent.propose(&path, "newer\n");
+    review.pane.paste("aaaa");
+    review.pane.type_text("eeaaaa");
+    review.pane.wait_for(SILENT, SOON);
+    drop(hung);
+    review.decide("e");
+    review.pane.wait_for("the proposal is now your text", SOON);
+    review.decide("a");
+    assert_eq!(agent.outcome(), Update::accepted(path, "mine"));
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn an_editor_behind_a_folder_of_path_that_hangs_does_not_get_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let review = Review::usual_with(&Env::default().with("EDITOR", "true").with("PATH", path));
+    let agent = review.connect();
+    agent.propose("/tmp/new.txt", "new\n");
+    review.pane.wait_for("proposes", SOON);
+    let Some(hung) = HungDisk::mount(folder.path()) else {
+        return;
+    };
+    edit(&review, &hung);
+    review.pane.wait_for("cannot start true: a disk did not respond", SOON);
+    drop(hung);
+    review.decide("e");
+    review.pane.wait_for("the proposal is unchanged", SOON);
 }
 
 #[test]
