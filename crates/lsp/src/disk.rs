@@ -13,6 +13,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
 use pillion_companion::{Companion, ProposalKey};
 
@@ -50,7 +51,7 @@ pub enum Job {
     },
 }
 
-/// What came of it.
+/// What came of work on another thread.
 #[derive(Debug)]
 pub enum Done {
     /// Where the file is, or why there is none.
@@ -67,6 +68,12 @@ pub enum Done {
     Launched {
         key: ProposalKey,
         result: Result<(), String>,
+    },
+    /// Where the hunks of a proposal are, in this comparison, and how long that took to find out.
+    Compared {
+        number: u64,
+        diagnostics: Vec<Diagnostic>,
+        cost: Duration,
     },
     /// The companion runs, or why it cannot.
     Started(Result<Companion, String>),

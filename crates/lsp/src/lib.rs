@@ -3,9 +3,10 @@
 //! One thread owns everything (`server`). It takes messages of the editor and events of the
 //! companion, one after the other, and hands them to one of two profiles: `plugin` for Pillion's
 //! own plugins (`docs/editor-protocol.md`), `plain` for every other client. A profile is a state
-//! machine: what it wants done comes back as `profile::Action`s. What waits for a disk is done by
-//! other threads (`disk`).
+//! machine: what it wants done comes back as `profile::Action`s. What takes long or waits for a disk is done
+//! by other threads (`comparer`, `disk`).
 
+mod comparer;
 mod disk;
 mod framing;
 mod handshake;
@@ -18,6 +19,7 @@ mod position;
 mod profile;
 mod proposal_path;
 mod quirks;
+mod restore;
 mod roots;
 mod server;
 mod session;

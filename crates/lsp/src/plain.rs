@@ -2,7 +2,6 @@
 //! opens, saves and asks about; proposals are files that it opens, with diagnostics and two code
 //! actions. It shows nothing else and slows nothing down.
 
-mod diagnostics;
 mod document;
 mod files;
 mod peers;
@@ -10,7 +9,6 @@ mod proposal;
 mod proposals;
 mod reads;
 mod relay;
-mod restore;
 mod showing;
 mod view;
 mod viewer;

@@ -12,6 +12,7 @@ use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File, Outcome};
 use serde_json::Value;
 
+use crate::comparer::Comparison;
 use crate::disk::{Done, Job};
 use crate::link::{End, Event};
 use crate::proposal_path::Owner;
@@ -43,7 +44,7 @@ pub trait ClientProfile {
     /// The companion asks or tells.
     fn event(&mut self, event: EditorEvent) -> Vec<Action>;
 
-    /// A job that was ordered by [`Action::Disk`] is done.
+    /// A job that was ordered by [`Action::Disk`] or [`Action::Compare`] is done.
     fn done(&mut self, done: Done) -> Vec<Action> {
         let _ = done;
         Vec::new()
@@ -106,6 +107,8 @@ pub enum Action {
     HangUp(End),
     /// Have something done with the file of a proposal.
     Disk(Job),
+    /// Have a proposal compared with its file.
+    Compare(Comparison),
     /// Tell agents what is open and focused: the whole of it.
     ReportContext {
         files: Vec<File>,

@@ -16,6 +16,7 @@ use pillion_discovery::Environment;
 use serde_json::Value;
 
 use self::service::{Plan, Service};
+use crate::comparer;
 use crate::disk::{self, Done, ProposalDir, ProposalFiles};
 use crate::handshake::{InitializeParams, Wanted};
 use crate::link::{self, End, Event};
@@ -41,6 +42,8 @@ pub struct Session {
     pub profile: Box<dyn ClientProfile + Send>,
     /// Where proposals lie as files, if that is how they are shown.
     files: Option<ProposalFiles>,
+    /// Where other threads report what came of their work.
+    done: Sender<Done>,
     /// The connections with other `pillion lsp`: what is sent here is written there.
     links: HashMap<End, Sender<Message>>,
     /// Where they tell what happens.
@@ -139,11 +142,13 @@ impl Start {
                 (Box::new(Plain::new(setup)), Some(files), service)
             }
         };
-        let changes = disk::follow_roots(roots, self.done).context("cannot start a thread")?;
+        let changes = disk::follow_roots(roots, self.done.clone());
+        let changes = changes.context("cannot start a thread")?;
         Ok(Session {
             service,
             profile,
             files,
+            done: self.done,
             links: HashMap::new(),
             inputs: self.inputs,
             roots: paths,
@@ -356,6 +361,11 @@ impl Session {
                 Action::Disk(job) => {
                     if let Some(files) = &self.files {
                         files.order(job);
+                    }
+                }
+                Action::Compare(comparison) => {
+                    if let Err(error) = comparer::start(comparison, self.done.clone()) {
+                        tracing::warn!(%error, "cannot compare a proposal");
                     }
                 }
                 Action::Dial { number, owner } => link::dial(number, owner, self.inputs.clone()),

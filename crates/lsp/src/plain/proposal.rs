@@ -1,6 +1,7 @@
 //! One proposal that waits for a decision, and where it is shown.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use gen_lsp_types::{Command, Diagnostic};
@@ -8,7 +9,7 @@ use pillion_companion::{Diff, ProposalKey, Proposed, Reply};
 use pillion_text::visible;
 use serde_json::json;
 
-use crate::plain::diagnostics;
+use crate::comparer::Comparison;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
 use crate::plain::viewer::{Seat, Viewer};
@@ -23,7 +24,9 @@ pub const REJECT: &str = "pillion.reject";
 /// A proposal under review.
 #[derive(Debug)]
 pub struct Proposal {
-    pub diff: Diff,
+    pub diff: Arc<Diff>,
+    /// What is shown beside it at first, until its file is written.
+    pub hunks: Vec<Diagnostic>,
     /// The file that editors open, once it was written.
     pub path: Option<PathBuf>,
     /// Where it is shown: first in the editor that we serve, or about to be.
@@ -54,7 +57,8 @@ impl Proposal {
     /// A proposal that is to be shown, in the editor that we serve, as soon as it is written.
     pub fn new(diff: Diff, shown: Reply<()>, own: Showing) -> Self {
         Self {
-            diff,
+            diff: Arc::new(diff),
+            hunks: Vec::new(),
             path: None,
             showings: vec![own],
             is_in_own_editor: false,
@@ -191,23 +195,20 @@ impl Proposal {
         last.edited_text(&self.diff.proposed)
     }
 
-    /// Its hunks, where an editor shows them.
-    pub fn diagnostics(&self, showing: &Showing) -> Vec<Diagnostic> {
-        let encoding = showing.seat.encoding;
-        let restored = showing.edited_text(&self.diff.proposed);
-        let text = restored.as_deref().unwrap_or(&self.diff.proposed);
-        let shown = showing.view.text().unwrap_or(text);
-        let original = self.diff.original.text.as_deref();
-        let mut notes = self.diff.notes.clone();
-        if self.diff.agent.takes_for_rejection(original, text) {
-            let agent = self.diff.agent.display_name();
-            notes.push(format!(
-                "{agent} treats this as a rejection: it changes nothing."
-            ));
-        }
-        let mut found = diagnostics::notes(&notes, shown, encoding);
-        found.extend(diagnostics::between(original, text, shown, encoding));
-        found
+    /// The comparison with this number, of what an editor shows with the file.
+    pub fn comparison(&mut self, viewer: Viewer, number: u64) -> Option<Comparison> {
+        let diff = Arc::clone(&self.diff);
+        let showing = self.showing_mut(viewer)?;
+        showing.redraw = None;
+        showing.comparison = Some(number);
+        let view = &showing.view;
+        Some(Comparison {
+            number,
+            diff,
+            encoding: showing.seat.encoding,
+            shown: view.text().map(str::to_owned),
+            opened: view.edited().map(|(opened, _)| opened.to_owned()),
+        })
     }
 
     /// Accept, then reject. A relay has to know whose they are.

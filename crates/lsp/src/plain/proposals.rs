@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::{
-    Diagnostic, MessageType, Position, PublishDiagnosticsParams, Range, ShowDocumentParams,
+    Diagnostic, MessageType, PublishDiagnosticsParams, Range, ShowDocumentParams,
 };
 use lsp_server::{ErrorCode, Message, Response};
 use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
@@ -53,7 +53,9 @@ pub struct Proposals {
     /// `window/showDocument`, each for one revision of a diff.
     asked: Outgoing<ProposalKey>,
     focuses: u64,
-    /// How long it took to find hunks last.
+    /// Counts the comparisons.
+    comparisons: u64,
+    /// How long the last one took.
     cost: Duration,
 }
 
@@ -75,6 +77,7 @@ impl Proposals {
             reads: Reads::default(),
             asked: Outgoing::default(),
             focuses: 0,
+            comparisons: 0,
             cost: Duration::ZERO,
         }
     }
@@ -84,21 +87,51 @@ impl Proposals {
         self.find(path).is_some() || is_below(&self.folders, path)
     }
 
-    /// Writes a proposal, to be shown then. A newer one gets a file of its own: the editor may still
+    /// Compares a proposal and writes it, to be shown then. A newer one gets a file of its own: the editor may still
     /// have the text of the older one, and that must not be taken for an answer.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>) -> Vec<Action> {
         let is_second = !self.pending.is_empty();
         let mut actions = self.forget(diff.id);
         self.focuses += 1;
+        let id = diff.id;
         let mut proposal = Proposal::new(diff, shown, Showing::new(self.own, self.focuses));
         proposal.is_second = is_second;
-        actions.push(Action::Disk(Job::Write {
+        self.pending.put(proposal);
+        actions.extend(self.compare(id, Viewer::Own));
+        actions
+    }
+
+    /// Compares a proposal as this editor has it.
+    fn compare(&mut self, id: DiffId, viewer: Viewer) -> Option<Action> {
+        self.comparisons += 1;
+        let proposal = self.pending.find_mut(id)?;
+        let comparison = proposal.comparison(viewer, self.comparisons)?;
+        Some(Action::Compare(comparison))
+    }
+
+    /// A proposal was compared: its hunks are shown. First it is written.
+    fn compared(
+        &mut self,
+        number: u64,
+        diagnostics: Vec<Diagnostic>,
+        cost: Duration,
+    ) -> Option<Action> {
+        self.cost = cost;
+        let is_meant = |showing: &Showing| showing.comparison == Some(number);
+        let mut proposals = self.pending.iter_mut();
+        let proposal = proposals.find(|it| it.showings.iter().any(is_meant))?;
+        let mut showings = proposal.showings.iter_mut();
+        let showing = showings.find(|showing| is_meant(showing))?;
+        showing.comparison = None;
+        if proposal.path.is_some() {
+            return Some(publish(showing, diagnostics));
+        }
+        proposal.hunks = diagnostics;
+        Some(Action::Disk(Job::Write {
             key: proposal.key(),
             path: proposal.diff.path.clone(),
             text: Arc::clone(&proposal.diff.proposed),
-        }));
-        self.pending.put(proposal);
-        actions
+        }))
     }
 
     /// A job is done.
@@ -107,6 +140,11 @@ impl Proposals {
             Done::Written { key, file } => self.written(key, file, now),
             Done::Read { number, saved } => self.read(number, Some(saved)),
             Done::Launched { key, result } => self.launched(key, result, now),
+            Done::Compared {
+                number,
+                diagnostics,
+                cost,
+            } => Vec::from_iter(self.compared(number, diagnostics, cost)),
             Done::Roots { .. } | Done::Started(_) => Vec::new(),
         }
     }
@@ -131,9 +169,11 @@ impl Proposals {
                 return Vec::new();
             }
         }
+        let hunks = std::mem::take(&mut proposal.hunks);
+        let first = hunks.first().map(|first| first.range.start);
         let own = proposal.own();
         let uri = own.uri.clone();
-        let (publish, first) = publish_hunks(proposal, own, &mut self.cost);
+        let publish = publish(own, hunks);
         if self.never_shows {
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();
@@ -355,19 +395,6 @@ impl Proposals {
         }
         actions
     }
-}
-
-/// The diagnostics of a proposal in an editor, and where the first one is. `cost`: how long it took to find them.
-fn publish_hunks(
-    proposal: &Proposal,
-    showing: &Showing,
-    cost: &mut Duration,
-) -> (Action, Option<Position>) {
-    let start = Instant::now();
-    let diagnostics = proposal.diagnostics(showing);
-    *cost = start.elapsed();
-    let first = diagnostics.first().map(|first| first.range.start);
-    (publish(showing, diagnostics), first)
 }
 
 /// Every editor that has a proposal open, and the one that we serve.

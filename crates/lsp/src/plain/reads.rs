@@ -9,7 +9,7 @@ use std::time::Instant;
 use pillion_companion::{ProposalKey, Reply};
 
 use crate::disk::{Job, READ_TIMEOUT};
-use crate::plain::restore::is_same_content;
+use crate::restore::is_same_content;
 use crate::plain::viewer::Caller;
 
 /// What is to be done with the text.

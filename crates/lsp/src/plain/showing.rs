@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::plain::restore::restore;
+use crate::restore::restore;
 use crate::plain::view::View;
 use crate::plain::viewer::Seat;
 
@@ -24,8 +24,10 @@ pub struct Showing {
     pub closes: Option<Instant>,
     /// Until when its text is uncertain, because the editor tells of a save and of edits in any order.
     pub settles: Option<Instant>,
-    /// When its diagnostics are due.
+    /// When it is to be compared again.
     pub redraw: Option<Instant>,
+    /// The number of its last comparison, until that is done. Those before it do not count.
+    pub comparison: Option<u64>,
 }
 
 impl Showing {
@@ -40,6 +42,7 @@ impl Showing {
             closes: None,
             settles: None,
             redraw: None,
+            comparison: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::plain::document::Document;
-use crate::plain::restore::is_same_content;
+use crate::restore::is_same_content;
 use crate::plain::wire::Edits;
 use crate::position::Encoding;
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
-use pillion_testkit::{Env, Pane, SOON, Size, TestAgent, Tmux};
+use pillion_testkit::{Env, Pane, SOON, Size, TestAgent, Tmux, slow_text};
 
 use crate::sandbox::Sandbox;
 
@@ -355,15 +355,6 @@ fn hold(pane: &Pane, key: &str) -> bool {
         std::thread::sleep(Duration::from_millis(30));
     }
     was_held
-}
-
-/// Text that takes long to compare.
-fn slow_text(mut seed: u64) -> String {
-    let mut number = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        format!("{}\n", (seed >> 33) % 50)
-    };
-    (0..20_000).map(|_| number()).collect()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The plain profile: editors with a language-server client and no plugin.
 
 mod bytes;
+mod comparison;
 mod context;
 mod emacs;
 mod handshake;

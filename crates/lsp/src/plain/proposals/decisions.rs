@@ -12,7 +12,7 @@ use super::{Proposals, UNCERTAIN};
 use crate::message;
 use crate::plain::proposal::{ACCEPT, Proposal, REJECT};
 use crate::plain::reads::Then;
-use crate::plain::restore::is_same_content;
+use crate::restore::is_same_content;
 use crate::plain::showing::Showing;
 use crate::plain::viewer::{Caller, Viewer};
 use crate::profile::Action;

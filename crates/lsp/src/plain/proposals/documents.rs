@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::Command;
-use pillion_companion::{DiffId, Proposed};
+use pillion_companion::Proposed;
 use pillion_protocol::Outcome;
 
-use super::{Proposals, publish_hunks};
+use super::Proposals;
 use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::plain::viewer::{Seat, Viewer};
@@ -18,7 +18,7 @@ use crate::profile::Action;
 /// language is changed. Then it counts as closed, which is a rejection (C5.7).
 const REOPEN_GRACE: Duration = Duration::from_secs(1);
 
-/// How long the editor must be quiet before hunks are found again.
+/// How long the editor must be quiet before a proposal is compared again.
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
 impl Proposals {
@@ -65,7 +65,7 @@ impl Proposals {
         pending.is_in_own_editor |= viewer == Viewer::Own;
         // Editors forget diagnostics of documents that were not open.
         let id = pending.diff.id;
-        self.redraw(id, viewer).into_iter().collect()
+        self.compare(id, viewer).into_iter().collect()
     }
 
     /// The person edited a proposal.
@@ -138,7 +138,7 @@ impl Proposals {
         actions
     }
 
-    /// The diagnostics of those that were edited.
+    /// Compares those that were edited.
     pub(super) fn redraw_due(&mut self, now: Instant) -> Vec<Action> {
         let due = |showing: &&Showing| showing.redraw.is_some_and(|due| due <= now);
         let viewers = |pending: &Proposal| {
@@ -150,18 +150,11 @@ impl Proposals {
         let redraws: Vec<_> = self.pending.iter().flat_map(viewers).collect();
         let redraws = redraws.into_iter();
         redraws
-            .filter_map(|(id, viewer)| self.redraw(id, viewer))
+            .filter_map(|(id, viewer)| self.compare(id, viewer))
             .collect()
     }
 
-    fn redraw(&mut self, id: DiffId, viewer: Viewer) -> Option<Action> {
-        let proposal = self.pending.find_mut(id)?;
-        proposal.showing_mut(viewer)?.redraw = None;
-        let (action, _) = publish_hunks(proposal, proposal.showing(viewer)?, &mut self.cost);
-        Some(action)
-    }
-
-    /// Finding hunks takes a small part of the time, however big the texts are.
+    /// Comparing takes a small part of the time, however big the texts are.
     fn next_redraw(&self, now: Instant) -> Instant {
         now + DEBOUNCE.max(self.cost * 10)
     }

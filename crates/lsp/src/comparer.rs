@@ -1,0 +1,69 @@
+//! Compares proposals with their files, on threads: a long comparison holds up neither the editor nor an agent.
+
+mod diagnostics;
+
+use std::sync::Arc;
+use std::time::Instant;
+use std::{io, thread};
+
+use crossbeam_channel::Sender;
+use gen_lsp_types::Diagnostic;
+use pillion_companion::Diff;
+
+use crate::disk::Done;
+use crate::position::Encoding;
+use crate::restore::restore;
+
+/// A proposal, as an editor shows it, to be compared with its file.
+#[derive(Debug)]
+pub struct Comparison {
+    /// Its number in [`Done::Compared`].
+    pub number: u64,
+    pub diff: Arc<Diff>,
+    /// How the editor counts.
+    pub encoding: Encoding,
+    /// The text that the editor has, if it has opened it.
+    pub shown: Option<String>,
+    /// The text as the editor opened it, if the person has edited it since.
+    pub opened: Option<String>,
+}
+
+/// Compares on a thread of its own: another proposal does not wait for this one.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub fn start(comparison: Comparison, done: Sender<Done>) -> io::Result<()> {
+    let run = move || {
+        let start = Instant::now();
+        let diagnostics = comparison.run();
+        let _ = done.send(Done::Compared {
+            number: comparison.number,
+            diagnostics,
+            cost: start.elapsed(),
+        });
+    };
+    let thread = thread::Builder::new().name("compare".to_owned());
+    thread.spawn(run).map(drop)
+}
+
+impl Comparison {
+    /// The notes about the proposal and its hunks, where the editor shows them.
+    fn run(&self) -> Vec<Diagnostic> {
+        let diff = &self.diff;
+        let edited = self.opened.as_deref().zip(self.shown.as_deref());
+        let edited = edited.map(|(opened, now)| restore(&diff.proposed, opened, now));
+        let text = edited.as_deref().unwrap_or(&diff.proposed);
+        let shown = self.shown.as_deref().unwrap_or(text);
+        let original = diff.original.text.as_deref();
+        let mut notes = diff.notes.clone();
+        if diff.agent.takes_for_rejection(original, text) {
+            let agent = diff.agent.display_name();
+            notes.push(format!(
+                "{agent} treats this as a rejection: it changes nothing."
+            ));
+        }
+        let mut found = diagnostics::notes(&notes, shown, self.encoding);
+        found.extend(diagnostics::between(original, text, shown, self.encoding));
+        found
+    }
+}

@@ -1,0 +1,32 @@
+//! A comparison that takes long.
+
+use std::fs;
+
+use pillion_testkit::slow_text;
+use serde_json::json;
+
+use crate::agent::accepted;
+use crate::plain::world::World;
+
+#[test]
+fn a_long_comparison_holds_up_no_request() {
+    let mut world = World::new();
+    let target = world.target("a.txt", &slow_text(1));
+    let proposed = slow_text(2);
+    let proposal = world.propose(&target, &proposed);
+    world.diagnostics(&proposal.uri, |hunks| !hunks.is_empty());
+    world
+        .editor
+        .answer(&proposal.request, json!({"success": true}));
+    proposal.call.end().unwrap();
+    let text = fs::read_to_string(&proposal.path).unwrap();
+    // It is compared again, as the editor has it.
+    world.did_open(&proposal.uri, &text);
+    let passed = world.editor.passed();
+    let is_published = |method: &String| method == "textDocument/publishDiagnostics";
+    assert!(!passed.iter().any(is_published), "{passed:?}");
+    world.diagnostics(&proposal.uri, |hunks| !hunks.is_empty());
+    let answer = world.execute("pillion.accept", json!([1, 1]));
+    assert!(answer.get("error").is_none(), "{answer}");
+    assert_eq!(world.agent.outcome(), accepted(&target, &proposed));
+}
