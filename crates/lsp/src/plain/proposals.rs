@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{
-    Diagnostic, MessageType, PublishDiagnosticsParams, Range, ShowDocumentParams,
-};
+use gen_lsp_types::{Diagnostic, MessageType, PublishDiagnosticsParams, Range, ShowDocumentParams};
 use lsp_server::{ErrorCode, Message, Response};
 use pillion_companion::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 use serde_json::json;

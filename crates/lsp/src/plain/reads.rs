@@ -9,8 +9,8 @@ use std::time::Instant;
 use pillion_companion::{ProposalKey, Reply};
 
 use crate::disk::{Job, READ_TIMEOUT};
-use crate::restore::is_same_content;
 use crate::plain::viewer::Caller;
+use crate::restore::is_same_content;
 
 /// What is to be done with the text.
 #[derive(Debug)]

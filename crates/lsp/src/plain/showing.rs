@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::restore::restore;
 use crate::plain::view::View;
 use crate::plain::viewer::Seat;
+use crate::restore::restore;
 
 /// How long an editor that tells of its edits in any order may take until it has told of all.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);

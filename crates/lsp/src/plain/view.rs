@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::plain::document::Document;
-use crate::restore::is_same_content;
 use crate::plain::wire::Edits;
 use crate::position::Encoding;
+use crate::restore::is_same_content;
 
 /// How many of its former texts are known again.
 const MAX_FORMER: usize = 64;

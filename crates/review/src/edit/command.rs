@@ -54,14 +54,14 @@ impl EditorCommand {
     /// The same with the path of its program: nothing searches folders, which may hang, when it is started. Waits
     /// for their disks.
     #[must_use]
-    pub fn located(mut self, search: &SearchPath) -> Self {
-        if !self.program.contains(['/', '\\'])
-            && let Some(path) = search.programs(&self.program).next()
-            && let Ok(path) = path.into_os_string().into_string()
-        {
-            self.program = path;
+    pub fn located(self, search: &SearchPath) -> Self {
+        if self.program.contains(['/', '\\']) {
+            return self;
         }
-        self
+        let found = search.programs(&self.program).next();
+        let found = found.and_then(|path| path.into_os_string().into_string().ok());
+        let program = found.unwrap_or(self.program);
+        Self { program, ..self }
     }
 
     /// The program to start.

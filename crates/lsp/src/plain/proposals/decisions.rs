@@ -12,10 +12,10 @@ use super::{Proposals, UNCERTAIN};
 use crate::message;
 use crate::plain::proposal::{ACCEPT, Proposal, REJECT};
 use crate::plain::reads::Then;
-use crate::restore::is_same_content;
 use crate::plain::showing::Showing;
 use crate::plain::viewer::{Caller, Viewer};
 use crate::profile::Action;
+use crate::restore::is_same_content;
 
 /// Nobody sees a proposal and answers it in less. A command as soon as this is about what was there
 /// before.

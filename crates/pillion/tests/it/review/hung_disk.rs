@@ -106,7 +106,9 @@ fn an_editor_behind_a_folder_of_path_that_hangs_does_not_get_the_terminal() {
         return;
     };
     edit(&review, &hung);
-    review.pane.wait_for("cannot start true: a disk did not respond", SOON);
+    review
+        .pane
+        .wait_for("cannot start true: a disk did not respond", SOON);
     drop(hung);
     review.decide("e");
     review.pane.wait_for("the proposal is unchanged", SOON);
