@@ -22,6 +22,11 @@ fn a_long_comparison_holds_up_no_request() {
     let text = fs::read_to_string(&proposal.path).unwrap();
     // It is compared again, as the editor has it.
     world.did_open(&proposal.uri, &text);
+    // More than one, because the loop takes what waits for it in any order.
+    for id in 1000..1010 {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": "pillion/none"});
+        world.editor.send(request);
+    }
     let passed = world.editor.passed();
     let is_published = |method: &String| method == "textDocument/publishDiagnostics";
     assert!(!passed.iter().any(is_published), "{passed:?}");
