@@ -7,6 +7,7 @@ mod events;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::task::JoinHandle;
@@ -15,6 +16,14 @@ pub use error::Error;
 pub use events::{Event, Events};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header, request};
 pub use hyper::body::Bytes;
+
+/// Among a request's extensions, has the names of its headers written like `Host`, as most libraries
+/// for WebSockets write them, and not like `host`.
+#[derive(Debug, Clone, Copy)]
+pub struct TitleCase;
+
+/// A connection that has become another protocol's.
+pub type Upgraded = TokioIo<hyper::upgrade::Upgraded>;
 
 /// An answer whose body is still to come.
 #[derive(Debug)]
@@ -25,6 +34,7 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body.
     pub body: Body,
+    upgrade: OnUpgrade,
 }
 
 /// An answer's body. Dropping it closes the connection, however much is still to come.
@@ -49,12 +59,15 @@ struct Connection(JoinHandle<()>);
 pub async fn send(to: impl ToSocketAddrs, request: Request<Bytes>) -> Result<Answer, Error> {
     let stream = TcpStream::connect(to).await.map_err(Error::Connect)?;
     stream.set_nodelay(true).map_err(Error::Connect)?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let is_title_case = request.extensions().get::<TitleCase>().is_some();
+    let mut builder = http1::Builder::new();
+    let builder = builder.title_case_headers(is_title_case);
+    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
+    let connection = connection.with_upgrades();
     let connection = Connection(tokio::spawn(async { drop(connection.await) }));
-    let (head, incoming) = sender
-        .send_request(request.map(Full::new))
-        .await?
-        .into_parts();
+    let mut answer = sender.send_request(request.map(Full::new)).await?;
+    let upgrade = hyper::upgrade::on(&mut answer);
+    let (head, incoming) = answer.into_parts();
     let body = Body {
         incoming,
         limit: usize::MAX,
@@ -65,10 +78,19 @@ pub async fn send(to: impl ToSocketAddrs, request: Request<Bytes>) -> Result<Ans
         status: head.status,
         headers: head.headers,
         body,
+        upgrade,
     })
 }
 
 impl Answer {
+    /// The connection behind an answer that agrees to another protocol.
+    ///
+    /// # Errors
+    /// When it does not, or the connection broke.
+    pub async fn upgraded(self) -> Result<Upgraded, Error> {
+        Ok(TokioIo::new(self.upgrade.await?))
+    }
+
     /// The media type, without parameters and in lower case; empty if none is given.
     pub fn media_type(&self) -> String {
         let value = self.headers.get(header::CONTENT_TYPE);
@@ -135,6 +157,8 @@ mod tests {
     use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::thread::{self, JoinHandle};
 
+    use tokio::io::AsyncReadExt;
+
     use super::*;
 
     const ANSWER: &[u8] =
@@ -179,6 +203,20 @@ mod tests {
         let answer = send(address, Request::default()).await.unwrap();
         let whole = answer.body.up_to(10).all().await;
         assert!(matches!(whole, Err(Error::TooLong(10))), "{whole:?}");
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_handed_over_if_the_answer_agrees() {
+        let agreed = b"HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nhello";
+        let (address, _server) = server(agreed);
+        let answer = send(address, Request::default()).await.unwrap();
+        let mut stream = answer.upgraded().await.unwrap();
+        let mut bytes = [0; 5];
+        stream.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(&bytes, b"hello");
+        let (address, _server) = server(ANSWER);
+        let answer = send(address, Request::default()).await.unwrap();
+        assert!(answer.upgraded().await.is_err());
     }
 
     #[tokio::test]
