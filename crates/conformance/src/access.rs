@@ -1,62 +1,68 @@
 //! Which requests are let in: those with the token on every method (C3), and the Host and Origin rules that keep web
 //! pages out.
 
-use pillion_http::Method;
-use pillion_protocol::Token;
+use std::collections::BTreeSet;
+
+use pillion_http::header::{ACCEPT, AUTHORIZATION, HOST, ORIGIN};
+use pillion_http::{Method, StatusCode};
+use pillion_protocol::{MCP_PATH, Token};
 use serde_json::json;
 
+use self::Spoilt::{Case, Extended, Truncated, Wrong};
+use crate::agent::Agent;
 use crate::check::checks;
 use crate::message::{NEWEST_VERSION, initialize_params, request};
 use crate::probe::{NoAnswer, Probe};
-use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::protocol::Protocol;
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken, unchecked};
 use crate::session::Session;
 use crate::test_context::TestContext;
 
 checks! {
     Access:
-    Must "C3.1-secret" => secret,
+    Must "C3.1-secret" => hard_to_guess,
         "The token is long and varied enough to be a secret";
     Must "C3.2-files" => every_token,
         "The token in every discovery file is accepted";
-    Must "C3.3-post-none" => post(Bearer::None),
+    Must "C3.3-post-none" => post(Bearer::Empty),
         "POST without a token is refused";
-    Must "C3.3-post-wrong" => post(Bearer::Wrong),
+    Must "C3.3-post-wrong" => post(Bearer::Spoilt(Wrong)),
         "POST with a wrong token is refused";
-    Must "C3.3-post-truncated" => post(Bearer::Truncated),
+    Must "C3.3-post-truncated" => post(Bearer::Spoilt(Truncated)),
         "POST with a token cut short is refused";
-    Must "C3.3-post-case" => post(Bearer::Case),
+    Must "C3.3-post-case" => post(Bearer::Spoilt(Case)),
         "POST with the token in a different case is refused";
-    Must "C3.3-post-extended" => post(Bearer::Extended),
+    Must "C3.3-post-extended" => post(Bearer::Spoilt(Extended)),
         "POST with extra characters after the token is refused";
     Must "C3.3-post-scheme" => post(Bearer::Bare),
         "POST with the token but without `Bearer` is refused";
     Must "C3.3-post-query" => post(Bearer::Query),
         "POST with the token only in the query is refused";
-    Must "C3.3-post-session" => post_in_session,
+    Must "C3.3-post-session" => in_session(Method::POST, Bearer::None),
         "POST within a session, but without a token, is refused";
-    Must "C3.3-get-none" => get(Bearer::None),
+    Must "C3.3-get-none" => in_session(Method::GET, Bearer::Empty),
         "GET without a token is refused";
-    Must "C3.3-get-wrong" => get(Bearer::Wrong),
+    Must "C3.3-get-wrong" => in_session(Method::GET, Bearer::Spoilt(Wrong)),
         "GET with a wrong token is refused";
-    Must "C3.3-get-truncated" => get(Bearer::Truncated),
+    Must "C3.3-get-truncated" => in_session(Method::GET, Bearer::Spoilt(Truncated)),
         "GET with a token cut short is refused";
-    Must "C3.3-get-case" => get(Bearer::Case),
+    Must "C3.3-get-case" => in_session(Method::GET, Bearer::Spoilt(Case)),
         "GET with the token in a different case is refused";
-    Must "C3.3-get-extended" => get(Bearer::Extended),
+    Must "C3.3-get-extended" => in_session(Method::GET, Bearer::Spoilt(Extended)),
         "GET with extra characters after the token is refused";
-    Must "C3.3-get-query" => get(Bearer::Query),
+    Must "C3.3-get-query" => in_session(Method::GET, Bearer::Query),
         "GET with the token only in the query is refused";
-    Must "C3.3-delete-none" => delete(Bearer::None),
+    Must "C3.3-delete-none" => in_session(Method::DELETE, Bearer::Empty),
         "DELETE without a token is refused";
-    Must "C3.3-delete-wrong" => delete(Bearer::Wrong),
+    Must "C3.3-delete-wrong" => in_session(Method::DELETE, Bearer::Spoilt(Wrong)),
         "DELETE with a wrong token is refused";
-    Must "C3.3-delete-truncated" => delete(Bearer::Truncated),
+    Must "C3.3-delete-truncated" => in_session(Method::DELETE, Bearer::Spoilt(Truncated)),
         "DELETE with a token cut short is refused";
-    Must "C3.3-delete-case" => delete(Bearer::Case),
+    Must "C3.3-delete-case" => in_session(Method::DELETE, Bearer::Spoilt(Case)),
         "DELETE with the token in a different case is refused";
-    Must "C3.3-delete-extended" => delete(Bearer::Extended),
+    Must "C3.3-delete-extended" => in_session(Method::DELETE, Bearer::Spoilt(Extended)),
         "DELETE with extra characters after the token is refused";
-    Must "C3.3-delete-query" => delete(Bearer::Query),
+    Must "C3.3-delete-query" => in_session(Method::DELETE, Bearer::Query),
         "DELETE with the token only in the query is refused";
     Must "C1.1-origin-foreign" => origin_foreign,
         "A request from a web page (foreign Origin) is refused";
@@ -64,7 +70,7 @@ checks! {
         "A request from a page without an origin (Origin `null`) is refused";
     May "C1.1-origin-own" => origin_own,
         "An Origin with the companion's own address is allowed";
-    Should "C1.1-host-foreign" => host_foreign,
+    Should "C1.1-host-foreign" => hosts_refused,
         "A Host other than loopback is refused";
     Should "C1.1-host-localhost" => host("localhost"),
         "The Host `localhost` is allowed";
@@ -76,10 +82,9 @@ checks! {
 #[derive(Debug, Clone, Copy)]
 enum Bearer {
     None,
-    Wrong,
-    Truncated,
-    Case,
-    Extended,
+    /// Not at all, or nothing behind `Bearer`.
+    Empty,
+    Spoilt(Spoilt),
     Bare,
     Query,
 }
@@ -129,92 +134,72 @@ impl Spoilt {
 }
 
 impl Bearer {
-    /// The values of `Authorization` to try, none for a request without.
-    fn values(self, token: &str) -> Result<Vec<Option<String>>, Problem> {
-        let bearers = |spoilt: Spoilt| -> Result<Vec<_>, Problem> {
-            let bearer = |token: String| Some(format!("Bearer {token}"));
-            Ok(spoilt.of(token)?.into_iter().map(bearer).collect())
-        };
-        Ok(match self {
-            Self::None => vec![None, Some("Bearer".to_owned())],
-            Self::Wrong => bearers(Spoilt::Wrong)?,
-            Self::Truncated => bearers(Spoilt::Truncated)?,
-            Self::Case => bearers(Spoilt::Case)?,
-            Self::Extended => bearers(Spoilt::Extended)?,
-            Self::Bare => vec![Some(token.to_owned()), Some(format!("Basic {token}"))],
-            Self::Query => vec![None],
-        })
-    }
-
     /// The requests that present it so.
-    fn on(self, probe: &Probe, token: &str) -> Result<Vec<Probe>, Problem> {
-        let probe = match self {
-            Self::Query => probe.clone().target(format!(
-                "/mcp?token={token}&authToken={token}&access_token={token}"
-            )),
-            _ => probe.clone(),
-        };
-        let on = |value: Option<String>| match value {
-            Some(value) => probe.clone().authorization(&value),
-            None => probe.clone(),
-        };
-        Ok(self.values(token)?.into_iter().map(on).collect())
+    fn on(self, probe: Probe, token: &str) -> Result<Vec<Probe>, Problem> {
+        let with = |value: &str| probe.clone().header(AUTHORIZATION, value);
+        Ok(match self {
+            Self::None => vec![probe],
+            Self::Empty => vec![with("Bearer"), probe],
+            Self::Spoilt(spoilt) => {
+                let tokens = spoilt.of(token)?.into_iter();
+                tokens.map(|it| with(&format!("Bearer {it}"))).collect()
+            }
+            Self::Bare => vec![with(token), with(&format!("Basic {token}"))],
+            Self::Query => vec![probe.target(in_query(MCP_PATH, token))],
+        })
     }
 }
 
-/// What a refusal looks like. The contract names no status for it: a closed connection is one, too.
-async fn refused(test: &TestContext, within: Option<&Session<'_>>, probe: Probe) -> Finding {
-    let limit = test.connection.timeouts.answer;
-    let answer = match test.connection.send(probe, limit).await {
-        Ok(answer) => answer,
+/// A target with the token in its query.
+pub(super) fn in_query(path: &str, token: &str) -> String {
+    format!("{path}?token={token}&authToken={token}&access_token={token}")
+}
+
+/// What a refusal looks like. The contract names no status for it: a closed connection is one, too,
+/// unless nobody is served any more: a companion that is gone for good refuses nothing.
+async fn refused(
+    test: &TestContext,
+    probe: Probe,
+    is_served: &mut impl AsyncFnMut() -> Result<(), NoAnswer>,
+) -> Finding {
+    let answer = match test.send(probe).await {
         Err(closed) if closed.is_hung_up => {
-            is_served(test, within).await?;
+            let served = is_served().await;
+            served.or_broken("the connection is closed, and no further request is served")?;
             return Ok("the connection is closed".to_owned());
         }
-        Err(NoAnswer { why, .. }) => return broken(why),
+        answer => answer?,
     };
-    test.connection.opened_by(&answer);
-    let status = answer.status.as_u16();
-    if !answer.status.is_success() {
-        let token = test.connection.target.token();
+    test.opened_by(&answer);
+    let shown = answer.shown();
+    if !answer.status.is_success() && answer.status != StatusCode::SWITCHING_PROTOCOLS {
+        let token = test.target.token();
         let token = token.as_ref().map_or("", Token::expose);
-        if answer.holds(token, test.connection.timeouts.quiet).await {
-            return broken(format!("HTTP {status}, with the token in it"));
+        if answer.holds(token, test.timeouts.quiet).await {
+            return broken(format!("{shown}, with the token in it"));
         }
-        return Ok(format!("HTTP {status}"));
+        return Ok(shown);
     }
-    if answer.media_type() == "application/json"
-        && let Ok(reply) = answer.reply(&json!(0), limit).await
+    if test.target.protocol() == Protocol::Companion
+        && answer.media_type() == "application/json"
+        && let Ok(reply) = answer.reply(&json!(0), test.timeouts.answer).await
         && reply["error"].is_object()
         && reply.get("result").is_none()
     {
         return Ok(format!("error {}", reply["error"]["code"]));
     }
-    broken(format!("HTTP {status}: it is served"))
+    broken(format!("{shown}: it is served"))
 }
 
-/// A companion that closes every connection, or is gone for good, refuses nothing.
-async fn is_served(test: &TestContext, within: Option<&Session<'_>>) -> Result<(), Problem> {
-    let served = match within {
-        Some(session) => session.is_served().await,
-        None => Session::open(&test.connection).await.map(|_| ()),
-    };
-    served.or_else(|NoAnswer { why, .. }| {
-        broken(format!(
-            "the connection is closed, and no further request is served: {why}"
-        ))
-    })
-}
-
-/// The same of each of these.
-async fn all_refused(
+/// The same of each of these; `is_served` asks whether others still are.
+pub(super) async fn all_refused(
     test: &TestContext,
-    within: Option<&Session<'_>>,
     probes: impl IntoIterator<Item = Probe>,
+    mut is_served: impl AsyncFnMut() -> Result<(), NoAnswer>,
 ) -> Finding {
     let mut seen: Vec<String> = Vec::new();
     for probe in probes {
-        let new = refused(test, within, probe).await?;
+        let new = refused(test, probe, &mut is_served).await?;
         if !seen.contains(&new) {
             seen.push(new);
         }
@@ -223,104 +208,78 @@ async fn all_refused(
 }
 
 /// The token to present, in every wrong way.
-fn token(test: &TestContext) -> Result<String, Problem> {
-    match test.connection.target.token() {
+pub(super) fn token(test: &TestContext) -> Result<String, Problem> {
+    match test.target.token() {
         Some(token) => Ok(token.expose().to_owned()),
-        None => blocked(&["C2.4-authToken"], "no discovery file holds a token"),
+        None => blocked(test.rows().token, "no discovery file holds a token"),
     }
 }
 
-fn initialize() -> String {
-    request(0, "initialize", initialize_params(NEWEST_VERSION))
-}
-
-async fn secret(test: &TestContext) -> Finding {
-    hard_to_guess(&token(test)?)
-}
-
-/// Whether a token is a secret.
-pub(super) fn hard_to_guess(token: &str) -> Finding {
+/// Whether the token is a secret.
+pub(super) async fn hard_to_guess(test: &TestContext) -> Finding {
+    let token = token(test)?;
     let length = token.chars().count();
-    let mut letters: Vec<_> = token.chars().collect();
-    letters.sort_unstable();
-    letters.dedup();
+    let letters = token.chars().collect::<BTreeSet<_>>().len();
     if length < 16 {
         broken(format!("it has {length} characters: too easy to guess"))
-    } else if letters.len() < 6 {
-        broken(format!(
-            "it consists of {} different characters",
-            letters.len()
-        ))
+    } else if letters < 6 {
+        broken(format!("it consists of {letters} different characters"))
     } else {
         Ok(format!("{length} characters"))
     }
 }
 
+/// A handshake, with the token or without.
+fn initialize(probe: Probe) -> Probe {
+    probe.body(request(0, "initialize", initialize_params(NEWEST_VERSION)))
+}
+
+/// Each of these handshakes is refused.
+async fn none_opens(test: &TestContext, probes: impl IntoIterator<Item = Probe>) -> Finding {
+    let is_served = async || Session::open(test).await.map(drop);
+    all_refused(test, probes.into_iter().map(initialize), is_served).await
+}
+
 async fn every_token(test: &TestContext) -> Finding {
     let mut accepted = 0;
-    for file in test.connection.target.discovery_files() {
+    for file in test.target.discovery_files() {
         let Some(token) = file.token() else { continue };
-        let probe = test
-            .connection
-            .stranger(Method::POST)
-            .bearer(token.expose());
-        let answer = test.sent(probe.body(initialize())).await?;
+        let probe = test.stranger(Method::POST).bearer(token.expose());
+        let answer = test.send(initialize(probe)).await?;
         if !answer.status.is_success() {
-            let status = answer.status.as_u16();
-            return broken(format!(
-                "{}: its token gets HTTP {status}",
-                file.path.display()
-            ));
+            let (path, shown) = (file.path.display(), answer.shown());
+            return broken(format!("{path}: its token gets {shown}"));
         }
-        test.connection.opened_by(&answer);
-        test.connection.clean_up().await;
+        test.opened_by(&answer);
+        test.close_sessions().await;
         accepted += 1;
     }
-    match accepted {
-        0 => blocked(&["C2.4-authToken"], "no discovery file holds a token"),
-        count => Ok(format!("{count} files")),
-    }
+    token(test)?;
+    Ok(format!("{accepted} files"))
 }
 
 async fn post(test: &TestContext, bearer: Bearer) -> Finding {
-    let token = token(test)?;
-    let probe = test.connection.stranger(Method::POST).body(initialize());
-    all_refused(test, None, bearer.on(&probe, &token)?).await
+    let probes = bearer.on(test.stranger(Method::POST), &token(test)?)?;
+    none_opens(test, probes).await
 }
 
-async fn post_in_session(test: &TestContext) -> Finding {
-    token(test)?;
-    let session = test.deaf_session().await?;
-    let probe = session.dress(test.connection.stranger(Method::POST));
-    refused(
-        test,
-        Some(&session),
-        probe.body(request(0, "tools/list", json!({}))),
-    )
-    .await
-}
-
-async fn get(test: &TestContext, bearer: Bearer) -> Finding {
+async fn in_session(test: &TestContext, method: Method, bearer: Bearer) -> Finding {
     let token = token(test)?;
-    let session = test.deaf_session().await?;
-    let probe = session.dress(test.connection.stranger(Method::GET));
-    let probe = probe.accept("text/event-stream");
-    all_refused(test, Some(&session), bearer.on(&probe, &token)?).await
-}
-
-async fn delete(test: &TestContext, bearer: Bearer) -> Finding {
-    let token = token(test)?;
-    let session = test.deaf_session().await?;
-    let probe = session.dress(test.connection.stranger(Method::DELETE));
-    let seen = all_refused(test, Some(&session), bearer.on(&probe, &token)?).await?;
-    if let Err(NoAnswer { why, .. }) = session.is_served().await {
-        return broken(format!("the session is gone afterwards: {why}"));
-    }
+    let mut session = test.deaf_session().await?;
+    let probe = session.dress(test.stranger(method.clone()));
+    let probe = match method {
+        Method::POST => probe.body(request(0, "tools/list", json!({}))),
+        _ => probe.header(ACCEPT, "text/event-stream"),
+    };
+    let probes = bearer.on(probe, &token)?;
+    let seen = all_refused(test, probes, async || session.is_served().await).await?;
+    let served = session.is_served().await;
+    served.or_broken("the session is gone afterwards")?;
     Ok(seen)
 }
 
 /// Origins of web pages elsewhere. The last two begin like allowed ones.
-pub(crate) fn foreign_origins(port: u16) -> [String; 4] {
+pub(super) fn foreign_origins(port: u16) -> [String; 4] {
     [
         "https://evil.example".to_owned(),
         format!("http://evil.example:{port}"),
@@ -329,55 +288,47 @@ pub(crate) fn foreign_origins(port: u16) -> [String; 4] {
     ]
 }
 
-async fn origin_foreign(test: &TestContext) -> Finding {
-    let origins = foreign_origins(test.connection.target.port());
-    let probe = || test.connection.probe(Method::POST).body(initialize());
-    let probes = origins.iter().map(|origin| probe().origin(origin));
-    all_refused(test, None, probes).await
-}
-
-async fn origin_null(test: &TestContext) -> Finding {
-    let probe = test.connection.probe(Method::POST).origin("null");
-    refused(test, None, probe.body(initialize())).await
-}
-
-async fn origin_own(test: &TestContext) -> Finding {
-    let origin = format!("http://127.0.0.1:{}", test.connection.target.port());
-    let probe = test.connection.probe(Method::POST).origin(&origin);
-    lets_in(test, probe).await
-}
-
-async fn host_foreign(test: &TestContext) -> Finding {
-    let port = test.connection.target.port();
-    let probe = || test.connection.probe(Method::POST).body(initialize());
-    let hosts = [
+/// Hosts that no program on this machine means. The last two begin like allowed ones.
+pub(super) fn foreign_hosts(port: u16) -> [String; 3] {
+    [
         "evil.example",
         "127.0.0.1.evil.example",
         "localhost.evil.example",
-    ];
-    let probes = hosts.map(|host| probe().host(&format!("{host}:{port}")));
-    all_refused(test, None, probes).await
+    ]
+    .map(|name| format!("{name}:{port}"))
+}
+
+async fn origin_foreign(test: &TestContext) -> Finding {
+    let probe = |origin: &String| test.probe(Method::POST).header(ORIGIN, origin);
+    let origins = foreign_origins(test.target.port());
+    none_opens(test, origins.iter().map(probe)).await
+}
+
+async fn origin_null(test: &TestContext) -> Finding {
+    none_opens(test, [test.probe(Method::POST).header(ORIGIN, "null")]).await
+}
+
+async fn origin_own(test: &TestContext) -> Finding {
+    let origin = format!("http://127.0.0.1:{}", test.target.port());
+    lets_in(test, test.probe(Method::POST).header(ORIGIN, &origin)).await
+}
+
+async fn hosts_refused(test: &TestContext) -> Finding {
+    let probe = |host: String| test.probe(Method::POST).header(HOST, &host);
+    none_opens(test, foreign_hosts(test.target.port()).map(probe)).await
 }
 
 async fn host(test: &TestContext, name: &str) -> Finding {
-    let host = format!("{name}:{}", test.connection.target.port());
-    lets_in(test, test.connection.probe(Method::POST).host(&host)).await
+    let host = format!("{name}:{}", test.target.port());
+    lets_in(test, test.probe(Method::POST).header(HOST, &host)).await
 }
 
 async fn lets_in(test: &TestContext, probe: Probe) -> Finding {
     // Whether it would let anybody in is another rule's matter.
     test.has_sessions().await?;
-    let answer = test.sent(probe.body(initialize())).await?;
-    let status = answer.status;
-    test.connection.opened_by(&answer);
-    if status.is_success() {
-        let reply = answer
-            .reply(&json!(0), test.connection.timeouts.answer)
-            .await;
-        return match reply {
-            Ok(_) => Ok(format!("HTTP {}", status.as_u16())),
-            Err(NoAnswer { why, .. }) => broken(why),
-        };
-    }
-    broken(format!("HTTP {}", status.as_u16()))
+    let answer = test.send(initialize(probe)).await?;
+    test.opened_by(&answer);
+    let shown = answer.shown();
+    answer.reply(&json!(0), test.timeouts.answer).await?;
+    Ok(shown)
 }

@@ -18,11 +18,7 @@ mod tabs;
 mod texts;
 mod upgrade;
 
-use std::sync::atomic::Ordering;
-
-use self::client::Client;
 use crate::check::Check;
-use crate::test_context::TestContext;
 
 /// The rows of every group, in the order in which they are looked at and shown.
 pub(super) const GROUPS: &[&[Check]] = &[
@@ -39,11 +35,3 @@ pub(super) const GROUPS: &[&[Check]] = &[
     sessions::CHECKS,
     lifecycle::CHECKS,
 ];
-
-/// Views are closed with the connection that they were opened on, and every connection ends with its
-/// row. False when one was cut off with a view open and the companion does not answer: it may be open
-/// still.
-pub(super) async fn clean_up(test: &TestContext) -> bool {
-    let has_views = test.claude.has_views.swap(false, Ordering::Relaxed);
-    !has_views || Client::open(test).await.is_ok()
-}

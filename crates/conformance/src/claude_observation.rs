@@ -1,23 +1,25 @@
 //! What is seen once and read by several rules of Claude Code's protocol.
 
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use pillion_http::Upgraded;
 use serde_json::Value;
-use tokio::sync::OnceCell;
+use tokio_tungstenite::WebSocketStream;
 
-use crate::observation::{Moves, Once, Stopped};
+use crate::observation::{Handshake, MovedTo, Moves, Once, Stopped};
+use crate::reply::ToolReply;
 use crate::rule::Problem;
-use crate::session::ToolReply;
 
-/// Everything of that kind.
+pub(super) type Socket = WebSocketStream<Upgraded>;
+
+/// Everything of that kind, and what the clients leave behind.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
-    /// How the first handshake ended.
-    pub(super) handshake: OnceCell<Result<(), String>>,
+    pub(super) handshake: Handshake,
     /// Whether a view can be opened at all.
-    pub(super) views: OnceCell<Result<(), Problem>>,
+    pub(super) views: Once<()>,
     pub(super) accepted: Once<Decided>,
     pub(super) rejected: Once<Decided>,
     pub(super) closed: Once<Decided>,
@@ -27,10 +29,10 @@ pub(super) struct Observations {
     pub(super) together: Once<()>,
     pub(super) restored: Once<Restored>,
     pub(super) stopped: Once<Stopped>,
-    /// Whether a view was opened that its row has not closed yet.
-    pub(super) has_views: AtomicBool,
     /// Whether a command failed although it had every chance.
-    pub(super) is_command_broken: AtomicBool,
+    pub(super) is_command_broken: Cell<bool>,
+    /// Connections of which the check is over, each with the tabs that are open there.
+    pub(super) left: RefCell<Vec<(Socket, Vec<String>)>>,
 }
 
 /// The way of one proposal from `openDiff` to what came of it.
@@ -56,8 +58,7 @@ pub(super) struct Selections {
     pub(super) of_moves: Result<Moves, Problem>,
     /// What was heard when commands moved the cursor in quick succession.
     pub(super) of_bursts: Vec<Moves>,
-    /// The file and the line where a command, which can be relied on, has moved the cursor.
-    pub(super) moved_to: Option<(String, u32)>,
+    pub(super) moved_to: MovedTo,
 }
 
 /// A mention that was brought about.
@@ -67,7 +68,7 @@ pub(super) struct Mention {
     /// Counted from 1.
     pub(super) lines: (u32, u32),
     /// The messages that came of it.
-    pub(super) messages: Vec<(Instant, Value)>,
+    pub(super) messages: Vec<Value>,
 }
 
 /// What became of lock files that were deleted.

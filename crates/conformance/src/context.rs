@@ -1,21 +1,21 @@
 //! What the editor shows, as agents get it (C4).
 
-use std::iter;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
+use pillion_protocol::context::{CONTEXT_UPDATE, MAX_FILES, MAX_SELECTION};
 use serde_json::Value;
 
+use crate::agent::{Agent, params_since};
 use crate::check::checks;
 use crate::message::is_context;
-use crate::observation::{Contexts, Moves, TOO_CLOSE};
-use crate::probe::NoAnswer;
+use crate::moves::place;
+use crate::observation::{Contexts, Moves};
 use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, unchecked};
-use crate::scenario::{self, files};
+use crate::scenario;
 use crate::shape::{
-    absolute_path, context_shape, cursor, details, existing_file, newest_is_active, one_active,
-    selection, timestamp,
+    absolute_path, context_shape, cursor, details, existing_file, files, newest_is_active,
+    one_active, selection, timestamp,
 };
 use crate::test_context::TestContext;
 
@@ -64,8 +64,6 @@ checks! {
 }
 
 /// What would be needed.
-const UNKNOWN_MOVE: &str = "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace";
-const NOTHING_SENT: &str = "nothing was sent when the cursor moved";
 const NO_PATH: &str = "no listed file has one";
 const NO_CURSOR: &str = "no listed file has a cursor: focus one in the editor";
 const SEVERAL: &str = "two files were never listed together: open several in the editor, or pass --move-with CMD with several in the workspace";
@@ -80,6 +78,13 @@ async fn heard(test: &TestContext) -> Result<&Contexts, Problem> {
         Some(_) => Ok(contexts),
         None => unchecked("no `ide/contextUpdate` arrived"),
     }
+}
+
+/// What was heard when the cursor moved, if there are any contexts.
+async fn heard_moves(test: &TestContext) -> Result<(&Contexts, &Moves), Problem> {
+    let contexts = heard(test).await?;
+    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
+    Ok((contexts, moves))
 }
 
 /// There is no file in any context.
@@ -147,71 +152,20 @@ async fn once(test: &TestContext) -> Finding {
 }
 
 async fn change(test: &TestContext) -> Finding {
-    let contexts = heard(test).await?;
-    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
-    match moves.contexts.len() {
-        0 => broken("none arrived when the cursor moved"),
-        count => Ok(format!("{count} contexts")),
-    }
+    let (_, moves) = heard_moves(test).await?;
+    moves.sent()
 }
 
-/// Judged by what a debounce does, merging moves, and more than once: on a busy machine contexts may
-/// come late, and then close together, whatever sent them.
 async fn debounce(test: &TestContext) -> Finding {
-    let contexts = heard(test).await?;
-    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
-    if moves.contexts.is_empty() {
-        return blocked(&["C4.2-change"], "no context arrived when the cursor moved");
-    }
-    debounced(moves, &contexts.of_bursts)
-}
-
-/// The same of moves, and of moves in quick succession, that something came of.
-pub(super) fn debounced(moves: &Moves, bursts: &[Moves]) -> Finding {
-    // Moves that were done one after the other may have come all at once, and any debounce merges
-    // these.
-    let mut bursts = bursts.iter();
-    let groups = iter::once(moves).chain(bursts.clone());
-    let close: Vec<_> = groups.flat_map(Moves::close_gaps).collect();
-    let merged = match bursts.clone().find(|group| group.is_debounced()) {
-        // Once it may be this machine that was busy.
-        None if close.len() < 2 => bursts.find(|group| group.is_merged()),
-        other => other,
-    };
-    if let Some(merged) = merged {
-        let (contexts, count) = (merged.contexts.len(), merged.count.unwrap_or_default());
-        let messages = match contexts {
-            1 => "1 message".to_owned(),
-            more => format!("{more} messages"),
-        };
-        return Ok(format!("{messages} for {count} moves"));
-    }
-    if let [first, _, ..] = close[..] {
-        return broken(format!(
-            "{} messages arrived less than {TOO_CLOSE:?} after the one before, the first after {first:.0?}",
-            close.len()
-        ));
-    }
-    unchecked(match moves.count {
-        Some(_) => {
-            "the moves came too slowly for a debounce to merge any: pass a quicker command to --move-with"
-        }
-        None => {
-            "it is not known how quickly the cursor was moved: pass --move-with CMD, with a file of several lines in the workspace"
-        }
-    })
+    let (contexts, moves) = heard_moves(test).await?;
+    moves.debounced(&contexts.of_bursts, &["C4.2-change"])
 }
 
 /// A context need not name files, but agents learn of them from nowhere else.
 async fn listed(test: &TestContext) -> Finding {
-    let contexts = heard(test).await?;
-    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
-    let Some((file, _)) = &contexts.moved_to else {
-        return unchecked(UNKNOWN_MOVE);
-    };
-    let Some((_, last)) = moves.contexts.last() else {
-        return unchecked(NOTHING_SENT);
-    };
+    let (contexts, moves) = heard_moves(test).await?;
+    let (file, _) = place(&contexts.moved_to)?;
+    let last = moves.last()?;
     match last.pointer("/workspaceState/openFiles") {
         Some(Value::Array(files)) if files.is_empty() => {
             broken(format!("{file} was focused, and `openFiles` is empty"))
@@ -226,14 +180,9 @@ async fn listed(test: &TestContext) -> Finding {
 }
 
 async fn moved(test: &TestContext) -> Finding {
-    let contexts = heard(test).await?;
-    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
-    let Some((file, line)) = &contexts.moved_to else {
-        return unchecked(UNKNOWN_MOVE);
-    };
-    let Some((_, last)) = moves.contexts.last() else {
-        return unchecked(NOTHING_SENT);
-    };
+    let (contexts, moves) = heard_moves(test).await?;
+    let (file, line) = place(&contexts.moved_to)?;
+    let last = moves.last()?;
     let active = scenario::active(last);
     let real = |path: &str| Path::new(path).canonicalize().ok();
     match active {
@@ -245,7 +194,7 @@ async fn moved(test: &TestContext) -> Finding {
         Some(active) if !active["cursor"]["line"].is_number() => {
             blocked(&["C4.3-shape"], format!("`cursor` is {}", active["cursor"]))
         }
-        Some(active) if active["cursor"]["line"] != *line => broken(format!(
+        Some(active) if active["cursor"]["line"] != line => broken(format!(
             "it was moved to line {line}, `cursor.line` is {}",
             active["cursor"]["line"]
         )),
@@ -254,35 +203,26 @@ async fn moved(test: &TestContext) -> Finding {
 }
 
 async fn focused(test: &TestContext) -> Finding {
-    let contexts = heard(test).await?;
-    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
+    let (contexts, moves) = heard_moves(test).await?;
     let Some(file) = &contexts.focused else {
         return unchecked(
             "no file is known to have gained the focus: pass --move-with CMD, with another file focused before",
         );
     };
-    let Some((_, last)) = moves.contexts.last() else {
-        return unchecked(NOTHING_SENT);
-    };
-    let active = scenario::active(last);
+    let active = scenario::active(moves.last()?);
     let Some(active) = active.filter(|active| active["path"] == file.as_str()) else {
         return blocked(&["C4.3-moved"], "it is not active afterwards");
     };
-    let Some(time) = active["timestamp"]
-        .as_f64()
-        .filter(|_| timestamp(active).is_ok())
-    else {
-        return blocked(
-            &["C4.5-timestamp", "C4.3-shape"],
-            "it has no timestamp to compare",
-        );
+    let time = active["timestamp"].as_f64();
+    let Some(time) = time.filter(|_| timestamp(active).is_ok()) else {
+        let rows = &["C4.5-timestamp", "C4.3-shape"];
+        return blocked(rows, "it has no timestamp to compare");
     };
-    let since_epoch = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH);
-    let asked = since_epoch(moves.asked).unwrap_or_default();
-    if time + INACCURATE.as_millis() as f64 >= asked.as_millis() as f64 {
+    let asked = moves.asked.duration_since(SystemTime::UNIX_EPOCH);
+    let late = asked.unwrap_or_default().as_millis() as f64 - time;
+    if late <= INACCURATE.as_millis() as f64 {
         return Ok("it has".to_owned());
     }
-    let late = asked.as_millis() as f64 - time;
     broken(format!(
         "{file}: its timestamp is {:.0} s older than the moment it was focused",
         late / 1000.0
@@ -291,23 +231,18 @@ async fn focused(test: &TestContext) -> Finding {
 
 async fn proposed(test: &TestContext) -> Finding {
     heard(test).await?;
-    test.connection.clean_up().await;
+    test.close_sessions().await;
     let mut session = test.deaf_session().await?;
-    let path = test.open_view(&session, "text\n").await?;
+    let path = session.open_view("text\n").await?;
     // The first context on the stream tells what is open now.
-    if let Err(NoAnswer { why, .. }) = session.open_stream().await {
-        return blocked(&["C1.1-stream"], format!("there is no event stream: {why}"));
-    }
-    session
-        .wait_for(test.connection.timeouts.answer, is_context)
-        .await;
-    session.listen(test.connection.timeouts.quiet).await;
-    let messages = session.messages.iter().map(|(_, message)| message);
-    let mut contexts = messages.filter(|it| is_context(it)).peekable();
-    if contexts.peek().is_none() {
+    session.needs_stream().await?;
+    session.wait_for(test.timeouts.answer, is_context).await;
+    session.listen(test.timeouts.quiet).await;
+    let contexts = params_since(&session, 0, CONTEXT_UPDATE);
+    if contexts.is_empty() {
         return unchecked("nothing was sent while a view was open");
     }
-    let mut listed = contexts.flat_map(|context| files(&context["params"]));
+    let mut listed = contexts.iter().flat_map(|(_, context)| files(context));
     if listed.any(|file| file["path"] == path.as_str()) {
         return broken("the proposed file, which does not exist, is listed");
     }

@@ -3,80 +3,79 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::diff::OPEN_DIFF;
 use serde_json::{Value, json};
 
-use crate::check::checks;
+use crate::agent::Agent;
+use crate::check::{checks, prompt};
 use crate::message::{ACCEPTED, REJECTED};
 use crate::observation::Scenario;
-use crate::rule::{Finding, Problem, blocked, broken, cut, shown, unchecked};
+use crate::reply::ToolReply;
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken, cut, shown, unchecked};
 use crate::scenario;
 use crate::session::Session;
 use crate::test_context::TestContext;
-use crate::texts::difference;
+use crate::texts::same_bytes;
+use crate::views::ACCEPTS_ITSELF;
 
 checks! {
     Diffs:
-    Must "C5.2-open" => open,
+    Must "C5.2-open" => open in deaf_session,
         "`openDiff` answers as soon as the view is open";
-    Should "C5.1-relative" => relative_path,
+    Should "C5.1-relative" => relative_path in deaf_session,
         "`openDiff` refuses a relative path";
-    Should "C5.1-arguments" => missing_argument,
+    Should "C5.1-arguments" => missing_argument in deaf_session,
         "`openDiff` without `newContent` fails";
-    Should "C5.1-replace" => replace,
+    Should "C5.1-replace" => replace in session,
         "A second `openDiff` of a path replaces the first";
-    Must "C5.2-empty" => empty_content,
+    Must "C5.2-empty" => empty_content in deaf_session,
         "A successful `openDiff` answers `content: []`";
-    Must "C5.2-failure" => open_failure,
+    Must "C5.2-failure" => open_failure in deaf_session,
         "A failed `openDiff` answers `isError: true` and one text block";
-    Must "C5.4-suppress" => suppress,
+    Must "C5.4-suppress" => suppress in deaf_session,
         "`closeDiff` takes `suppressNotification`";
-    Must "C5.5-shape" => close_shape,
+    Must "C5.5-shape" => close_shape in deaf_session,
         "`closeDiff` answers one text block with JSON: {\"content\": …}";
-    Must "C5.5-unknown" => close_unknown,
+    Must "C5.5-unknown" => close_unknown in deaf_session,
         "`closeDiff` of a path without a view answers `isError: true` and one text block";
-    Must "C5.5-closes" => close_twice,
+    Must "C5.5-closes" => close_twice in deaf_session,
         "After `closeDiff` the view is gone";
-    Must "C5.6-sent" => accepted,
+    Must "C5.6-sent" => sent(ACCEPTED),
         "An acceptance is reported with `ide/diffAccepted {filePath, content}`";
     Must "C5.6-bytes" => accepted_bytes,
         "A text that is accepted without edits comes back byte for byte";
-    Must "C5.6-once" => accepted_once,
+    Must "C5.6-once" => once(ACCEPTED),
         "An acceptance is reported once";
-    Must "C5.7-sent" => rejected,
+    Must "C5.7-sent" => sent(REJECTED),
         "A rejection is reported with `ide/diffRejected {filePath}`";
-    Must "C5.7-once" => rejected_once,
+    Must "C5.7-once" => once(REJECTED),
         "A rejection is reported once";
-    Must "C5.8-accepted" => accepted_path,
+    Must "C5.8-accepted" => same_path(ACCEPTED),
         "`ide/diffAccepted` has the path exactly as the agent sent it";
-    Must "C5.8-rejected" => rejected_path,
+    Must "C5.8-rejected" => same_path(REJECTED),
         "`ide/diffRejected` has the path exactly as the agent sent it";
     Must "C5.9-writes" => writes_nothing,
         "The companion does not write the file";
-    Must "C5.10-suppressed" => silent_close(true),
+    Must "C5.10-suppressed" => silent_close(true) in session,
         "`closeDiff` with `suppressNotification` is followed by no outcome";
-    Should "C5.10-closed" => silent_close(false),
+    Should "C5.10-closed" => silent_close(false) in session,
         "`closeDiff` without `suppressNotification` is followed by no outcome either";
 }
 
-/// How often a view is opened to see whether one opens at once: a machine may be busy.
-const OPENINGS: usize = 3;
-
-async fn relative_path(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    test.has_views(&session).await?;
-    let reply = session.open_diff(&test.names.name(), "text\n").await?;
-    if reply.is_error() {
-        return Ok(reply.shown());
+async fn relative_path(session: &mut Session<'_>) -> Finding {
+    session.has_views().await?;
+    let name = session.test.names.name();
+    let reply = session.open_diff(&name, "text\n").await?;
+    match reply.is_error() {
+        true => Ok(reply.shown()),
+        false => broken("it opens a view, of an unknown file"),
     }
-    broken("it opens a view, of an unknown file")
 }
 
-async fn missing_argument(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    test.has_views(&session).await?;
-    let path = test.names.path();
-    let arguments = json!({"filePath": path});
-    let reply = session.call("openDiff", arguments).await?;
+async fn missing_argument(session: &mut Session<'_>) -> Finding {
+    session.has_views().await?;
+    let path = session.test.names.path();
+    let reply = session.call(OPEN_DIFF, json!({"filePath": path})).await?;
     if reply.is_error() {
         return Ok(reply.shown());
     }
@@ -84,24 +83,21 @@ async fn missing_argument(test: &TestContext) -> Finding {
     broken(format!("it succeeds: {}", reply.shown()))
 }
 
-async fn replace(test: &TestContext) -> Finding {
-    let mut session = test.session().await?;
-    let path = test.open_view(&session, "first\n").await?;
+async fn replace(session: &mut Session<'_>) -> Finding {
+    let path = session.open_view("first\n").await?;
     let second = session.open_diff(&path, "second\n").await?;
-    if second.is_error() {
-        return broken(format!("the second fails: {}", second.shown()));
-    }
-    session.listen(test.connection.timeouts.quiet).await;
+    second.success().or_broken("the second fails")?;
+    session.listen(session.test.timeouts.quiet).await;
     if let Some(outcome) = session.outcomes().first() {
-        if test.accepts_itself().await {
-            return unchecked("the editor accepts diffs automatically");
+        if session.test.accepts_itself().await {
+            return unchecked(ACCEPTS_ITSELF);
         }
         let outcome = shown(outcome);
         return broken(format!(
             "agents take this for the end of the second diff: {outcome}"
         ));
     }
-    match test.closed_text(&session, &path).await?.as_str() {
+    match session.closed_text(&path).await?.as_str() {
         "second\n" => Ok("the view contains the second text".to_owned()),
         other => {
             // Who keeps both has one more to close.
@@ -111,34 +107,22 @@ async fn replace(test: &TestContext) -> Finding {
     }
 }
 
-async fn open(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let mut quickest: Option<Duration> = None;
-    for _ in 0..OPENINGS {
-        let took = open_once(test, &session).await?;
-        let so_far = quickest.map_or(took, |quickest| quickest.min(took));
-        quickest = Some(so_far);
-        if so_far < test.connection.timeouts.prompt {
-            return Ok(format!("{so_far:.0?}"));
-        }
-    }
-    broken(format!(
-        "the quickest of {OPENINGS} answers took {:.1?}",
-        quickest.unwrap_or_default()
-    ))
+async fn open(session: &mut Session<'_>) -> Finding {
+    prompt(session.test.timeouts.prompt, async || {
+        open_once(session).await
+    })
+    .await
 }
 
 /// How long `openDiff` took. The view must be there by then.
-async fn open_once(test: &TestContext, session: &Session<'_>) -> Result<Duration, Problem> {
-    let path = test.names.path();
+async fn open_once(session: &mut Session<'_>) -> Result<Duration, Problem> {
+    let path = session.test.names.path();
     let started = Instant::now();
     let reply = session.open_diff(&path, "text\n").await?;
     let took = started.elapsed();
-    if reply.is_error() {
-        return broken(format!("it fails: {}", reply.shown()));
-    }
+    reply.success().or_broken("it fails")?;
     if session.close_diff(&path, false).await?.is_error() {
-        tokio::time::sleep(test.connection.timeouts.quiet).await;
+        tokio::time::sleep(session.test.timeouts.quiet).await;
         // If it never closes, that is another rule's matter.
         if !session.close_diff(&path, false).await?.is_error() {
             return broken("it answers before the view is open: it could not be closed at once");
@@ -147,61 +131,59 @@ async fn open_once(test: &TestContext, session: &Session<'_>) -> Result<Duration
     Ok(took)
 }
 
-async fn empty_content(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    test.has_views(&session).await?;
-    let reply = session.open_diff(&test.names.path(), "text\n").await?;
+async fn empty_content(session: &mut Session<'_>) -> Finding {
+    session.has_views().await?;
+    let path = session.test.names.path();
+    let reply = session.open_diff(&path, "text\n").await?;
     match reply.content() {
         Some(content) if content.is_empty() => Ok("content: []".to_owned()),
-        _ => broken(format!("it answers {}", reply.shown())),
+        _ => reply.wrong(),
     }
 }
 
-async fn open_failure(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    test.has_views(&session).await?;
-    for path in [test.names.name(), test.names.folder(), String::new()] {
+/// A failure as it must be (C5.2, C5.5).
+fn failure(reply: &ToolReply) -> Finding {
+    match reply.fails_well() {
+        true => Ok(reply.shown()),
+        false => reply.wrong(),
+    }
+}
+
+async fn open_failure(session: &mut Session<'_>) -> Finding {
+    session.has_views().await?;
+    let names = &session.test.names;
+    for path in [names.name(), names.folder(), String::new()] {
         let reply = session.open_diff(&path, "text\n").await?;
-        if reply.fails_well() {
-            return Ok(reply.shown());
-        }
         if reply.is_error() {
-            return broken(format!("it answers {}", reply.shown()));
+            return failure(&reply);
         }
     }
     unchecked("it opens a view even for a relative path, a folder and an empty path")
 }
 
-async fn suppress(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let path = test.open_view(&session, "text\n").await?;
-    test.close(&session, &path, true).await?;
+async fn suppress(session: &mut Session<'_>) -> Finding {
+    let path = session.open_view("text\n").await?;
+    session.close_view(&path, true).await?;
     Ok("it closes the view".to_owned())
 }
 
-async fn close_shape(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let path = test.open_view(&session, "text\n").await?;
-    let reply = test.close(&session, &path, false).await?;
+async fn close_shape(session: &mut Session<'_>) -> Finding {
+    let path = session.open_view("text\n").await?;
+    let reply = session.close_view(&path, false).await?;
     match reply.closed_content() {
         Ok(_) => Ok("a string `content`".to_owned()),
         Err(why) => broken(why),
     }
 }
 
-async fn close_unknown(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let reply = session.close_diff(&test.names.path(), true).await?;
-    if reply.fails_well() {
-        return Ok(reply.shown());
-    }
-    broken(format!("it answers {}", reply.shown()))
+async fn close_unknown(session: &mut Session<'_>) -> Finding {
+    let path = session.test.names.path();
+    failure(&session.close_diff(&path, true).await?)
 }
 
-async fn close_twice(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let path = test.open_view(&session, "text\n").await?;
-    test.close(&session, &path, true).await?;
+async fn close_twice(session: &mut Session<'_>) -> Finding {
+    let path = session.open_view("text\n").await?;
+    session.close_view(&path, true).await?;
     let again = session.close_diff(&path, true).await?;
     match again.closed_content() {
         Ok(text) if text == "text\n" => broken("a second closeDiff still finds the view"),
@@ -234,26 +216,27 @@ fn seen_outcome<'a>(scenario: &'a Scenario, method: &str) -> Result<&'a Value, P
     })
 }
 
-async fn accepted(test: &TestContext) -> Finding {
-    outcome(scenario::accepted(test).await?, ACCEPTED)?;
-    Ok("it came".to_owned())
+/// What became of a proposal that was decided on.
+async fn decided<'a>(test: &'a TestContext, method: &str) -> Result<&'a Scenario, Problem> {
+    match method {
+        ACCEPTED => scenario::accepted(test).await,
+        _ => scenario::rejected(test).await,
+    }
 }
 
-async fn rejected(test: &TestContext) -> Finding {
-    outcome(scenario::rejected(test).await?, REJECTED)?;
+async fn sent(test: &TestContext, method: &str) -> Finding {
+    outcome(decided(test, method).await?, method)?;
     Ok("it came".to_owned())
 }
 
 async fn accepted_bytes(test: &TestContext) -> Finding {
     let scenario = scenario::accepted(test).await?;
     let content = seen_outcome(scenario, ACCEPTED)?["params"]["content"].as_str();
-    match difference(content.unwrap_or_default(), &scenario.text) {
-        None => Ok(format!("{} bytes", scenario.text.len())),
-        Some(difference) => broken(difference),
-    }
+    same_bytes(content.unwrap_or_default(), &scenario.text)
 }
 
-fn once(scenario: &Scenario, method: &str) -> Finding {
+async fn once(test: &TestContext, method: &str) -> Finding {
+    let scenario = decided(test, method).await?;
     seen_outcome(scenario, method)?;
     match scenario.outcomes.len() {
         1 => Ok("one outcome".to_owned()),
@@ -261,15 +244,8 @@ fn once(scenario: &Scenario, method: &str) -> Finding {
     }
 }
 
-async fn accepted_once(test: &TestContext) -> Finding {
-    once(scenario::accepted(test).await?, ACCEPTED)
-}
-
-async fn rejected_once(test: &TestContext) -> Finding {
-    once(scenario::rejected(test).await?, REJECTED)
-}
-
-fn same_path(scenario: &Scenario, method: &str) -> Finding {
+async fn same_path(test: &TestContext, method: &str) -> Finding {
+    let scenario = decided(test, method).await?;
     let path = &seen_outcome(scenario, method)?["params"]["filePath"];
     if *path == scenario.path.as_str() {
         return Ok(scenario.path.clone());
@@ -277,45 +253,39 @@ fn same_path(scenario: &Scenario, method: &str) -> Finding {
     broken(format!("{:?} came back as {path}", scenario.path))
 }
 
-async fn accepted_path(test: &TestContext) -> Finding {
-    same_path(scenario::accepted(test).await?, ACCEPTED)
-}
-
-async fn rejected_path(test: &TestContext) -> Finding {
-    same_path(scenario::rejected(test).await?, REJECTED)
-}
-
 async fn writes_nothing(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let path = test.open_view(&session, "text\n").await?;
+    let mut session = test.deaf_session().await?;
+    let path = session.open_view("text\n").await?;
     for when in ["while its view was open", "after its view was closed"] {
-        tokio::time::sleep(test.connection.timeouts.quiet).await;
-        if Path::new(&path).exists() {
-            return broken(format!("the file was on disk {when} (removed again)"));
-        }
+        tokio::time::sleep(test.timeouts.quiet).await;
+        not_written(Path::new(&path).exists(), when)?;
         // Whether that works is another rule's matter.
         let _ = session.close_diff(&path, true).await;
     }
-    if let Some(Ok(scenario)) = test.observations.rejected.get()
-        && scenario.was_written
-    {
-        return broken("the file was on disk after the rejection (removed again)");
+    if let Some(Ok(scenario)) = test.observations.rejected.get() {
+        not_written(scenario.was_written, "after the rejection")?;
     }
     let scenario = scenario::accepted(test).await?;
-    if scenario.was_written {
-        return broken("the file was on disk after the acceptance (removed again)");
-    }
+    not_written(scenario.was_written, "after the acceptance")?;
     seen_outcome(scenario, ACCEPTED)?;
     Ok("neither while the view is open nor after the decision".to_owned())
 }
 
-async fn silent_close(test: &TestContext, suppress: bool) -> Finding {
-    let mut session = test.session().await?;
-    let path = test.open_view(&session, "text\n").await?;
-    test.close(&session, &path, suppress).await?;
-    session.listen(test.connection.timeouts.quiet).await;
+/// The file is left to the agent, which writes it.
+pub(super) fn not_written(was_written: bool, when: &str) -> Result<(), Problem> {
+    match was_written {
+        true => broken(format!("the file was on disk {when} (removed again)")),
+        false => Ok(()),
+    }
+}
+
+async fn silent_close(session: &mut Session<'_>, suppress: bool) -> Finding {
+    let path = session.open_view("text\n").await?;
+    session.close_view(&path, suppress).await?;
+    let quiet = session.test.timeouts.quiet;
+    session.listen(quiet).await;
     match session.outcomes().first() {
-        None => Ok(format!("none within {:?}", test.connection.timeouts.quiet)),
+        None => Ok(format!("none within {quiet:?}")),
         Some(outcome) => broken(format!("received: {}", shown(outcome))),
     }
 }

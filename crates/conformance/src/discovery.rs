@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::split_roots;
-use pillion_system::process;
 use serde_json::Value;
 
 use crate::check::checks;
-use crate::facts;
-use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, shown, unchecked};
+use crate::fields::{
+    ANYTHING, Kind, STRING, TEXT, each, each_has, has, is_running, json_object, private_file,
+    private_folder, regular_file,
+};
+use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, unchecked};
 use crate::target::TargetFile;
 use crate::test_context::TestContext;
 
@@ -25,7 +27,7 @@ checks! {
         "Gemini CLI's file is TMPDIR/gemini/ide/gemini-ide-server-PID-PORT.json";
     Must "C2.2-lock" => lock_file,
         "Qwen Code's lock file is ~/.qwen/ide/PORT.lock";
-    Must "C2.2-lock-ppid" => lock_ppid,
+    Must "C2.2-lock-ppid" => of_lock(ppid),
         "The lock file's `ppid` is the number of a running process; otherwise Qwen Code deletes the file";
     Should "C2.2-qwen" => specified_place(Dialect::QwenCode),
         "Qwen Code's file for older releases is TMPDIR/qwen/ide/qwen-code-ide-server-PID-PORT.json";
@@ -35,19 +37,19 @@ checks! {
         "The port in a file's name is the port in its content";
     Must "C2.4-json" => each(json_object),
         "Discovery files hold a JSON object";
-    Must "C2.4-port" => each(port),
+    Must "C2.4-port" => each_has("port", PORT),
         "`port` is a number from 1 to 65535";
-    Must "C2.4-workspacePath" => each(workspace_path),
+    Must "C2.4-workspacePath" => each_has("workspacePath", STRING),
         "`workspacePath` is a string";
-    Must "C2.4-authToken" => each(auth_token),
+    Must "C2.4-authToken" => each_has("authToken", TEXT),
         "`authToken` is a non-empty string";
     Must "C2.4-ideInfo" => each(ide_info),
         "`ideInfo` is an object with the strings `name` and `displayName`";
     Should "C2.4-ideInfo-name" => each(ide_name),
         "`ideInfo.name` is a short lowercase identifier";
-    Must "C2.4-ideName" => lock_ide_name,
+    Must "C2.4-ideName" => of_lock(|lock| has(lock, "ideName", TEXT)),
         "The lock file's `ideName` is a non-empty string";
-    Should "C2.4-lock-ideInfo" => lock_ide_info,
+    Should "C2.4-lock-ideInfo" => of_lock(|lock| has(lock, "ideInfo", ANYTHING)),
         "The lock file has an `ideInfo` as well: outside VS Code, Qwen Code still goes by it";
     Must "C2.5-absolute" => each(absolute_roots),
         "Every root in `workspacePath` is absolute";
@@ -62,45 +64,20 @@ checks! {
         "Only this user can replace a discovery file";
 }
 
-/// What a rule says of one file, or what is wrong with that.
-pub(super) type OfFile = fn(&TargetFile) -> Result<Look, String>;
-
-/// Every file that a rule applies to keeps it.
-pub(super) async fn each(test: &TestContext, look: OfFile) -> Finding {
-    let mut counter = Counter::default();
-    for file in test.connection.target.discovery_files() {
-        let look = look(file).or_else(|why| broken(format!("{}: {why}", file.path.display())))?;
-        counter.add(look);
-    }
-    match counter.kept("this companion has no discovery file that the rule applies to")? {
-        1 => Ok("1 file".to_owned()),
-        kept => Ok(format!("{kept} files")),
-    }
-}
+const PORT: Kind = ("a number from 1 to 65535", |value| {
+    value
+        .as_u64()
+        .is_some_and(|port| (1..=65535).contains(&port))
+});
 
 fn of_dialect(test: &TestContext, dialect: Dialect) -> Result<Vec<&TargetFile>, Problem> {
-    let files = test.connection.target.discovery_files().iter();
+    let files = test.target.discovery_files().iter();
     let files: Vec<_> = files.filter(|it| it.dialect == Some(dialect)).collect();
     if files.is_empty() {
         let name = dialect.display_name();
         return unchecked(format!("there is no file for {name}, so it cannot connect"));
     }
     Ok(files)
-}
-
-pub(super) fn regular_file(file: &TargetFile) -> Result<Look, String> {
-    if file.facts.is_link {
-        return Err("it is a symbolic link".to_owned());
-    }
-    if !file.facts.is_file {
-        return Err("it is not a regular file".to_owned());
-    }
-    match (file.facts.unix, facts::own_uid()) {
-        (Some(unix), Some(uid)) if unix.uid != uid => {
-            Err(format!("it belongs to user id {}", unix.uid))
-        }
-        _ => Ok(Look::Kept),
-    }
 }
 
 fn known_name(file: &TargetFile) -> Result<Look, String> {
@@ -137,39 +114,21 @@ async fn lock_file(test: &TestContext) -> Finding {
     }
 }
 
-async fn lock_ppid(test: &TestContext) -> Finding {
+/// What a rule says of the lock file.
+async fn of_lock(test: &TestContext, look: fn(&TargetFile) -> Result<Look, String>) -> Finding {
     let Some(file) = lock(test)? else {
         return blocked(&["C2.2-lock"], "there is no lock file");
     };
-    let ppid = file.field("ppid").and_then(Value::as_u64);
-    match ppid.map(u32::try_from) {
-        None => broken("`ppid` is missing or not a number"),
-        Some(Ok(pid)) if process::is_alive(pid) => Ok(format!("process {pid}")),
-        Some(_) => broken("`ppid` is not a running process"),
-    }
+    let mut counter = Counter::default();
+    counter.add(look(file).map_err(Problem::Broken)?);
+    counter.kept("it is not about it")?;
+    Ok(file.path.display().to_string())
 }
 
-async fn lock_ide_name(test: &TestContext) -> Finding {
-    let Some(file) = lock(test)? else {
-        return blocked(&["C2.2-lock"], "there is no lock file");
-    };
-    match file.field("ideName").and_then(Value::as_str) {
-        Some(name) if !name.is_empty() => Ok(name.to_owned()),
-        _ if file.content.is_err() => blocked(&["C2.4-json"], "the lock file is not a JSON object"),
-        _ => broken("`ideName` is missing, empty or not a string"),
-    }
-}
-
-async fn lock_ide_info(test: &TestContext) -> Finding {
-    let Some(file) = lock(test)? else {
-        return blocked(&["C2.2-lock"], "there is no lock file");
-    };
-    match file.field("ideInfo") {
-        Some(info) => Ok(shown(info)),
-        None if file.content.is_err() => {
-            blocked(&["C2.4-json"], "the lock file is not a JSON object")
-        }
-        None => broken("`ideInfo` is missing"),
+fn ppid(file: &TargetFile) -> Result<Look, String> {
+    match file.field("ppid").and_then(Value::as_u64) {
+        None => Err("`ppid` is missing or not a number".to_owned()),
+        Some(pid) => is_running(pid.try_into().unwrap_or(u32::MAX)),
     }
 }
 
@@ -178,8 +137,7 @@ fn living_pid(file: &TargetFile) -> Result<Look, String> {
         None => Ok(Look::NotAbout),
         // The two numbers stand the wrong way round.
         Some(pid) if Some(pid) == file.port().map(u32::from) => Ok(Look::Blocked(&["C2.3-port"])),
-        Some(pid) if process::is_alive(pid) => Ok(Look::Kept),
-        Some(pid) => Err(format!("process {pid} is not running")),
+        Some(pid) => is_running(pid),
     }
 }
 
@@ -192,72 +150,13 @@ fn port_in_name(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-fn json_object(file: &TargetFile) -> Result<Look, String> {
-    // What is not a file at all is another rule's matter.
-    if !file.facts.is_file && !file.facts.is_link {
-        return Ok(Look::Blocked(&["C2.1-file"]));
-    }
-    let content = file.content.as_ref();
-    content.map(|_| Look::Kept).map_err(Clone::clone)
-}
-
-/// The rule is about what is in a file that is not an object at all.
-const NO_OBJECT: Result<Look, String> = Ok(Look::Blocked(&["C2.4-json"]));
-
-/// The value of a field, which must be there; nothing when the file is not an object at all.
-fn field<'a>(file: &'a TargetFile, name: &str) -> Result<Option<&'a Value>, String> {
-    match &file.content {
-        Err(_) => Ok(None),
-        Ok(content) => match content.get(name) {
-            Some(value) => Ok(Some(value)),
-            None => Err(format!("`{name}` is missing")),
-        },
-    }
-}
-
-fn port(file: &TargetFile) -> Result<Look, String> {
-    let Some(value) = field(file, "port")? else {
-        return NO_OBJECT;
-    };
-    match file.port() {
-        Some(_) => Ok(Look::Kept),
-        None => Err(format!("`port` is {}", shown(value))),
-    }
-}
-
-fn workspace_path(file: &TargetFile) -> Result<Look, String> {
-    match field(file, "workspacePath")? {
-        None => NO_OBJECT,
-        Some(Value::String(_)) => Ok(Look::Kept),
-        Some(other) => Err(format!("`workspacePath` is {}", shown(other))),
-    }
-}
-
-fn auth_token(file: &TargetFile) -> Result<Look, String> {
-    match field(file, "authToken")? {
-        None => NO_OBJECT,
-        Some(Value::String(token)) if !token.is_empty() => Ok(Look::Kept),
-        Some(_) => Err("`authToken` is empty or not a string".to_owned()),
-    }
-}
-
 fn ide_info(file: &TargetFile) -> Result<Look, String> {
     // Qwen Code's text asks for an `ideName` instead.
     if file.is_lock() && file.field("ideInfo").is_none() {
         return Ok(Look::NotAbout);
     }
-    let Some(info) = field(file, "ideInfo")? else {
-        return NO_OBJECT;
-    };
-    for name in ["name", "displayName"] {
-        let text = info.get(name).and_then(Value::as_str);
-        if text.is_none_or(str::is_empty) {
-            return Err(format!(
-                "`ideInfo.{name}` is missing, empty or not a string"
-            ));
-        }
-    }
-    Ok(Look::Kept)
+    has(file, "ideInfo.name", TEXT)?;
+    has(file, "ideInfo.displayName", TEXT)
 }
 
 fn ide_name(file: &TargetFile) -> Result<Look, String> {
@@ -278,45 +177,35 @@ fn ide_name(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-/// The text that lists the roots, or what a rule says of a file without one.
-fn listed(file: &TargetFile) -> Result<&str, Look> {
+/// None of the roots that a file lists is odd.
+fn no_root(file: &TargetFile, is_odd: impl Fn(&Path) -> bool, what: &str) -> Result<Look, String> {
     match file.field("workspacePath") {
-        Some(Value::String(listed)) if listed.is_empty() => Err(Look::NotAbout),
-        Some(Value::String(listed)) => Ok(listed),
-        _ => Err(Look::Blocked(&["C2.4-workspacePath"])),
+        Some(Value::String(listed)) if listed.is_empty() => Ok(Look::NotAbout),
+        Some(Value::String(listed)) => match split_roots(listed).iter().find(|it| is_odd(it)) {
+            None => Ok(Look::Kept),
+            Some(root) => Err(format!("{root:?} {what}")),
+        },
+        _ => Ok(Look::Blocked(&["C2.4-workspacePath"])),
     }
 }
 
 fn absolute_roots(file: &TargetFile) -> Result<Look, String> {
-    let listed = match listed(file) {
-        Ok(listed) => listed,
-        Err(look) => return Ok(look),
-    };
-    match split_roots(listed).iter().find(|root| !root.is_absolute()) {
-        None => Ok(Look::Kept),
-        Some(root) => Err(format!("{root:?} is not absolute")),
-    }
+    no_root(file, |root| !root.is_absolute(), "is not absolute")
 }
 
 fn existing_roots(file: &TargetFile) -> Result<Look, String> {
-    let listed = match listed(file) {
-        Ok(listed) => listed,
-        Err(look) => return Ok(look),
-    };
-    let roots = split_roots(listed);
     // A relative one, or one that is two, is another rule's matter.
-    let mut roots = roots.iter().filter(|root| root.is_absolute());
-    match roots.find(|root| !root.is_dir() && !root.to_string_lossy().contains([';', '\n'])) {
-        None => Ok(Look::Kept),
-        Some(root) => Err(format!("{root:?} is not a folder")),
-    }
+    let is_one = |root: &Path| !root.to_string_lossy().contains([';', '\n']);
+    let is_gone = |root: &Path| root.is_absolute() && !root.is_dir() && is_one(root);
+    no_root(file, is_gone, "is not a folder")
 }
 
 async fn same_roots(test: &TestContext) -> Finding {
     let mut first: Option<(&TargetFile, BTreeSet<PathBuf>)> = None;
     let mut others = 0;
-    for file in test.connection.target.discovery_files() {
-        let mut roots = listed(file).map_or_else(|_| Vec::new(), split_roots);
+    for file in test.target.discovery_files() {
+        let listed = file.field("workspacePath").and_then(Value::as_str);
+        let mut roots = listed.map(split_roots).unwrap_or_default();
         // Other rules are about the rest.
         roots.retain(|root| root.is_absolute() && root.is_dir());
         let roots = BTreeSet::from_iter(roots);
@@ -334,37 +223,4 @@ async fn same_roots(test: &TestContext) -> Finding {
         0 => unchecked("fewer than two files list roots"),
         others => Ok(format!("{} files", others + 1)),
     }
-}
-
-fn private_file(file: &TargetFile) -> Result<Look, String> {
-    match file.facts.unix {
-        _ if file.facts.is_link => Ok(Look::Blocked(&["C2.1-file"])),
-        _ if file.token().is_none() => Ok(Look::Blocked(&["C2.4-authToken"])),
-        _ => unshared(file),
-    }
-}
-
-/// Whether other users can read it.
-pub(super) fn unshared(file: &TargetFile) -> Result<Look, String> {
-    match file.facts.unix {
-        None => Ok(Look::NotAbout),
-        Some(unix) if unix.mode & 0o077 == 0 => Ok(Look::Kept),
-        Some(unix) => Err(format!("its mode is {:04o}, not 0600", unix.mode)),
-    }
-}
-
-pub(super) fn private_folder(file: &TargetFile) -> Result<Look, String> {
-    let folder = file.path.parent().and_then(|it| it.canonicalize().ok());
-    let facts = folder.and_then(|folder| facts::of(&folder).ok());
-    let Some(unix) = facts.and_then(|facts| facts.unix) else {
-        return Ok(Look::NotAbout);
-    };
-    let is_sticky = unix.mode & 0o1000 != 0;
-    if unix.mode & 0o022 == 0 || is_sticky {
-        return Ok(Look::Kept);
-    }
-    Err(format!(
-        "other users may write to its folder, mode {:04o}",
-        unix.mode
-    ))
 }

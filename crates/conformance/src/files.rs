@@ -1,10 +1,9 @@
 //! Which files of a workspace may be focused to see what agents are told of that. They are read at
 //! most.
 
-use std::collections::VecDeque;
-use std::fs::DirEntry;
-use std::path::PathBuf;
-use std::vec;
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
 
 /// How many entries of a workspace are looked at.
 const MAX_ENTRIES: usize = 2_000;
@@ -20,7 +19,7 @@ pub(super) fn some_file(
     lines: usize,
 ) -> Option<(String, bool)> {
     let mut found: Option<(String, bool)> = None;
-    for path in Walk::below(roots) {
+    for path in below(roots) {
         let has_lines = count_lines(&path).is_some_and(|count| count >= lines);
         if has_lines && focused != Some(&path) {
             return Some((path, true));
@@ -34,7 +33,7 @@ pub(super) fn some_file(
 
 /// So many texts, or as many as there are.
 pub(super) fn some_texts(roots: &[PathBuf], count: usize) -> Vec<String> {
-    let texts = Walk::below(roots).filter(|path| count_lines(path).is_some());
+    let texts = below(roots).filter(|path| count_lines(path).is_some());
     texts.take(count).collect()
 }
 
@@ -45,57 +44,38 @@ fn count_lines(path: &str) -> Option<usize> {
     text.map(|text| text.lines().count())
 }
 
-/// The regular files below some folders, by name, the nearest first. Hidden ones are left alone.
-struct Walk {
-    folders: VecDeque<PathBuf>,
-    entries: vec::IntoIter<DirEntry>,
-    looked_at: usize,
+/// The regular files below some folders, those of a folder before those of the folders in it. Hidden
+/// and ignored ones are left alone: an editor need not tell agents of them.
+fn below(roots: &[PathBuf]) -> impl Iterator<Item = String> {
+    let walk = |root| {
+        let by_nearness = |a: &Path, b: &Path| (a.is_dir(), a).cmp(&(b.is_dir(), b));
+        WalkBuilder::new(root)
+            .sort_by_file_path(by_nearness)
+            .build()
+    };
+    let entries = roots.iter().flat_map(walk).flatten().take(MAX_ENTRIES);
+    let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    files.filter_map(|entry| entry.into_path().into_os_string().into_string().ok())
 }
 
-impl Walk {
-    fn below(roots: &[PathBuf]) -> Self {
-        Self {
-            folders: roots.iter().cloned().collect(),
-            entries: Vec::new().into_iter(),
-            looked_at: 0,
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use std::fs;
 
-    fn entry(&mut self) -> Option<DirEntry> {
-        loop {
-            if let Some(entry) = self.entries.next() {
-                return Some(entry);
-            }
-            let folder = self.folders.pop_front()?;
-            let entries = folder.read_dir().into_iter().flatten().flatten();
-            let mut entries: Vec<_> = entries.collect();
-            entries.sort_by_key(DirEntry::file_name);
-            self.entries = entries.into_iter();
-        }
-    }
-}
+    use super::*;
 
-impl Iterator for Walk {
-    type Item = String;
-
-    fn next(&mut self) -> Option<String> {
-        while self.looked_at < MAX_ENTRIES {
-            let entry = self.entry()?;
-            self.looked_at += 1;
-            let name = entry.file_name();
-            let is_hidden = name.to_str().is_none_or(|name| name.starts_with('.'));
-            let Some(kind) = entry.file_type().ok().filter(|_| !is_hidden) else {
-                continue;
-            };
-            if kind.is_dir() {
-                self.folders.push_back(entry.path());
-            }
-            if kind.is_file()
-                && let Ok(path) = entry.path().into_os_string().into_string()
-            {
-                return Some(path);
-            }
+    #[test]
+    fn the_nearest_files_come_first_and_hidden_or_ignored_ones_not_at_all() {
+        let folder = tempfile::tempdir().expect("the folder is ours");
+        let root = folder.path();
+        for inner in [".git", "a/b", "built"] {
+            fs::create_dir_all(root.join(inner)).unwrap();
         }
-        None
+        fs::write(root.join(".gitignore"), "built\n").unwrap();
+        for file in ["here", "a/near", "a/b/far", "built/file", ".hidden"] {
+            fs::write(root.join(file), "text\n").unwrap();
+        }
+        let found: Vec<_> = below(&[root.to_owned()]).map(PathBuf::from).collect();
+        assert_eq!(found, ["here", "a/near", "a/b/far"].map(|it| root.join(it)));
     }
 }

@@ -35,22 +35,27 @@
 //! ```
 
 mod access;
+mod agent;
 mod check;
 mod claude;
 mod claude_observation;
-mod connection;
 mod context;
 mod diffs;
 mod discovery;
 mod facts;
+mod fields;
 mod files;
+mod helper;
 mod lifecycle;
+mod mcp;
 mod message;
+mod moves;
 mod names;
 mod observation;
 mod paths;
 mod probe;
 mod protocol;
+mod reply;
 mod report;
 mod rule;
 mod scenario;
@@ -61,8 +66,10 @@ mod stream;
 mod target;
 mod test_context;
 mod texts;
+mod timeouts;
 mod tools;
 mod transport;
+mod views;
 mod watch;
 
 use std::cell::RefCell;
@@ -71,15 +78,15 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-pub use crate::connection::Timeouts;
+pub use crate::helper::{Help, Helper, Step};
 pub use crate::protocol::Protocol;
 pub use crate::report::{Report, Row, Summary};
 pub use crate::rule::{Group, Level, Rule, Verdict};
 pub use crate::target::{Target, TargetError};
-pub use crate::test_context::{Help, Helper, Step};
+pub use crate::timeouts::Timeouts;
 
 use crate::check::Check;
-use crate::rule::{Finding, Problem, blocked, broken};
+use crate::rule::{Finding, Otherwise, Problem, broken};
 use crate::test_context::TestContext;
 
 /// The rows of every group of the published contract, in the order in which they are looked at and shown.
@@ -150,8 +157,16 @@ impl Conformance {
     /// Closes what is still open and removes what was written, for a run that was broken off. False
     /// when the companion did not answer: a view may be open still.
     pub async fn clean_up(&self) -> bool {
-        self.test.clean_up().await && claude::clean_up(&self.test).await
+        clean_up(&self.test).await
     }
+}
+
+/// Closes what is open there because of us, and removes what was written. False when the companion did
+/// not answer: a view may be open still.
+async fn clean_up(test: &TestContext) -> bool {
+    let are_closed = [test.close_sessions().await, test.close_clients().await];
+    test.names.sweep();
+    are_closed == [true, true]
 }
 
 /// One run. A row that a broken one stands in the way of is skipped, so rows are looked at in the
@@ -173,7 +188,7 @@ struct Looked {
 
 impl Run<'_> {
     fn checks(&self) -> impl Iterator<Item = &'static Check> + use<> {
-        checks(self.test.connection.target.protocol())
+        checks(self.test.target.protocol())
     }
 
     async fn result(&self, check: &Check) -> Looked {
@@ -183,13 +198,12 @@ impl Run<'_> {
         }
         self.results.borrow_mut().insert(id, None);
         let finding = self.finding(check).await;
-        self.test.clean_up().await;
-        claude::clean_up(self.test).await;
+        clean_up(self.test).await;
         let (mut verdict, is_hurt) = self.judged(check, finding).await;
         if check.rule.level == Level::May {
             verdict = verdict.forgiven();
         }
-        for file in self.test.connection.target.discovery_files() {
+        for file in self.test.target.discovery_files() {
             if let Some(token) = file.token() {
                 verdict = verdict.without(token.expose());
             }
@@ -207,15 +221,12 @@ impl Run<'_> {
     async fn finding(&self, check: &Check) -> Finding {
         let test = self.test;
         let needs_answers = !matches!(check.rule.group, Group::Discovery | Group::Lifecycle);
-        if let (true, Err(why)) = (needs_answers, test.answers().await) {
-            let port = test.connection.target.port();
-            let why = format!("nothing answers on port {port}: {why}");
-            return match test.connection.target.protocol() {
-                Protocol::Companion => blocked(&["C6.1-answers"], why),
-                Protocol::Claude => blocked(&["K9-answers"], why),
-            };
+        if needs_answers {
+            let what = format_args!("nothing answers on port {}", test.target.port());
+            let row = test.rows().answers;
+            test.answers().await.or_blocked(row, what)?;
         }
-        let longest = LONGEST + test.connection.timeouts.help + test.connection.timeouts.idle;
+        let longest = LONGEST + test.timeouts.help + test.timeouts.idle;
         let finding = timeout(longest, (check.run)(test)).await;
         finding.unwrap_or_else(|_| broken(format!("no result within {longest:?}")))
     }

@@ -5,12 +5,17 @@ use std::time::{Duration, Instant};
 
 use pillion_http::{Method, StatusCode};
 use pillion_protocol::discovery::{WORKSPACE_SEPARATOR, split_roots};
+use serde_json::Value;
 use tokio::net::TcpStream;
 
+use crate::agent::Agent;
 use crate::check::checks;
-use crate::observation::Stopped;
-use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, cut, unchecked};
-use crate::test_context::{Step, TestContext};
+use crate::helper::Step;
+use crate::observation::{Stopped, once};
+use crate::rule::{Counter, Finding, Look, Otherwise, Problem, broken, cut, unchecked};
+use crate::session::Session;
+use crate::test_context::TestContext;
+use crate::watch::Changes;
 
 checks! {
     Lifecycle:
@@ -20,7 +25,7 @@ checks! {
         "A discovery file is rewritten atomically";
     Must "C2.5-separator" => separator,
         "`workspacePath` joins the roots with the system's path-list separator";
-    Should "C1.1-events" => events,
+    Should "C1.1-events" => events in session,
         "Events are JSON-RPC messages without event ids: current agents fail on any others";
     // The last: nothing can be looked at afterwards.
     Must "C6.2-port" => stopped_port,
@@ -31,32 +36,32 @@ checks! {
 
 /// Whether the companion answers, whatever its protocol.
 pub(super) async fn answers(test: &TestContext) -> Finding {
-    let port = test.connection.target.port();
-    match test.answers().await {
-        Ok(()) => Ok(format!("port {port}")),
-        Err(why) => broken(format!("nothing answers on port {port}: {why}")),
-    }
+    let port = test.target.port();
+    let what = format_args!("nothing answers on port {port}");
+    test.answers().await.or_broken(what)?;
+    Ok(format!("port {port}"))
 }
 
 async fn whole_files(test: &TestContext) -> Finding {
-    let watch = test.watched();
-    if let Some(why) = watch.flaw {
-        return broken(why);
-    }
-    match watch.rewritten {
-        0 => unchecked(
+    rewritten(&test.watched(), false)
+}
+
+/// Whether readers saw whole files only, of which one may be known to have been written.
+pub(super) fn rewritten(changes: &Changes, is_written: bool) -> Finding {
+    match (&changes.flaw, changes.rewritten) {
+        (Some(why), _) => broken(why),
+        (None, 0) if !is_written => unchecked(
             "no file was rewritten: open or close a workspace folder in the editor during the run",
         ),
-        count => Ok(format!("rewritten {count} times")),
+        (None, count) => Ok(format!("rewritten {count} times")),
     }
 }
 
 /// Looked at late: of every stream that there was.
-async fn events(test: &TestContext) -> Finding {
-    let mut session = test.session().await?;
-    session.listen(test.connection.timeouts.quiet).await;
-    let heard = test.connection.events();
-    match heard.odd {
+async fn events(session: &mut Session<'_>) -> Finding {
+    session.listen(session.test.timeouts.quiet).await;
+    let heard = session.test.observations.events.borrow();
+    match &heard.odd {
         Some(event) if event.has_id => broken("an event has an id: agents reconnect to resume"),
         Some(event) if event.data.is_empty() => broken("an event is empty"),
         Some(event) => broken(format!(
@@ -72,20 +77,17 @@ async fn events(test: &TestContext) -> Finding {
 
 /// Looked at late: a second folder may have been opened meanwhile.
 async fn separator(test: &TestContext) -> Finding {
-    let files = test.connection.target.discovery_files().iter();
-    let first =
-        files.filter_map(|file| Some((file.path.clone(), file.field("workspacePath")?.clone())));
-    let later = test.watched().contents.into_iter();
-    let later =
-        later.filter_map(|(path, content)| Some((path, content.get("workspacePath")?.clone())));
+    let files = test.target.discovery_files().iter();
+    let first = files.filter_map(|file| Some((&file.path, file.content.as_ref().ok()?)));
+    let later = test.watched().contents;
+    let later = later.iter().map(|(path, content)| (path, content));
     let mut counter = Counter::default();
-    for (path, listed) in first.chain(later) {
-        let Some(listed) = listed.as_str() else {
-            counter.add(Look::Blocked(&["C2.4-workspacePath"]));
-            continue;
-        };
-        let is_joined = is_joined(listed);
-        counter.add(is_joined.or_else(|why| broken(format!("{}: {why}", path.display())))?);
+    for (path, content) in first.chain(later) {
+        counter.add(match content.get("workspacePath") {
+            None => continue,
+            Some(Value::String(listed)) => is_joined(listed).or_broken(path.display())?,
+            Some(_) => Look::Blocked(&["C2.4-workspacePath"]),
+        });
     }
     let kept = counter.kept(
         "there was only one folder: open a second workspace folder in the editor during the run",
@@ -106,31 +108,35 @@ fn is_joined(listed: &str) -> Result<Look, String> {
     }
 }
 
-/// Has the companion stopped; what is left of it.
+/// Has the companion stopped while an agent listens: some wait for the end of every event stream, and
+/// hang.
 async fn stopped(test: &TestContext) -> Result<&Stopped, Problem> {
-    let stopped = test.observations.stopped.get_or_init(|| Stopped::see(test));
-    stopped.await.as_ref().map_err(Clone::clone)
+    let stop = async {
+        let _agent = test.session().await.ok();
+        // Another program may have got the port, which does not know the token.
+        let is_it = async || {
+            let answer = test.send(test.probe(Method::POST).body("{}")).await;
+            !answer.is_ok_and(|answer| answer.status == StatusCode::UNAUTHORIZED)
+        };
+        Stopped::see(test, is_it).await
+    };
+    once(&test.observations.stopped, stop).await
 }
 
 impl Stopped {
-    /// Has it stopped while an agent listens: some wait for the end of every event stream, and hang.
-    async fn see(test: &TestContext) -> Result<Self, Problem> {
-        if let Err(why) = test.answers().await {
-            return blocked(&["C6.1-answers"], format!("it is not running: {why}"));
-        }
-        let _agent = test.session().await.ok();
-        Self::after_stop(test, async || listens(test).await).await
-    }
-
-    /// Has it stopped, and waits until nothing is left of it, as long as that may take; `listens` asks
-    /// whether it still answers.
-    pub(crate) async fn after_stop(
+    /// Has it stopped, and waits until nothing is left of it, as long as that may take; `is_it` asks
+    /// whether it is the companion that still has the port.
+    pub(super) async fn see(
         test: &TestContext,
-        listens: impl AsyncFn() -> bool,
+        is_it: impl AsyncFn() -> bool,
     ) -> Result<Self, Problem> {
+        let row = test.rows().answers;
+        test.answers().await.or_blocked(row, "it is not running")?;
+        let address = ("127.0.0.1", test.target.port());
+        let listens = async || TcpStream::connect(address).await.is_ok() && is_it().await;
         let until = Instant::now() + test.help(&Step::Stop).await?;
         loop {
-            let files = test.connection.target.files();
+            let files = test.target.files();
             let left = files.filter(|file| file.symlink_metadata().is_ok());
             let seen = Self {
                 files: left.map(Path::to_owned).collect(),
@@ -144,43 +150,29 @@ impl Stopped {
         }
     }
 
-    /// Whether nothing listens any more; `connected` names the client that was connected when it was stopped.
-    pub(crate) fn closed_port(&self, connected: &str) -> Finding {
-        if self.listens {
-            return broken(format!("it still listens; {connected} when it was stopped"));
+    /// Whether nothing listens any more; `connected` names the client that was connected when it was
+    /// stopped.
+    pub(super) fn closed_port(&self, connected: &str) -> Finding {
+        match self.listens {
+            true => broken(format!("it still listens; {connected} when it was stopped")),
+            false => Ok("nobody listens".to_owned()),
         }
-        Ok("nobody listens".to_owned())
     }
 
     /// Whether it took its files along.
-    pub(crate) fn removed_files(&self) -> Finding {
-        if self.files.is_empty() {
-            return Ok("every file is gone".to_owned());
+    pub(super) fn removed_files(&self) -> Finding {
+        let left = self.files.iter().map(|file| file.display().to_string());
+        let left: Vec<_> = left.collect();
+        match left.is_empty() {
+            true => Ok("every file is gone".to_owned()),
+            false => broken(format!("still there: {}", left.join(", "))),
         }
-        let left: Vec<_> = self
-            .files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
-        broken(format!("still there: {}", left.join(", ")))
     }
-}
-
-async fn listens(test: &TestContext) -> bool {
-    let address = ("127.0.0.1", test.connection.target.port());
-    if TcpStream::connect(address).await.is_err() {
-        return false;
-    }
-    // Another program may have got the port, which does not know the token.
-    let answer = test.connection.probe(Method::POST).body("{}");
-    let answer = answer.send(test.connection.timeouts.answer).await;
-    answer.map_or(true, |answer| answer.status != StatusCode::UNAUTHORIZED)
 }
 
 async fn stopped_port(test: &TestContext) -> Finding {
-    stopped(test)
-        .await?
-        .closed_port("an agent's event stream was open")
+    let stopped = stopped(test).await?;
+    stopped.closed_port("an agent's event stream was open")
 }
 
 async fn stopped_files(test: &TestContext) -> Finding {

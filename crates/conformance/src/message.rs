@@ -30,6 +30,14 @@ pub(super) fn notification(method: &str) -> String {
     json!({"jsonrpc": "2.0", "method": method}).to_string()
 }
 
+/// Whether a message answers request `id`. Its id may be of another type: that is one rule's matter
+/// and not that of all others.
+pub(super) fn answers(message: &Value, id: &Value) -> bool {
+    let text = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+    let is_reply = message.get("method").is_none();
+    is_reply && message.get("id").is_some_and(|its| text(its) == text(id))
+}
+
 /// The params of `initialize`.
 pub(super) fn initialize_params(version: &str) -> Value {
     json!({

@@ -1,9 +1,9 @@
 //! Names for files that do not exist, and what lies under them all the same: a companion, or its
 //! editor, that writes what was proposed (against C5.9) leaves nothing behind.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 /// Hands out names and, at its end at the latest, removes whatever bears one.
@@ -12,7 +12,7 @@ pub(super) struct Names {
     folder: PathBuf,
     /// In every name, and in no other file's.
     mark: String,
-    count: AtomicU32,
+    count: Cell<u32>,
 }
 
 impl Names {
@@ -23,7 +23,7 @@ impl Names {
         Self {
             folder,
             mark: format!("pillion-conformance-{process}-{started}-"),
-            count: AtomicU32::new(0),
+            count: Cell::default(),
         }
     }
 
@@ -35,7 +35,7 @@ impl Names {
 
     /// A new name.
     pub(super) fn name(&self) -> String {
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let number = self.count.replace(self.count.get() + 1);
         format!("{}{number}.txt", self.mark)
     }
 
@@ -46,7 +46,7 @@ impl Names {
 
     /// Removes what bears one of the names, in the folder and in folders that bear one.
     pub(super) fn sweep(&self) {
-        if self.count.load(Ordering::Relaxed) > 0 {
+        if self.count.get() > 0 {
             sweep(&self.folder, &self.mark);
         }
     }

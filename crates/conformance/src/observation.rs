@@ -1,8 +1,10 @@
 //! What is seen once and read by several rules.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
+use pillion_http::Event;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -14,15 +16,52 @@ pub(super) const TOO_CLOSE: Duration = Duration::from_millis(25);
 /// Something that is looked at once: what was seen, or why nothing was.
 pub(super) type Once<T> = OnceCell<Result<T, Problem>>;
 
-/// Everything of that kind.
+/// How the first handshake ended.
+pub(super) type Handshake = OnceCell<Result<(), String>>;
+
+/// What is known of it, or what a first look shows.
+pub(super) async fn once<T>(
+    known: &Once<T>,
+    look: impl Future<Output = Result<T, Problem>>,
+) -> Result<&T, Problem> {
+    let seen = known.get_or_init(|| look).await;
+    seen.as_ref().map_err(Clone::clone)
+}
+
+/// Everything of that kind, and what the sessions leave behind.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
+    pub(super) handshake: Handshake,
+    /// Whether a view can be opened at all.
+    pub(super) views: Once<()>,
+    /// Whether diffs are accepted without anybody's help.
+    pub(super) accepts_itself: OnceCell<bool>,
     pub(super) accepted: Once<Scenario>,
     pub(super) rejected: Once<Scenario>,
     pub(super) contexts: Once<Contexts>,
     /// Whether two sessions are served at once.
     pub(super) together: Once<()>,
     pub(super) stopped: Once<Stopped>,
+    /// Sessions of which the check is over.
+    pub(super) left: RefCell<Vec<Record>>,
+    pub(super) events: RefCell<HeardEvents>,
+}
+
+/// What is to be undone of a session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    pub(super) id: Option<String>,
+    pub(super) version: String,
+    /// The files whose views are open.
+    pub(super) views: Vec<String>,
+}
+
+/// What came on all event streams.
+#[derive(Debug, Default)]
+pub(super) struct HeardEvents {
+    pub(super) count: usize,
+    /// The first that is no JSON-RPC message, or that has an id.
+    pub(super) odd: Option<Event>,
 }
 
 /// The way of one proposal from `openDiff` to its outcome.
@@ -48,8 +87,7 @@ pub(super) struct Contexts {
     pub(super) of_bursts: Vec<Moves>,
     /// The file that was not active before a command moved to it.
     pub(super) focused: Option<String>,
-    /// The file and the line where a command, which can be relied on, has moved the cursor.
-    pub(super) moved_to: Option<(String, u32)>,
+    pub(super) moved_to: MovedTo,
     /// What was heard when a command focused many files.
     pub(super) of_visits: Visits,
     /// Whether a context was not a notification.
@@ -65,6 +103,9 @@ pub(super) struct Visits {
     pub(super) why_not: Option<String>,
     pub(super) contexts: Vec<(Instant, Value)>,
 }
+
+/// The file and the line where a command, which can be relied on, has moved the cursor.
+pub(super) type MovedTo = Option<(String, u32)>;
 
 /// Moves of the cursor and the contexts that came of them, each with its time.
 #[derive(Debug, Clone)]

@@ -4,19 +4,20 @@ use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path};
 
 use crate::check::checks;
-use crate::probe::NoAnswer;
-use crate::rule::{Finding, Problem, blocked, broken, cut, unchecked};
+use crate::reply::ToolReply;
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken, cut, unchecked};
+use crate::session::Session;
 use crate::test_context::TestContext;
 
 checks! {
     Diffs:
-    Must "C5.5-several" => each_its_own(SEVERAL, false),
+    Must "C5.5-several" => each_its_own(SEVERAL, false) in deaf_session,
         "One agent can have several views open at once, each with its own text";
-    Must "C5.5-alike" => alike,
+    Must "C5.5-alike" => alike in deaf_session,
         "Similar paths, and paths that look like patterns, are different files";
-    Must "C5.5-odd-path" => each_its_own(&[ODD], false),
+    Must "C5.5-odd-path" => each_its_own(&[ODD], false) in deaf_session,
         "A path with spaces, quotes and other special characters is taken literally";
-    Should "C5.9-beside" => nothing_beside,
+    Should "C5.9-beside" => nothing_beside in deaf_session,
         "No file appears next to the proposed one while its view is open";
 }
 
@@ -44,25 +45,21 @@ const IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
 const ODD: &str = "NAME it's 100% #1 ${HOME} $(true) `true` %:p ü ; & [x] {a,b} ~.txt";
 
 /// Opens a view for each, then closes them, from the first to the last or the other way round.
-async fn each_its_own(test: &TestContext, names: &[&str], is_reversed: bool) -> Finding {
-    let session = test.deaf_session().await?;
-    test.has_views(&session).await?;
-    let paths = paths(test, names);
+async fn each_its_own(session: &mut Session<'_>, names: &[&str], is_reversed: bool) -> Finding {
+    session.has_views().await?;
+    let paths = paths(session.test, names);
     // Companions that never have two views at once, whatever their paths.
     let others: &[&str] = match paths.len() {
         1 => &[],
         _ => &["C5.5-several"],
     };
     for (number, path) in paths.iter().enumerate() {
-        let why = match session.open_diff(path, &text(number)).await {
-            Ok(reply) if !reply.is_error() => continue,
-            Ok(reply) => reply.shown(),
-            Err(NoAnswer { why, .. }) => why,
-        };
-        let why = format!("{path:?} opens no view: {why}");
-        return match number {
-            0 => broken(why),
-            _ => blocked(others, why),
+        let opened = session.open_diff(path, &text(number)).await;
+        let opened = opened.and_then(ToolReply::success);
+        let what = format_args!("{path:?} opens no view");
+        match number {
+            0 => opened.or_broken(what)?,
+            _ => opened.or_blocked(others, what)?,
         };
     }
     let mut order: Vec<_> = paths.iter().enumerate().collect();
@@ -70,7 +67,7 @@ async fn each_its_own(test: &TestContext, names: &[&str], is_reversed: bool) -> 
         order.reverse();
     }
     for (number, path) in order {
-        let closed = test.closed_text(&session, path).await;
+        let closed = session.closed_text(path).await;
         let found = closed.map_err(|problem| problem.or_of(others))?;
         if found != text(number) {
             let is_others = (0..paths.len()).any(|other| found == text(other));
@@ -84,21 +81,20 @@ async fn each_its_own(test: &TestContext, names: &[&str], is_reversed: bool) -> 
     Ok(format!("{} views", paths.len()))
 }
 
-async fn alike(test: &TestContext) -> Finding {
+async fn alike(session: &mut Session<'_>) -> Finding {
     let mut alike = ALIKE.to_vec();
     if !IGNORES_CASE {
         alike.extend(CASES);
     }
-    each_its_own(test, &alike, false).await?;
-    let seen = each_its_own(test, &alike, true).await?;
-    not_mistaken(test).await?;
+    each_its_own(session, &alike, false).await?;
+    let seen = each_its_own(session, &alike, true).await?;
+    not_mistaken(session).await?;
     Ok(seen)
 }
 
 /// Who closes a path that only looks like that of a view does not close the view.
-async fn not_mistaken(test: &TestContext) -> Result<(), Problem> {
-    let session = test.deaf_session().await?;
-    let path = test.open_view(&session, &text(0)).await?;
+async fn not_mistaken(session: &mut Session<'_>) -> Result<(), Problem> {
+    let path = session.open_view(&text(0)).await?;
     for other in lookalikes(&path) {
         // Whether it fails as it should is another rule's matter.
         let reply = session.close_diff(&other, true).await?;
@@ -109,7 +105,7 @@ async fn not_mistaken(test: &TestContext) -> Result<(), Problem> {
         }
     }
     let reply = session.close_diff(&path, true).await?;
-    if reply.is_error() && !test.accepts_itself().await {
+    if reply.is_error() && !session.test.accepts_itself().await {
         return broken(format!(
             "after closeDiff of paths like {path:?} its own view is gone"
         ));
@@ -153,9 +149,8 @@ fn paths(test: &TestContext, names: &[&str]) -> Vec<String> {
     names.iter().map(path).collect()
 }
 
-async fn nothing_beside(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let path = test.open_view(&session, "text\n").await?;
+async fn nothing_beside(session: &mut Session<'_>) -> Finding {
+    let path = session.open_view("text\n").await?;
     let path = Path::new(&path);
     let (Some(folder), Some(stem)) = (path.parent(), path.file_stem().and_then(|it| it.to_str()))
     else {

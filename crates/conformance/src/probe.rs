@@ -1,19 +1,21 @@
 //! One HTTP request to a companion, as right or as wrong as a check wants it, over a connection of
 //! its own; and its answer.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
+use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{
     Body, Bytes, Error, Events, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode,
+    TitleCase, Upgraded,
 };
-use pillion_protocol::MCP_PATH;
+use pillion_protocol::{MCP_PATH, json};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::message::answers;
 use crate::rule::{Problem, cut};
-use pillion_protocol::json;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -29,6 +31,7 @@ pub(super) struct Probe {
     method: Method,
     target: String,
     headers: HeaderMap,
+    is_title_case: bool,
     body: Bytes,
 }
 
@@ -53,6 +56,12 @@ impl From<NoAnswer> for Problem {
     }
 }
 
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
 impl NoAnswer {
     pub(super) fn new(why: impl Into<String>) -> Self {
         Self {
@@ -63,17 +72,22 @@ impl NoAnswer {
 }
 
 impl Probe {
-    /// A request as a good client makes it, without a token.
-    pub(super) fn new(method: Method, port: u16) -> Self {
+    /// A request with nothing but a host.
+    pub(super) fn bare(method: Method, port: u16, target: &str) -> Self {
         let probe = Self {
             address: (Ipv4Addr::LOCALHOST, port).into(),
             method,
-            target: MCP_PATH.to_owned(),
+            target: target.to_owned(),
             headers: HeaderMap::new(),
+            is_title_case: false,
             body: Bytes::new(),
         };
-        probe
-            .header(HOST, &format!("127.0.0.1:{port}"))
+        probe.header(HOST, &format!("127.0.0.1:{port}"))
+    }
+
+    /// A request as a good client makes it, without a token.
+    pub(super) fn new(method: Method, port: u16) -> Self {
+        Self::bare(method, port, MCP_PATH)
             .header(ACCEPT, "application/json, text/event-stream")
             .header(CONTENT_TYPE, "application/json")
     }
@@ -87,28 +101,19 @@ impl Probe {
         self
     }
 
-    pub(super) fn accept(self, accept: &str) -> Self {
-        self.header(ACCEPT, accept)
+    pub(super) fn without(mut self, name: HeaderName) -> Self {
+        self.headers.remove(name);
+        self
     }
 
-    pub(super) fn content_type(self, content_type: &str) -> Self {
-        self.header(CONTENT_TYPE, content_type)
-    }
-
-    pub(super) fn host(self, host: &str) -> Self {
-        self.header(HOST, host)
-    }
-
-    pub(super) fn origin(self, origin: &str) -> Self {
-        self.header(ORIGIN, origin)
+    /// With names of headers like `Host` instead of `host`.
+    pub(super) fn title_case(mut self) -> Self {
+        self.is_title_case = true;
+        self
     }
 
     pub(super) fn bearer(self, token: &str) -> Self {
         self.header(AUTHORIZATION, &format!("Bearer {token}"))
-    }
-
-    pub(super) fn authorization(self, value: &str) -> Self {
-        self.header(AUTHORIZATION, value)
     }
 
     /// Within a session, if the companion gave it an id.
@@ -146,6 +151,9 @@ impl Probe {
         if let Some(headers) = request.headers_mut() {
             *headers = self.headers;
         }
+        if self.is_title_case {
+            request = request.extension(TitleCase);
+        }
         let request = request.body(self.body).map_err(no_answer)?;
         let answer = pillion_http::send(self.address, request).await;
         let answer = answer.map_err(|error| NoAnswer {
@@ -163,6 +171,22 @@ impl Answer {
     /// The media type, without parameters, in lower case.
     pub(super) fn media_type(&self) -> String {
         self.whole.media_type()
+    }
+
+    /// The status, for a report.
+    pub(super) fn shown(&self) -> String {
+        format!("HTTP {}", self.status.as_u16())
+    }
+
+    /// The values of a header.
+    pub(super) fn values(&self, name: HeaderName) -> Vec<&str> {
+        let values = self.whole.headers.get_all(name).into_iter();
+        values.filter_map(|value| value.to_str().ok()).collect()
+    }
+
+    /// The connection behind an answer that agrees to another protocol.
+    pub(super) async fn upgraded(self) -> Result<Upgraded, NoAnswer> {
+        self.whole.upgraded().await.map_err(no_answer)
     }
 
     /// The session id that it assigns.
@@ -209,7 +233,7 @@ impl Answer {
 
     /// The status, and what the body says about it to people, if it does so as MCP servers do.
     async fn refusal(self, limit: Duration) -> NoAnswer {
-        let status = format!("HTTP {}", self.status.as_u16());
+        let status = self.shown();
         let body = self.bytes(limit).await.ok();
         let body = body.and_then(|body| json::value(&body).ok());
         let message = body
@@ -226,7 +250,7 @@ impl Answer {
         if !self.status.is_success() {
             return Err(self.refusal(limit).await);
         }
-        let status = self.status.as_u16();
+        let status = self.shown();
         match self.media_type().as_str() {
             "application/json" => {
                 let bytes = self.bytes(limit).await?;
@@ -236,21 +260,12 @@ impl Answer {
             "text/event-stream" => timeout(limit, in_stream(self.into_events(), id))
                 .await
                 .unwrap_or_else(|_| Err(NoAnswer::new(format!("no answer within {limit:?}")))),
-            "" => Err(NoAnswer::new(format!(
-                "HTTP {status} without a Content-Type"
-            ))),
+            "" => Err(NoAnswer::new(format!("{status} without a Content-Type"))),
             other => Err(NoAnswer::new(format!(
-                "HTTP {status} with {other}, neither JSON nor an event stream"
+                "{status} with {other}, neither JSON nor an event stream"
             ))),
         }
     }
-}
-
-/// Whether a message answers request `id`. Its id may be of another type: that is one rule's matter
-/// and not that of all others.
-fn answers(message: &Value, id: &Value) -> bool {
-    let text = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-    message.get("id").is_some_and(|its| text(its) == text(id))
 }
 
 async fn in_stream(mut stream: Events, id: &Value) -> Result<Value, NoAnswer> {

@@ -127,6 +127,22 @@ pub(super) enum Problem {
 pub(super) type Rows = Cow<'static, [&'static str]>;
 
 impl Problem {
+    /// The same, and of what part of it.
+    pub(super) fn about(self, what: impl fmt::Display) -> Self {
+        match self {
+            Self::Broken(why) => Self::Broken(format!("{what}: {why}")),
+            other => other,
+        }
+    }
+
+    /// The same for another rule, in whose way it stands: these rows are about it.
+    pub(super) fn due_to(self, by: &'static [&'static str]) -> Self {
+        match self {
+            Self::Broken(why) => Self::Blocked { by: by.into(), why },
+            other => other,
+        }
+    }
+
     /// The same, which may be due to these rows as well.
     pub(super) fn or_of(self, rows: &[&'static str]) -> Self {
         match self {
@@ -161,6 +177,35 @@ pub(super) fn blocked<T>(
         by: by.into(),
         why: why.into(),
     })
+}
+
+/// What a failure on the way means for the rule that is looked at.
+pub(super) trait Otherwise<T> {
+    /// It breaks the rule; `what` failed.
+    fn or_broken(self, what: impl fmt::Display) -> Result<T, Problem>;
+
+    /// It is what these rows are about; `what` failed.
+    fn or_blocked(self, by: &'static [&'static str], what: impl fmt::Display)
+    -> Result<T, Problem>;
+}
+
+impl<T, E: fmt::Display> Otherwise<T> for Result<T, E> {
+    fn or_broken(self, what: impl fmt::Display) -> Result<T, Problem> {
+        self.or_else(|why| broken(format!("{what}: {why}")))
+    }
+
+    fn or_blocked(
+        self,
+        by: &'static [&'static str],
+        what: impl fmt::Display,
+    ) -> Result<T, Problem> {
+        self.or_else(|why| blocked(by, format!("{what}: {why}")))
+    }
+}
+
+/// A request is answered in a way that breaks the rule.
+pub(super) fn wrong<T>(answer: &Value) -> Result<T, Problem> {
+    broken(format!("it is answered with {}", shown(answer)))
 }
 
 /// What a look at one of many things says of a rule that it does not break.

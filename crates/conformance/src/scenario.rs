@@ -1,21 +1,25 @@
 //! How an acceptance, a rejection and the contexts of the first seconds are seen, once each.
 
-use std::path::{MAIN_SEPARATOR, Path};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::{MAIN_SEPARATOR_STR as SEPARATOR, Path};
 
-use pillion_protocol::context::MAX_FILES;
+use pillion_protocol::context::{CONTEXT_UPDATE, MAX_FILES};
 use serde_json::Value;
 
-use crate::files::{some_file, some_texts};
+use crate::agent::{Agent, params_since};
+use crate::files::some_texts;
+use crate::helper::Step;
 use crate::message::{is_context, is_outcome};
-use crate::observation::{Contexts, Moves, Scenario, Visits};
-use crate::probe::NoAnswer;
+use crate::moves::{Cursor, in_vain};
+use crate::names::Names;
+use crate::observation::{Contexts, Moves, Scenario, Visits, once};
+use crate::reply::ToolReply;
 use crate::rule::{Problem, blocked, unchecked};
 use crate::session::Session;
-use crate::test_context::{Step, TestContext};
+use crate::shape::files;
+use crate::test_context::TestContext;
 
 /// Something of everything that programs spoil, and that a person can still accept.
-const TEXT: &str = "\u{feff}one\r\ntwo\t \n\0\u{2028}é e\u{301} 👩\u{200d}🚀\r";
+pub(super) const TEXT: &str = "\u{feff}one\r\ntwo\t \n\0\u{2028}é e\u{301} 👩\u{200d}🚀\r";
 
 /// The end of a name that does not survive as a URI that is not escaped, or is twice, nor where
 /// names are composed.
@@ -24,58 +28,54 @@ const ODD_END: &str = " 20%20 #1 e\u{301}.txt";
 /// How many lines follow: more than fits in 64 KiB, where some programs stop.
 const MORE_LINES: usize = 2_000;
 
-/// How far the cursor is moved.
-const LINES: u32 = 4;
+/// How contexts show the cursor.
+pub(super) const CURSOR: Cursor = Cursor {
+    method: CONTEXT_UPDATE,
+    file: |context| active(context)?["path"].as_str(),
+    is_at: |context, file, line| {
+        let is_it = |active: &Value| active["path"] == *file && active["cursor"]["line"] == line;
+        active(context).is_some_and(is_it)
+    },
+};
 
-/// How often it is moved in quick succession, if it comes to that: on a busy machine commands may
-/// take effect far apart.
-const BURSTS: usize = 8;
-
-/// How many moves that are, and how far apart: less than a debounce of 50 ms lasts, and more than
-/// one that is hardly any.
-const BURST: u32 = 8;
-const PACE: Duration = Duration::from_millis(15);
-
-/// A move of the cursor, done or asked for.
-#[derive(Debug)]
-pub(super) struct Move {
-    /// How long to wait for the effect.
-    pub(super) time: Duration,
-    /// Whether it is done already.
-    pub(super) is_done: bool,
-    /// How many moves there are.
-    lines: u32,
-    /// The file and the line, unless a person is asked.
-    to: Option<(String, u32)>,
+/// New files, each with a text that is easily spoilt: first one with a name that is as well, behind
+/// this prefix, and at last those that every companion takes. Whether NUL and such names are taken is
+/// other rules' matter.
+pub(super) fn proposals(names: &Names, prefix: &str, text: &str) -> [(String, String); 3] {
+    let (folder, name) = (names.folder(), names.name());
+    let odd = format!("{folder}{prefix}{}", name.replace(".txt", ODD_END));
+    let plain = format!("{folder}{SEPARATOR}{name}");
+    let more = (0..MORE_LINES).map(|number| format!("{number}: one more line of a long text\n"));
+    let text = format!("{text}{}no final newline", more.collect::<String>());
+    let without_nul = text.replace('\0', "");
+    [
+        (odd, text.clone()),
+        (plain.clone(), text),
+        (plain, without_nul),
+    ]
 }
 
 /// The way of a proposal that was accepted.
 pub(super) async fn accepted(test: &TestContext) -> Result<&Scenario, Problem> {
-    let scenario = || Scenario::of(test, |file| Step::Accept { file });
-    let outcome = test.observations.accepted.get_or_init(scenario);
-    outcome.await.as_ref().map_err(Clone::clone)
+    let scenario = Scenario::of(test, |file| Step::Accept { file });
+    once(&test.observations.accepted, scenario).await
 }
 
 /// The way of a proposal that was rejected.
 pub(super) async fn rejected(test: &TestContext) -> Result<&Scenario, Problem> {
-    let scenario = || Scenario::of(test, |file| Step::Reject { file });
-    let outcome = test.observations.rejected.get_or_init(scenario);
-    outcome.await.as_ref().map_err(Clone::clone)
+    let scenario = Scenario::of(test, |file| Step::Reject { file });
+    once(&test.observations.rejected, scenario).await
 }
 
 /// The contexts of two sessions, and those that came when the cursor moved.
 pub(super) async fn contexts(test: &TestContext) -> Result<&Contexts, Problem> {
-    let outcome = test
-        .observations
-        .contexts
-        .get_or_init(|| Contexts::gather(test));
-    outcome.await.as_ref().map_err(Clone::clone)
+    once(&test.observations.contexts, Contexts::gather(test)).await
 }
 
 impl Scenario {
     async fn of(test: &TestContext, step: impl Fn(String) -> Step) -> Result<Self, Problem> {
         let mut owner = test.session().await?;
-        let (path, text) = propose(test, &owner).await?;
+        let (path, text) = propose(&mut owner).await?;
         let (time, is_done) = test.done_or_asked(&step(path.clone())).await?;
         let outcome = owner.wait_for(time, is_outcome).await;
         if outcome.is_none() && !is_done {
@@ -84,7 +84,7 @@ impl Scenario {
                 return in_vain(test, &owner, format!("nobody decided within {time:?}"));
             }
         }
-        owner.listen(test.connection.timeouts.quiet).await;
+        owner.listen(test.timeouts.quiet).await;
         Ok(Self {
             was_written: Path::new(&path).exists(),
             outcomes: owner.outcomes(),
@@ -94,84 +94,29 @@ impl Scenario {
     }
 }
 
-/// Nothing was heard of what a person was asked for: then the request is not repeated.
-fn in_vain<T>(test: &TestContext, session: &Session<'_>, why: String) -> Result<T, Problem> {
-    if session.end.is_some() {
-        return blocked(&["C1.1-stream-stays"], "the event stream ended meanwhile");
-    }
-    test.nobody_came();
-    unchecked(why)
-}
-
-/// Opens a view for a new file, spelt so that a companion that tidies paths is found out, with a
-/// text that is easily spoilt.
-async fn propose(test: &TestContext, session: &Session<'_>) -> Result<(String, String), Problem> {
-    test.has_views(session).await?;
-    let (folder, name) = (test.names.folder(), test.names.name());
-    let odd_name = name.replace(".txt", ODD_END);
-    let more = (0..MORE_LINES).map(|number| format!("{number}: one more line of a long text\n"));
-    let text = format!("{TEXT}{}no final newline", more.collect::<String>());
-    let odd = format!("{folder}{MAIN_SEPARATOR}{MAIN_SEPARATOR}.{MAIN_SEPARATOR}{odd_name}");
-    let plain = format!("{folder}{MAIN_SEPARATOR}{name}");
+/// Opens a view for a new file, spelt so that a companion that tidies paths is found out.
+async fn propose(session: &mut Session<'_>) -> Result<(String, String), Problem> {
+    session.has_views().await?;
+    let prefix = format!("{SEPARATOR}{SEPARATOR}.{SEPARATOR}");
     let mut seen = String::new();
-    // Whether NUL and such paths are taken is other rules' matter.
-    for (path, text) in [
-        (odd, text.clone()),
-        (plain.clone(), text.clone()),
-        (plain, text.replace('\0', "")),
-    ] {
-        match session.open_diff(&path, &text).await {
-            Ok(reply) if !reply.is_error() => return Ok((path, text)),
-            Ok(reply) => seen = reply.shown(),
-            Err(NoAnswer { why, .. }) => seen = why,
+    for (path, text) in proposals(&session.test.names, &prefix, TEXT) {
+        let opened = session.open_diff(&path, &text).await;
+        match opened.and_then(ToolReply::success) {
+            Ok(_) => return Ok((path, text)),
+            Err(error) => seen = error.why,
         }
     }
-    let why = format!("openDiff opens no view for a new file in {folder}: {seen}");
+    let why = format!("openDiff opens no view for a new file: {seen}");
     blocked(&["C5.2-open"], why)
-}
-
-/// Has the cursor moved to where it does not stand already.
-pub(super) async fn move_about(test: &TestContext, session: &Session<'_>) -> Result<Move, Problem> {
-    let mut contexts = session.messages.iter().rev().map(|(_, message)| message);
-    let last = contexts.find(|it| is_context(it));
-    let focused = last.and_then(|last| active(&last["params"])?["path"].as_str());
-    let Some((file, has_lines)) =
-        some_file(&test.connection.target.roots(), focused, LINES as usize)
-    else {
-        return unchecked("there is no file in the workspace to focus");
-    };
-    let is_there = last.is_some_and(|last| stands_at(&last["params"], &file, LINES));
-    let lines = if is_there { LINES - 1 } else { LINES };
-    let step = Step::Move {
-        file: file.clone(),
-        lines,
-    };
-    let (time, is_done) = test.done_or_asked(&step).await?;
-    let to = (is_done && has_lines).then_some((file, lines));
-    Ok(Move {
-        time,
-        is_done,
-        lines,
-        to,
-    })
-}
-
-/// Whether the active file of a context is this one, with the cursor on this line.
-fn stands_at(context: &Value, file: &str, line: u32) -> bool {
-    active(context)
-        .is_some_and(|active| active["path"] == *file && active["cursor"]["line"] == line)
 }
 
 impl Contexts {
     async fn gather(test: &TestContext) -> Result<Self, Problem> {
-        let (answer, quiet) = (
-            test.connection.timeouts.answer,
-            test.connection.timeouts.quiet,
-        );
+        let (answer, quiet) = (test.timeouts.answer, test.timeouts.quiet);
         let mut first = test.session().await?;
         let is_sent = first.wait_for(answer, is_context).await;
         first.listen(quiet).await;
-        let of_first = params_of(&first);
+        let of_first = contexts_of(&first);
         let is_asked = has_requests(&first);
         first.leave().await;
         let mut second = test.session().await?;
@@ -179,11 +124,10 @@ impl Contexts {
             second.wait_for(answer, is_context).await;
         }
         second.listen(quiet).await;
-        let of_second = params_of(&second);
-        let before = of_second.last().map(|(_, context)| context.clone());
-        let of_sessions = [of_first, of_second];
+        let of_second = contexts_of(&second);
+        let before = of_second.last().cloned();
         let mut contexts = Self {
-            of_sessions: of_sessions.map(|them| them.into_iter().map(|(_, it)| it).collect()),
+            of_sessions: [of_first, of_second],
             of_moves: unchecked("the cursor was not moved"),
             of_bursts: Vec::new(),
             moved_to: None,
@@ -191,11 +135,11 @@ impl Contexts {
             of_visits: Visits::default(),
             is_asked,
         };
-        match Moves::hear(test, &mut second).await {
+        match Moves::hear(test, &mut second, &CURSOR).await {
             Err(problem) => contexts.of_moves = Err(problem),
             Ok((moves, to)) => {
                 if let Some((file, _)) = &to {
-                    contexts.of_bursts = Moves::bursts(test, &mut second, &moves, file).await;
+                    contexts.of_bursts = moves.bursts(test, &mut second, &CURSOR, file).await;
                     let is_new = before.is_some_and(|it| is_focus_elsewhere(&it, file));
                     contexts.focused = is_new.then(|| file.clone());
                     contexts.of_visits = Visits::hear(test, &mut second).await;
@@ -223,86 +167,12 @@ impl Contexts {
     }
 }
 
-impl Moves {
-    /// Has the cursor moved; what came of it, and where it stands then, if that is known.
-    async fn hear(
-        test: &TestContext,
-        session: &mut Session<'_>,
-    ) -> Result<(Self, Option<(String, u32)>), Problem> {
-        let before = session.messages.len();
-        let asked = SystemTime::now();
-        let Move {
-            time,
-            is_done,
-            lines,
-            to,
-        } = move_about(test, session).await?;
-        let is_effect = |message: &Value| match &to {
-            _ if !is_context(message) => false,
-            Some((file, line)) => stands_at(&message["params"], file, *line),
-            None => true,
-        };
-        // The first may be what the moves before it led to: some more may follow.
-        session.wait_for_new(before, time, is_effect).await;
-        session.listen(test.connection.timeouts.quiet).await;
-        let contexts = contexts_since(session, before);
-        if contexts.is_empty() && !is_done {
-            let why = format!(
-                "none arrived within {time:?}: the cursor was not moved, or it is not sent"
-            );
-            return in_vain(test, session, why);
-        }
-        // In a file without lines nothing moves.
-        let count = to.is_some().then_some(lines);
-        let moves = Self {
-            asked,
-            count,
-            contexts,
-        };
-        Ok((moves, to))
-    }
-
-    /// Has commands move the cursor in quick succession, until the moves were merged once.
-    async fn bursts(
-        test: &TestContext,
-        session: &mut Session<'_>,
-        one_by_one: &Self,
-        file: &str,
-    ) -> Vec<Self> {
-        let mut bursts: Vec<Self> = Vec::new();
-        let has_moved = !one_by_one.contexts.is_empty();
-        while has_moved && bursts.len() < BURSTS && !bursts.last().is_some_and(Self::is_debounced) {
-            // None ends where the one before did: that would be no change.
-            let nth = u32::try_from(bursts.len()).unwrap_or_default();
-            let step = Step::Burst {
-                file: file.to_owned(),
-                lines: (1..=BURST).map(|move_| (nth + move_) % LINES + 1).collect(),
-                pace: PACE,
-            };
-            let before = session.messages.len();
-            let asked = SystemTime::now();
-            if test.help(&step).await.is_err() {
-                break;
-            }
-            let answer = test.connection.timeouts.answer;
-            session.wait_for_new(before, answer, is_context).await;
-            session.listen(test.connection.timeouts.quiet).await;
-            bursts.push(Self {
-                asked,
-                count: Some(BURST),
-                contexts: contexts_since(session, before),
-            });
-        }
-        bursts
-    }
-}
-
 impl Visits {
     /// Has more files focused than may be listed.
     async fn hear(test: &TestContext, session: &mut Session<'_>) -> Self {
-        let files = some_texts(&test.connection.target.roots(), MAX_FILES + 1);
+        let files = some_texts(&test.target.roots(), MAX_FILES + 1);
         let (count, last) = (files.len(), files.last().cloned());
-        let before = session.messages.len();
+        let before = session.messages().len();
         let mut visits = Self::default();
         if count <= MAX_FILES {
             visits.why_not = Some(format!(
@@ -319,24 +189,24 @@ impl Visits {
                 let active = active(&message["params"]);
                 is_context(message) && active.and_then(|it| it["path"].as_str()) == last.as_deref()
             };
-            let answer = test.connection.timeouts.answer;
-            session.wait_for_new(before, answer, is_last).await;
-            session.listen(test.connection.timeouts.quiet).await;
+            let answer = test.timeouts.answer;
+            session.wait_from(before, answer, is_last).await;
+            session.listen(test.timeouts.quiet).await;
         }
-        visits.contexts = contexts_since(session, before);
+        visits.contexts = params_since(session, before, CONTEXT_UPDATE);
         visits
     }
 }
 
 /// Whether a context came as a request, which nobody answers.
 fn has_requests(session: &Session<'_>) -> bool {
-    let mut messages = session.messages.iter().map(|(_, message)| message);
-    messages.any(|it| is_context(it) && it.get("id").is_some())
+    let mut heard = session.heard();
+    heard.any(|it| is_context(it) && it.get("id").is_some())
 }
 
-fn contexts_since(session: &Session<'_>, before: usize) -> Vec<(Instant, Value)> {
-    let new = session.messages[before..].iter().cloned();
-    new.filter_map(params).collect()
+fn contexts_of(session: &Session<'_>) -> Vec<Value> {
+    let contexts = params_since(session, 0, CONTEXT_UPDATE).into_iter();
+    contexts.map(|(_, context)| context).collect()
 }
 
 /// Whether another file than this one has the focus, or none that is open.
@@ -352,19 +222,4 @@ fn is_focus_elsewhere(context: &Value, file: &str) -> bool {
 pub(super) fn active(context: &Value) -> Option<&Value> {
     let mut files = files(context).iter();
     files.find(|file| file["isActive"] == true)
-}
-
-/// The open files of a context.
-pub(super) fn files(context: &Value) -> &[Value] {
-    let files = context.pointer("/workspaceState/openFiles");
-    files.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-fn params((at, message): (Instant, Value)) -> Option<(Instant, Value)> {
-    is_context(&message).then(|| (at, message["params"].clone()))
-}
-
-fn params_of(session: &Session<'_>) -> Vec<(Instant, Value)> {
-    let messages = session.messages.iter().cloned();
-    messages.filter_map(params).collect()
 }

@@ -1,25 +1,29 @@
-//! One MCP session with a companion, as an agent has it, and what it hears.
+//! One MCP session over HTTP, as an agent has it, and what it hears on its event stream.
 
-use std::cell::Cell;
 use std::iter;
+use std::mem;
 use std::time::{Duration, Instant};
 
+use pillion_http::header::ACCEPT;
 use pillion_http::{Error, Event, Events, Method};
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
+use pillion_protocol::json;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::connection::{Connection, Record};
+use crate::agent::{Agent, first_or_further};
 use crate::message::{NEWEST_VERSION, initialize_params, is_outcome, notification, request};
-use crate::probe::{NoAnswer, Probe, VERSION};
-use crate::rule::shown;
-use pillion_protocol::json;
+use crate::observation::Record;
+use crate::probe::{Answer, NoAnswer, Probe, VERSION};
+use crate::reply::ToolReply;
+use crate::rule::{Otherwise, Problem, shown};
+use crate::test_context::TestContext;
 
 /// What came on an event stream.
 #[derive(Debug, Clone)]
-pub(super) enum Heard {
+enum Heard {
     /// Some bytes, whatever they mean.
     Sign,
     /// An event.
@@ -35,24 +39,21 @@ const AHEAD: usize = 1024;
 /// listened to any longer.
 const MAX_MESSAGES: usize = 10_000;
 
-/// A session.
+/// A session. What it leaves open is closed after the check, whatever happens.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
-    connection: &'a Connection,
-    pub(super) id: Option<String>,
-    version: String,
-    last_id: Cell<u64>,
+    pub(super) test: &'a TestContext,
+    record: Record,
+    last_id: u64,
     /// How long to wait for an answer.
     pub(super) limit: Duration,
     stream: Option<Stream>,
-    /// The messages that came so far, with the time.
-    pub(super) messages: Vec<(Instant, Value)>,
+    messages: Vec<(Instant, Value)>,
     /// How many events are no JSON-RPC messages, or have an id.
     odd_events: usize,
     /// How often anything came.
     pub(super) signs: usize,
-    /// Why nothing is heard any more, if so.
-    pub(super) end: Option<&'static str>,
+    end: Option<&'static str>,
 }
 
 #[derive(Debug)]
@@ -61,76 +62,136 @@ struct Stream {
     reader: AbortHandle,
 }
 
-/// The answer to a tool call: a result or a JSON-RPC error.
-#[derive(Debug, Clone)]
-pub(super) struct ToolReply(pub(super) Value);
+impl TestContext {
+    /// A session with its event stream.
+    pub(super) async fn session(&self) -> Result<Session<'_>, Problem> {
+        let mut session = self.deaf_session().await?;
+        session.needs_stream().await?;
+        Ok(session)
+    }
+
+    /// A session without an event stream.
+    pub(super) async fn deaf_session(&self) -> Result<Session<'_>, Problem> {
+        let further = async {
+            let opened = Session::open(self).await;
+            opened.or_blocked(&["C1.4-two"], "no second session can be opened")
+        };
+        let row = self.rows().session;
+        let handshake = &self.observations.handshake;
+        first_or_further(handshake, row, Session::open(self), further).await
+    }
+
+    /// Whether sessions can be opened at all. None is left open.
+    pub(super) async fn has_sessions(&self) -> Result<(), Problem> {
+        if !matches!(self.observations.handshake.get(), Some(Ok(()))) {
+            self.deaf_session().await?.leave().await;
+        }
+        Ok(())
+    }
+
+    /// Notes the session that an answer may have opened against all expectation.
+    pub(super) fn opened_by(&self, answer: &Answer) {
+        let mut left = self.observations.left.borrow_mut();
+        left.push(Record::of(answer));
+    }
+
+    /// Closes every view and session that was left open. False when the companion did not answer: a
+    /// view may be open still.
+    pub(super) async fn close_sessions(&self) -> bool {
+        let mut is_clean = true;
+        for record in self.observations.left.take() {
+            is_clean &= record.end(self).await;
+        }
+        is_clean
+    }
+}
+
+impl Record {
+    /// Of the session that an answer opens.
+    fn of(answer: &Answer) -> Self {
+        Self {
+            id: answer.session(),
+            version: NEWEST_VERSION.to_owned(),
+            views: Vec::new(),
+        }
+    }
+
+    fn dress(&self, probe: Probe) -> Probe {
+        let probe = probe.session(self.id.as_deref());
+        probe.header(VERSION, &self.version)
+    }
+
+    /// Closes its views and ends it, as far as the companion lets itself be talked to. False when it
+    /// did not answer about a view.
+    async fn end(&self, test: &TestContext) -> bool {
+        let mut is_clean = true;
+        for view in &self.views {
+            let arguments = json!({"filePath": view, "suppressNotification": true});
+            let params = json!({"name": CLOSE_DIFF, "arguments": arguments});
+            let body = request("clean-up", "tools/call", params);
+            let close = self.dress(test.probe(Method::POST)).body(body);
+            is_clean &= test.send(close).await.is_ok();
+        }
+        if self.id.is_some() {
+            let _ = test.send(self.dress(test.probe(Method::DELETE))).await;
+        }
+        is_clean
+    }
+}
 
 impl<'a> Session<'a> {
     /// Shakes hands; without an event stream as yet.
-    pub(super) async fn open(connection: &'a Connection) -> Result<Self, NoAnswer> {
-        let limit = connection.timeouts.answer;
-        let params = initialize_params(NEWEST_VERSION);
-        let probe = connection.probe(Method::POST);
-        let probe = probe.body(request(0, "initialize", params));
-        let answer = connection.send(probe, limit).await?;
-        let id = answer.session();
-        connection.opened(Record {
-            id: id.clone(),
-            version: NEWEST_VERSION.to_owned(),
-            views: Vec::new(),
-        });
-        let reply = answer.reply(&json!(0), limit).await?;
-        if !reply["result"].is_object() {
-            return Err(NoAnswer::new(format!(
-                "initialize is answered with {}",
-                shown(&reply)
-            )));
-        }
-        let version = reply.pointer("/result/protocolVersion");
-        let version = version.and_then(Value::as_str).unwrap_or(NEWEST_VERSION);
-        connection.note(id.as_deref(), |record| record.version = version.to_owned());
-        let session = Self {
-            connection,
-            id,
-            version: version.to_owned(),
-            last_id: Cell::new(0),
-            limit,
+    pub(super) async fn open(test: &'a TestContext) -> Result<Self, NoAnswer> {
+        let body = request(0, "initialize", initialize_params(NEWEST_VERSION));
+        let answer = test.send(test.probe(Method::POST).body(body)).await?;
+        let mut session = Self {
+            test,
+            record: Record::of(&answer),
+            last_id: 0,
+            limit: test.timeouts.answer,
             stream: None,
             messages: Vec::new(),
             odd_events: 0,
             signs: 0,
             end: None,
         };
+        let reply = answer.reply(&json!(0), session.limit).await?;
+        if !reply["result"].is_object() {
+            let shown = shown(&reply);
+            return Err(NoAnswer::new(format!(
+                "initialize is answered with {shown}"
+            )));
+        }
+        if let Some(version) = reply["result"]["protocolVersion"].as_str() {
+            session.record.version = version.to_owned();
+        }
         let initialized = session.probe(Method::POST);
         let initialized = initialized.body(notification("notifications/initialized"));
-        connection.send(initialized, limit).await?;
+        test.send(initialized).await?;
         Ok(session)
+    }
+
+    /// Its id, if the companion gave it one.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.record.id.as_deref()
     }
 
     /// A request of this session.
     pub(super) fn probe(&self, method: Method) -> Probe {
-        self.dress(self.connection.probe(method))
+        self.dress(self.test.probe(method))
     }
 
     /// A request with this session's headers.
     pub(super) fn dress(&self, probe: Probe) -> Probe {
-        probe
-            .session(self.id.as_deref())
-            .header(VERSION, &self.version)
+        self.record.dress(probe)
     }
 
     /// Opens the event stream.
     pub(super) async fn open_stream(&mut self) -> Result<(), NoAnswer> {
-        let get = self.probe(Method::GET).accept("text/event-stream");
-        let answer = self
-            .connection
-            .send(get, self.connection.timeouts.answer)
-            .await?;
+        let get = self.probe(Method::GET).header(ACCEPT, "text/event-stream");
+        let answer = self.test.send(get).await?;
         if !answer.status.is_success() {
-            return Err(NoAnswer::new(format!(
-                "GET: HTTP {}",
-                answer.status.as_u16()
-            )));
+            return Err(NoAnswer::new(format!("GET: {}", answer.shown())));
         }
         let (sender, heard) = mpsc::channel(AHEAD);
         let reader = tokio::spawn(read(answer.into_events(), sender)).abort_handle();
@@ -138,47 +199,25 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends a request and waits for its answer.
-    pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Value, NoAnswer> {
-        let id = self.last_id.get() + 1;
-        self.last_id.set(id);
-        let limit = self.limit;
-        let body = request(id, method, params);
-        let probe = self.probe(Method::POST).body(body);
-        let answer = self.connection.send(probe, limit).await?;
-        answer.reply(&json!(id), limit).await
-    }
-
-    /// Whether the session is served, by what every agent asks.
-    pub(super) async fn is_served(&self) -> Result<(), NoAnswer> {
-        let reply = self.ask("tools/list", json!({})).await?;
-        match reply.get("result") {
-            Some(_) => Ok(()),
-            None => {
-                let shown = shown(&reply);
-                Err(NoAnswer::new(format!(
-                    "tools/list is answered with {shown}"
-                )))
-            }
-        }
-    }
-
-    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, NoAnswer> {
-        let params = json!({"name": tool, "arguments": arguments});
-        self.ask("tools/call", params).await.map(ToolReply)
+    /// The same for rules that need it.
+    pub(super) async fn needs_stream(&mut self) -> Result<(), Problem> {
+        let opened = self.open_stream().await;
+        opened.or_blocked(&["C1.1-stream"], "there is no event stream")
     }
 
     /// Proposes a text; the view is closed when the check ends, whatever happens.
-    pub(super) async fn open_diff(&self, path: &str, text: &str) -> Result<ToolReply, NoAnswer> {
-        self.connection.note(self.id.as_deref(), |record| {
-            record.views.push(path.to_owned());
-        });
+    pub(super) async fn open_diff(
+        &mut self,
+        path: &str,
+        text: &str,
+    ) -> Result<ToolReply, NoAnswer> {
+        self.record.views.push(path.to_owned());
         let arguments = json!({"filePath": path, "newContent": text});
         self.call(OPEN_DIFF, arguments).await
     }
 
     pub(super) async fn close_diff(
-        &self,
+        &mut self,
         path: &str,
         suppress: bool,
     ) -> Result<ToolReply, NoAnswer> {
@@ -188,58 +227,53 @@ impl<'a> Session<'a> {
         }
         let reply = self.call(CLOSE_DIFF, arguments).await?;
         if !reply.is_error() {
-            self.connection.note(self.id.as_deref(), |record| {
-                record.views.retain(|view| view != path);
-            });
+            self.record.views.retain(|view| view != path);
         }
         Ok(reply)
     }
 
     /// The outcomes reported so far.
     pub(super) fn outcomes(&self) -> Vec<Value> {
-        let messages = self.messages.iter().map(|(_, message)| message);
-        messages.filter(|it| is_outcome(it)).cloned().collect()
+        self.heard().filter(|it| is_outcome(it)).cloned().collect()
     }
 
-    /// Takes in what comes for so long.
-    pub(super) async fn listen(&mut self, time: Duration) {
-        let until = Instant::now() + time;
-        while self.hear(until).await {}
+    /// Closes the stream and ends the session.
+    pub(super) async fn leave(mut self) {
+        let (test, record) = (self.test, mem::take(&mut self.record));
+        drop(self);
+        record.end(test).await;
+    }
+}
+
+impl Agent for Session<'_> {
+    fn messages(&self) -> &[(Instant, Value)] {
+        &self.messages
     }
 
-    /// The first message that is as wanted, of those that came and those that come in time.
-    pub(super) async fn wait_for(
+    fn end(&self) -> Option<&str> {
+        self.end
+    }
+
+    fn new_id(&mut self) -> Value {
+        self.last_id += 1;
+        self.last_id.into()
+    }
+
+    async fn ask_with_id(
         &mut self,
-        time: Duration,
-        wanted: impl Fn(&Value) -> bool,
-    ) -> Option<(Instant, Value)> {
-        self.wait_for_new(0, time, wanted).await
+        id: &Value,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, NoAnswer> {
+        let body = request(id.clone(), method, params);
+        let probe = self.probe(Method::POST).body(body);
+        let answer = self.test.send_within(self.limit, probe).await?;
+        answer.reply(id, self.limit).await
     }
 
-    /// The same, of those after the first `looked_at`.
-    pub(super) async fn wait_for_new(
-        &mut self,
-        mut looked_at: usize,
-        time: Duration,
-        wanted: impl Fn(&Value) -> bool,
-    ) -> Option<(Instant, Value)> {
-        let until = Instant::now() + time;
-        loop {
-            let new = self.messages[looked_at..].iter();
-            if let Some(found) = new.clone().find(|(_, message)| wanted(message)) {
-                return Some(found.clone());
-            }
-            looked_at = self.messages.len();
-            if !self.hear(until).await {
-                return None;
-            }
-        }
-    }
-
-    /// Takes in one thing; false when the time is up or nothing can come any more.
     async fn hear(&mut self, until: Instant) -> bool {
         if self.messages.len() + self.odd_events >= MAX_MESSAGES {
-            self.end = Some("it was closed because too many messages came,");
+            self.end = Some("it was closed because too many messages came");
         }
         let Some(stream) = self.stream.as_mut().filter(|_| self.end.is_none()) else {
             return false;
@@ -257,25 +291,15 @@ impl<'a> Session<'a> {
                 let message = message.filter(|message| message["jsonrpc"] == "2.0");
                 let is_odd = message.is_none() || event.has_id;
                 self.odd_events += usize::from(is_odd);
-                self.connection.heard(event, is_odd);
+                let mut events = self.test.observations.events.borrow_mut();
+                events.count += 1;
+                if is_odd {
+                    events.odd.get_or_insert(event);
+                }
                 self.messages.extend(message.map(|message| (at, message)));
             }
         }
         true
-    }
-
-    /// Closes the stream and ends the session.
-    pub(super) async fn leave(self) {
-        let id = self.id.clone();
-        let connection = self.connection;
-        let record = Record {
-            id: id.clone(),
-            version: self.version.clone(),
-            views: Vec::new(),
-        };
-        drop(self);
-        record.end(connection).await;
-        connection.ended(id.as_deref());
     }
 }
 
@@ -284,6 +308,8 @@ impl Drop for Session<'_> {
         if let Some(stream) = &self.stream {
             stream.reader.abort();
         }
+        let mut left = self.test.observations.left.borrow_mut();
+        left.push(mem::take(&mut self.record));
     }
 }
 
@@ -291,7 +317,7 @@ async fn read(mut stream: Events, heard: Sender<Heard>) {
     let how = loop {
         let events = match stream.next().await {
             Ok(Some(events)) => events,
-            Err(Error::TooLong(_)) => break "it was closed because too many bytes came,",
+            Err(Error::TooLong(_)) => break "it was closed because too many bytes came",
             Ok(None) | Err(_) => break "it ended",
         };
         let at = Instant::now();
@@ -304,58 +330,4 @@ async fn read(mut stream: Events, heard: Sender<Heard>) {
         }
     };
     let _ = heard.send(Heard::End(how)).await;
-}
-
-impl ToolReply {
-    fn result(&self) -> &Value {
-        &self.0["result"]
-    }
-
-    /// Whether the tool, or the call, failed.
-    pub(super) fn is_error(&self) -> bool {
-        !self.result().is_object() || self.result()["isError"] == true
-    }
-
-    /// Its content blocks.
-    pub(super) fn content(&self) -> Option<&Vec<Value>> {
-        self.result()["content"].as_array()
-    }
-
-    /// The text of its only block.
-    pub(super) fn text(&self) -> Option<&str> {
-        match self.content()?.as_slice() {
-            [block] if block["type"] == "text" => block["text"].as_str(),
-            _ => None,
-        }
-    }
-
-    /// The text in the view, if the answer has the form that agents read (C5.5).
-    pub(super) fn closed_content(&self) -> Result<String, String> {
-        if self.is_error() {
-            return Err(format!("the answer is a failure: {}", self.shown()));
-        }
-        let Some(text) = self.text() else {
-            return Err(format!(
-                "the answer is not one text block: {}",
-                self.shown()
-            ));
-        };
-        let Ok(value) = serde_json::from_str::<Value>(text) else {
-            return Err("the block's text is not JSON".to_owned());
-        };
-        match value.get("content") {
-            Some(Value::String(content)) => Ok(content.clone()),
-            _ => Err("the block's text is JSON without a string `content`".to_owned()),
-        }
-    }
-
-    /// Whether it fails as C5.2 and C5.5 say: `isError` and one text block that says why.
-    pub(super) fn fails_well(&self) -> bool {
-        self.result()["isError"] == true && self.text().is_some_and(|text| !text.trim().is_empty())
-    }
-
-    /// The beginning of it, for a report.
-    pub(super) fn shown(&self) -> String {
-        shown(&self.0)
-    }
 }

@@ -13,47 +13,50 @@ const EARLIEST: u64 = 1_000_000_000_000;
 /// How far two clocks of one machine may be apart.
 const LATEST: Duration = Duration::from_secs(60);
 
-pub(super) fn context_shape(context: &Value) -> Result<(), String> {
-    let wrong = |what: &str, value: &Value| Err(format!("{what} is {}", shown(value)));
-    if !context.is_object() {
-        return wrong("`params`", context);
-    }
-    let state = match context.get("workspaceState") {
-        None => return Ok(()),
-        Some(state) if state.is_object() => state,
-        Some(other) => return wrong("`workspaceState`", other),
-    };
-    if let Some(value) = state.get("isTrusted").filter(|it| !it.is_boolean()) {
-        return wrong("`isTrusted`", value);
-    }
-    let list = match state.get("openFiles") {
-        None => return Ok(()),
-        Some(Value::Array(list)) => list,
-        Some(other) => return wrong("`openFiles`", other),
-    };
-    for file in list {
-        let path = file.get("path").unwrap_or(&Value::Null);
-        if !path.is_string() {
-            return wrong("`path`", path);
-        }
-        let time = file.get("timestamp").unwrap_or(&Value::Null);
-        if !time.is_number() {
-            return wrong("`timestamp`", time);
-        }
-        if let Some(value) = file.get("isActive").filter(|it| !it.is_boolean()) {
-            return wrong("`isActive`", value);
-        }
-        if let Some(value) = file.get("selectedText").filter(|it| !it.is_string()) {
-            return wrong("`selectedText`", value);
-        }
-        if let Some(cursor) = file.get("cursor") {
-            let is_number = |name| cursor.get(name).is_some_and(Value::is_number);
-            if !is_number("line") || !is_number("character") {
-                return wrong("`cursor`", cursor);
-            }
+/// What a message must hold: where, whether it must be there at all, and of which type it is.
+pub(super) type Field = (&'static str, bool, fn(&Value) -> bool);
+
+const CONTEXT: [Field; 3] = [
+    ("/workspaceState", false, Value::is_object),
+    ("/workspaceState/isTrusted", false, Value::is_boolean),
+    ("/workspaceState/openFiles", false, Value::is_array),
+];
+
+const FILE: [Field; 6] = [
+    ("/path", true, Value::is_string),
+    ("/timestamp", true, Value::is_number),
+    ("/isActive", false, Value::is_boolean),
+    ("/selectedText", false, Value::is_string),
+    ("/cursor", false, |cursor| cursor["line"].is_number()),
+    ("/cursor", false, |cursor| cursor["character"].is_number()),
+];
+
+/// Every one of these fields is as it must be.
+pub(super) fn fits(value: &Value, fields: &[Field]) -> Result<(), String> {
+    for (place, is_required, is_type) in fields {
+        let found = value.pointer(place);
+        let is_right = found.map_or(!is_required, is_type);
+        if !is_right {
+            let name = place.trim_start_matches('/').replace('/', ".");
+            let found = found.map_or_else(|| "missing".to_owned(), shown);
+            return Err(format!("`{name}` is {found}"));
         }
     }
     Ok(())
+}
+
+pub(super) fn context_shape(context: &Value) -> Result<(), String> {
+    if !context.is_object() {
+        return Err(format!("`params` is {}", shown(context)));
+    }
+    fits(context, &CONTEXT)?;
+    files(context).iter().try_for_each(|file| fits(file, &FILE))
+}
+
+/// The open files of a context.
+pub(super) fn files(context: &Value) -> &[Value] {
+    let files = context.pointer("/workspaceState/openFiles");
+    files.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// What the rule is about has another type.

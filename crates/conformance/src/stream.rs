@@ -2,58 +2,61 @@
 
 use std::time::Instant;
 
+use pillion_http::header::ACCEPT;
 use pillion_http::{Method, StatusCode};
 
+use crate::agent::Agent;
 use crate::check::checks;
 use crate::rule::{Finding, blocked, broken, unchecked};
-use crate::test_context::TestContext;
+use crate::session::Session;
+use crate::timeouts::Timeouts;
 
 checks! {
     Transport:
-    Must "C1.1-stream" => stream,
+    Must "C1.1-stream" => stream in deaf_session,
         "GET opens an event stream";
-    Must "C1.1-stream-stays" => stream_stays,
+    Must "C1.1-stream-stays" => stream_stays in session,
         "An event stream stays open";
-    Should "C1.1-stream-alive" => stream_alive,
+    Should "C1.1-stream-alive" => stream_alive in session,
         "A silent event stream sends keep-alives";
 }
 
-async fn stream(test: &TestContext) -> Finding {
-    let session = test.deaf_session().await?;
-    let get = session.probe(Method::GET).accept("text/event-stream");
-    let answer = test.sent(get).await?;
-    if answer.status != StatusCode::OK {
-        return broken(format!("HTTP {}", answer.status.as_u16()));
-    }
+async fn stream(session: &mut Session<'_>) -> Finding {
+    let get = session
+        .probe(Method::GET)
+        .header(ACCEPT, "text/event-stream");
+    let answer = session.test.send(get).await?;
+    let shown = answer.shown();
     match answer.media_type().as_str() {
-        "text/event-stream" => Ok("HTTP 200, text/event-stream".to_owned()),
+        _ if answer.status != StatusCode::OK => broken(shown),
+        "text/event-stream" => Ok(format!("{shown}, text/event-stream")),
         other => broken(format!("its Content-Type is {other:?}")),
     }
 }
 
-async fn stream_stays(test: &TestContext) -> Finding {
-    let mut session = test.session().await?;
+async fn stream_stays(session: &mut Session<'_>) -> Finding {
     let started = Instant::now();
-    session.listen(test.connection.timeouts.idle).await;
-    if let Some(how) = session.end {
-        return broken(format!("{how} after {:.1?}", started.elapsed()));
+    session.listen(session.test.timeouts.idle).await;
+    match session.end() {
+        Some(how) => broken(format!("after {:.1?} {how}", started.elapsed())),
+        None => Ok(format!("open after {:.1?}", started.elapsed())),
     }
-    Ok(format!("open after {:.1?}", started.elapsed()))
 }
 
-async fn stream_alive(test: &TestContext) -> Finding {
-    let mut session = test.session().await?;
+async fn stream_alive(session: &mut Session<'_>) -> Finding {
+    let Timeouts {
+        quiet,
+        idle,
+        silence,
+        ..
+    } = session.test.timeouts;
     // What comes at the start is not a sign of life.
-    session.listen(test.connection.timeouts.quiet).await;
+    session.listen(quiet).await;
     let before = session.signs;
-    session.listen(test.connection.timeouts.idle).await;
-    if session.end.is_some() {
+    session.listen(idle).await;
+    if session.end().is_some() {
         return blocked(&["C1.1-stream-stays"], "the stream ended");
     }
-    let (idle, silence) = (
-        test.connection.timeouts.idle,
-        test.connection.timeouts.silence,
-    );
     if session.signs > before {
         return Ok(format!("{} within {idle:.1?}", session.signs - before));
     }

@@ -12,7 +12,7 @@ use pillion_system::process;
 use serde_json::Value;
 
 use crate::facts::{self, Facts};
-use crate::protocol::Protocol;
+use crate::protocol::{Protocol, SharedRows};
 
 /// How many files are looked into that no agent would look at.
 const MAX_OTHERS: usize = 500;
@@ -192,6 +192,11 @@ impl TargetFile {
             facts,
             content,
         })
+    }
+
+    /// The rows of its protocol.
+    pub(super) fn rows(&self) -> SharedRows {
+        self.protocol.rows()
     }
 
     pub(super) fn name(&self) -> &str {

@@ -1,119 +1,43 @@
-//! What every check has at hand: the connection to the companion, who helps, names for new files, and what
-//! was seen once for all.
+//! What every check has at hand: the companion, who helps, names for new files, and what was seen once
+//! for all.
 
-use std::future::Future;
+use std::cell::Cell;
 use std::path::PathBuf;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use pillion_http::Method;
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use crate::claude_observation;
-use crate::connection::{Connection, Timeouts};
-use crate::message::ACCEPTED;
+use crate::helper::{Help, Helper, Step};
 use crate::names::Names;
 use crate::observation::Observations;
 use crate::probe::{Answer, NoAnswer, Probe};
-use crate::rule::{Problem, blocked, broken, unchecked};
-use crate::session::{Session, ToolReply};
+use crate::protocol::SharedRows;
+use crate::rule::{Problem, unchecked};
 use crate::target::Target;
+use crate::timeouts::Timeouts;
 use crate::watch::{Changes, Watch};
 
-/// Something that only a person, or a command in a person's place, can do in the editor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// Accept the diff of this file as it stands.
-    Accept {
-        /// The file, as it was proposed.
-        file: String,
-    },
-    /// Reject the diff of this file.
-    Reject {
-        /// The file, as it was proposed.
-        file: String,
-    },
-    /// Accept one more diff, with another text. No person is asked for it.
-    AcceptAgain {
-        /// The file, as it was proposed.
-        file: String,
-    },
-    /// Close the view of this file without a decision.
-    Close {
-        /// The file, as it was proposed.
-        file: String,
-    },
-    /// Mention these lines to the agent. No person is asked for it.
-    Mention {
-        /// A file that exists.
-        file: String,
-        /// The first line and the last, counted from 1.
-        lines: (u32, u32),
-    },
-    /// Focus this file and move the cursor about in it, quickly.
-    Move {
-        /// A file that exists.
-        file: String,
-        /// Over how many lines, from the first.
-        lines: u32,
-    },
-    /// Move the cursor to these lines, each so long after the one before, whether or not that is
-    /// done already. No person is asked for it.
-    Burst {
-        /// A file that exists.
-        file: String,
-        /// The lines.
-        lines: Vec<u32>,
-        /// The time from one to the next.
-        pace: Duration,
-    },
-    /// Focus these files, one after the other. No person is asked for it.
-    Visit {
-        /// Files that exist.
-        files: Vec<String>,
-    },
-    /// Stop the companion as its editor would.
-    Stop,
-}
+/// After so many unanswered requests, the companion gets less time for each.
+const UNANSWERED: u32 = 4;
 
-/// What became of a wish.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Help {
-    /// It was done: its effect must show at once.
-    Done,
-    /// A person or command was asked, and has [`Timeouts::help`] to do it.
-    Asked,
-    /// Nobody can do it; this is why, and how that could be changed.
-    Nobody(String),
-    /// What was to do it failed.
-    Failed(String),
-}
-
-/// Who does what only a person can do.
-pub trait Helper {
-    /// Has it done, or asks for it.
-    fn help<'a>(&'a self, step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>>;
-}
-
-/// Why a view is gone that nobody closed.
-const ACCEPTS_ITSELF: &str = "the editor accepts diffs automatically: turn that off during the run";
+/// But so long, whatever happens.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Everything that a check has at hand.
 pub struct TestContext {
-    pub(super) connection: Connection,
+    pub(super) target: Target,
+    pub(super) timeouts: Timeouts,
     helper: Box<dyn Helper>,
     pub(super) names: Names,
     /// Whether a person was asked for something and did not do it.
-    is_alone: AtomicBool,
+    is_alone: Cell<bool>,
     answers: OnceCell<Result<(), String>>,
-    /// How the first handshake ended.
-    handshake: OnceCell<Result<(), String>>,
-    views: OnceCell<Result<(), Problem>>,
-    /// Whether diffs are accepted without anybody's help.
-    accepts_itself: OnceCell<bool>,
+    /// How many requests got no answer in time.
+    unanswered: Cell<u32>,
     pub(super) observations: Observations,
     pub(super) claude: claude_observation::Observations,
     watch: Watch,
@@ -121,27 +45,25 @@ pub struct TestContext {
 
 impl TestContext {
     pub(super) fn new(target: Target, timeouts: Timeouts, helper: Box<dyn Helper>) -> Self {
-        let watch = Watch::start(target.files());
         Self {
+            watch: Watch::start(target.files()),
             names: Names::in_folder(folder(&target)),
-            connection: Connection::new(target, timeouts),
+            target,
+            timeouts,
             helper,
-            is_alone: AtomicBool::new(false),
+            is_alone: Cell::default(),
             answers: OnceCell::new(),
-            handshake: OnceCell::new(),
-            views: OnceCell::new(),
-            accepts_itself: OnceCell::new(),
+            unanswered: Cell::default(),
             observations: Observations::default(),
             claude: claude_observation::Observations::default(),
-            watch,
         }
     }
 
     /// Whether something listens on the port at all.
     pub(super) async fn answers(&self) -> Result<(), String> {
         let connect = || async {
-            let address = ("127.0.0.1", self.connection.target.port());
-            match timeout(self.connection.timeouts.answer, TcpStream::connect(address)).await {
+            let address = ("127.0.0.1", self.target.port());
+            match timeout(self.timeouts.answer, TcpStream::connect(address)).await {
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(error)) => Err(error.to_string()),
                 Err(_) => Err("no answer".to_owned()),
@@ -150,153 +72,44 @@ impl TestContext {
         self.answers.get_or_init(connect).await.clone()
     }
 
-    /// A session with its event stream.
-    pub(super) async fn session(&self) -> Result<Session<'_>, Problem> {
-        let mut session = self.deaf_session().await?;
-        match session.open_stream().await {
-            Ok(()) => Ok(session),
-            Err(NoAnswer { why, .. }) => {
-                blocked(&["C1.1-stream"], format!("there is no event stream: {why}"))
-            }
+    /// The rows of its protocol that checks for both refer to.
+    pub(super) fn rows(&self) -> SharedRows {
+        self.target.protocol().rows()
+    }
+
+    /// A request with the companion's token.
+    pub(super) fn probe(&self, method: Method) -> Probe {
+        let probe = self.stranger(method);
+        match self.target.token() {
+            Some(token) => probe.bearer(token.expose()),
+            None => probe,
         }
     }
 
-    /// A session without an event stream.
-    pub(super) async fn deaf_session(&self) -> Result<Session<'_>, Problem> {
-        let missing = |why: &str| Problem::Blocked {
-            by: (&["C1.1-initialize"]).into(),
-            why: format!("there is no session: {why}"),
-        };
-        // Who never answers is not waited for again and again.
-        if let Some(Err(why)) = self.handshake.get() {
-            return Err(missing(why));
-        }
-        let opened = Session::open(&self.connection).await;
-        if self.has_shaken_hands() {
-            return opened.or_else(|NoAnswer { why, .. }| {
-                let why = format!("no second session can be opened: {why}");
-                blocked(&["C1.4-two"], why)
-            });
-        }
-        let first = opened.as_ref().map(|_| ());
-        let _ = self
-            .handshake
-            .set(first.map_err(|NoAnswer { why, .. }| why.clone()));
-        opened.map_err(|NoAnswer { why, .. }| missing(&why))
+    /// A request without a token.
+    pub(super) fn stranger(&self, method: Method) -> Probe {
+        Probe::new(method, self.target.port())
     }
 
-    /// Whether some session was opened already.
-    pub(super) fn has_shaken_hands(&self) -> bool {
-        matches!(self.handshake.get(), Some(Ok(())))
+    /// Sends a request and waits for the head of its answer.
+    pub(super) async fn send(&self, probe: Probe) -> Result<Answer, NoAnswer> {
+        self.send_within(self.timeouts.answer, probe).await
     }
 
-    /// Whether sessions can be opened at all. None is left open.
-    pub(super) async fn has_sessions(&self) -> Result<(), Problem> {
-        if !self.has_shaken_hands() {
-            self.deaf_session().await?.leave().await;
-        }
-        Ok(())
-    }
-
-    /// Whether a view can be opened at all, for the checks that need one. No session is opened for
-    /// that: there are companions that a second one disturbs (C1.4).
-    pub(super) async fn has_views(&self, session: &Session<'_>) -> Result<(), Problem> {
-        let no_view = |why: &str| blocked(&["C5.2-open"], format!("openDiff opens no view: {why}"));
-        let try_one = || async {
-            let path = self.names.path();
-            match session.open_diff(&path, "text\n").await {
-                Ok(reply) if !reply.is_error() => {
-                    session.close_diff(&path, true).await.ok();
-                    Ok(())
-                }
-                Ok(reply) => no_view(&reply.shown()),
-                Err(NoAnswer { why, .. }) => no_view(&why),
-            }
-        };
-        self.views.get_or_init(try_one).await.clone()
-    }
-
-    /// Opens a view of a new file.
-    pub(super) async fn open_view(
+    /// The same with a limit of its own, and with less time for who never answers.
+    pub(super) async fn send_within(
         &self,
-        session: &Session<'_>,
-        text: &str,
-    ) -> Result<String, Problem> {
-        self.has_views(session).await?;
-        let path = self.names.path();
-        let reply = session.open_diff(&path, text).await?;
-        if reply.is_error() {
-            return broken(format!("openDiff refuses it: {}", reply.shown()));
+        limit: Duration,
+        probe: Probe,
+    ) -> Result<Answer, NoAnswer> {
+        let is_known = self.unanswered.get() >= UNANSWERED;
+        let limit = if is_known { limit.min(SHORTEST) } else { limit };
+        let started = Instant::now();
+        let sent = probe.send(limit).await;
+        if sent.is_err() && started.elapsed() >= limit {
+            self.unanswered.update(|count| count + 1);
         }
-        Ok(path)
-    }
-
-    /// Closes a view that was opened: the answer, if it is not a failure. A view that the editor
-    /// accepts by itself is gone before it can be closed, and that is not a fault.
-    pub(super) async fn close(
-        &self,
-        session: &Session<'_>,
-        path: &str,
-        suppress: bool,
-    ) -> Result<ToolReply, Problem> {
-        let reply = session.close_diff(path, suppress).await;
-        let reply =
-            reply.map_err(|NoAnswer { why, .. }| Problem::Broken(format!("closeDiff: {why}")))?;
-        if !reply.is_error() {
-            return Ok(reply);
-        }
-        if self.accepts_itself().await {
-            return unchecked(ACCEPTS_ITSELF);
-        }
-        let by: &[&str] = match suppress {
-            true => &["C5.2-open", "C5.4-suppress", "C5.5-shape"],
-            false => &["C5.2-open", "C5.5-shape"],
-        };
-        blocked(
-            by,
-            format!("closeDiff of {path:?} fails: {}", reply.shown()),
-        )
-    }
-
-    /// Closes a view that was opened: the text that was in it (C5.5).
-    pub(super) async fn closed_text(
-        &self,
-        session: &Session<'_>,
-        path: &str,
-    ) -> Result<String, Problem> {
-        let reply = self.close(session, path, true).await?;
-        let text = reply.closed_content();
-        text.or_else(|why| blocked(&["C5.5-shape"], format!("closeDiff of {path:?}: {why}")))
-    }
-
-    /// Whether the editor accepts diffs without anybody's help. Looked at once, when a view is gone
-    /// that nobody closed.
-    pub(super) async fn accepts_itself(&self) -> bool {
-        let try_one = || async {
-            let Ok(mut session) = self.session().await else {
-                return false;
-            };
-            let path = self.names.path();
-            if session.open_diff(&path, "text\n").await.is_err() {
-                return false;
-            }
-            let is_it = |it: &Value| it["method"] == ACCEPTED && it["params"]["filePath"] == *path;
-            let accepted = session
-                .wait_for(self.connection.timeouts.answer, is_it)
-                .await;
-            session.leave().await;
-            accepted.is_some()
-        };
-        *self.accepts_itself.get_or_init(try_one).await
-    }
-
-    /// Sends a probe; no answer at all breaks the rule that asked.
-    pub(super) async fn sent(&self, probe: Probe) -> Result<Answer, Problem> {
-        let sent = self
-            .connection
-            .send(probe, self.connection.timeouts.answer)
-            .await;
-        Ok(sent?)
+        sent
     }
 
     /// What became of the discovery files so far.
@@ -311,12 +124,12 @@ impl TestContext {
 
     /// The same, and whether it is done already.
     pub(super) async fn done_or_asked(&self, step: &Step) -> Result<(Duration, bool), Problem> {
-        if self.is_alone.load(Ordering::Relaxed) {
+        if self.is_alone.get() {
             return unchecked("an earlier request to a person was not fulfilled");
         }
         match self.helper.help(step).await {
-            Help::Done => Ok((self.connection.timeouts.answer, true)),
-            Help::Asked => Ok((self.connection.timeouts.help, false)),
+            Help::Done => Ok((self.timeouts.answer, true)),
+            Help::Asked => Ok((self.timeouts.help, false)),
             Help::Nobody(why) => Err(Problem::Unchecked(why)),
             Help::Failed(why) => Err(Problem::Broken(format!("it could not be checked: {why}"))),
         }
@@ -324,15 +137,7 @@ impl TestContext {
 
     /// The request was not fulfilled: it is not repeated.
     pub(super) fn nobody_came(&self) {
-        self.is_alone.store(true, Ordering::Relaxed);
-    }
-
-    /// Closes what is open there because of us, and removes what was written. False when the
-    /// companion did not answer: a view may be open still.
-    pub(super) async fn clean_up(&self) -> bool {
-        let is_clean = self.connection.clean_up().await;
-        self.names.sweep();
-        is_clean
+        self.is_alone.set(true);
     }
 }
 
@@ -347,7 +152,7 @@ fn folder(target: &Target) -> PathBuf {
 impl std::fmt::Debug for TestContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TestContext")
-            .field("target", &self.connection.target)
+            .field("target", &self.target)
             .finish_non_exhaustive()
     }
 }

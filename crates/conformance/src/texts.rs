@@ -5,60 +5,66 @@ use std::iter;
 
 use crate::check::checks;
 use crate::rule::{Finding, broken};
-use crate::test_context::TestContext;
+use crate::session::Session;
 
 checks! {
     Texts:
-    Must "C5.5-empty" => comes_back("".into()),
+    Must "C5.5-empty" => comes_back("".into()) in deaf_session,
         "`closeDiff` returns an empty text";
-    Must "C5.5-no-newline" => comes_back("one\ntwo".into()),
+    Must "C5.5-no-newline" => comes_back("one\ntwo".into()) in deaf_session,
         "`closeDiff` returns a text without a final newline";
-    Must "C5.5-newlines" => comes_back("one\n\n\n".into()),
+    Must "C5.5-newlines" => comes_back("one\n\n\n".into()) in deaf_session,
         "`closeDiff` returns a text that ends with several newlines";
-    Must "C5.5-spaces" => comes_back("\tone  \n    two\t\n \n".into()),
+    Must "C5.5-spaces" => comes_back("\tone  \n    two\t\n \n".into()) in deaf_session,
         "`closeDiff` returns tabs and trailing spaces";
-    Must "C5.5-crlf" => comes_back("one\r\ntwo\r\n".into()),
+    Must "C5.5-crlf" => comes_back("one\r\ntwo\r\n".into()) in deaf_session,
         "`closeDiff` returns CRLF line endings";
-    Must "C5.5-mixed" => comes_back("one\r\ntwo\nthree\r\n\nfour\n".into()),
+    Must "C5.5-mixed" => comes_back("one\r\ntwo\nthree\r\n\nfour\n".into()) in deaf_session,
         "`closeDiff` returns LF and CRLF in one text";
-    Must "C5.5-cr" => comes_back("one\rtwo\nthree\r".into()),
+    Must "C5.5-cr" => comes_back("one\rtwo\nthree\r".into()) in deaf_session,
         "`closeDiff` returns lone CR";
-    Must "C5.5-bom" => comes_back("\u{feff}one\ntwo\n".into()),
+    Must "C5.5-bom" => comes_back("\u{feff}one\ntwo\n".into()) in deaf_session,
         "`closeDiff` returns a byte order mark";
-    Must "C5.5-separators" => comes_back("one\u{2028}two\u{2029}three\u{85}four\n".into()),
+    Must "C5.5-separators" => comes_back("one\u{2028}two\u{2029}three\u{85}four\n".into()) in deaf_session,
         "`closeDiff` returns U+2028, U+2029 and U+0085, which some programs treat as line endings";
-    Must "C5.5-unicode" => comes_back(UNICODE.into()),
+    Must "C5.5-unicode" => comes_back(UNICODE.into()) in deaf_session,
         "`closeDiff` returns emoji, combining characters and characters outside the Basic Multilingual Plane";
-    Must "C5.5-nul" => comes_back("one\0two\n\u{1b}[31m\u{7f}\u{1}\n".into()),
+    Must "C5.5-nul" => comes_back("one\0two\n\u{1b}[31m\u{7f}\u{1}\n".into()) in deaf_session,
         "`closeDiff` returns NUL and other control characters";
-    Must "C5.5-json" => comes_back(JSON.into()),
+    Must "C5.5-json" => comes_back(JSON.into()) in deaf_session,
         "`closeDiff` returns a text that is itself JSON with a `content`";
-    Must "C5.5-markup" => comes_back(MARKUP.into()),
+    Must "C5.5-markup" => comes_back(MARKUP.into()) in deaf_session,
         "`closeDiff` returns markup, escapes and placeholders";
-    Must "C5.5-long-line" => comes_back("a line without an end, \"\\\" ü ".repeat(6_500)),
+    Must "C5.5-long-line" => comes_back("a line without an end, \"\\\" ü ".repeat(6_500)) in deaf_session,
         "`closeDiff` returns a line of 200 kB";
-    Must "C5.5-1mb" => comes_back(lines(1_000_000)),
+    Must "C5.5-1mb" => comes_back(lines(1_000_000)) in deaf_session,
         "`closeDiff` returns a text of 1 MB";
-    Should "C5.5-5mb" => comes_back(lines(5_000_000)),
+    Should "C5.5-5mb" => comes_back(lines(5_000_000)) in deaf_session,
         "`closeDiff` returns a text of 5 MB, above the default limit of many HTTP servers";
 }
 
 /// Longer texts may take their time.
-pub(super) const LONG: usize = 100_000;
+const LONG: usize = 100_000;
 
 pub(super) const UNICODE: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 🇧🇷 é e\u{301} ñ n\u{303} 한 ᄒ\u{1161}ᆫ \u{1d11e} \u{fffd} \u{e000}\n";
 pub(super) const MARKUP: &str = "<b title='&quot;'>&amp;&lt;</b> <!-- --> $& $$ $1 ${x} {{y}} #{z} %s %% %20 \\n \\u0041 \\\\ `a`\n";
 pub(super) const JSON: &str = r#"{"content": "not this", "data: x": "\n\n\u0041"}"#;
 
-async fn comes_back(test: &TestContext, text: String) -> Finding {
-    let mut session = test.deaf_session().await?;
-    // A slow machine is not a flaw of the companion's.
-    let is_long = text.len() > LONG;
-    session.limit *= if is_long { 8 } else { 1 };
-    let path = test.open_view(&session, &text).await?;
-    let content = test.closed_text(&session, &path).await?;
-    match difference(&content, &text) {
-        None => Ok(format!("{} bytes", text.len())),
+async fn comes_back(session: &mut Session<'_>, text: String) -> Finding {
+    session.limit *= time_factor(&text);
+    let path = session.open_view(&text).await?;
+    same_bytes(&session.closed_text(&path).await?, &text)
+}
+
+/// How much longer a text may take than others: a slow machine is not a flaw of the companion's.
+pub(super) fn time_factor(text: &str) -> u32 {
+    if text.len() > LONG { 8 } else { 1 }
+}
+
+/// A text comes back as it was sent.
+pub(super) fn same_bytes(found: &str, expected: &str) -> Finding {
+    match difference(found, expected) {
+        None => Ok(format!("{} bytes", expected.len())),
         Some(difference) => broken(difference),
     }
 }
@@ -76,7 +82,7 @@ pub(super) fn lines(size: usize) -> String {
 }
 
 /// Where two texts differ, if they do, in a few words.
-pub(super) fn difference(found: &str, expected: &str) -> Option<String> {
+fn difference(found: &str, expected: &str) -> Option<String> {
     if found == expected {
         return None;
     }

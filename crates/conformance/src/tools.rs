@@ -1,40 +1,29 @@
 //! The two tools as they are announced (C5.1, C5.4).
 
 use pillion_protocol::diff::{CLOSE_DIFF, OPEN_DIFF};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::agent::Agent;
 use crate::check::checks;
-use crate::probe::NoAnswer;
-use crate::rule::{Finding, Problem, blocked, broken, shown};
-use crate::test_context::TestContext;
+use crate::rule::{Finding, Problem, blocked, broken};
+use crate::session::Session;
 
 checks! {
     Tools:
-    Must "C5.1-tool" => listed(OPEN_DIFF),
+    Must "C5.1-tool" => listed(OPEN_DIFF) in deaf_session,
         "The tool `openDiff` is listed";
-    Must "C5.1-schema" => schema(OPEN_DIFF, &["filePath", "newContent"]),
+    Must "C5.1-schema" => schema(OPEN_DIFF, &["filePath", "newContent"]) in deaf_session,
         "`openDiff` takes the required strings `filePath` and `newContent`";
-    Must "C5.4-tool" => listed(CLOSE_DIFF),
+    Must "C5.4-tool" => listed(CLOSE_DIFF) in deaf_session,
         "The tool `closeDiff` is listed";
-    Must "C5.4-schema" => schema(CLOSE_DIFF, &["filePath"]),
+    Must "C5.4-schema" => schema(CLOSE_DIFF, &["filePath"]) in deaf_session,
         "`closeDiff` takes the required string `filePath`";
-    Should "C5.4-suppress-schema" => suppress,
+    Should "C5.4-suppress-schema" => suppress in deaf_session,
         "The schema of `closeDiff` allows `suppressNotification`, which agents send";
 }
 
-async fn tools(test: &TestContext) -> Result<Vec<Value>, Problem> {
-    let session = test.deaf_session().await?;
-    let reply = session.ask("tools/list", json!({})).await;
-    let reply =
-        reply.map_err(|NoAnswer { why, .. }| Problem::Broken(format!("tools/list: {why}")))?;
-    match reply.pointer("/result/tools") {
-        Some(Value::Array(tools)) => Ok(tools.clone()),
-        _ => broken(format!("tools/list is answered with {}", shown(&reply))),
-    }
-}
-
-async fn listed(test: &TestContext, name: &str) -> Finding {
-    let tools = tools(test).await?;
+async fn listed(session: &mut Session<'_>, name: &str) -> Finding {
+    let tools = session.tools().await?;
     let count = tools.iter().filter(|tool| tool["name"] == name).count();
     match count {
         1 => Ok(format!("one of {}", tools.len())),
@@ -44,9 +33,9 @@ async fn listed(test: &TestContext, name: &str) -> Finding {
 }
 
 /// The schema of a tool's arguments.
-async fn input_schema(test: &TestContext, name: &str) -> Result<Value, Problem> {
-    let tools = tools(test).await?;
-    let tool = tools.into_iter().find(|tool| tool["name"] == name);
+async fn input_schema(session: &mut Session<'_>, name: &str) -> Result<Value, Problem> {
+    let mut tools = session.tools().await?.into_iter();
+    let tool = tools.find(|tool| tool["name"] == name);
     match tool {
         Some(tool) => Ok(tool["inputSchema"].clone()),
         None if name == OPEN_DIFF => blocked(&["C5.1-tool"], "the tool is not listed"),
@@ -54,8 +43,8 @@ async fn input_schema(test: &TestContext, name: &str) -> Result<Value, Problem> 
     }
 }
 
-async fn schema(test: &TestContext, name: &str, fields: &[&str]) -> Finding {
-    let schema = input_schema(test, name).await?;
+async fn schema(session: &mut Session<'_>, name: &str, fields: &[&str]) -> Finding {
+    let schema = input_schema(session, name).await?;
     if schema["type"] != "object" {
         return broken("`inputSchema.type` is not `object`");
     }
@@ -77,8 +66,8 @@ async fn schema(test: &TestContext, name: &str, fields: &[&str]) -> Finding {
     Ok(fields.join(", "))
 }
 
-async fn suppress(test: &TestContext) -> Finding {
-    let schema = input_schema(test, CLOSE_DIFF).await?;
+async fn suppress(session: &mut Session<'_>) -> Finding {
+    let schema = input_schema(session, CLOSE_DIFF).await?;
     let property = &schema["properties"]["suppressNotification"];
     let is_closed = schema["additionalProperties"] == false;
     match property {

@@ -1,19 +1,23 @@
 //! Which requests are let in: those with the token in the agent's own header, and the Host and Origin rules that keep
 //! web pages out. All others are refused before there is a WebSocket.
 
-use pillion_protocol::claude::AUTHORIZATION_HEADER;
+use pillion_http::header::{AUTHORIZATION, HOST, ORIGIN};
+use pillion_protocol::Token;
+use pillion_protocol::claude::WEBSOCKET_PATH;
 
-use super::client::{Client, session};
-use super::handshake::refused;
-use super::upgrade::Upgrade;
-use crate::access::{Spoilt, foreign_origins, hard_to_guess};
+use super::client::Client;
+use super::upgrade::{TOKEN, of_agent, of_stranger};
+use crate::access::{
+    Spoilt, all_refused, foreign_hosts, foreign_origins, hard_to_guess, in_query, token,
+};
 use crate::check::checks;
-use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::probe::Probe;
+use crate::rule::{Finding, Problem, broken, unchecked};
 use crate::test_context::TestContext;
 
 checks! {
     Access:
-    Must "K3-secret" => secret,
+    Must "K3-secret" => hard_to_guess,
         "The token is long and varied enough to be a secret",
         "Any program on this machine could guess it, and answer proposals.";
     Must "K3-header" => header_case,
@@ -51,114 +55,89 @@ checks! {
         "Clients that dial by name are locked out.";
 }
 
-/// The token to present, in every wrong way.
-fn token(test: &TestContext) -> Result<String, Problem> {
-    match test.connection.target.token() {
-        Some(token) => Ok(token.expose().to_owned()),
-        None => blocked(&["K1-token", "K1-json"], "no lock file holds a token"),
-    }
-}
-
-async fn secret(test: &TestContext) -> Finding {
-    hard_to_guess(&token(test)?)
-}
-
-/// A client with these headers is let in.
-async fn let_in(test: &TestContext, upgrade: &Upgrade) -> Result<(), Problem> {
-    let answered = upgrade.send(test.connection.timeouts.answer).await?;
-    let mut client = Client::of(test, answered).await?;
+/// A client that connects like this is let in.
+pub(super) async fn let_in(test: &TestContext, probe: Probe) -> Result<(), Problem> {
+    let mut client = Client::of(test, test.send(probe).await?).await?;
     client.initialize().await?;
+    client.initialized().await?;
     client.leave().await;
     Ok(())
 }
 
 async fn header_case(test: &TestContext) -> Finding {
-    let token = token(test)?;
-    session(test).await?.leave().await;
-    let stranger = Upgrade::of_stranger(test);
-    for name in ["X-Claude-Code-Ide-Authorization", AUTHORIZATION_HEADER] {
-        let_in(test, &stranger.clone().header(name, &token)).await?;
+    let stranger = of_stranger(test).header(TOKEN, &token(test)?);
+    test.has_clients().await?;
+    for probe in [stranger.clone().title_case(), stranger] {
+        let_in(test, probe).await?;
     }
     Ok("both are known".to_owned())
 }
 
-/// Each of these is refused.
-async fn all_refused(test: &TestContext, upgrades: impl IntoIterator<Item = Upgrade>) -> Finding {
-    // A companion that refuses everything proves nothing.
-    session(test).await?.leave().await;
-    let mut seen: Vec<String> = Vec::new();
-    for upgrade in upgrades {
-        let new = refused(test, &upgrade).await?;
-        if !seen.contains(&new) {
-            seen.push(new);
-        }
-    }
-    Ok(seen.join(", "))
+/// None of these becomes a WebSocket.
+pub(super) async fn none_opens(
+    test: &TestContext,
+    probes: impl IntoIterator<Item = Probe>,
+) -> Finding {
+    test.has_clients().await?;
+    let is_served = async || {
+        Client::open(test).await?.leave().await;
+        Ok(())
+    };
+    all_refused(test, probes, is_served).await
 }
 
 async fn without(test: &TestContext) -> Finding {
     token(test)?;
-    let stranger = Upgrade::of_stranger(test);
-    let empty = stranger.clone().header(AUTHORIZATION_HEADER, "");
-    all_refused(test, [stranger, empty]).await
+    let stranger = of_stranger(test);
+    let empty = stranger.clone().header(TOKEN, "");
+    none_opens(test, [stranger, empty]).await
 }
 
 async fn spoilt(test: &TestContext, spoilt: Spoilt) -> Finding {
-    let stranger = Upgrade::of_stranger(test);
     let tokens = spoilt.of(&token(test)?)?;
-    let upgrades = tokens
-        .iter()
-        .map(|token| stranger.clone().header(AUTHORIZATION_HEADER, token));
-    all_refused(test, upgrades).await
+    let with = |token: &String| of_stranger(test).header(TOKEN, token);
+    none_opens(test, tokens.iter().map(with)).await
 }
 
 async fn elsewhere(test: &TestContext) -> Finding {
     let token = token(test)?;
-    let stranger = || Upgrade::of_stranger(test);
-    let query = format!("/?token={token}&authToken={token}&access_token={token}");
-    let upgrades = [
-        stranger().header("Authorization", &format!("Bearer {token}")),
-        stranger().header(AUTHORIZATION_HEADER, &format!("Bearer {token}")),
-        stranger().target(query),
+    let bearer = format!("Bearer {token}");
+    let stranger = || of_stranger(test);
+    let probes = [
+        stranger().header(AUTHORIZATION, &bearer),
+        stranger().header(TOKEN, &bearer),
+        stranger().target(in_query(WEBSOCKET_PATH, &token)),
     ];
-    all_refused(test, upgrades).await
+    none_opens(test, probes).await
 }
 
 async fn other_agents(test: &TestContext) -> Finding {
     let own = token(test)?;
-    let tokens = test.connection.target.other_tokens();
+    let tokens = test.target.other_tokens();
     if tokens.is_empty() {
         return unchecked("this companion has discovery files for no other agent");
     }
     if tokens.iter().any(|token| token.expose() == own) {
         return broken("it is the same token");
     }
-    let stranger = Upgrade::of_stranger(test);
-    let with = |token: &str| stranger.clone().header(AUTHORIZATION_HEADER, token);
-    all_refused(test, tokens.iter().map(|token| with(token.expose()))).await
+    let with = |token: &Token| of_stranger(test).header(TOKEN, token.expose());
+    none_opens(test, tokens.iter().map(with)).await
 }
 
 async fn origin(test: &TestContext) -> Finding {
-    let origins = foreign_origins(test.connection.target.port());
+    let origins = foreign_origins(test.target.port());
     let origins = origins.iter().map(String::as_str).chain(["null"]);
-    let upgrades = origins.map(|it| Upgrade::of_agent(test).header("Origin", it));
-    all_refused(test, upgrades).await
+    none_opens(test, origins.map(|it| of_agent(test).header(ORIGIN, it))).await
 }
 
 async fn host_foreign(test: &TestContext) -> Finding {
-    let port = test.connection.target.port();
-    let hosts = [
-        "evil.example",
-        "127.0.0.1.evil.example",
-        "localhost.evil.example",
-    ];
-    let with = |host: &str| Upgrade::of_agent(test).header("Host", &format!("{host}:{port}"));
-    all_refused(test, hosts.map(with)).await
+    let with = |host: String| of_agent(test).header(HOST, &host);
+    none_opens(test, foreign_hosts(test.target.port()).map(with)).await
 }
 
 async fn host_localhost(test: &TestContext) -> Finding {
-    session(test).await?.leave().await;
-    let host = format!("localhost:{}", test.connection.target.port());
-    let_in(test, &Upgrade::of_agent(test).header("Host", &host)).await?;
+    test.has_clients().await?;
+    let host = format!("localhost:{}", test.target.port());
+    let_in(test, of_agent(test).header(HOST, &host)).await?;
     Ok("it is".to_owned())
 }

@@ -1,93 +1,83 @@
 //! A client as the agent is one: the handshake, calls and answers over a WebSocket, and everything
 //! that came in between.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
 use pillion_protocol::claude::tools::CLOSE_TAB;
 use pillion_protocol::diff::OPEN_DIFF;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 use tokio::time::timeout_at;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
-use super::upgrade::{Answered, Upgrade};
-use crate::message::{NEWEST_VERSION, initialize_params};
-use crate::probe::{MAX_ANSWER, NoAnswer};
-use crate::rule::{Finding, Problem, blocked, shown};
-use crate::session::ToolReply;
+use super::upgrade::{agrees, of_agent};
+use crate::agent::{Agent, first_or_further};
+use crate::claude_observation::Socket;
+use crate::message::{NEWEST_VERSION, answers, initialize_params, notification, request};
+use crate::probe::{Answer, MAX_ANSWER, NoAnswer};
+use crate::reply::ToolReply;
+use crate::rule::{Otherwise, Problem, broken, shown};
 use crate::test_context::TestContext;
 
-/// How long it listens at a time while it waits for something else.
-const LISTEN_INTERVAL: Duration = Duration::from_secs(1);
-
-/// A connected client. Dropping it cuts the connection.
+/// A connected client. What it leaves open is closed after the check, whatever happens.
 pub(super) struct Client<'a> {
     pub(super) test: &'a TestContext,
-    socket: WebSocketStream<TcpStream>,
-    /// Everything that came, each with its time.
-    pub(super) messages: Vec<(Instant, Value)>,
+    /// None when it was cut.
+    socket: Option<Socket>,
+    /// The tabs that were opened here and not closed.
+    tabs: Vec<String>,
+    messages: Vec<(Instant, Value)>,
     /// The first thing that came and is not a message.
     pub(super) flaw: Option<String>,
-    /// Why nothing more comes.
-    pub(super) end: Option<String>,
+    /// What the last pong carried.
+    pub(super) pong: Option<Bytes>,
+    end: Option<String>,
     last_id: u64,
     /// How long an answer may take.
     pub(super) limit: Duration,
-    /// The tabs that were opened here and not closed, each with the id of its call.
-    tabs: Vec<String>,
 }
 
-/// Runs a check with a client, and closes what it left open, whatever it finds.
-pub(super) async fn with_client<'a>(
-    test: &'a TestContext,
-    check: impl AsyncFnOnce(&mut Client<'a>) -> Finding,
-) -> Finding {
-    let mut client = session(test).await?;
-    let finding = check(&mut client).await;
-    client.leave().await;
-    finding
-}
-
-/// A client that has shaken hands.
-pub(super) async fn session(test: &TestContext) -> Result<Client<'_>, Problem> {
-    let missing = |why: &str| {
-        let by: &'static [&'static str] = &["K2-upgrade", "K4-initialize"];
-        blocked(by, format!("there is no session: {why}"))
-    };
-    match test.claude.handshake.get() {
-        // Who never answers is not waited for again and again.
-        Some(Err(why)) => return missing(why),
-        Some(Ok(())) => return another(test, Client::open).await,
-        None => {}
+impl TestContext {
+    /// A client that has shaken hands.
+    pub(super) async fn client(&self) -> Result<Client<'_>, Problem> {
+        let row = self.rows().session;
+        let further = self.another(Client::open);
+        first_or_further(&self.claude.handshake, row, Client::open(self), further).await
     }
-    let opened = Client::open(test).await;
-    let first = opened
-        .as_ref()
-        .map(|_| ())
-        .map_err(|error| error.why.clone());
-    let _ = test.claude.handshake.set(first);
-    opened.or_else(|NoAnswer { why, .. }| missing(&why))
-}
 
-/// A further client. A companion that serves one at a time may still be parting with the one before.
-pub(super) async fn another<'a>(
-    test: &'a TestContext,
-    connect: impl AsyncFn(&'a TestContext) -> Result<Client<'a>, NoAnswer>,
-) -> Result<Client<'a>, Problem> {
-    let timeouts = &test.connection.timeouts;
-    let until = Instant::now() + timeouts.answer;
-    loop {
-        match connect(test).await {
-            Ok(client) => return Ok(client),
-            Err(_) if Instant::now() < until => tokio::time::sleep(timeouts.quiet).await,
-            Err(NoAnswer { why, .. }) => {
-                return blocked(&["K8-two"], format!("no further client is served: {why}"));
+    /// Whether a client is served at all: a companion that refuses everything proves nothing.
+    pub(super) async fn has_clients(&self) -> Result<(), Problem> {
+        self.client().await?.leave().await;
+        Ok(())
+    }
+
+    /// A further client. A companion that serves one at a time may still be parting with the one before.
+    pub(super) async fn another<'a>(
+        &'a self,
+        connect: impl AsyncFn(&'a Self) -> Result<Client<'a>, NoAnswer>,
+    ) -> Result<Client<'a>, Problem> {
+        let until = Instant::now() + self.timeouts.answer;
+        loop {
+            let client = connect(self).await;
+            if client.is_ok() || Instant::now() > until {
+                return client.or_blocked(&["K8-two"], "no further client is served");
             }
+            tokio::time::sleep(self.timeouts.quiet).await;
         }
+    }
+
+    /// Parts with every client that was left connected. False when one had a view open and the
+    /// companion did not answer: it may be open still.
+    pub(crate) async fn close_clients(&self) -> bool {
+        let mut is_clean = true;
+        for (socket, tabs) in self.claude.left.take() {
+            let mut client = Client::on(self, socket);
+            client.tabs = tabs;
+            is_clean &= client.leave().await;
+        }
+        is_clean
     }
 }
 
@@ -96,62 +86,76 @@ impl<'a> Client<'a> {
     pub(super) async fn open(test: &'a TestContext) -> Result<Self, NoAnswer> {
         let mut client = Self::connect(test).await?;
         client.initialize().await?;
+        client.initialized().await?;
         Ok(client)
     }
 
     /// Connects, and says nothing as yet.
     pub(super) async fn connect(test: &'a TestContext) -> Result<Self, NoAnswer> {
-        let limit = test.connection.timeouts.answer;
-        Self::of(test, Upgrade::of_agent(test).send(limit).await?).await
+        Self::of(test, test.send(of_agent(test)).await?).await
     }
 
     /// The client of a request that was answered.
-    pub(super) async fn of(test: &'a TestContext, answered: Answered) -> Result<Self, NoAnswer> {
-        answered.agrees()?;
+    pub(super) async fn of(test: &'a TestContext, answer: Answer) -> Result<Self, NoAnswer> {
+        agrees(&answer)?;
         let config = WebSocketConfig::default()
             .max_message_size(Some(MAX_ANSWER))
             .max_frame_size(Some(MAX_ANSWER));
-        let (stream, rest) = (answered.stream, answered.rest);
-        let socket =
-            WebSocketStream::from_partially_read(stream, rest, Role::Client, Some(config)).await;
-        Ok(Self {
-            test,
-            socket,
-            messages: Vec::new(),
-            flaw: None,
-            end: None,
-            last_id: 0,
-            limit: test.connection.timeouts.answer,
-            tabs: Vec::new(),
-        })
+        let stream = answer.upgraded().await?;
+        let socket = WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await;
+        Ok(Self::on(test, socket))
     }
 
-    /// Shakes hands; the answer to `initialize`.
-    pub(super) async fn initialize(&mut self) -> Result<Value, NoAnswer> {
-        let reply = self.ask_with_id(json!(0), "initialize", initialize_params(NEWEST_VERSION));
-        let reply = reply.await?;
-        if !reply["result"].is_object() {
-            let shown = shown(&reply);
-            return Err(NoAnswer::new(format!(
-                "initialize is answered with {shown}"
-            )));
+    fn on(test: &'a TestContext, socket: Socket) -> Self {
+        Self {
+            test,
+            socket: Some(socket),
+            tabs: Vec::new(),
+            messages: Vec::new(),
+            flaw: None,
+            pong: None,
+            end: None,
+            last_id: 0,
+            limit: test.timeouts.answer,
         }
-        self.notify("notifications/initialized", None).await?;
+    }
+
+    /// The answer to `initialize`.
+    pub(super) async fn initialize(&mut self) -> Result<Value, NoAnswer> {
+        let params = initialize_params(NEWEST_VERSION);
+        let reply = self.ask_with_id(&json!(0), "initialize", params).await?;
+        match reply["result"].is_object() {
+            true => Ok(reply),
+            false => {
+                let shown = shown(&reply);
+                Err(NoAnswer::new(format!(
+                    "initialize is answered with {shown}"
+                )))
+            }
+        }
+    }
+
+    /// Says that it is ready, and who it is.
+    pub(super) async fn initialized(&mut self) -> Result<(), NoAnswer> {
+        self.send_text(notification("notifications/initialized"))
+            .await?;
         let params = json!({"pid": std::process::id()});
-        self.notify("ide_connected", Some(params)).await?;
-        Ok(reply)
+        self.notify("ide_connected", params).await
     }
 
     /// Sends a frame or a message.
     pub(super) async fn send(&mut self, message: Message) -> Result<(), NoAnswer> {
+        let Some(socket) = &mut self.socket else {
+            return Err(NoAnswer::new("the connection was cut"));
+        };
         let until = Instant::now() + self.limit;
-        match timeout_at(until.into(), self.socket.send(message)).await {
+        match timeout_at(until.into(), socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(self.ended(&error)),
-            Err(_) => Err(NoAnswer::new(format!(
-                "nothing is read within {:?}",
-                self.limit
-            ))),
+            Err(_) => {
+                let limit = self.limit;
+                Err(NoAnswer::new(format!("nothing is read within {limit:?}")))
+            }
         }
     }
 
@@ -159,70 +163,19 @@ impl<'a> Client<'a> {
         self.send(Message::text(text.into())).await
     }
 
-    pub(super) async fn notify(
-        &mut self,
-        method: &str,
-        params: Option<Value>,
-    ) -> Result<(), NoAnswer> {
-        let mut message = json!({"jsonrpc": "2.0", "method": method});
-        if let Some(params) = params {
-            message["params"] = params;
-        }
+    pub(super) async fn notify(&mut self, method: &str, params: Value) -> Result<(), NoAnswer> {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         self.send_text(message.to_string()).await
     }
 
-    /// A new id.
-    pub(super) fn id(&mut self) -> Value {
-        self.last_id += 1;
-        self.last_id.into()
-    }
-
-    /// Sends a request and waits for its answer.
-    pub(super) async fn ask(&mut self, method: &str, params: Value) -> Result<Value, NoAnswer> {
-        let id = self.id();
-        self.ask_with_id(id, method, params).await
-    }
-
-    pub(super) async fn ask_with_id(
-        &mut self,
-        id: Value,
-        method: &str,
-        params: Value,
-    ) -> Result<Value, NoAnswer> {
-        self.start(&id, method, params).await?;
-        self.answer(&id).await
-    }
-
-    /// Sends a request.
-    pub(super) async fn start(
-        &mut self,
-        id: &Value,
-        method: &str,
-        params: Value,
-    ) -> Result<(), NoAnswer> {
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.send_text(request.to_string()).await
-    }
-
-    /// Waits for the answer to a request.
-    pub(super) async fn answer(&mut self, id: &Value) -> Result<Value, NoAnswer> {
+    /// Waits for the answer to a request, of the messages from this one on.
+    pub(super) async fn answer(&mut self, from: usize, id: &Value) -> Result<Value, NoAnswer> {
         let limit = self.limit;
-        let answer = self
-            .wait_from(0, limit, |message| answers(message, id))
-            .await;
+        let answer = self.wait_from(from, limit, |it| answers(it, id)).await;
         answer.ok_or_else(|| {
             let end = self.end.clone();
             NoAnswer::new(end.unwrap_or_else(|| format!("no answer within {limit:?}")))
         })
-    }
-
-    pub(super) async fn call(
-        &mut self,
-        tool: &str,
-        arguments: Value,
-    ) -> Result<ToolReply, NoAnswer> {
-        let params = json!({"name": tool, "arguments": arguments});
-        self.ask("tools/call", params).await.map(ToolReply)
     }
 
     /// Proposes a text under this name, and does not wait for the answer: the id of the call.
@@ -232,7 +185,7 @@ impl<'a> Client<'a> {
         path: &str,
         text: &str,
     ) -> Result<Value, NoAnswer> {
-        let id = self.id();
+        let id = self.new_id();
         self.open_diff_as(&id, tab, path, text).await?;
         Ok(id)
     }
@@ -251,8 +204,8 @@ impl<'a> Client<'a> {
         let meta = json!({"progressToken": id});
         let params = json!({"name": OPEN_DIFF, "arguments": arguments, "_meta": meta});
         self.tabs.push(tab.to_owned());
-        self.test.claude.has_views.store(true, Ordering::Relaxed);
-        self.start(id, "tools/call", params).await
+        let call = request(id.clone(), "tools/call", params);
+        self.send_text(call).await
     }
 
     pub(super) async fn close_tab(&mut self, tab: &str) -> Result<ToolReply, NoAnswer> {
@@ -263,57 +216,98 @@ impl<'a> Client<'a> {
 
     /// The answers to a request so far.
     pub(super) fn answers(&self, id: &Value) -> Vec<ToolReply> {
-        let messages = self.messages.iter().map(|(_, message)| message);
-        let own = messages.filter(|message| answers(message, id));
+        let own = self.heard().filter(|message| answers(message, id));
         own.cloned().map(ToolReply).collect()
     }
 
-    /// Takes in what comes for so long.
-    pub(super) async fn listen(&mut self, time: Duration) {
-        let until = Instant::now() + time;
-        while self.hear(until).await {}
-    }
-
-    /// Waits for something and takes in what comes meanwhile.
-    pub(super) async fn listening<T>(&mut self, other: impl Future<Output = T>) -> T {
-        let mut other = std::pin::pin!(other);
-        loop {
-            tokio::select! {
-                done = &mut other => return done,
-                () = self.listen(LISTEN_INTERVAL) => {}
-            }
+    /// Nothing has answered a request so far.
+    pub(super) fn unanswered(&self, id: &Value, what: &str) -> Result<(), Problem> {
+        match self.answers(id).first() {
+            Some(answer) => broken(format!("{what} is answered with {}", answer.shown())),
+            None => Ok(()),
         }
     }
 
-    /// The first message that is as wanted, of those that came from this one on and those that come
-    /// in time.
-    pub(super) async fn wait_from(
+    /// Takes in what comes for as long as something that must not come is waited for.
+    pub(super) async fn settle(&mut self) {
+        self.listen(self.test.timeouts.quiet).await;
+    }
+
+    fn odd(&mut self, what: String) {
+        self.flaw.get_or_insert(what);
+    }
+
+    fn ended(&mut self, error: &Error) -> NoAnswer {
+        let why = match error {
+            Error::Protocol(error) => {
+                format!("received something that is not a WebSocket frame: {error}")
+            }
+            error => format!("the connection was cut off: {error}"),
+        };
+        self.end.get_or_insert_with(|| why.clone());
+        NoAnswer::new(why)
+    }
+
+    /// Closes what is open and leaves as the agent does. False when the companion did not answer about
+    /// a view.
+    pub(super) async fn leave(mut self) -> bool {
+        let mut is_clean = true;
+        for tab in std::mem::take(&mut self.tabs) {
+            is_clean &= self.end.is_some() || self.close_tab(&tab).await.is_ok();
+        }
+        let until = Instant::now() + self.limit;
+        if let Some(socket) = &mut self.socket {
+            let _ = timeout_at(until.into(), socket.close(None)).await;
+        }
+        // By then the companion knows of it.
+        let until = Instant::now() + self.test.timeouts.quiet;
+        while self.end.is_none() && self.hear(until).await {}
+        self.cut();
+        is_clean
+    }
+
+    /// Cuts the connection without a word.
+    pub(super) fn cut(mut self) {
+        self.socket = None;
+    }
+}
+
+impl Agent for Client<'_> {
+    fn messages(&self) -> &[(Instant, Value)] {
+        &self.messages
+    }
+
+    fn end(&self) -> Option<&str> {
+        self.end.as_deref()
+    }
+
+    fn new_id(&mut self) -> Value {
+        self.last_id += 1;
+        self.last_id.into()
+    }
+
+    async fn ask_with_id(
         &mut self,
-        mut at: usize,
-        limit: Duration,
-        is_wanted: impl Fn(&Value) -> bool,
-    ) -> Option<Value> {
-        let until = Instant::now() + limit;
-        loop {
-            while let Some((_, message)) = self.messages.get(at) {
-                if is_wanted(message) {
-                    return Some(message.clone());
-                }
-                at += 1;
-            }
-            if !self.hear(until).await {
-                return None;
-            }
-        }
+        id: &Value,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, NoAnswer> {
+        let from = self.messages.len();
+        self.send_text(request(id.clone(), method, params)).await?;
+        self.answer(from, id).await
     }
 
-    /// Takes in what comes next; false when nothing did in time.
+    /// What it is answered with is another rule's matter.
+    async fn is_served(&mut self) -> Result<(), NoAnswer> {
+        self.ask("tools/list", json!({})).await.map(drop)
+    }
+
     async fn hear(&mut self, until: Instant) -> bool {
-        if self.end.is_some() {
+        let Some(socket) = self.socket.as_mut().filter(|_| self.end.is_none()) else {
             tokio::time::sleep_until(until.into()).await;
             return false;
-        }
-        let message = match timeout_at(until.into(), self.socket.next()).await {
+        };
+        let message = match timeout_at(until.into(), socket.next()).await {
             Err(_) => return false,
             Ok(None) => {
                 self.end = Some("the connection ended".to_owned());
@@ -336,64 +330,17 @@ impl<'a> Client<'a> {
                 let code = code.map_or_else(|| "no code".to_owned(), |code| code.to_string());
                 self.end = Some(format!("it closed the connection with {code}"));
             }
-            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+            Message::Pong(payload) => self.pong = Some(payload),
+            Message::Ping(_) | Message::Frame(_) => {}
         }
         true
     }
-
-    fn odd(&mut self, what: String) {
-        self.flaw.get_or_insert(what);
-    }
-
-    fn ended(&mut self, error: &Error) -> NoAnswer {
-        let why = match error {
-            Error::Protocol(error) => {
-                format!("received something that is not a WebSocket frame: {error}")
-            }
-            error => format!("the connection was cut off: {error}"),
-        };
-        self.end.get_or_insert_with(|| why.clone());
-        NoAnswer::new(why)
-    }
-
-    /// Whether requests are still answered here.
-    pub(super) async fn is_served(&mut self) -> Result<(), NoAnswer> {
-        let id = self.id();
-        self.start(&id, "tools/list", json!({})).await?;
-        self.answer(&id).await.map(drop)
-    }
-
-    /// Closes what is open and leaves as the agent does.
-    pub(super) async fn leave(mut self) {
-        for tab in std::mem::take(&mut self.tabs) {
-            if self.end.is_none() {
-                let _ = self.close_tab(&tab).await;
-            }
-        }
-        self.test.claude.has_views.store(false, Ordering::Relaxed);
-        let until = Instant::now() + self.limit;
-        let _ = timeout_at(until.into(), self.socket.close(None)).await;
-        // By then the companion knows of it.
-        let quiet = self.test.connection.timeouts.quiet;
-        let until = Instant::now() + quiet;
-        while self.end.is_none() && self.hear(until).await {}
-    }
-
-    /// Cuts the connection without a word.
-    pub(super) fn cut(self) {
-        self.test.claude.has_views.store(false, Ordering::Relaxed);
-    }
 }
 
-/// Whether a message is an answer, to whatever request.
-pub(super) fn is_reply(message: &Value) -> bool {
-    message.get("method").is_none() && message.get("id").is_some_and(|id| !id.is_null())
-}
-
-/// Whether a message answers this request. Its id may be of another type: that is one rule's matter
-/// and not that of all others.
-pub(super) fn answers(message: &Value, id: &Value) -> bool {
-    let text = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-    let is_reply = message.get("method").is_none();
-    is_reply && message.get("id").is_some_and(|its| text(its) == text(id))
+impl Drop for Client<'_> {
+    fn drop(&mut self) {
+        let socket = self.socket.take().filter(|_| self.end.is_none());
+        let left = socket.map(|socket| (socket, std::mem::take(&mut self.tabs)));
+        self.test.claude.left.borrow_mut().extend(left);
+    }
 }

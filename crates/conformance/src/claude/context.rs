@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::selection::{is_in, mention, selections};
 use crate::check::checks;
 use crate::claude_observation::Selections;
-use crate::context::debounced;
-use crate::rule::{Finding, Problem, blocked, broken, shown, unchecked};
+use crate::moves::place;
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked};
+use crate::shape::{Field, fits};
 use crate::test_context::TestContext;
 
 checks! {
@@ -82,25 +83,19 @@ async fn shape(test: &TestContext) -> Finding {
     Ok(format!("{} selections", selections.all().count()))
 }
 
+const SELECTION: [Field; 7] = [
+    ("/text", true, Value::is_string),
+    ("/selection", true, Value::is_object),
+    ("/selection/start/line", true, Value::is_u64),
+    ("/selection/start/character", true, Value::is_u64),
+    ("/selection/end/line", true, Value::is_u64),
+    ("/selection/end/character", true, Value::is_u64),
+    ("/selection/isEmpty", false, Value::is_boolean),
+];
+
 fn well_formed(params: &Value) -> Result<(), String> {
-    let wrong = |what: &str, value: &Value| Err(format!("{what} is {}", shown(value)));
-    if !params["text"].is_string() {
-        return wrong("`text`", &params["text"]);
-    }
+    fits(params, &SELECTION)?;
     let selection = &params["selection"];
-    if !selection.is_object() {
-        return wrong("`selection`", selection);
-    }
-    for end in ["start", "end"] {
-        for field in ["line", "character"] {
-            if !selection[end][field].is_u64() {
-                return wrong(
-                    &format!("`selection.{end}.{field}`"),
-                    &selection[end][field],
-                );
-            }
-        }
-    }
     let place = |end: &str| {
         let number = |field: &str| selection[end][field].as_u64();
         (number("line"), number("character"))
@@ -108,54 +103,38 @@ fn well_formed(params: &Value) -> Result<(), String> {
     if place("start") > place("end") {
         return Err(format!("it ends before it starts: {}", shown(selection)));
     }
-    match selection.get("isEmpty") {
-        Some(value) if !value.is_boolean() => wrong("`selection.isEmpty`", value),
-        _ => Ok(()),
-    }
+    Ok(())
+}
+
+fn is_absolute(path: &Value) -> bool {
+    path.as_str()
+        .is_some_and(|path| Path::new(path).is_absolute())
 }
 
 async fn path(test: &TestContext) -> Finding {
     let selections = heard(test).await?;
     for params in selections.all() {
-        match params.get("filePath") {
-            None => {}
-            Some(Value::String(path)) if Path::new(path).is_absolute() => {}
-            Some(other) => return broken(format!("`filePath` is {}", shown(other))),
-        }
+        fits(params, &[("/filePath", false, is_absolute)]).map_err(Problem::Broken)?;
     }
     Ok(format!("{} selections", selections.all().count()))
 }
 
 async fn change(test: &TestContext) -> Finding {
     let selections = selections(test).await?;
-    let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
-    match moves.contexts.len() {
-        0 => broken("none arrived when the cursor moved"),
-        count => Ok(format!("{count} selections")),
-    }
+    selections.of_moves.as_ref().map_err(Clone::clone)?.sent()
 }
 
 async fn moved(test: &TestContext) -> Finding {
     let selections = heard(test).await?;
     let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
-    let Some((file, line)) = &selections.moved_to else {
-        return unchecked(
-            "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace",
-        );
-    };
-    let Some((_, last)) = moves.contexts.last() else {
-        return unchecked("nothing was sent when the cursor moved");
-    };
-    if let Err(why) = well_formed(last) {
-        return blocked(&["K7-shape"], why);
-    }
+    let (file, line) = place(&selections.moved_to)?;
+    let last = moves.last()?;
+    well_formed(last).or_blocked(&["K7-shape"], "the last selection")?;
     if !is_in(last, file) {
         let path = &last["filePath"];
-        return match path.as_str() {
-            Some(path) if !Path::new(path).is_absolute() => {
-                blocked(&["K7-path"], "its path is not absolute")
-            }
-            _ => broken(format!("{file} was focused, `filePath` is {path}")),
+        return match path.is_string() && !is_absolute(path) {
+            true => blocked(&["K7-path"], "its path is not absolute"),
+            false => broken(format!("{file} was focused, `filePath` is {path}")),
         };
     }
     // The command may select from there on, or up to there.
@@ -172,30 +151,25 @@ async fn moved(test: &TestContext) -> Finding {
 async fn debounce(test: &TestContext) -> Finding {
     let selections = heard(test).await?;
     let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
-    if moves.contexts.is_empty() {
-        return blocked(&["K7-change"], "nothing was sent when the cursor moved");
-    }
-    debounced(moves, &selections.of_bursts)
+    moves.debounced(&selections.of_bursts, &["K7-change"])
 }
+
+const MENTION: [Field; 3] = [
+    ("/filePath", true, is_absolute),
+    ("/lineStart", false, Value::is_u64),
+    ("/lineEnd", false, Value::is_u64),
+];
 
 async fn mention_shape(test: &TestContext) -> Finding {
     let mention = mention(test).await?;
-    let Some((_, message)) = mention.messages.first() else {
+    let Some(message) = mention.messages.first() else {
         return broken("no `at_mentioned` arrived");
     };
     let params = &message["params"];
-    let is_absolute = |path: &str| Path::new(path).is_absolute();
     if message.get("id").is_some() {
         return broken("it has an `id`, so it is a request, not a notification");
     }
-    if !params["filePath"].as_str().is_some_and(is_absolute) {
-        return broken(format!("`filePath` is {}", shown(&params["filePath"])));
-    }
-    for field in ["lineStart", "lineEnd"] {
-        if let Some(value) = params.get(field).filter(|value| !value.is_u64()) {
-            return broken(format!("`{field}` is {}", shown(value)));
-        }
-    }
+    fits(params, &MENTION).map_err(Problem::Broken)?;
     match mention.messages.len() {
         1 => Ok(shown(params)),
         count => broken(format!("{count} arrived for one mention")),
@@ -204,23 +178,19 @@ async fn mention_shape(test: &TestContext) -> Finding {
 
 async fn mention_lines(test: &TestContext) -> Finding {
     let mention = mention(test).await?;
-    let Some((_, message)) = mention.messages.first() else {
+    let Some(message) = mention.messages.first() else {
         return blocked(&["K7-mention"], "no `at_mentioned` arrived");
     };
     let params = &message["params"];
     let (first, last) = mention.lines;
-    let fields = ["lineStart", "lineEnd"];
-    let is_odd = |field: &&str| params.get(*field).is_some_and(|line| !line.is_u64());
-    if fields.iter().any(is_odd) {
-        return blocked(&["K7-mention"], "they are not numbers");
-    }
-    let lines = fields.map(|field| &params[field]);
+    fits(params, &MENTION).or_blocked(&["K7-mention"], "the mention")?;
+    let lines = ["lineStart", "lineEnd"].map(|field| &params[field]);
     if !is_in(params, &mention.file) {
-        let why = format!(
-            "{} was mentioned, {} arrived",
-            mention.file, params["filePath"]
+        let (file, path) = (&mention.file, &params["filePath"]);
+        return blocked(
+            &["K7-mention"],
+            format!("{file} was mentioned, {path} arrived"),
         );
-        return blocked(&["K7-mention"], why);
     }
     if *lines[0] == first - 1 && *lines[1] == last - 1 {
         return Ok(format!("lines {first} to {last}"));

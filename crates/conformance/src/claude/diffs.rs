@@ -4,20 +4,23 @@ use std::path::Path;
 
 use pillion_protocol::claude::tools::{DIFF_REJECTED, FILE_SAVED, TAB_CLOSED};
 use pillion_protocol::diff::OPEN_DIFF;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::client::{Client, session, with_client};
+use super::client::Client;
 use super::scenario::{self, open_view, tab_name};
+use crate::agent::Agent;
 use crate::check::checks;
 use crate::claude_observation::Decided;
+use crate::diffs::not_written;
+use crate::helper::Step;
+use crate::reply::ToolReply;
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
-use crate::session::ToolReply;
-use crate::test_context::{Step, TestContext};
-use crate::texts::difference;
+use crate::test_context::TestContext;
+use crate::texts::same_bytes;
 
 checks! {
     Diffs:
-    Must "K5-blocks" => blocks,
+    Must "K5-blocks" => blocks in client,
         "`openDiff` is answered with the decision and not before",
         "An early answer decides in the person's place; after an error the agent asks about a diff that it does not show.";
     Must "K5-accepted" => accepted,
@@ -38,13 +41,13 @@ checks! {
     Must "K5-writes" => writes_nothing,
         "The companion does not write the file",
         "The agent writes it, and treats a file that changed in the meantime as changed by somebody else.";
-    Should "K5-relative" => relative_path,
+    Should "K5-relative" => relative_path in client,
         "`openDiff` of a relative path fails",
         "The person would review a change to a file other than the one the agent means.";
-    Should "K5-directory" => directory,
+    Should "K5-directory" => directory in client,
         "`openDiff` of a folder fails",
         "The call waits for a decision that nobody can make.";
-    Should "K5-arguments" => arguments,
+    Should "K5-arguments" => arguments in client,
         "`openDiff` without one of its arguments fails",
         "The call waits for a decision that nobody can make.";
     Must "K5-lost" => lost,
@@ -52,19 +55,14 @@ checks! {
         "The person accepts something that nobody writes.";
 }
 
-async fn blocks(test: &TestContext) -> Finding {
-    with_client(test, async |client: &mut Client<'_>| {
-        let path = test.names.path();
-        let tab = tab_name(test, &path);
-        let id = client.open_diff(&tab, &path, "text\n").await?;
-        client.listen(test.connection.timeouts.quiet).await;
-        if let Some(answer) = client.answers(&id).first() {
-            return broken(format!("it is answered with {}", answer.shown()));
-        }
-        client.is_served().await?;
-        Ok("other calls are answered meanwhile".to_owned())
-    })
-    .await
+async fn blocks(client: &mut Client<'_>) -> Finding {
+    let path = client.test.names.path();
+    let tab = tab_name(client.test, &path);
+    let id = client.open_diff(&tab, &path, "text\n").await?;
+    client.settle().await;
+    client.unanswered(&id, "it")?;
+    client.is_served().await?;
+    Ok("other calls are answered meanwhile".to_owned())
 }
 
 /// The first answer to a call that was decided.
@@ -88,7 +86,7 @@ pub(super) fn blocks_of(reply: &ToolReply) -> Option<Vec<&str>> {
 pub(super) fn saved(reply: &ToolReply) -> Result<&str, Problem> {
     match blocks_of(reply).as_deref() {
         Some([FILE_SAVED, text]) => Ok(text),
-        _ => broken(format!("it is answered with {}", reply.shown())),
+        _ => reply.wrong(),
     }
 }
 
@@ -100,13 +98,8 @@ async fn accepted(test: &TestContext) -> Finding {
 async fn accepted_bytes(test: &TestContext) -> Finding {
     let decided = scenario::accepted(test).await?;
     let text = answer(decided).and_then(saved);
-    let Ok(text) = text else {
-        return blocked(&["K5-accepted"], "it is not answered as an acceptance");
-    };
-    match difference(text, &decided.text) {
-        None => Ok(format!("{} bytes", text.len())),
-        Some(difference) => broken(difference),
-    }
+    let text = text.map_err(|problem| problem.due_to(&["K5-accepted"]))?;
+    same_bytes(text, &decided.text)
 }
 
 /// Whether an answer rejects.
@@ -120,10 +113,12 @@ fn rejection(decided: &Decided) -> Finding {
     if is_rejection(answer) {
         return Ok(DIFF_REJECTED.to_owned());
     }
-    let shown = answer.shown();
     match blocks_of(answer).as_deref() {
-        Some([TAB_CLOSED, ..]) => broken(format!("the agent takes it for an acceptance: {shown}")),
-        _ => broken(format!("it is answered with {shown}")),
+        Some([TAB_CLOSED, ..]) => {
+            let shown = answer.shown();
+            broken(format!("the agent takes it for an acceptance: {shown}"))
+        }
+        _ => answer.wrong(),
     }
 }
 
@@ -149,92 +144,68 @@ async fn once(test: &TestContext) -> Finding {
 }
 
 async fn writes_nothing(test: &TestContext) -> Finding {
-    let mut client = session(test).await?;
-    let view = open_view(&mut client, "text\n").await;
-    client.listen(test.connection.timeouts.quiet).await;
-    let was_written = view
-        .as_ref()
-        .is_ok_and(|view| Path::new(&view.path).exists());
+    let mut client = test.client().await?;
+    let view = open_view(&mut client, "text\n").await?;
+    client.settle().await;
+    not_written(Path::new(&view.path).exists(), "while its view was open")?;
     client.leave().await;
-    view?;
-    if was_written {
-        return broken("the file was on disk while its view was open (removed again)");
+    if let Some(Ok(decided)) = test.claude.rejected.get() {
+        not_written(decided.was_written, "after the rejection")?;
     }
-    if let Some(Ok(decided)) = test.claude.rejected.get()
-        && decided.was_written
-    {
-        return broken("the file was on disk after the rejection (removed again)");
-    }
-    if scenario::accepted(test).await?.was_written {
-        return broken("the file was on disk after the acceptance (removed again)");
-    }
+    let decided = scenario::accepted(test).await?;
+    not_written(decided.was_written, "after the acceptance")?;
     Ok("neither while the view is open nor after the decision".to_owned())
 }
 
 /// The arguments of a proposal as it must be.
-fn proposal(test: &TestContext, path: &str) -> Map<String, Value> {
-    let fields = [
-        ("old_file_path", path.to_owned()),
-        ("new_file_path", path.to_owned()),
-        ("new_file_contents", "text\n".to_owned()),
-        ("tab_name", tab_name(test, path)),
-    ];
-    let fields = fields.map(|(name, value)| (name.to_owned(), value.into()));
-    fields.into_iter().collect()
+fn proposal(test: &TestContext, path: &str) -> Value {
+    json!({
+        "old_file_path": path,
+        "new_file_path": path,
+        "new_file_contents": "text\n",
+        "tab_name": tab_name(test, path),
+    })
 }
 
-/// A call that cannot be one for a view fails, and others are served afterwards.
-async fn fails(client: &mut Client<'_>, arguments: Map<String, Value>) -> Result<String, Problem> {
-    let tab = arguments
-        .get("tab_name")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
-    let reply = client.call(OPEN_DIFF, arguments.into()).await;
-    let reply = match reply {
-        Ok(reply) if reply.is_error() => Ok(reply.shown()),
-        Ok(reply) => broken(format!("it is answered with {}", reply.shown())),
-        Err(error) => broken(error.why),
+/// A call that cannot be one for a view fails.
+async fn fails(client: &mut Client<'_>, arguments: Value) -> Finding {
+    let tab = arguments["tab_name"].as_str().map(str::to_owned);
+    let reply = client.call(OPEN_DIFF, arguments).await;
+    let seen = match reply {
+        Ok(reply) if reply.is_error() => return Ok(reply.shown()),
+        Ok(reply) => reply.wrong(),
+        Err(error) => Err(error.into()),
     };
-    if let (Err(_), Some(tab)) = (&reply, tab) {
+    if let Some(tab) = tab {
         let _ = client.close_tab(&tab).await;
     }
-    reply
+    seen
 }
 
-async fn relative_path(test: &TestContext) -> Finding {
-    with_client(test, async |client: &mut Client<'_>| {
-        fails(client, proposal(test, &test.names.name())).await
-    })
-    .await
+async fn relative_path(client: &mut Client<'_>) -> Finding {
+    let name = client.test.names.name();
+    fails(client, proposal(client.test, &name)).await
 }
 
-async fn directory(test: &TestContext) -> Finding {
-    with_client(test, async |client: &mut Client<'_>| {
-        fails(client, proposal(test, &test.names.folder())).await
-    })
-    .await
+async fn directory(client: &mut Client<'_>) -> Finding {
+    let folder = client.test.names.folder();
+    fails(client, proposal(client.test, &folder)).await
 }
 
-async fn arguments(test: &TestContext) -> Finding {
-    with_client(test, async |client: &mut Client<'_>| {
-        let complete = proposal(test, &test.names.path());
-        let mut seen = String::new();
-        for field in ["new_file_path", "new_file_contents", "tab_name"] {
-            let mut arguments = complete.clone();
-            arguments.remove(field);
-            let failed = fails(client, arguments).await;
-            seen = failed.map_err(|problem| match problem {
-                Problem::Broken(why) => Problem::Broken(format!("without `{field}`: {why}")),
-                other => other,
-            })?;
-            let mut arguments = complete.clone();
-            arguments.insert(field.to_owned(), json!(7));
-            fails(client, arguments).await?;
-        }
-        client.is_served().await?;
-        Ok(seen)
-    })
-    .await
+async fn arguments(client: &mut Client<'_>) -> Finding {
+    let complete = proposal(client.test, &client.test.names.path());
+    let mut seen = String::new();
+    for field in ["new_file_path", "new_file_contents", "tab_name"] {
+        let mut without = complete.clone();
+        without.as_object_mut().map(|fields| fields.remove(field));
+        let failed = fails(client, without).await;
+        seen = failed.map_err(|problem| problem.about(format_args!("without `{field}`")))?;
+        let mut other = complete.clone();
+        other[field] = json!(7);
+        fails(client, other).await?;
+    }
+    client.is_served().await?;
+    Ok(seen)
 }
 
 /// Whether a view is open shows only by what decides about it: a command that fails where there is
@@ -252,18 +223,12 @@ async fn lost(test: &TestContext) -> Finding {
     }
     // That the command works where there is a view.
     scenario::accepted(test).await?;
-    let mut client = session(test).await?;
-    let view = match open_view(&mut client, "text\n").await {
-        Ok(view) => view,
-        Err(problem) => {
-            client.leave().await;
-            return Err(problem);
-        }
-    };
-    client.listen(test.connection.timeouts.quiet).await;
+    let mut client = test.client().await?;
+    let view = open_view(&mut client, "text\n").await?;
+    client.settle().await;
     client.cut();
     // As long as the companion may take to see it.
-    tokio::time::sleep(2 * test.connection.timeouts.quiet).await;
+    tokio::time::sleep(2 * test.timeouts.quiet).await;
     match test.help(&decide(view.path)).await {
         Err(Problem::Broken(_)) => Ok("there is nothing left to accept".to_owned()),
         Err(other) => Err(other),

@@ -1,11 +1,16 @@
 //! From the HTTP request to the WebSocket.
 
+use pillion_http::header::{
+    SEC_WEBSOCKET_EXTENSIONS, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
+};
 use pillion_protocol::claude::SUBPROTOCOL;
 
-use super::client::{Client, session};
-use super::upgrade::{Answered, Upgrade};
+use super::access::none_opens;
+use super::client::Client;
+use super::upgrade::{agrees, of_agent};
 use crate::check::checks;
-use crate::rule::{Finding, Problem, blocked, broken};
+use crate::probe::{Answer, Probe};
+use crate::rule::{Finding, Otherwise, Problem, broken};
 use crate::test_context::TestContext;
 use crate::transport::loopback;
 
@@ -34,59 +39,47 @@ checks! {
         "Other machines could read proposals, and answer them.";
 }
 
-async fn answered(test: &TestContext, upgrade: &Upgrade) -> Result<Answered, Problem> {
-    Ok(upgrade.send(test.connection.timeouts.answer).await?)
-}
-
 /// The answer to a request that differs in one thing from the agent's.
-async fn agreed(test: &TestContext, upgrade: &Upgrade) -> Result<Answered, Problem> {
-    session(test).await?.leave().await;
-    let answered = answered(test, upgrade).await?;
-    answered.agrees()?;
-    Ok(answered)
+async fn agreed(test: &TestContext, probe: Probe) -> Result<Answer, Problem> {
+    test.has_clients().await?;
+    let answer = test.send(probe).await?;
+    agrees(&answer)?;
+    Ok(answer)
 }
 
 async fn upgrade(test: &TestContext) -> Finding {
-    let answered = answered(test, &Upgrade::of_agent(test)).await?;
-    Client::of(test, answered).await?.leave().await;
+    Client::connect(test).await?;
     Ok("HTTP 101".to_owned())
 }
 
 async fn protocol(test: &TestContext) -> Finding {
-    let answered = answered(test, &Upgrade::of_agent(test)).await?;
-    if let Err(error) = answered.agrees() {
-        return blocked(&["K2-upgrade"], error.why);
+    let answer = test.send(of_agent(test)).await?;
+    agrees(&answer).or_blocked(&["K2-upgrade"], "there is no WebSocket")?;
+    let names = answer.values(SEC_WEBSOCKET_PROTOCOL).join(", ");
+    Client::of(test, answer).await?;
+    match names.as_str() {
+        SUBPROTOCOL => Ok(names),
+        "" => broken("it names none"),
+        _ => broken(format!("it names {names:?}")),
     }
-    let named = match answered.values("Sec-WebSocket-Protocol")[..] {
-        [SUBPROTOCOL] => Ok(SUBPROTOCOL.to_owned()),
-        [] => broken("it names none"),
-        ref others => broken(format!("it names {:?}", others.join(", "))),
-    };
-    Client::of(test, answered).await?.leave().await;
-    named
 }
 
 async fn no_protocol(test: &TestContext) -> Finding {
-    let upgrade = Upgrade::of_agent(test).without("Sec-WebSocket-Protocol");
-    let answered = agreed(test, &upgrade).await?;
-    if let [name, ..] = answered.values("Sec-WebSocket-Protocol")[..] {
+    let answer = agreed(test, of_agent(test).without(SEC_WEBSOCKET_PROTOCOL)).await?;
+    if let [name, ..] = answer.values(SEC_WEBSOCKET_PROTOCOL)[..] {
         return broken(format!("it names {name:?}, which was not offered"));
     }
-    let mut client = Client::of(test, answered).await?;
-    client.initialize().await?;
-    client.leave().await;
+    Client::of(test, answer).await?.initialize().await?;
     Ok("it is served".to_owned())
 }
 
 async fn deflate(test: &TestContext) -> Finding {
     let offer = "permessage-deflate; client_max_window_bits";
-    let upgrade = Upgrade::of_agent(test).header("Sec-WebSocket-Extensions", offer);
-    let answered = agreed(test, &upgrade).await?;
-    let extensions = answered.values("Sec-WebSocket-Extensions").join(", ");
+    let probe = of_agent(test).header(SEC_WEBSOCKET_EXTENSIONS, offer);
+    let answer = agreed(test, probe).await?;
+    let extensions = answer.values(SEC_WEBSOCKET_EXTENSIONS).join(", ");
     if extensions.is_empty() {
-        let mut client = Client::of(test, answered).await?;
-        client.initialize().await?;
-        client.leave().await;
+        Client::of(test, answer).await?.initialize().await?;
         return Ok("it is declined".to_owned());
     }
     let mut parameters = extensions.split(';').map(str::trim);
@@ -107,54 +100,14 @@ async fn deflate(test: &TestContext) -> Finding {
 }
 
 async fn version(test: &TestContext) -> Finding {
-    session(test).await?.leave().await;
-    let upgrade = Upgrade::of_agent(test).header("Sec-WebSocket-Version", "8");
-    refused(test, &upgrade).await
+    none_opens(test, [of_agent(test).header(SEC_WEBSOCKET_VERSION, "8")]).await
 }
 
 async fn path(test: &TestContext) -> Finding {
-    session(test).await?.leave().await;
     let mut seen = String::new();
     for path in ["/mcp", "/ide", "/sse"] {
-        seen = refused(test, &Upgrade::of_agent(test).target(path))
-            .await
-            .map_err(|problem| match problem {
-                Problem::Broken(why) => Problem::Broken(format!("{path}: {why}")),
-                other => other,
-            })?;
+        let refused = none_opens(test, [of_agent(test).target(path)]).await;
+        seen = refused.map_err(|problem| problem.about(path))?;
     }
     Ok(seen)
-}
-
-/// Whether a request is refused before it becomes a WebSocket.
-pub(super) async fn refused(test: &TestContext, upgrade: &Upgrade) -> Finding {
-    let limit = test.connection.timeouts.answer;
-    match upgrade.send(limit).await {
-        Ok(answered) if answered.status == 101 => broken("HTTP 101: the WebSocket is opened"),
-        Ok(answered) if (200..300).contains(&answered.status) => {
-            broken(format!("HTTP {}: it is served", answered.status))
-        }
-        Ok(answered) => {
-            let status = answered.status;
-            let token = test.connection.target.token();
-            let quiet = test.connection.timeouts.quiet;
-            if let Some(token) = token
-                && answered.holds(token.expose(), quiet).await
-            {
-                return broken(format!("HTTP {status}, with the token in it"));
-            }
-            Ok(format!("HTTP {status}"))
-        }
-        Err(closed) if closed.is_hung_up => match Client::open(test).await {
-            Ok(client) => {
-                client.leave().await;
-                Ok("the connection is closed".to_owned())
-            }
-            Err(error) => broken(format!(
-                "the connection is closed, and no further client is served: {}",
-                error.why
-            )),
-        },
-        Err(error) => broken(error.why),
-    }
 }

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use pillion_http::StatusCode;
 use serde_json::Value;
-use tokio::net::TcpStream;
 
 use super::client::Client;
 use super::lock_files::known_name;
-use super::upgrade::Upgrade;
+use super::upgrade::of_agent;
 use crate::check::checks;
 use crate::claude_observation::Restored;
-use crate::lifecycle::answers;
-use crate::observation::Stopped;
-use crate::rule::{Finding, Problem, blocked, broken, unchecked};
+use crate::lifecycle::{answers, rewritten};
+use crate::observation::{Stopped, once};
+use crate::rule::{Finding, Otherwise, Problem, blocked, broken};
 use crate::test_context::TestContext;
 
 checks! {
@@ -42,20 +42,10 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 async fn whole_files(test: &TestContext) -> Finding {
     // Before a file is deleted here.
-    let watch = test.watched();
-    if let Some(why) = watch.flaw {
-        return broken(why);
-    }
+    let mut changes = test.watched();
     let restored = put_back(test).await?;
-    if let Some(why) = &restored.flaw {
-        return broken(why.clone());
-    }
-    match (watch.rewritten, restored.missing.is_empty()) {
-        (0, false) => unchecked(
-            "no file was rewritten: open or close a workspace folder in the editor during the run",
-        ),
-        (count, _) => Ok(format!("rewritten {count} times")),
-    }
+    changes.flaw = changes.flaw.or_else(|| restored.flaw.clone());
+    rewritten(&changes, restored.missing.is_empty())
 }
 
 async fn restored(test: &TestContext) -> Finding {
@@ -65,24 +55,22 @@ async fn restored(test: &TestContext) -> Finding {
         [first, ..] => broken(format!(
             "{} was not put back within {:?} (put back by this command)",
             first.display(),
-            test.connection.timeouts.restore
+            test.timeouts.restore
         )),
     }
 }
 
 /// Deletes the lock files, as the agent does; what became of them.
 async fn put_back(test: &TestContext) -> Result<&Restored, Problem> {
-    let restored = test.claude.restored.get_or_init(|| Restored::see(test));
-    restored.await.as_ref().map_err(Clone::clone)
+    once(&test.claude.restored, Restored::see(test)).await
 }
 
 impl Restored {
     async fn see(test: &TestContext) -> Result<Self, Problem> {
-        if let Err(why) = test.answers().await {
-            return blocked(&["K9-answers"], format!("it is not running: {why}"));
-        }
+        let row = test.rows().answers;
+        test.answers().await.or_blocked(row, "it is not running")?;
         let mut deleted = Vec::new();
-        for file in test.connection.target.discovery_files() {
+        for file in test.target.discovery_files() {
             if !file.facts.is_file || known_name(file).is_err() {
                 continue;
             }
@@ -100,7 +88,7 @@ impl Restored {
         }
         let started = Instant::now();
         let mut seen = Self::default();
-        while !deleted.is_empty() && started.elapsed() < test.connection.timeouts.restore {
+        while !deleted.is_empty() && started.elapsed() < test.timeouts.restore {
             deleted.retain(|file| !seen.has_back(&file.path, started));
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
@@ -139,27 +127,16 @@ impl Drop for Deleted {
 /// Has the companion stopped while a client is connected; what is left of it. Some wait for the end of
 /// every connection.
 async fn stopped(test: &TestContext) -> Result<&Stopped, Problem> {
-    let see = async || {
-        if let Err(why) = test.answers().await {
-            return blocked(&["K9-answers"], format!("it is not running: {why}"));
-        }
+    let stop = async {
         let _client = Client::open(test).await.ok();
-        Stopped::after_stop(test, async || listens(test).await).await
+        // Another program may have got the port, which does not know the token.
+        let is_it = async || match test.send(of_agent(test)).await {
+            Ok(answer) => answer.status == StatusCode::SWITCHING_PROTOCOLS,
+            Err(error) => !error.is_hung_up,
+        };
+        Stopped::see(test, is_it).await
     };
-    let stopped = test.claude.stopped.get_or_init(see).await;
-    stopped.as_ref().map_err(Clone::clone)
-}
-
-async fn listens(test: &TestContext) -> bool {
-    let address = ("127.0.0.1", test.connection.target.port());
-    if TcpStream::connect(address).await.is_err() {
-        return false;
-    }
-    // Another program may have got the port, which does not know the token.
-    let answered = Upgrade::of_agent(test)
-        .send(test.connection.timeouts.answer)
-        .await;
-    answered.map_or_else(|error| !error.is_hung_up, |answered| answered.status == 101)
+    once(&test.claude.stopped, stop).await
 }
 
 async fn stopped_port(test: &TestContext) -> Finding {

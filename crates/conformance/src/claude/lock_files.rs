@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
-use pillion_system::process;
 use serde_json::Value;
 
 use crate::check::checks;
-use crate::discovery::{each, private_folder, regular_file, unshared};
-use crate::rule::{Finding, Look, blocked, broken, shown};
+use crate::fields::{
+    ANYTHING, Kind, TEXT, each, each_has, is_running, json_object, private_file, private_folder,
+    regular_file,
+};
+use crate::rule::{Finding, Look, Problem, blocked, broken, shown};
 use crate::target::TargetFile;
 use crate::test_context::TestContext;
 
@@ -32,22 +34,22 @@ checks! {
     Must "K1-pid" => each(living_pid),
         "`pid` is the number of a running process",
         "The agent deletes the file of a process that is gone.";
-    Should "K1-pid-present" => each(pid_present),
+    Should "K1-pid-present" => each_has("pid", ANYTHING),
         "A lock file has a `pid`",
         "In a terminal of VS Code the agent connects only to a companion whose process is its ancestor.";
-    Must "K1-folders" => each(folders),
+    Must "K1-folders" => each_has("workspaceFolders", PATHS),
         "`workspaceFolders` is a list of at least one path",
         "Without a folder the agent never connects.";
     Must "K1-resolved" => each(resolved),
         "Every workspace folder exists and is absolute, with links resolved",
         "The agent compares its own folder, with links resolved, and finds no companion in a linked one.";
-    Must "K1-transport" => each(transport),
+    Must "K1-transport" => each_has("transport", WEBSOCKET),
         "`transport` is `ws`",
         "Without it the agent asks for an event stream, and presents no token.";
-    Must "K1-token" => each(token),
+    Must "K1-token" => each_has("authToken", TEXT),
         "`authToken` is a non-empty string",
         "Without it the agent dials without a token, as any other program on this machine could.";
-    Should "K1-ideName" => each(ide_name),
+    Should "K1-ideName" => each_has("ideName", TEXT),
         "`ideName` is a non-empty string",
         "The agent has no name to show for the companion, at its prompt and in /ide.";
     Should "K1-private-file" => each(private_file),
@@ -58,6 +60,12 @@ checks! {
         "Other users of this machine could direct the agent to their own companion.";
 }
 
+const WEBSOCKET: Kind = ("\"ws\"", |value| value == "ws");
+const PATHS: Kind = ("a list of at least one path", |value| {
+    let list = value.as_array();
+    list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_string))
+});
+
 pub(super) fn known_name(file: &TargetFile) -> Result<Look, String> {
     let digits = file.name().strip_suffix(".lock").unwrap_or_default();
     match digits.parse::<u16>() {
@@ -67,73 +75,48 @@ pub(super) fn known_name(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
+/// The files that the agent finds.
+fn named(test: &TestContext) -> Result<Vec<&TargetFile>, Problem> {
+    let files = test.target.discovery_files().iter();
+    let named: Vec<_> = files.filter(|file| known_name(file).is_ok()).collect();
+    match named.is_empty() {
+        true => blocked(&["K1-name"], "there is no file of that name"),
+        false => Ok(named),
+    }
+}
+
 async fn in_place(test: &TestContext) -> Finding {
-    let target = &test.connection.target;
     let Some(place) = Dialect::ClaudeCode.places().first() else {
         return broken("there is no such place");
     };
-    let folder = target.environment().directory(place);
+    let folder = test.target.environment().directory(place);
     let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let is_there = |file: &&TargetFile| {
         let parent = file.path.parent();
-        known_name(file).is_ok() && parent.is_some_and(|parent| real(parent) == real(&folder))
+        parent.is_some_and(|parent| real(parent) == real(&folder))
     };
-    if let Some(file) = target.discovery_files().iter().find(is_there) {
-        return Ok(file.path.display().to_string());
+    match named(test)?.into_iter().find(is_there) {
+        Some(file) => Ok(file.path.display().to_string()),
+        None => broken(format!("there is none in {}", folder.display())),
     }
-    if !target
-        .discovery_files()
-        .iter()
-        .any(|file| known_name(file).is_ok())
-    {
-        return blocked(&["K1-name"], "there is no file of that name");
-    }
-    broken(format!("there is none in {}", folder.display()))
 }
 
-fn json_object(file: &TargetFile) -> Result<Look, String> {
-    if !file.facts.is_file && !file.facts.is_link {
-        return Ok(Look::Blocked(&["K1-file"]));
+async fn one(test: &TestContext) -> Finding {
+    let files = named(test)?;
+    let paths = files.iter().map(|file| file.path.display().to_string());
+    let paths = paths.collect::<Vec<_>>().join(" and ");
+    match files[..] {
+        [_] => Ok(paths),
+        _ => broken(paths),
     }
-    let content = file.content.as_ref();
-    content.map(|_| Look::Kept).map_err(Clone::clone)
 }
-
-/// The rule is about what is in a file that is not an object at all.
-const NO_OBJECT: Result<Look, String> = Ok(Look::Blocked(&["K1-json"]));
 
 fn living_pid(file: &TargetFile) -> Result<Look, String> {
-    if file.content.is_err() {
-        return NO_OBJECT;
-    }
     match (file.field("pid"), file.pid()) {
+        _ if file.content.is_err() => Ok(Look::Blocked(file.rows().json)),
         (None, _) => Ok(Look::NotAbout),
-        (Some(_), Some(pid)) if process::is_alive(pid) => Ok(Look::Kept),
-        (Some(_), Some(pid)) => Err(format!("process {pid} is not running")),
+        (Some(_), Some(pid)) => is_running(pid),
         (Some(other), None) => Err(format!("`pid` is {}", shown(other))),
-    }
-}
-
-fn pid_present(file: &TargetFile) -> Result<Look, String> {
-    match (&file.content, file.field("pid")) {
-        (Err(_), _) => NO_OBJECT,
-        (Ok(_), Some(_)) => Ok(Look::Kept),
-        (Ok(_), None) => Err("`pid` is missing".to_owned()),
-    }
-}
-
-fn folders(file: &TargetFile) -> Result<Look, String> {
-    if file.content.is_err() {
-        return NO_OBJECT;
-    }
-    match file.field("workspaceFolders") {
-        Some(Value::Array(list)) if list.is_empty() => Err("it is empty".to_owned()),
-        Some(Value::Array(list)) => match list.iter().find(|it| !it.is_string()) {
-            None => Ok(Look::Kept),
-            Some(other) => Err(format!("it contains {}", shown(other))),
-        },
-        Some(other) => Err(format!("`workspaceFolders` is {}", shown(other))),
-        None => Err("`workspaceFolders` is missing".to_owned()),
     }
 }
 
@@ -159,52 +142,4 @@ fn resolved(file: &TargetFile) -> Result<Look, String> {
 fn is_spelt_alike(real: &Path, folder: &PathBuf) -> bool {
     let verbatim = format!(r"\\?\{}", folder.display());
     real == folder || cfg!(windows) && real == Path::new(&verbatim)
-}
-
-fn transport(file: &TargetFile) -> Result<Look, String> {
-    if file.content.is_err() {
-        return NO_OBJECT;
-    }
-    match file.field("transport") {
-        Some(Value::String(word)) if word == "ws" => Ok(Look::Kept),
-        Some(other) => Err(format!("`transport` is {}", shown(other))),
-        None => Err("`transport` is missing".to_owned()),
-    }
-}
-
-fn token(file: &TargetFile) -> Result<Look, String> {
-    match (&file.content, file.token()) {
-        (Err(_), _) => NO_OBJECT,
-        (Ok(_), Some(_)) => Ok(Look::Kept),
-        (Ok(_), None) => Err("`authToken` is missing, empty or not a string".to_owned()),
-    }
-}
-
-fn ide_name(file: &TargetFile) -> Result<Look, String> {
-    if file.content.is_err() {
-        return NO_OBJECT;
-    }
-    match file.field("ideName").and_then(Value::as_str) {
-        Some(name) if !name.trim().is_empty() => Ok(Look::Kept),
-        _ => Err("`ideName` is missing, empty or not a string".to_owned()),
-    }
-}
-
-async fn one(test: &TestContext) -> Finding {
-    let files = test.connection.target.discovery_files();
-    let named = files.iter().filter(|file| known_name(file).is_ok());
-    let paths: Vec<_> = named.map(|file| file.path.display().to_string()).collect();
-    match &paths[..] {
-        [] => blocked(&["K1-name"], "there is no file of that name"),
-        [one] => Ok(one.clone()),
-        _ => broken(paths.join(" and ")),
-    }
-}
-
-fn private_file(file: &TargetFile) -> Result<Look, String> {
-    match file.token() {
-        _ if file.facts.is_link => Ok(Look::Blocked(&["K1-file"])),
-        None => Ok(Look::Blocked(&["K1-token", "K1-json"])),
-        Some(_) => unshared(file),
-    }
 }

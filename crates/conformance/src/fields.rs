@@ -1,0 +1,113 @@
+//! Looks at one discovery file, of either protocol: what it is, and what its fields hold.
+
+use pillion_system::process;
+use serde_json::Value;
+
+use crate::facts;
+use crate::rule::{Counter, Finding, Look, Otherwise, shown};
+use crate::target::TargetFile;
+use crate::test_context::TestContext;
+
+/// What a field must hold: in words, and whether a value is that.
+pub(super) type Kind = (&'static str, fn(&Value) -> bool);
+
+pub(super) const ANYTHING: Kind = ("anything", |_| true);
+pub(super) const STRING: Kind = ("a string", Value::is_string);
+pub(super) const TEXT: Kind = ("a non-empty string", |value| {
+    value.as_str().is_some_and(|text| !text.trim().is_empty())
+});
+
+/// Every file that a rule applies to keeps it.
+pub(super) async fn each(
+    test: &TestContext,
+    look: impl Fn(&TargetFile) -> Result<Look, String>,
+) -> Finding {
+    let mut counter = Counter::default();
+    for file in test.target.discovery_files() {
+        counter.add(look(file).or_broken(file.path.display())?);
+    }
+    match counter.kept("this companion has no discovery file that the rule applies to")? {
+        1 => Ok("1 file".to_owned()),
+        kept => Ok(format!("{kept} files")),
+    }
+}
+
+/// Every file has a field, such as `ideInfo.name`, with a value of this kind.
+pub(super) async fn each_has(test: &TestContext, field: &str, kind: Kind) -> Finding {
+    each(test, |file| has(file, field, kind)).await
+}
+
+/// Whether a file has such a field.
+pub(super) fn has(file: &TargetFile, field: &str, (kind, fits): Kind) -> Result<Look, String> {
+    let Ok(content) = &file.content else {
+        return Ok(Look::Blocked(file.rows().json));
+    };
+    let pointer = format!("/{}", field.replace('.', "/"));
+    match content.pointer(&pointer) {
+        None => Err(format!("`{field}` is missing")),
+        Some(value) if fits(value) => Ok(Look::Kept),
+        // Nobody is to read it.
+        Some(_) if field == "authToken" => Err(format!("`{field}` is not {kind}")),
+        Some(value) => Err(format!("`{field}` is {}, not {kind}", shown(value))),
+    }
+}
+
+pub(super) fn regular_file(file: &TargetFile) -> Result<Look, String> {
+    if file.facts.is_link {
+        return Err("it is a symbolic link".to_owned());
+    }
+    if !file.facts.is_file {
+        return Err("it is not a regular file".to_owned());
+    }
+    match (file.facts.unix, facts::own_uid()) {
+        (Some(unix), Some(uid)) if unix.uid != uid => {
+            Err(format!("it belongs to user id {}", unix.uid))
+        }
+        _ => Ok(Look::Kept),
+    }
+}
+
+pub(super) fn json_object(file: &TargetFile) -> Result<Look, String> {
+    // What is not a file at all is another rule's matter.
+    if !file.facts.is_file && !file.facts.is_link {
+        return Ok(Look::Blocked(file.rows().file));
+    }
+    let content = file.content.as_ref();
+    content.map(|_| Look::Kept).map_err(Clone::clone)
+}
+
+/// Whether a process that a file names is running.
+pub(super) fn is_running(pid: u32) -> Result<Look, String> {
+    match process::is_alive(pid) {
+        true => Ok(Look::Kept),
+        false => Err(format!("process {pid} is not running")),
+    }
+}
+
+/// Whether nobody else can read the token.
+pub(super) fn private_file(file: &TargetFile) -> Result<Look, String> {
+    match file.facts.unix {
+        _ if file.facts.is_link => Ok(Look::Blocked(file.rows().file)),
+        _ if file.token().is_none() => Ok(Look::Blocked(file.rows().token)),
+        None => Ok(Look::NotAbout),
+        Some(unix) if unix.mode & 0o077 == 0 => Ok(Look::Kept),
+        Some(unix) => Err(format!("its mode is {:04o}, not 0600", unix.mode)),
+    }
+}
+
+/// Whether nobody else can replace the file.
+pub(super) fn private_folder(file: &TargetFile) -> Result<Look, String> {
+    let folder = file.path.parent().and_then(|it| it.canonicalize().ok());
+    let facts = folder.and_then(|folder| facts::of(&folder).ok());
+    let Some(unix) = facts.and_then(|facts| facts.unix) else {
+        return Ok(Look::NotAbout);
+    };
+    let is_sticky = unix.mode & 0o1000 != 0;
+    if unix.mode & 0o022 == 0 || is_sticky {
+        return Ok(Look::Kept);
+    }
+    Err(format!(
+        "other users may write to its folder, mode {:04o}",
+        unix.mode
+    ))
+}
