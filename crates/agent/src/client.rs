@@ -19,8 +19,7 @@ use crate::updates::{Updates, update};
 /// How many notifications may come with the answers to calls before they are read.
 const MAX_ASIDE: usize = 64;
 
-/// A session with a companion, as long as its connection lasts. [`Session`](crate::Session) is the
-/// more comfortable thing: it waits for outcomes, and comes back when the companion was away.
+/// A session with a companion, as long as its connection lasts.
 #[derive(Debug)]
 pub struct Client {
     link: Arc<Link>,
@@ -94,10 +93,13 @@ impl Client {
     /// named here, or when this is dropped, the view may still be open.
     ///
     /// # Errors
-    /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Refused`] when it has
-    /// forgotten the session (404) or takes the token no more (401), and as
-    /// [`connect_to`](Self::connect_to).
+    /// [`ClientError::NoDiffs`] when the companion shows none, [`ClientError::Tool`] when it cannot
+    /// show this one, [`ClientError::Refused`] when it has forgotten the session (404) or takes the
+    /// token no more (401), and as [`connect_to`](Self::connect_to).
     pub async fn open_diff(&self, path: &str, content: &str) -> Result<(), ClientError> {
+        if !self.can_diff() {
+            return Err(ClientError::NoDiffs);
+        }
         let arguments = json!({"filePath": path, "newContent": content});
         self.call(OPEN_DIFF, arguments).await.map(drop)
     }
@@ -123,10 +125,6 @@ impl Client {
     /// # Errors
     /// When the companion cannot be reached any more, or does not let sessions be ended.
     pub async fn disconnect(self) -> Result<(), ClientError> {
-        self.end().await
-    }
-
-    pub(crate) async fn end(&self) -> Result<(), ClientError> {
         let Link { address, session } = &*self.link;
         address.tell(Method::DELETE, session, Bytes::new()).await
     }

@@ -24,9 +24,6 @@ pub enum ClientError {
     /// The companion does not offer both tools for diffs (C5.1, C5.4).
     #[error("the companion cannot show diffs")]
     NoDiffs,
-    /// This session waits for an outcome of this very file already.
-    #[error("a diff of {0:?} is already open")]
-    Busy(String),
     /// The session is away from its companion just now.
     #[error("the companion is not connected")]
     NotConnected,

@@ -2,9 +2,7 @@
 //! propose changes, and hear what became of them and what the editor shows.
 //!
 //! - [`find`]: which companion each release of an agent takes from here, and why not another.
-//! - [`Session`]: follows the context and proposes texts, and comes back when its companion was
-//!   away. What most programs want.
-//! - [`Client`] and [`Updates`]: one plain MCP session, for callers that need every message.
+//! - [`Client`] and [`Updates`]: one MCP session, which proposes texts and follows the context.
 //! - [`claude`]: the same for Claude Code's protocol, over a WebSocket.
 //! - [`knock`]: whether a companion would let one in, without a session.
 //!
@@ -16,8 +14,8 @@
 //!
 //! ```
 //! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
-//! use pillion_agent::find::{Dial, Release, Situation, find};
-//! use pillion_agent::{Session, Status};
+//! use pillion_agent::Client;
+//! use pillion_agent::find::{Release, Situation, find};
 //! use pillion_discovery::Environment;
 //! use pillion_system::process;
 //! use pillion_protocol::Dialect;
@@ -26,21 +24,18 @@
 //! # accepting::run(async {
 //! let environment = Environment::current();
 //! # let environment = companion.environment();
-//! // Asked again whenever the companion was away: it may have another port and token by then.
-//! let search = move || {
-//!     let chain = process::chain(std::process::id());
-//!     let finding = find(&Situation {
-//!         release: Release::newest(Dialect::GeminiCli),
-//!         environment: &environment,
-//!         current_dir: environment.current_dir(),
-//!         chain: &chain,
-//!         in_container: false,
-//!     });
-//!     finding.dials.first().map(Dial::address)
-//! };
-//! let session = Session::connect(search).await?;
-//! assert!(matches!(session.status(), Status::Connected(_)));
-//! session.end().await;
+//! let chain = process::chain(std::process::id());
+//! let finding = find(&Situation {
+//!     release: Release::newest(Dialect::GeminiCli),
+//!     environment: &environment,
+//!     current_dir: environment.current_dir(),
+//!     chain: &chain,
+//!     in_container: false,
+//! });
+//! let dial = finding.dials.first().ok_or("no companion is running")?;
+//! let (client, _updates) = Client::connect_to(dial.address()).await?;
+//! assert_eq!(client.server().name, "pillion");
+//! client.disconnect().await?;
 //! # Ok(())
 //! # });
 //! ```
@@ -49,14 +44,14 @@
 //!
 //! ```
 //! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
-//! use pillion_agent::Session;
+//! use pillion_agent::Client;
 //!
 //! # let companion = accepting::Accepting::start();
 //! # let address = companion.address();
 //! # accepting::run(async {
-//! let session = Session::connect(move || Some(address.clone())).await?;
-//! let mut contexts = session.follow_context();
-//! while let Some(context) = contexts.next().await {
+//! let (_client, mut updates) = Client::connect_to(address).await?;
+//! loop {
+//!     let context = updates.context().await?;
 //!     if let Some(file) = context.active_file() {
 //!         println!("looking at {}", file.path);
 //!         # assert!(file.path.ends_with("open.md"));
@@ -67,22 +62,21 @@
 //! # });
 //! ```
 //!
-//! One message at a time:
+//! A proposal:
 //!
 //! ```
 //! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }
-//! use pillion_agent::{Client, Update};
+//! use pillion_agent::{Client, Decision};
 //!
 //! # let companion = accepting::Accepting::start();
 //! # let address = companion.address();
 //! # accepting::run(async {
 //! let (client, mut updates) = Client::connect_to(address).await?;
 //! client.open_diff("/work/notes.md", "new text\n").await?;
-//! while let Some(update) = updates.next().await {
-//!     if let Update::DiffAccepted { path, content, .. } = update {
-//!         assert_eq!((path.as_str(), content.as_str()), ("/work/notes.md", "new text\n"));
-//!         break;
-//!     }
+//! match updates.decision("/work/notes.md").await? {
+//!     // The agent writes the file, never the companion (C5.9).
+//!     Decision::Accepted { text, .. } => assert_eq!(text, "new text\n"),
+//!     Decision::Rejected => {}
 //! }
 //! client.disconnect().await?;
 //! # Ok(())
@@ -90,6 +84,7 @@
 //! ```
 
 mod address;
+mod backoff;
 pub mod claude;
 mod client;
 mod error;
@@ -101,14 +96,13 @@ mod link;
 mod message;
 mod release;
 mod runtime;
-mod session;
 mod updates;
 
 pub use address::Address;
+pub use backoff::Backoff;
 pub use client::Client;
 pub use error::ClientError;
 pub use introduction::Server;
 pub use knock::knock;
 pub use runtime::runtime;
-pub use session::{Contexts, Decision, Proposal, Session, Status};
-pub use updates::{Update, Updates};
+pub use updates::{Decision, Update, Updates};

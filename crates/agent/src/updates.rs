@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pillion_http::{Event, Events};
 use pillion_protocol::IdeContext;
@@ -10,10 +11,15 @@ use pillion_protocol::diff::DIFF_BASE;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
+use crate::backoff::Backoff;
 use crate::error::ClientError;
 use crate::link::Link;
 use crate::message::{self, Message};
+
+/// A companion that ends the event stream before it has paused for so long is given up.
+const MAX_PAUSE: Duration = Duration::from_millis(400);
 
 /// One pushed notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +55,21 @@ impl Update {
     }
 }
 
+/// What the reviewer decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Accepted (C5.6). The text may be another than the proposed one: the reviewer can edit it.
+    Accepted {
+        /// The complete final text.
+        text: String,
+        /// Which text of the file the reviewer compared it with last, as a fingerprint, where the
+        /// companion says so.
+        base: Option<String>,
+    },
+    /// Rejected, which closing the view without accepting is, too (C5.7).
+    Rejected,
+}
+
 /// The event stream of a session. What is not read waits at the companion; dropping it closes the
 /// stream.
 #[derive(Debug)]
@@ -60,6 +81,9 @@ pub struct Updates {
     /// What came with the answer to a call.
     aside: mpsc::Receiver<Update>,
     replying: Option<JoinHandle<()>>,
+    /// When the stream was opened, and how long to wait before it is opened again.
+    opened: Instant,
+    backoff: Backoff,
 }
 
 impl Updates {
@@ -70,6 +94,8 @@ impl Updates {
             ready: VecDeque::new(),
             aside,
             replying: None,
+            opened: Instant::now(),
+            backoff: Backoff::default(),
         }
     }
 
@@ -102,6 +128,57 @@ impl Updates {
         }
     }
 
+    /// As [`next`](Self::next), but opens the stream again when it ends. Cancel-safe.
+    ///
+    /// # Errors
+    /// When the companion or the session is gone, or the companion ends every stream at once.
+    pub async fn next_of_session(&mut self) -> Result<Update, ClientError> {
+        loop {
+            if let Some(update) = self.next().await {
+                return Ok(update);
+            }
+            let pause = self.backoff.next(self.opened.elapsed());
+            if pause > MAX_PAUSE {
+                let text = "it keeps closing the event stream";
+                return Err(ClientError::Protocol(text.to_owned()));
+            }
+            tokio::time::sleep(pause).await;
+            self.reopen().await?;
+        }
+    }
+
+    /// What the editor shows next, as an agent sees it (C4.8). Cancel-safe. Outcomes are skipped.
+    ///
+    /// # Errors
+    /// As [`next_of_session`](Self::next_of_session).
+    pub async fn context(&mut self) -> Result<IdeContext, ClientError> {
+        loop {
+            if let Update::Context(context) = self.next_of_session().await? {
+                return Ok(context.as_seen_by_agent());
+            }
+        }
+    }
+
+    /// Waits until a person has decided about the diff of this file, however long that takes.
+    /// Cancel-safe. What is about something else is skipped.
+    ///
+    /// # Errors
+    /// [`ClientError::Lost`] when the companion or the session is gone before.
+    pub async fn decision(&mut self, file: &str) -> Result<Decision, ClientError> {
+        loop {
+            let update = self.next_of_session().await;
+            match update.map_err(|_| ClientError::Lost)? {
+                Update::DiffAccepted {
+                    path,
+                    content: text,
+                    base,
+                } if path == file => return Ok(Decision::Accepted { text, base }),
+                Update::DiffRejected { path } if path == file => return Ok(Decision::Rejected),
+                _ => {}
+            }
+        }
+    }
+
     /// Opens the stream again within the same session, after it ended: a companion of Pillion's has
     /// kept the outcomes for it.
     ///
@@ -110,6 +187,7 @@ impl Updates {
     /// ended then, and may be opened again later.
     pub async fn reopen(&mut self) -> Result<(), ClientError> {
         self.stream = Some(self.link.open_stream().await?);
+        self.opened = Instant::now();
         Ok(())
     }
 

@@ -1,12 +1,14 @@
 //! A session with the companion that is meant, as Pillion's own commands open one.
 
-use std::thread;
+use std::mem;
+use std::time::Duration;
 
-use pillion_agent::{Address, ClientError, Session, claude};
+use pillion_agent::{Address, Backoff, Client, ClientError, Updates, claude};
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
+use tokio::task::spawn_blocking;
 
 use crate::args::Target;
 use crate::choice;
@@ -59,23 +61,33 @@ impl AgentConnection {
         connecting.await.map_err(failure)
     }
 
-    /// Connects; afterwards the session looks for the same target whenever it lost its companion.
+    /// Connects.
     ///
     /// # Errors
-    /// When cannot reach the companion, or refuses.
-    pub async fn connect(&self) -> anyhow::Result<Session> {
-        let mut first = Some(address(&self.companion));
-        let (target, environment) = (self.target.clone(), self.environment.clone());
-        let find = move || {
-            first.take().or_else(|| {
-                // Choosing may need a runtime of its own, which no thread of a runtime can have.
-                let (target, environment) = (target.clone(), environment.clone());
-                let choosing = thread::spawn(move || choice::choose(&target, &environment));
-                let found = choosing.join().ok()?.ok()?;
-                Some(address(&found))
-            })
-        };
-        Session::connect(find).await.map_err(failure)
+    /// When it cannot reach the companion, or the companion refuses.
+    pub async fn connect(&self) -> anyhow::Result<(Client, Updates)> {
+        let connecting = Client::connect_to(address(&self.companion));
+        connecting.await.map_err(failure)
+    }
+
+    /// Connects to the companion that the same target means now, as soon as there is one: after a
+    /// restart it has another port and another token. `lasted` is how long the last session did.
+    pub async fn connect_again(
+        &self,
+        backoff: &mut Backoff,
+        mut lasted: Duration,
+    ) -> (Client, Updates) {
+        loop {
+            tokio::time::sleep(backoff.next(mem::take(&mut lasted))).await;
+            let (target, environment) = (self.target.clone(), self.environment.clone());
+            // Choosing may need a runtime of its own, which no thread of this one can have.
+            let choosing = spawn_blocking(move || choice::choose(&target, &environment));
+            if let Ok(Ok(companion)) = choosing.await
+                && let Ok(session) = Client::connect_to(address(&companion)).await
+            {
+                return session;
+            }
+        }
     }
 }
 

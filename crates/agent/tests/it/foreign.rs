@@ -2,12 +2,14 @@
 
 use std::sync::Mutex;
 
-use pillion_agent::{Client, ClientError, Decision, Status, Update};
+use pillion_agent::{Client, ClientError, Update};
 use pillion_protocol::Token;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::server::{Act, SOON, Server, events, head, notification, reply, result, usual};
+use crate::server::{
+    Act, SOON, Server, accepted, events, head, notification, reply, result, usual,
+};
 
 #[tokio::test]
 async fn json_answers_no_token_and_no_session_are_fine() {
@@ -62,18 +64,16 @@ async fn token_and_session_go_with_every_request() {
 async fn an_outcome_with_the_answer_of_the_call_is_heard() {
     let server = Server::start(|asked| match asked.tool() {
         "openDiff" => {
-            let accepted = json!({"filePath": "/a", "content": "y"});
+            let outcome = json!({"filePath": "/a", "content": "y"});
             let answer =
                 json!({"jsonrpc": "2.0", "id": asked.message["id"], "result": {"content": []}});
-            let accepted = notification("ide/diffAccepted", accepted);
-            Act::Send(events(&[accepted, json!({"id": 99, "result": 1}), answer]))
+            let outcome = notification("ide/diffAccepted", outcome);
+            Act::Send(events(&[outcome, json!({"id": 99, "result": 1}), answer]))
         }
         _ => usual(asked),
     })
     .await;
-    let session = server.session().await;
-    let decision = timeout(SOON, session.propose("/a", "x")).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::accepted("y"));
+    assert_eq!(server.propose("x").await.unwrap(), accepted("y"));
 }
 
 #[tokio::test]
@@ -133,8 +133,7 @@ async fn a_companion_without_the_tools_shows_no_diffs() {
             _ => usual(asked),
         })
         .await;
-        let session = server.session().await;
-        let error = session.propose("/a", "x").await.unwrap_err();
+        let error = server.propose("x").await.unwrap_err();
         assert!(matches!(error, ClientError::NoDiffs), "{error:?}");
         assert_eq!(server.count("POST", "tools/call"), 0);
     }
@@ -150,15 +149,14 @@ async fn a_refused_diff_says_why_and_another_may_follow() {
         _ => usual(asked),
     })
     .await;
-    let session = server.session().await;
+    let (client, _updates) = server.session().await;
     for _ in 0..2 {
-        let error = session.propose("/a", "x").await.unwrap_err();
+        let error = client.open_diff("/a", "x").await.unwrap_err();
         assert!(
             matches!(&error, ClientError::Tool(why) if why == "no such folder"),
             "{error:?}"
         );
     }
-    assert!(matches!(session.status(), Status::Connected(_)));
 }
 
 #[tokio::test]
@@ -174,15 +172,13 @@ async fn a_stream_that_ends_is_opened_again_and_no_outcome_is_lost() {
             1 => Act::Send(events(&[])),
             2 => Act::Send(head("200 OK", "text/event-stream")),
             _ => {
-                let accepted = json!({"filePath": "/a", "content": "late"});
-                Act::Hold(events(&[notification("ide/diffAccepted", accepted)]))
+                let outcome = json!({"filePath": "/a", "content": "late"});
+                Act::Hold(events(&[notification("ide/diffAccepted", outcome)]))
             }
         }
     })
     .await;
-    let session = server.session().await;
-    let decision = timeout(SOON, session.propose("/a", "x")).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::accepted("late"));
+    assert_eq!(server.propose("x").await.unwrap(), accepted("late"));
     assert_eq!(
         server.count("POST", "initialize"),
         1,

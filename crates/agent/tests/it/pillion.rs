@@ -2,9 +2,8 @@
 
 use std::path::Path;
 use std::sync::mpsc as std_mpsc;
-use std::time::Duration;
 
-use pillion_agent::{Address, ClientError, Decision, Session, Status};
+use pillion_agent::{Address, Client, Decision, Updates};
 use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Options, Proposed, Reply};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::context::TRUNCATION_MARK;
@@ -12,7 +11,7 @@ use pillion_protocol::{File, IdeInfo, Outcome};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
-use crate::server::SOON;
+use crate::server::{SOON, accepted};
 
 /// What the editor was asked.
 #[derive(Debug)]
@@ -36,7 +35,7 @@ impl Editor for StandIn {
 }
 
 struct World {
-    companion: Option<Companion>,
+    companion: Companion,
     asked: std_mpsc::Receiver<Asked>,
     environment: Environment,
     folder: TempDir,
@@ -48,7 +47,6 @@ impl World {
         let here = folder.path().canonicalize().unwrap();
         let environment = Environment::from_pairs([("TMPDIR", &here), ("HOME", &here)]);
         let (companion, asked) = companion(&environment, &here);
-        let companion = Some(companion);
         Self {
             companion,
             asked,
@@ -57,29 +55,11 @@ impl World {
         }
     }
 
-    /// As after a restart of the editor: another port, other tokens.
-    fn restart(&mut self) {
-        self.companion = None;
-        let here = self.folder.path().canonicalize().unwrap();
-        let (companion, asked) = companion(&self.environment, &here);
-        (self.companion, self.asked) = (Some(companion), asked);
-    }
-
-    fn companion(&self) -> &Companion {
-        self.companion.as_ref().unwrap()
-    }
-
-    /// Finds the companion as Pillion's commands do, however often it is started again.
-    fn find(&self) -> impl FnMut() -> Option<Address> + Send + 'static {
-        let environment = self.environment.clone();
-        move || {
-            let found = state::list(&environment).pop()?;
-            Some(Address::new(found.port).with_token(found.script_token))
-        }
-    }
-
-    async fn session(&self) -> Session {
-        Session::connect(self.find()).await.unwrap()
+    /// A session as Pillion's commands open one.
+    async fn session(&self) -> (Client, Updates) {
+        let found = state::list(&self.environment).pop().unwrap();
+        let address = Address::new(found.port).with_token(found.script_token);
+        Client::connect_to(address).await.unwrap()
     }
 
     fn path(&self, name: &str) -> String {
@@ -98,12 +78,6 @@ impl World {
             other => panic!("expected a proposal, not {other:?}"),
         }
     }
-
-    fn focus(&self, name: &str, time: u64) {
-        let path = self.path(name);
-        std::fs::write(&path, "").unwrap();
-        self.companion().handle().focus(File::focused(path, time));
-    }
 }
 
 fn companion(environment: &Environment, here: &Path) -> (Companion, std_mpsc::Receiver<Asked>) {
@@ -117,22 +91,14 @@ fn companion(environment: &Environment, here: &Path) -> (Companion, std_mpsc::Re
     (Companion::start(options, StandIn(sender)).unwrap(), asked)
 }
 
-async fn wait_for(session: &Session, wanted: impl FnMut(&Status) -> bool) {
-    let mut status = session.follow_status();
-    let waiting = timeout(SOON, status.wait_for(wanted)).await;
-    waiting.expect("the status changes").unwrap();
-}
-
 #[tokio::test]
 async fn a_proposal_is_accepted_rejected_or_closed() {
     let world = World::start();
-    let session = world.session().await;
-    let handle = world.companion().handle();
+    let (client, mut updates) = world.session().await;
+    let handle = world.companion.handle();
     let path = world.path("a.txt");
 
-    let mut proposal = session.open_diff(&path, "x").await.unwrap();
-    let busy = session.open_diff(&path, "y").await.unwrap_err();
-    assert!(matches!(busy, ClientError::Busy(_)), "{busy:?}");
+    client.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
     assert_eq!(
         (&*diff.proposed, diff.agent),
@@ -140,121 +106,28 @@ async fn a_proposal_is_accepted_rejected_or_closed() {
     );
     let content = "edited\r\n\u{feff}".to_owned();
     handle.resolve_diff(diff.key(), Outcome::accepted(content.clone()));
-    let decision = timeout(SOON, proposal.decision()).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::accepted(content));
+    let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
+    assert_eq!(decision.unwrap(), accepted(&content));
 
-    let mut proposal = session.open_diff(&path, "x").await.unwrap();
+    client.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
     handle.resolve_diff(diff.key(), Outcome::Rejected);
-    let decision = timeout(SOON, proposal.decision()).await.unwrap();
+    let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
     assert_eq!(decision.unwrap(), Decision::Rejected);
 
-    let proposal = session.open_diff(&path, "x").await.unwrap();
-    let closed = proposal.withdraw().await.unwrap();
-    assert_eq!(closed, Decision::Closed("in the view".to_owned()));
+    client.open_diff(&path, "x").await.unwrap();
+    assert_eq!(client.close_diff(&path).await.unwrap(), "in the view");
     world.shown();
     assert!(matches!(
         world.next(),
         Asked::Close(CloseReason::ClosedByAgent)
     ));
-}
-
-#[tokio::test]
-async fn a_decision_just_before_the_withdrawal_counts() {
-    let world = World::start();
-    let session = world.session().await;
-    let path = world.path("a.txt");
-    let proposal = session.open_diff(&path, "x").await.unwrap();
-    let diff = world.shown();
-    let content = "in time".to_owned();
-    world
-        .companion()
-        .handle()
-        .resolve_diff(diff.key(), Outcome::accepted(content));
-    let decision = proposal.withdraw().await.unwrap();
-    assert_eq!(decision, Decision::accepted("in time"));
-}
-
-#[tokio::test]
-async fn giving_up_closes_the_view() {
-    let world = World::start();
-    let session = world.session().await;
-    let path = world.path("a.txt");
-    let proposing = session.propose(&path, "x");
-    assert!(
-        timeout(Duration::from_millis(200), proposing)
-            .await
-            .is_err()
-    );
-    world.shown();
-    let close = async {
-        loop {
-            match world.asked.try_recv() {
-                Ok(asked) => return asked,
-                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        }
-    };
-    let asked = timeout(SOON, close).await.unwrap();
-    assert!(
-        matches!(asked, Asked::Close(CloseReason::ClosedByAgent)),
-        "{asked:?}"
-    );
-    let _open = session
-        .open_diff(&path, "y")
-        .await
-        .expect("it is free again");
-}
-
-#[tokio::test]
-async fn a_decision_that_nobody_looks_at_leaves_the_next_view_open() {
-    let world = World::start();
-    let session = world.session().await;
-    let path = world.path("a.txt");
-    let decided = session.open_diff(&path, "x").await.unwrap();
-    let diff = world.shown();
-    let handle = world.companion().handle();
-    handle.resolve_diff(diff.key(), Outcome::Rejected);
-    let next = timeout(SOON, async {
-        loop {
-            match session.open_diff(&path, "y").await {
-                Err(ClientError::Busy(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
-                opened => return opened.unwrap(),
-            }
-        }
-    });
-    let mut next = next.await.unwrap();
-    let diff = world.shown();
-    drop(decided);
-    let content = "y".to_owned();
-    // What would be closed by mistake would be closed by then.
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    handle.resolve_diff(diff.key(), Outcome::accepted(content));
-    let decision = timeout(SOON, next.decision()).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::accepted("y"));
-}
-
-#[tokio::test]
-async fn the_end_of_a_session_closes_its_views() {
-    let world = World::start();
-    let session = world.session().await;
-    let path = world.path("a.txt");
-    let mut proposal = session.open_diff(&path, "x").await.unwrap();
-    world.shown();
-    session.end().await;
-    assert!(matches!(
-        world.next(),
-        Asked::Close(CloseReason::ClosedByAgent)
-    ));
-    let closed = Decision::Closed("in the view".to_owned());
-    assert_eq!(proposal.decision().await.unwrap(), closed);
 }
 
 #[tokio::test]
 async fn contexts_are_as_agents_see_them() {
     let world = World::start();
-    let session = world.session().await;
-    let mut contexts = session.follow_context();
+    let (_client, mut updates) = world.session().await;
     let path = world.path("long.txt");
     std::fs::write(&path, "").unwrap();
     let file = File {
@@ -265,9 +138,9 @@ async fn contexts_are_as_agents_see_them() {
         }),
         ..File::focused(&path, 5)
     };
-    world.companion().handle().focus(file);
+    world.companion.handle().focus(file);
     let context = loop {
-        let context = timeout(SOON, contexts.next()).await.unwrap().unwrap();
+        let context = timeout(SOON, updates.context()).await.unwrap().unwrap();
         if context.active_file().is_some() {
             break context;
         }
@@ -282,78 +155,12 @@ async fn contexts_are_as_agents_see_them() {
             .contains(TRUNCATION_MARK),
         "cut by the companion"
     );
-    assert_eq!(contexts.current(), context);
-    let mut late = session.follow_context();
-    assert_eq!(timeout(SOON, late.next()).await.unwrap(), Some(context));
-}
-
-#[tokio::test]
-async fn a_session_comes_back_when_its_companion_does() {
-    let mut world = World::start();
-    let session = world.session().await;
-    let mut contexts = session.follow_context();
-    world.focus("before.txt", 5);
-    while contexts.next().await.unwrap().active_file().is_none() {}
-    let path = world.path("a.txt");
-    let mut proposal = session.open_diff(&path, "x").await.unwrap();
-
-    let stopping = world.companion.take();
-    tokio::task::spawn_blocking(move || drop(stopping))
-        .await
-        .unwrap();
-    // A companion rejects what is open when it stops (C5.7).
-    let decision = timeout(SOON, proposal.decision()).await.unwrap();
-    assert_eq!(decision.unwrap(), Decision::Rejected);
-    wait_for(&session, |status| {
-        matches!(status, Status::Disconnected { .. })
-    })
-    .await;
-    assert_eq!(contexts.current().files(), [], "it is empty while away");
-    let error = session.propose(&path, "x").await.unwrap_err();
-    assert!(matches!(error, ClientError::NotConnected), "{error:?}");
-
-    world.restart();
-    wait_for(&session, |status| matches!(status, Status::Connected(_))).await;
-    world.focus("after.txt", 6);
-    loop {
-        let context = timeout(SOON, contexts.next()).await.unwrap().unwrap();
-        if context
-            .active_file()
-            .is_some_and(|file| file.path.ends_with("after.txt"))
-        {
-            break;
-        }
-    }
-    let mut proposal = session.open_diff(&path, "again").await.unwrap();
-    let diff = world.shown();
-    world
-        .companion()
-        .handle()
-        .resolve_diff(diff.key(), Outcome::Rejected);
-    assert_eq!(
-        timeout(SOON, proposal.decision()).await.unwrap().unwrap(),
-        Decision::Rejected
-    );
-}
-
-#[tokio::test]
-async fn a_session_waits_for_a_companion_that_is_not_there_yet() {
-    let mut world = World::start();
-    world.companion = None;
-    assert!(Session::connect(world.find()).await.is_err());
-    let session = Session::start(world.find());
-    wait_for(&session, |status| {
-        matches!(status, Status::Disconnected { .. })
-    })
-    .await;
-    world.restart();
-    wait_for(&session, |status| matches!(status, Status::Connected(_))).await;
 }
 
 #[tokio::test]
 async fn texts_come_back_byte_for_byte() {
     let world = World::start();
-    let session = world.session().await;
+    let (client, mut updates) = world.session().await;
     let path = world.path("a.txt");
     let line = "long ".repeat(1 << 20);
     for text in [
@@ -366,15 +173,15 @@ async fn texts_come_back_byte_for_byte() {
         "😀\u{1b}\u{9b}",
         &line,
     ] {
-        let mut proposal = session.open_diff(&path, text).await.unwrap();
+        client.open_diff(&path, text).await.unwrap();
         let diff = world.shown();
         assert_eq!(&*diff.proposed, text);
         let content = diff.proposed.to_string();
         world
-            .companion()
+            .companion
             .handle()
             .resolve_diff(diff.key(), Outcome::accepted(content));
-        let decision = timeout(SOON, proposal.decision()).await.unwrap().unwrap();
-        assert!(decision == Decision::accepted(text));
+        let decision = timeout(SOON, updates.decision(&path)).await.unwrap();
+        assert!(decision.unwrap() == accepted(text));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use pillion_agent::{Address, Session};
+use pillion_agent::{Address, Client, ClientError, Decision, Updates};
 pub use pillion_testkit::SOON;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -56,10 +56,16 @@ impl Server {
     }
 
     /// A session with it.
-    pub async fn session(&self) -> Session {
-        let address = self.address();
-        let session = Session::connect(move || Some(address.clone())).await;
-        session.unwrap()
+    pub async fn session(&self) -> (Client, Updates) {
+        Client::connect_to(self.address()).await.unwrap()
+    }
+
+    /// What is decided about a proposal for `/a` in a session of its own.
+    pub async fn propose(&self, text: &str) -> Result<Decision, ClientError> {
+        let (client, mut updates) = self.session().await;
+        client.open_diff("/a", text).await?;
+        let decision = tokio::time::timeout(SOON, updates.decision("/a")).await;
+        decision.expect("it is decided")
     }
 
     pub fn asked(&self) -> Vec<Asked> {
@@ -71,6 +77,14 @@ impl Server {
         let asked = self.asked();
         let fits = |asked: &&Asked| asked.verb == verb && asked.method() == method;
         asked.iter().filter(fits).count()
+    }
+}
+
+/// Accepted, by a companion that does not say what it was compared with.
+pub fn accepted(text: &str) -> Decision {
+    Decision::Accepted {
+        text: text.to_owned(),
+        base: None,
     }
 }
 

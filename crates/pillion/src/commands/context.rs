@@ -4,9 +4,9 @@ mod claude;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use pillion_agent::{Session, Status};
+use pillion_agent::{Backoff, Client, Updates};
 use pillion_discovery::Environment;
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use pillion_protocol::dialect::Protocol;
@@ -23,6 +23,9 @@ use crate::tilde;
 
 /// How long a companion may take to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
+
+/// How long saying goodbye may take.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long an empty context may stay the last word: what was focused just now is told a little
 /// later (C4.2).
@@ -64,6 +67,7 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
         editor: connection.editor().to_owned(),
         home: Environment::current().home(),
         is_first: true,
+        is_showing: false,
     };
     pillion_agent::runtime()?.block_on(async {
         // Before anything else: from here on a signal ends the session, too.
@@ -80,20 +84,21 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
                 () = output::closed(), if args.follow => Ok(()),
             };
         }
-        let session = tokio::select! {
+        let mut session = tokio::select! {
             session = connection.connect() => session?,
             signal = signals.next() => return Err(interrupted(signal.into()).into()),
         };
         let mut signal = None;
         let shown = tokio::select! {
-            shown = show(&session, &mut printer, args.follow) => shown,
+            shown = show(&connection, &mut session, &mut printer, args.follow) => shown,
             caught = signals.next() => {
                 signal = Some(caught.into());
                 Ok(())
             }
             () = output::closed(), if args.follow => Ok(()),
         };
-        session.end().await;
+        // Most companions do not let sessions be ended: the stream's end tells them, too.
+        let _ = tokio::time::timeout(END_TIMEOUT, session.0.disconnect()).await;
         match signal {
             // That is how following ends.
             Some(kind) if !args.follow => Err(interrupted(kind).into()),
@@ -102,21 +107,18 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
     })
 }
 
-async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Result<()> {
-    let mut contexts = session.follow_context();
-    let mut status = session.follow_status();
-    status.mark_unchanged();
-    let mut first = tokio::time::timeout(FIRST, contexts.next())
-        .await
-        .ok()
-        .flatten();
-    if !follow
-        && first
-            .as_ref()
-            .is_some_and(|context| context.files().is_empty())
-    {
-        let second = tokio::time::timeout(SECOND, contexts.next()).await;
-        first = second.ok().flatten().or(first);
+async fn show(
+    connection: &AgentConnection,
+    session: &mut (Client, Updates),
+    printer: &mut Printer,
+    follow: bool,
+) -> io::Result<()> {
+    let first = tokio::time::timeout(FIRST, session.1.context()).await;
+    let mut first = first.ok().and_then(Result::ok);
+    let is_empty = |context: &IdeContext| context.files().is_empty();
+    if !follow && first.as_ref().is_some_and(is_empty) {
+        let second = tokio::time::timeout(SECOND, session.1.context()).await;
+        first = second.ok().and_then(Result::ok).or(first);
     }
     match first {
         Some(context) => printer.print(&context)?,
@@ -125,36 +127,22 @@ async fn show(session: &Session, printer: &mut Printer, follow: bool) -> io::Res
     if !follow {
         return Ok(());
     }
-    let mut is_away = false;
+    let mut backoff = Backoff::default();
+    let mut since = Instant::now();
     loop {
-        tokio::select! {
-            // The last context belongs to the companion that is gone.
-            biased;
-            changed = status.changed() => {
-                if changed.is_err() {
-                    return Ok(());
-                }
-                tell(&status.borrow_and_update(), &mut is_away);
+        match session.1.context().await {
+            Ok(context) => printer.print(&context)?,
+            Err(error) => {
+                stderr::tell(format_args!(
+                    "Lost the companion ({error}); waiting for it to come back."
+                ));
+                printer.print_away()?;
+                let lasted = since.elapsed();
+                *session = connection.connect_again(&mut backoff, lasted).await;
+                since = Instant::now();
+                stderr::tell("The companion is back.");
             }
-            context = contexts.next() => match context {
-                Some(_) if is_away => printer.print_away()?,
-                Some(context) => printer.print(&context)?,
-                None => return Ok(()),
-            },
         }
-    }
-}
-
-/// Says when the companion went, and when it is back; not how often it was looked for in between.
-fn tell(status: &Status, is_away: &mut bool) {
-    let was_away = std::mem::replace(is_away, matches!(status, Status::Disconnected { .. }));
-    match status {
-        Status::Connecting => {}
-        Status::Connected(_) => stderr::tell("The companion is back."),
-        Status::Disconnected { .. } if was_away => {}
-        Status::Disconnected { reason } => stderr::tell(format_args!(
-            "Lost the companion ({reason}); waiting for it to come back."
-        )),
     }
 }
 
@@ -163,10 +151,13 @@ struct Printer {
     editor: String,
     home: Option<PathBuf>,
     is_first: bool,
+    /// Whether the last context said anything.
+    is_showing: bool,
 }
 
 impl Printer {
     fn print(&mut self, context: &IdeContext) -> io::Result<()> {
+        self.is_showing = *context != IdeContext::default();
         let mut out = io::stdout().lock();
         if self.is_json {
             let json = serde_json::to_string(context)?;
@@ -183,6 +174,9 @@ impl Printer {
 
     /// What it showed last is not so any more, and what it shows now is unknown.
     fn print_away(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_showing) {
+            return Ok(());
+        }
         if self.is_json {
             return self.print(&IdeContext::default());
         }

@@ -12,7 +12,7 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use anyhow::Context;
-use pillion_agent::{ClientError, Decision, Session};
+use pillion_agent::{Client, ClientError, Decision, Updates};
 use pillion_discovery::{Environment, FileError, kept_text};
 use pillion_protocol::dialect::Protocol;
 use pillion_text::visible;
@@ -28,6 +28,9 @@ use crate::second_session::Consent;
 
 /// How long the editor may take to open or close the view when this command is to end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a decision that was made in the very last moment may be under way.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Propose new content for a file in the running editor, and wait for the decision
 ///
@@ -234,73 +237,75 @@ async fn ask(
     if connection.protocol() == Protocol::Claude {
         return claude::ask(connection, path, text, stop).await;
     }
-    let session = tokio::select! {
+    let (client, mut updates) = tokio::select! {
         session = connection.connect() => session?,
         stop = &mut stop => return Ok(End::Stopped { stop, is_closed: true }),
     };
-    let end = decide(&session, connection.editor(), path, text, stop).await;
-    session.end().await;
-    end
+    let (editor, updates) = (connection.editor(), &mut updates);
+    let end = decide(&client, updates, editor, path, text, stop).await;
+    if end.as_ref().is_err_and(leaves_it_open) {
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
+    }
+    // Most companions do not let sessions be ended: the stream's end tells them, too.
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.disconnect()).await;
+    end.map_err(agent_connection::failure)
 }
 
 async fn decide(
-    session: &Session,
+    client: &Client,
+    updates: &mut Updates,
     editor: &str,
     path: &str,
     text: &str,
     mut stop: Pin<&mut impl Future<Output = Stop>>,
-) -> anyhow::Result<End> {
-    let mut opening = pin!(session.open_diff(path, text));
+) -> Result<End, ClientError> {
+    let mut opening = pin!(client.open_diff(path, text));
     let opened = tokio::select! {
         biased;
-        opened = &mut opening => Ok(opened),
+        opened = &mut opening => Ok(opened?),
         stop = &mut stop => Err(stop),
     };
-    let (proposal, stop) = match opened {
-        Ok(opened) => {
-            let mut proposal = opened.map_err(agent_connection::failure)?;
+    let stop = match opened {
+        Ok(()) => {
             say_waiting(editor);
             tokio::select! {
                 // Who decided in the same moment has decided.
                 biased;
-                decision = proposal.decision() => return decision.map(End::from).map_err(agent_connection::failure),
-                stop = stop => (proposal, stop),
+                decision = updates.decision(path) => return decision.map(End::from),
+                stop = stop => stop,
             }
         }
         // Only a view that is open can be closed.
         Err(stop) => match tokio::time::timeout(CLOSE_TIMEOUT, opening).await {
-            Ok(Ok(proposal)) => (proposal, stop),
-            Ok(Err(_)) => {
-                return Ok(End::Stopped {
-                    stop,
-                    is_closed: true,
-                });
-            }
-            Err(_) => {
-                return Ok(End::Stopped {
-                    stop,
-                    is_closed: false,
-                });
+            Ok(Ok(())) => stop,
+            opened => {
+                let is_closed = opened.is_ok();
+                return Ok(End::Stopped { stop, is_closed });
             }
         },
     };
-    let withdrawn = tokio::time::timeout(CLOSE_TIMEOUT, proposal.withdraw()).await;
-    Ok(match withdrawn {
-        Ok(Ok(Decision::Closed(_))) => End::Stopped {
-            stop,
-            is_closed: true,
-        },
-        Ok(Ok(decision)) => End::from(decision),
-        // There is nothing to close any more.
-        Ok(Err(ClientError::Tool(_))) => End::Stopped {
-            stop,
-            is_closed: true,
-        },
-        Ok(Err(_)) | Err(_) => End::Stopped {
-            stop,
-            is_closed: false,
-        },
-    })
+    let closed = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
+    let is_closed = match closed {
+        Ok(Ok(_)) => true,
+        Ok(Err(error)) => {
+            let late = tokio::time::timeout(LAST_MOMENT, updates.decision(path)).await;
+            if let Ok(Ok(decision)) = late {
+                return Ok(End::from(decision));
+            }
+            // There is nothing to close any more.
+            matches!(error, ClientError::Tool(_))
+        }
+        Err(_) => false,
+    };
+    Ok(End::Stopped { stop, is_closed })
+}
+
+/// Whether the view may be open after this error: of anything else than a refusal that is not known.
+fn leaves_it_open(error: &ClientError) -> bool {
+    !matches!(
+        error,
+        ClientError::NoDiffs | ClientError::Tool(_) | ClientError::Refused(400..=499)
+    )
 }
 
 fn say_waiting(editor: &str) {
@@ -315,7 +320,7 @@ impl From<Decision> for End {
     fn from(decision: Decision) -> Self {
         match decision {
             Decision::Accepted { text, base } => Self::Accepted { text, base },
-            Decision::Rejected | Decision::Closed(_) => Self::Rejected,
+            Decision::Rejected => Self::Rejected,
         }
     }
 }

@@ -388,6 +388,17 @@ fn another_companion_decides_as_well() {
 }
 
 #[test]
+fn a_view_that_may_be_open_is_closed_when_the_call_fails() {
+    let sandbox = Sandbox::new();
+    let vscode = VsCode::start(&sandbox.home, Person::IsNotHeard);
+    let answer = Asking::start(&sandbox, &["--yes", "a.ts"], b"new\n").answer();
+    assert_eq!(answer.expect(1), "");
+    let calls = vscode.calls();
+    let names: Vec<_> = calls.iter().map(|call| &call["name"]).collect();
+    assert_eq!(names, ["openDiff", "closeDiff"]);
+}
+
+#[test]
 fn the_companion_whose_workspace_holds_the_file_decides() {
     let sandbox = Sandbox::new();
     let other = sandbox.home.other_workspace("other");

@@ -24,6 +24,8 @@ pub enum Person {
     Closes,
     /// Is away.
     Waits,
+    /// Sees the tab, but the call that opened it gets no answer.
+    IsNotHeard,
 }
 
 pub struct VsCode {
@@ -147,6 +149,10 @@ impl Server {
         }
         start_events(&mut stream)?;
         let result = self.result(&message);
+        let is_opening = message["params"]["name"] == "openDiff";
+        if is_opening && matches!(self.person, Person::IsNotHeard) {
+            return Ok(());
+        }
         send(&mut stream, &json!({"id": message["id"], "result": result}))?;
         self.decide(&message)
     }
@@ -180,7 +186,7 @@ impl Server {
         let path = &arguments["filePath"];
         let content = arguments["newContent"].as_str().unwrap();
         let outcome = match self.person {
-            Person::Waits => return Ok(()),
+            Person::Waits | Person::IsNotHeard => return Ok(()),
             Person::EditsAndAccepts => json!({"method": "ide/diffAccepted",
                 "params": {"filePath": path, "content": format!("{content}edited\n")}}),
             Person::Closes => json!({"method": "ide/diffClosed",

@@ -5,9 +5,12 @@ use std::time::Duration;
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(5);
 
+/// A connection that lasted so long was a good one.
+const STABLE: Duration = Duration::from_secs(5);
+
 /// Pauses that double, up to five seconds.
 #[derive(Debug)]
-pub(super) struct Backoff {
+pub struct Backoff {
     pause: Duration,
 }
 
@@ -18,15 +21,14 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    pub(super) fn next(&mut self) -> Duration {
+    /// The pause after an attempt that failed, or after a connection that lasted so long.
+    pub fn next(&mut self, lasted: Duration) -> Duration {
+        if lasted >= STABLE {
+            *self = Self::default();
+        }
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST);
         pause
-    }
-
-    /// Whether there were several in a row.
-    pub(super) fn is_long(&self) -> bool {
-        self.pause > SHORTEST * 8
     }
 }
 
@@ -35,10 +37,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_and_stay_bounded() {
+    fn pauses_grow_and_stay_bounded_until_a_connection_lasts() {
         let mut backoff = Backoff::default();
-        let pauses: Vec<_> = (0..9).map(|_| backoff.next().as_millis()).collect();
+        let mut next = |lasted| backoff.next(Duration::from_secs(lasted)).as_millis();
+        let pauses: Vec<_> = (0..9).map(|_| next(4)).collect();
         assert_eq!(pauses, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
-        assert!(backoff.is_long());
+        assert_eq!([next(5), next(0)], [50, 100]);
     }
 }
