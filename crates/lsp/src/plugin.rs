@@ -5,8 +5,6 @@ mod context;
 mod diagnostics;
 mod diffs;
 mod messages;
-#[cfg(test)]
-mod page;
 mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
@@ -235,3 +233,6 @@ fn environment(published: &Published) -> Action {
     };
     Action::Send(message::notification(ENVIRONMENT, params))
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::Context;
-use pillion_agent::{Client, Update};
+use pillion_agent::{Client, Decision};
 use pillion_discovery::canonicalize;
 use pillion_protocol::{DiscoveryFile, Token};
 use tempfile::TempDir;
@@ -68,24 +68,14 @@ async fn propose(port: u16, token: Token, path: &Path) -> anyhow::Result<String>
         .context("the path of the demo's folder is not valid Unicode")?;
     let (client, mut updates) = Client::connect(port, token).await?;
     client.open_diff(path, AFTER).await?;
-    let told = loop {
-        match updates.next().await {
-            Some(Update::DiffAccepted { content, .. }) => {
-                // The agent writes, never the companion (C5.9).
-                fs::write(path, &content)?;
-                let edited = if content == AFTER {
-                    ""
-                } else {
-                    " as you left it"
-                };
-                break format!("Accepted: the demo agent wrote the text{edited}.");
-            }
-            Some(Update::DiffRejected { .. }) => {
-                break "Rejected: the demo agent wrote nothing.".to_owned();
-            }
-            Some(Update::Context(_)) => {}
-            None => break "The demo agent lost its connection.".to_owned(),
+    let told = match updates.decision(path).await? {
+        Decision::Accepted { text, .. } => {
+            // The agent writes, never the companion (C5.9).
+            fs::write(path, &text)?;
+            let edited = if text == AFTER { "" } else { " as you left it" };
+            format!("Accepted: the demo agent wrote the text{edited}.")
         }
+        Decision::Rejected => "Rejected: the demo agent wrote nothing.".to_owned(),
     };
     client.disconnect().await?;
     Ok(told)

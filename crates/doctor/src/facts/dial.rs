@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pillion_agent::find::{Dial, Transport};
 use pillion_agent::host::Host;
-use pillion_agent::{Address, Client, ClientError, Update, Updates, claude, knock};
+use pillion_agent::{Address, Client, ClientError, claude, knock};
 use pillion_companion::control;
 use pillion_discovery::survey::Companion;
 use tokio::net::TcpStream;
@@ -155,9 +155,10 @@ async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: boo
 }
 
 async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
-    let (client, updates) = Client::connect_to(address(dial)).await?;
+    let (client, mut updates) = Client::connect_to(address(dial)).await?;
     let can_diff = client.can_diff();
-    let has_context = has_context(updates).await;
+    let context = timeout(CONTEXT_TIMEOUT, updates.context()).await;
+    let has_context = matches!(context, Ok(Ok(_)));
     // The session is over either way.
     let _ = client.disconnect().await;
     Ok(Outcome::Connected {
@@ -175,19 +176,6 @@ async fn claude_session(dial: &Dial) -> Result<Outcome, ClientError> {
         can_diff,
         has_context: true,
     })
-}
-
-async fn has_context(mut updates: Updates) -> bool {
-    let context = async {
-        while let Some(update) = updates.next().await {
-            if matches!(update, Update::Context(_)) {
-                return true;
-            }
-        }
-        false
-    };
-    let waited = timeout(CONTEXT_TIMEOUT, context).await;
-    waited.unwrap_or(false)
 }
 
 async fn failed(error: ClientError, dial: &Dial) -> Outcome {

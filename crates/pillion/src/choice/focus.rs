@@ -1,7 +1,6 @@
 //! When a file was last focused in a companion's editor: asked only of companions that nothing else
 //! tells apart.
 
-use pillion_agent::Update;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 use tokio::task::JoinSet;
@@ -67,16 +66,10 @@ async fn listen(companion: &Companion) -> Use {
     let Ok((client, mut updates)) = connected else {
         return Use::Silent;
     };
-    let focused = loop {
-        match updates.next().await {
-            Some(Update::Context(context)) => {
-                let files = context.files().iter();
-                break files.map(|file| file.timestamp).max();
-            }
-            Some(_) => {}
-            None => return Use::Silent,
-        }
+    let Ok(context) = updates.context().await else {
+        return Use::Silent;
     };
+    let focused = context.files().iter().map(|file| file.timestamp).max();
     // It has been heard; whether the goodbye is does not matter.
     let _ = client.disconnect().await;
     used(focused)
