@@ -87,6 +87,12 @@ impl Companion {
             .map_or("an unnamed companion", |ide| ide.display_name.as_str())
     }
 
+    /// Its workspace roots for people.
+    pub fn shown_roots(&self) -> Vec<String> {
+        let roots = self.roots.iter();
+        roots.map(|root| root.display().to_string()).collect()
+    }
+
     /// The token that agents of this dialect present to it (C3.2).
     pub fn token(&self, dialect: Dialect) -> Option<&Token> {
         match (&self.state, dialect) {

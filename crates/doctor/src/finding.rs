@@ -59,8 +59,8 @@ impl Step {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $text:literal in $step:ident,)*) => {
         /// What was found. The texts are stable: scripts compare them.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Id { $($(#[$doc])* $name,)* }
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+        pub enum Id { $($(#[$doc])* #[serde(rename = $text)] $name,)* }
 
         impl Id {
             /// Every one, in the order of the walk.
@@ -149,8 +149,8 @@ ids! {
     NoContext = "no-context" in Session,
 }
 
-/// One thing that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One thing that was found, as `--json` prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub id: Id,
     pub level: Level,

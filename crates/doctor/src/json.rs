@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Examination;
-use super::finding::Level;
+use super::finding::Finding;
 
 /// The whole answer.
 #[derive(Debug, Serialize)]
@@ -20,7 +20,7 @@ struct Agent<'a> {
     would_connect: bool,
     /// The one that it connects to.
     companion: Option<Companion<'a>>,
-    findings: Vec<Finding<'a>>,
+    findings: &'a [Finding],
 }
 
 #[derive(Debug, Serialize)]
@@ -29,15 +29,6 @@ struct Companion<'a> {
     port: u16,
     display_name: &'a str,
     workspace: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Finding<'a> {
-    id: &'a str,
-    level: Level,
-    what: &'a str,
-    why: &'a str,
-    fix: Option<&'a str>,
 }
 
 impl<'a> Report<'a> {
@@ -52,13 +43,6 @@ impl<'a> Report<'a> {
 impl<'a> Agent<'a> {
     fn new(examination: &'a Examination) -> Self {
         let facts = &examination.facts;
-        let finding = |finding: &'a super::Finding| Finding {
-            id: finding.id.as_str(),
-            level: finding.level,
-            what: &finding.what,
-            why: &finding.why,
-            fix: finding.fix.as_deref(),
-        };
         Self {
             name: facts.agent().name(),
             version: facts.program.version.map(|version| version.to_string()),
@@ -66,13 +50,9 @@ impl<'a> Agent<'a> {
             companion: facts.companion().map(|companion| Companion {
                 port: companion.port,
                 display_name: companion.display_name(),
-                workspace: companion
-                    .roots
-                    .iter()
-                    .map(|root| root.display().to_string())
-                    .collect(),
+                workspace: companion.shown_roots(),
             }),
-            findings: examination.findings.iter().map(finding).collect(),
+            findings: &examination.findings,
         }
     }
 }

@@ -216,11 +216,7 @@ fn chosen(facts: &Facts) -> String {
     let port = facts.search.dials.first().map(|dial| dial.port);
     match (port, port.and_then(|port| facts.at(port))) {
         (_, Some(companion)) => {
-            let roots: Vec<_> = companion
-                .roots
-                .iter()
-                .map(|root| root.display().to_string())
-                .collect();
+            let roots = companion.shown_roots();
             let (name, port) = (companion.display_name(), companion.port);
             format!("{name} on port {port}, for {}", roots.join(", "))
         }

@@ -5,6 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use pillion_discovery::real_path;
 
+use crate::failure::{Failure, Kind};
+
 /// The path from the root, without `..`: editors and agents take that for the folder before it,
 /// which behind a link is another one. Links stay as they were typed.
 ///
@@ -17,6 +19,17 @@ pub fn absolute(path: &Path) -> io::Result<PathBuf> {
         (Some(folder), Some(name)) if goes_up => Ok(real_path(folder).join(name)),
         _ => Ok(path),
     }
+}
+
+/// A path as it is sent: JSON holds Unicode only.
+///
+/// # Errors
+/// When it is something else.
+pub fn unicode(path: PathBuf) -> Result<String, Failure> {
+    path.into_os_string().into_string().map_err(|path| {
+        let path = path.display();
+        Failure::new(Kind::Refused, format!("{path} is not valid Unicode"))
+    })
 }
 
 #[cfg(all(test, unix))]

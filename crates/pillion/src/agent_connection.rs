@@ -101,35 +101,26 @@ fn address(companion: &Companion) -> Address {
 
 /// An error of the client, for people.
 pub fn failure(error: ClientError) -> anyhow::Error {
-    let failure = |kind, hint: &str| Failure::new(kind, error.to_string()).hint(hint);
-    match &error {
-        ClientError::Tool(reason) => Failure::new(Kind::Refused, reason.clone()).into(),
-        ClientError::Refused(401 | 403) => failure(
+    const LIST: &str = "`pillion list` shows the running companions.";
+    let (kind, hint) = match &error {
+        ClientError::Refused(401 | 403) => (
             Kind::Refused,
             "The companion does not accept the token in its discovery file: restart the editor.",
-        )
-        .into(),
-        ClientError::NoDiffs => failure(
+        ),
+        ClientError::NoDiffs => (
             Kind::Refused,
             "Update the companion in that editor, or turn its diffs on.",
-        )
-        .into(),
-        ClientError::Silent(_) => failure(
+        ),
+        ClientError::Silent(_) => (
             Kind::Internal,
             "Was the editor suspended with Ctrl-Z? `fg` in its terminal resumes it.",
-        )
-        .into(),
-        ClientError::Lost | ClientError::NotConnected => failure(
-            Kind::NoCompanion,
-            "`pillion list` shows the running companions.",
-        )
-        .into(),
+        ),
         ClientError::Unreachable(_) => {
-            let message = "cannot reach the companion";
-            let failure = Failure::new(Kind::NoCompanion, message)
-                .hint("`pillion list` shows the running companions.");
-            anyhow::Error::new(error).context(failure)
+            let failure = Failure::new(Kind::NoCompanion, "cannot reach the companion").hint(LIST);
+            return anyhow::Error::new(error).context(failure);
         }
-        _ => Failure::new(Kind::Refused, error.to_string()).into(),
-    }
+        ClientError::Lost | ClientError::NotConnected => (Kind::NoCompanion, LIST),
+        _ => return Failure::new(Kind::Refused, error.to_string()).into(),
+    };
+    Failure::new(kind, error.to_string()).hint(hint).into()
 }

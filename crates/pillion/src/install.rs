@@ -103,7 +103,7 @@ pub struct Options {
 /// Every editor, in the order in which they are listed.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     let one_each: [&dyn Installer; 6] = [
-        &nvim::Neovim,
+        &nvim::NEOVIM,
         &vim::VIM,
         &emacs::EMACS,
         &kakoune::KAKOUNE,

@@ -1,6 +1,6 @@
 //! Which companion the agent takes, and why none, or not another.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pillion_agent::find::{Candidate, Preference, Refusal, Verdict, Version};
 use pillion_discovery::FileError;
@@ -234,7 +234,7 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
         Some(companion) if companion.depth(&facts.folder).is_none() => format!(
             "{shown} is {value}, but {} on that port serves {}",
             companion.display_name(),
-            list(&companion.roots),
+            companion.shown_roots().join(", "),
         ),
         Some(_) => return,
     };
@@ -246,12 +246,4 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
     let blocks = !facts.is_connected() && facts.fitting().next().is_some();
     let fix = variables::unset(facts, variable);
     findings.push(Finding::blocking(blocks, Id::StaleVariable, what, why).fix(fix));
-}
-
-fn list(roots: &[PathBuf]) -> String {
-    let roots: Vec<_> = roots
-        .iter()
-        .map(|root| root.display().to_string())
-        .collect();
-    roots.join(", ")
 }

@@ -109,10 +109,11 @@ impl fmt::Display for Missing<'_> {
         }
         let instead: Vec<String> = match self.selector {
             Selector::Port(_) => self.running.iter().map(|it| it.port.to_string()).collect(),
-            Selector::Folder(_) | Selector::File { .. } => {
-                let roots = self.running.iter().flat_map(|it| &it.roots);
-                roots.map(|root| root.display().to_string()).collect()
-            }
+            Selector::Folder(_) | Selector::File { .. } => self
+                .running
+                .iter()
+                .flat_map(|it| it.shown_roots())
+                .collect(),
         };
         match count {
             0 => return Ok(()),

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use self::save::{Original, SaveError};
 use super::control_client;
-use crate::absolute::absolute;
+use crate::absolute::{absolute, unicode};
 use crate::agent_connection::{self, AgentConnection};
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
@@ -180,10 +180,7 @@ fn file_path(file: &Path) -> anyhow::Result<String> {
         let failure = Failure::new(Kind::Refused, format!("{shown} is a folder, not a file"));
         return Err(failure.into());
     }
-    path.into_os_string().into_string().map_err(|path| {
-        let path = path.display();
-        Failure::new(Kind::Refused, format!("{path} is not valid Unicode")).into()
-    })
+    Ok(unicode(path)?)
 }
 
 /// `… | pillion diff FILE > FILE`: the shell has emptied it before anybody could decide.

@@ -187,10 +187,9 @@ fn report(wired: &[Wired]) -> Vec<Report<'_>> {
 }
 
 fn editor(companion: &Companion) -> Editor<'_> {
-    let roots = companion.roots.iter();
     Editor {
         display_name: companion.display_name(),
         port: companion.port,
-        roots: roots.map(|root| root.display().to_string()).collect(),
+        roots: companion.shown_roots(),
     }
 }

@@ -9,8 +9,8 @@ use pillion_protocol::File;
 
 use super::control_client::ControlClient;
 use super::position::{Located, Place};
+use crate::absolute::unicode;
 use crate::args::Target;
-use crate::failure::{Failure, Kind};
 use pillion_companion::now_ms;
 
 /// Tell the companion which file has the focus
@@ -49,14 +49,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         _ => (selected, None),
     };
     let target = args.target.about(&path);
-    let path = path.into_os_string().into_string().map_err(|path| {
-        let path = path.display();
-        Failure::new(Kind::Refused, format!("{path} is not valid Unicode"))
-    })?;
     let file = File {
         cursor: place.as_ref().map(Place::cursor),
         selected_text,
-        ..File::focused(path, now_ms())
+        ..File::focused(unicode(path)?, now_ms())
     };
     let focus = Focus { file, selection };
     ControlClient::find(&target)?.focus(&focus)

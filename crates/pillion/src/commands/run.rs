@@ -235,12 +235,10 @@ fn dangling(command: &Path) -> Option<PathBuf> {
 fn print(companion: Option<&Companion>, wiring: &Wiring, command: &str) -> io::Result<()> {
     let mut lines = Vec::new();
     if let Some(companion) = companion {
-        let roots = companion.roots.iter();
-        let roots: Vec<_> = roots.map(|root| root.display().to_string()).collect();
         let (editor, port) = (companion.display_name(), companion.port);
         lines.push(format!(
             "companion: {editor}, port {port}, {}",
-            roots.join(", ")
+            companion.shown_roots().join(", ")
         ));
     }
     for change in wiring.changes() {

@@ -17,6 +17,8 @@ pub const EMACS: Plugin = Plugin {
     package,
     next: |_| NEXT,
     leftover: None,
+    other_copy: |_, _| None,
+    notes: |_, _| Vec::new(),
 };
 
 const NEXT: &str = "Put `(pillion-mode 1)` into your init file and restart Emacs; `M-x pillion-doctor` then checks \

@@ -19,6 +19,8 @@ pub const KAKOUNE: Plugin = Plugin {
     leftover: Some(
         "remove the line `source \"%val{config}/pillion/pillion.kak\"` from your kakrc, if it is there",
     ),
+    other_copy: |_, _| None,
+    notes: |_, _| Vec::new(),
 };
 
 /// Where Kakoune loads everything by itself. If a person has this folder, nothing is loaded from Kakoune's own

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::machine::{Machine, Platform};
 use super::package::{Package, Plugin};
-use super::plan::Plan;
-use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
-const PLUGIN: Plugin = Plugin {
+/// Neovim.
+pub const NEOVIM: Plugin = Plugin {
     name: "nvim",
     aliases: &["neovim"],
     editor: "Neovim",
@@ -20,6 +19,8 @@ const PLUGIN: Plugin = Plugin {
     package,
     next: |_| NEXT,
     leftover: None,
+    other_copy,
+    notes,
 };
 
 /// A file that every copy of the plugin has.
@@ -27,65 +28,10 @@ const OF_THE_PLUGIN: &str = "lua/pillion/client.lua";
 
 const NEXT: &str = "Restart Neovim; `:checkhealth pillion` then checks the installation.";
 
-/// Neovim.
-#[derive(Debug)]
-pub struct Neovim;
-
 /// Where Neovim keeps things.
 struct Folders {
     data: PathBuf,
     config: PathBuf,
-}
-
-impl Installer for Neovim {
-    fn name(&self) -> &'static str {
-        PLUGIN.name()
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        PLUGIN.aliases()
-    }
-
-    fn display_name(&self) -> &'static str {
-        PLUGIN.display_name()
-    }
-
-    fn find(&self, machine: &Machine) -> Found {
-        let mut found = PLUGIN.find(machine);
-        let Ok(folders) = Folders::of(machine) else {
-            return found;
-        };
-        let target = folders.package(machine).target;
-        if let Some(copy) = folders.other_copy(machine, &target) {
-            let copy = copy.display();
-            found.installed.push(format!("plugin in {copy}"));
-            found.missing.clear();
-        }
-        found
-    }
-
-    fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        let folders = Folders::of(machine)?;
-        let package = folders.package(machine);
-        let mut notes = notes(machine, &folders, &package.target);
-        if let Some(other) = folders.other_copy(machine, &package.target) {
-            let message = format!("the plugin is already in {}", other.display());
-            if !options.force {
-                return Err(Failure::new(Kind::Refused, message)
-                    .hint(
-                        "A plugin manager, or you, put it there: update that copy, or remove it first. `--force` installs a second copy.",
-                    )
-                    .into());
-            }
-            notes.push(format!("{message}: Neovim finds two copies"));
-        }
-        let plan = package.install(PLUGIN.files(), machine, options.force)?;
-        Ok(plan.between(notes, NEXT))
-    }
-
-    fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
-        PLUGIN.uninstall(machine, options)
-    }
 }
 
 /// Where every Neovim finds it.
@@ -176,13 +122,21 @@ impl Folders {
     }
 }
 
+/// A copy that a plugin manager installed, or the user.
+fn other_copy(machine: &Machine, package: &Package) -> Option<PathBuf> {
+    let folders = Folders::of(machine).ok()?;
+    folders.other_copy(machine, &package.target)
+}
+
 /// What a user may wonder about afterwards.
-fn notes(machine: &Machine, folders: &Folders, target: &Path) -> Vec<String> {
-    let mut notes = PLUGIN.notes(machine);
-    if folders.data.join("lazy/lazy.nvim").is_dir() {
+fn notes(machine: &Machine, package: &Package) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Ok(folders) = Folders::of(machine)
+        && folders.data.join("lazy/lazy.nvim").is_dir()
+    {
         notes.push(format!(
             "lazy.nvim is installed and does not load Neovim's packages: add {{ dir = {} }} to its plugins",
-            lua_string(target)
+            lua_string(&package.target)
         ));
     }
     if let Some(app) = machine.variable("NVIM_APPNAME") {
@@ -241,7 +195,7 @@ mod tests {
             }
         }
         assert!(wanted.len() > 40);
-        let held: BTreeSet<_> = PLUGIN.files().into_iter().collect();
+        let held: BTreeSet<_> = NEOVIM.files().into_iter().collect();
         let names =
             |files: &BTreeSet<File>| files.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
         assert_eq!(names(&held), names(&wanted));
@@ -252,7 +206,7 @@ mod tests {
     #[test]
     fn the_index_of_the_help_has_every_tag_of_the_page() {
         let text = |wanted: &str| {
-            let files = PLUGIN.files();
+            let files = NEOVIM.files();
             let (_, text) = files.into_iter().find(|(name, _)| name == wanted).unwrap();
             String::from_utf8(text).unwrap()
         };

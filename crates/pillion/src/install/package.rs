@@ -33,6 +33,10 @@ pub struct Plugin {
     pub next: fn(&Package) -> &'static str,
     /// What they may remove themselves once it is gone.
     pub leftover: Option<&'static str>,
+    /// A copy of the plugin that somebody else put elsewhere.
+    pub other_copy: fn(&Machine, &Package) -> Option<PathBuf>,
+    /// What else a person may wonder about.
+    pub notes: fn(&Machine, &Package) -> Vec<String>,
 }
 
 impl Plugin {
@@ -45,7 +49,7 @@ impl Plugin {
     }
 
     /// What is missing besides.
-    pub fn notes(&self, machine: &Machine) -> Vec<String> {
+    fn missing(&self, machine: &Machine) -> Vec<String> {
         let mut notes = Vec::new();
         if machine.program(self.programs).is_none() {
             notes.push(format!("{} itself is not on PATH", self.editor));
@@ -74,19 +78,37 @@ impl Installer for Plugin {
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let installed = match (self.package)(machine) {
-            Ok(package) => package.found(&self.files()),
-            Err(error) => Some(format!("plugin ({error})")),
-        };
         let program = machine.program(self.programs);
-        Found::of_plugin(program, installed.into_iter().collect())
+        let installed = match (self.package)(machine) {
+            Ok(package) => {
+                let other = (self.other_copy)(machine, &package);
+                let other = other.map(|copy| format!("plugin in {}", copy.display()));
+                let own = package.found(&self.files());
+                own.into_iter().chain(other).collect()
+            }
+            Err(error) => vec![format!("plugin ({error})")],
+        };
+        Found::of_plugin(program, installed)
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
         let package = (self.package)(machine)?;
+        let mut notes = self.missing(machine);
+        notes.extend((self.notes)(machine, &package));
+        if let Some(other) = (self.other_copy)(machine, &package) {
+            let message = format!("the plugin is already in {}", other.display());
+            if !options.force {
+                return Err(Failure::new(Kind::Refused, message)
+                    .hint(
+                        "A plugin manager, or you, put it there: update that copy, or remove it first. `--force` installs a second copy.",
+                    )
+                    .into());
+            }
+            notes.push(format!("{message}: {} finds two copies", self.editor));
+        }
         let next = (self.next)(&package);
         let plan = package.install(self.files(), machine, options.force)?;
-        Ok(plan.between(self.notes(machine), next))
+        Ok(plan.between(notes, next))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {

@@ -17,6 +17,8 @@ pub const VIM: Plugin = Plugin {
     package,
     next: |_| NEXT,
     leftover: None,
+    other_copy: |_, _| None,
+    notes: |_, _| Vec::new(),
 };
 
 const NEXT: &str = "Restart Vim; `:Pillion doctor` then checks the installation.";
