@@ -13,7 +13,7 @@ use crate::facts;
 
 /// How often it looks. Who writes in place leaves a gap of microseconds: it is recognised by the
 /// file that stays the same one.
-const EVERY: Duration = Duration::from_millis(3);
+const EVERY: Duration = Duration::from_millis(10);
 
 /// How many contents are kept.
 const MAX_CONTENTS: usize = 100;

@@ -91,7 +91,7 @@ impl AgentKind {
     /// The same without anything that leads to a companion.
     pub fn unwired_env(self, base: Env, model: &Model) -> Env {
         let mut env = base;
-        env.prepend_path(Npm::from_env().bin());
+        Npm::from_env().add_to(&mut env);
         match self {
             AgentKind::Gemini => env
                 .with("GEMINI_API_KEY", "none")

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{ClaudeNpm, ClaudeRelease, Env, Home, Model, Npm, Pane, SOON, Size, Tmux};
+use crate::{ClaudeNpm, ClaudeRelease, Env, Home, Model, Npm, Pane, SOON, Size, Tmux, pause};
 
 /// Long enough for Node to start on a busy machine of two cores.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
@@ -17,8 +17,6 @@ const PASTE_PAUSE: Duration = Duration::from_millis(500);
 
 /// After so long, a key that had no effect is pressed again.
 const KEY_TIMEOUT: Duration = Duration::from_secs(5);
-
-const POLL_INTERVAL: Duration = Duration::from_millis(40);
 
 /// What stands below the empty input line: one of these for each permission mode.
 const READY: [&str; 4] = [
@@ -51,7 +49,7 @@ impl ClaudeRelease {
     /// `claude`, on PATH. Nothing in it leads to a companion.
     pub fn env(self, base: Env, model: &Model) -> Env {
         let mut env = base;
-        env.prepend_path(Npm::from_env().bin());
+        Npm::from_env().add_to(&mut env);
         env.prepend_path(ClaudeNpm::from_env().bin(self));
         env.with("ANTHROPIC_BASE_URL", model.url())
             .with("ANTHROPIC_API_KEY", API_KEY)
@@ -303,7 +301,7 @@ impl Claude {
                 self.pane.send_keys([key]);
                 pressed = Some(Instant::now());
             }
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 }

@@ -5,7 +5,6 @@ mod channel;
 mod setup;
 
 use std::fmt::Write as _;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -15,10 +14,7 @@ use serde_json::Value;
 use self::channel::Channel;
 pub use self::setup::EmacsSetup;
 use crate::process::{signal, tree};
-use crate::{Pane, SOON, kill_tree};
-
-/// How often it is asked for something that is waited for.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+use crate::{Pane, SOON, kill_tree, pause};
 
 /// How long one answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -103,7 +99,7 @@ impl Emacs {
                 "expected {what}, but {condition} is {answer:?}\n{}",
                 self.describe()
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 
@@ -191,7 +187,7 @@ impl Emacs {
         let started = Instant::now();
         while self.channel.is_open() {
             assert!(started.elapsed() < SOON, "{}", self.describe());
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 

@@ -71,7 +71,7 @@ impl IdeClient {
     /// `package` is a folder of the npm installation.
     pub fn start_release(package: &str, cwd: &Path, mut env: Env) -> IdeClient {
         let npm = Npm::from_env();
-        env.prepend_path(npm.bin());
+        npm.add_to(&mut env);
         let mut child = Command::new(npm.node())
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/ide-client.mjs"))
             .arg(npm.package(package))

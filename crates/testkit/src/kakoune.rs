@@ -15,10 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 pub use self::setup::KakouneSetup;
 use crate::process::tree;
-use crate::{Env, Pane, SOON, kill_tree};
-
-/// How often it is asked for something that is waited for.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+use crate::{Env, Pane, SOON, kill_tree, pause};
 
 /// How long it may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -128,7 +125,7 @@ impl Kakoune {
                 "expected {what}, but {expansion} is {found:?}\n{}",
                 self.describe()
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 
@@ -145,7 +142,7 @@ impl Kakoune {
         while !self.text("*debug*").contains(text) {
             let state = self.describe();
             assert!(started.elapsed() < SOON, "expected {text:?}\n{state}");
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 

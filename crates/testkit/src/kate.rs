@@ -6,15 +6,12 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
 use crate::process::{signal, tree};
-use crate::{Editors, Env, Home, SOON, kill_tree};
-
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
+use crate::{Editors, Env, Home, SOON, kill_tree, pause};
 
 /// How long a menu is waited for before it is asked for again: there may have been nothing to offer yet.
 const MENU_TIMEOUT: Duration = Duration::from_secs(2);
@@ -124,7 +121,7 @@ impl Kate {
             self.keys(["Escape", "alt+Return"]);
             let asked = Instant::now();
             while self.menu_height() == 0 && asked.elapsed() < MENU_TIMEOUT {
-                sleep(POLL_INTERVAL);
+                pause(asked);
             }
         }
         for _ in 0..place {
@@ -153,7 +150,7 @@ impl Kate {
             } else if titles.len() > 1 {
                 self.keys(["Return"]);
             }
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 
@@ -207,7 +204,7 @@ impl Kate {
                 started.elapsed() < SOON,
                 "expected {what}, and there are {titles:?}"
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 

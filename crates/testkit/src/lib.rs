@@ -59,4 +59,4 @@ pub use tmux::{Pane, Size, Tmux};
 #[cfg(target_os = "linux")]
 pub use unread_pipe::{UnreadPipe, fill_pipe};
 pub use vim::{Vim, VimSetup};
-pub use wait::SOON;
+pub use wait::{SOON, pause};

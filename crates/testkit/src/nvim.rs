@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,10 +18,7 @@ use serde_json::{Value, json};
 use self::rpc::{Failed, Rpc};
 pub use self::setup::NvimSetup;
 use crate::process::tree;
-use crate::{Pane, SOON, kill_tree};
-
-/// How often it is asked for something that is waited for.
-const POLL_INTERVAL: Duration = Duration::from_millis(15);
+use crate::{Pane, SOON, kill_tree, pause};
 
 /// How long one look may take: Neovim answers none while it asks the user something.
 const ONE_LOOK: Duration = Duration::from_secs(1);
@@ -148,7 +144,7 @@ impl Nvim {
                 },
                 self.describe()
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 
@@ -263,7 +259,7 @@ impl Nvim {
                 "expected Neovim to end within {SOON:?}\n{}",
                 self.describe()
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 

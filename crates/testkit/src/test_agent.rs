@@ -12,9 +12,7 @@ use pillion_protocol::dialect::FileName;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeContext};
 use tokio::runtime::Runtime;
 
-use crate::{Home, SOON};
-
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
+use crate::{Home, SOON, pause};
 
 /// A connected agent.
 #[derive(Debug)]
@@ -55,7 +53,7 @@ impl TestAgent {
                 return TestAgent::connect(file);
             }
             assert!(started.elapsed() < SOON, "no companion was published");
-            thread::sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 
@@ -171,7 +169,7 @@ impl<T: Send + 'static> Call<T> {
             if self.0.is_finished() {
                 return false;
             }
-            thread::sleep(POLL_INTERVAL);
+            pause(started);
         }
         true
     }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pillion_agent::claude::{Answer, Client, Mention, Selection, Update, Updates};
 use pillion_agent::{Address, ClientError};
@@ -14,9 +14,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use crate::test_agent::Call;
-use crate::{Home, SOON};
-
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
+use crate::{Home, SOON, pause};
 
 /// A connected agent.
 #[derive(Debug)]
@@ -37,7 +35,7 @@ impl TestClaude {
                 return TestClaude::connect(file);
             }
             assert!(started.elapsed() < SOON, "no companion was published");
-            thread::sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 

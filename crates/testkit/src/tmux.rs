@@ -5,17 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::process::signal;
-use crate::{Env, SOON, kill_tree};
-
-/// How often a screen is looked at while waiting for something on it.
-const POLL_INTERVAL: Duration = Duration::from_millis(40);
+use crate::{Env, SOON, kill_tree, pause};
 
 /// What programs inside are told that their terminal is; its description is part of `ncurses-base`.
 const TERM: &str = "screen-256color";
@@ -263,7 +259,7 @@ impl Pane {
                 self.described(&screen),
                 self.others_described()
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 
@@ -294,7 +290,7 @@ impl Pane {
                 self.described(&self.screen()),
                 self.others_described()
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 

@@ -5,7 +5,6 @@ mod channel;
 mod setup;
 
 use std::fmt::Write as _;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,10 +14,7 @@ use serde_json::Value;
 use self::channel::Channel;
 pub use self::setup::VimSetup;
 use crate::process::tree;
-use crate::{Pane, SOON, kill_tree};
-
-/// How often it is asked for something that is waited for.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+use crate::{Pane, SOON, kill_tree, pause};
 
 /// How long one look may take.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(20);
@@ -88,7 +84,7 @@ impl Vim {
                 "expected {what}, but {condition} is {answer:?}\n{}",
                 self.describe()
             );
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 

@@ -4,17 +4,14 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use pillion_testkit::Home;
 pub use pillion_testkit::SOON;
+use pillion_testkit::{Home, pause};
 use serde_json::Value;
 
 /// The command under test.
 pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
-
-const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// A running `pillion serve` for the home's workspace. Killed on drop.
 #[derive(Debug)]
@@ -174,6 +171,6 @@ pub fn wait_until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
             return found;
         }
         assert!(started.elapsed() < SOON, "expected {what} within {SOON:?}");
-        sleep(POLL_INTERVAL);
+        pause(started);
     }
 }

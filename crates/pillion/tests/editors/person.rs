@@ -1,12 +1,11 @@
 //! A person in an editor with one file open, and agents that are connected to it.
 
 use std::path::PathBuf;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
 use pillion_protocol::{Dialect, File};
-use pillion_testkit::{Home, SOON, TestAgent, TestClaude, Tmux};
+use pillion_testkit::{Home, SOON, TestAgent, TestClaude, Tmux, pause};
 
 use crate::driver::{Editor, Habit, Kind, Start};
 
@@ -18,8 +17,6 @@ pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 
 /// How long it is watched that nothing is decided.
 const QUIET: Duration = Duration::from_millis(300);
-
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub struct Person {
     pub editor: Box<dyn Editor>,
@@ -167,26 +164,26 @@ pub fn active(agent: &mut TestAgent, wanted: impl Fn(&File) -> bool) -> File {
 /// Waits until a file reads like this.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(begun.elapsed() < SOON, "expected {what}");
-        sleep(POLL_INTERVAL);
+        assert!(started.elapsed() < SOON, "expected {what}");
+        pause(started);
     }
 }
 
 #[track_caller]
 pub fn wait(editor: &dyn Editor, what: &str, condition: impl Fn(&dyn Editor) -> bool) {
-    let begun = Instant::now();
+    let started = Instant::now();
     while !condition(editor) {
         assert!(
-            begun.elapsed() < SOON,
+            started.elapsed() < SOON,
             "expected {what}\n{}",
             editor.describe()
         );
-        sleep(POLL_INTERVAL);
+        pause(started);
     }
 }
 

@@ -7,12 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, pause};
 
 use crate::sandbox::Sandbox;
-
-/// How often the screen is looked at.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Longer than a diff that has just come up ignores decisions.
 const REVIEWED: Duration = Duration::from_millis(800);
@@ -67,14 +64,14 @@ impl Terminal {
 
     #[track_caller]
     fn wait_for(&self, text: &str) -> String {
-        let start = Instant::now();
+        let started = Instant::now();
         loop {
             let screen = self.screen();
             if screen.contains(text) {
                 return screen;
             }
-            assert!(start.elapsed() < SOON, "no {text:?} in {screen:?}");
-            thread::sleep(POLL_INTERVAL);
+            assert!(started.elapsed() < SOON, "no {text:?} in {screen:?}");
+            pause(started);
         }
     }
 

@@ -18,6 +18,10 @@ const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/emacs"
 /// What answers the test.
 const CHANNEL: &str = include_str!("channel.el");
 
+/// Nothing is compiled to machine code: a home that is gone with its test would keep none of it.
+const UNCOMPILED: &str = "(setq native-comp-jit-compilation nil native-comp-deferred-compilation nil \
+    native-comp-enable-subr-trampolines nil comp-enable-subr-trampolines nil)";
+
 /// Names one thing of each Emacs of this process.
 static COUNT: AtomicU32 = AtomicU32::new(1);
 
@@ -182,11 +186,12 @@ impl EmacsSetup {
         if self.is_daemon {
             command.push(format!("--fg-daemon={}", self.server().display()).into());
         }
-        command.extend(match self.has_package {
-            true => ["-Q".into(), "--load".into()],
+        command.push(match self.has_package {
+            true => "-Q".into(),
             // Packages of the person are set up.
-            false => ["--no-site-file".into(), "--load".into()],
+            false => "--no-site-file".into(),
         });
+        command.extend(["--eval".into(), UNCOMPILED.into(), "--load".into()]);
         command.push(init.into_os_string());
         command.extend(self.arguments);
         let name = self.folder.file_name().expect("it has a name");
@@ -220,7 +225,7 @@ impl EmacsSetup {
         let output = Command::new(&self.place.program)
             .arg(self.dump())
             .args(["--batch", "-Q"])
-            .args(["--eval", "(setq native-comp-enable-subr-trampolines nil)"])
+            .args(["--eval", UNCOMPILED])
             .args(
                 self.load_path
                     .iter()
@@ -273,9 +278,7 @@ impl EmacsSetup {
             );
         }
         format!(
-            "{CHANNEL}\n(setq inhibit-startup-screen t make-backup-files nil ring-bell-function #'ignore\n\
-             native-comp-async-report-warnings-errors nil native-comp-jit-compilation nil\n\
-             native-comp-deferred-compilation nil native-comp-enable-subr-trampolines nil comp-enable-subr-trampolines nil)\n{package}{}\n(test-channel-open {:?})\n",
+            "{CHANNEL}\n(setq inhibit-startup-screen t make-backup-files nil ring-bell-function #'ignore)\n{package}{}\n(test-channel-open {:?})\n",
             self.init,
             socket.display().to_string()
         )

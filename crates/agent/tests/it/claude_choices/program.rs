@@ -5,11 +5,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_agent::find::{Dial, Transport};
-use pillion_testkit::{ClaudeNpm, ClaudeRelease, Env, Model, kill_tree};
+use pillion_testkit::{ClaudeNpm, ClaudeRelease, Env, Model, kill_tree, pause};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 
 use super::machine::Machine;
@@ -20,8 +19,6 @@ const LOOKS: usize = 7;
 
 /// A busy machine starts it slowly; it looks for half a minute.
 const TIMEOUT: Duration = Duration::from_secs(180);
-
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// An attempt to connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +60,7 @@ pub fn dials(release: ClaudeRelease, machine: &Machine, model: &Model) -> Vec<Di
             "it neither dials nor looks: {seen:?}\n{}",
             machine.listing()
         );
-        thread::sleep(POLL_INTERVAL);
+        pause(started);
     }
 }
 

@@ -4,14 +4,13 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_testkit::{
     Claude, ClaudeRelease, ClaudeStart, Helix, Home, Model, ModelRequest, Pane, SOON, Size, Tmux,
-    Turn, kill_tree, lock_files, set_up_claude,
+    Turn, kill_tree, lock_files, pause, set_up_claude,
 };
 use serde_json::Value;
 
@@ -21,8 +20,6 @@ use crate::shared_encodings::{ENCODINGS, assert_bytes};
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
 const FILE: &str = "poem.rs";
-
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// One test for each release.
 macro_rules! each_release {
@@ -296,7 +293,7 @@ impl Scene {
                 return;
             }
             assert!(started.elapsed() < SOON, "{listed:#}");
-            sleep(POLL_INTERVAL);
+            pause(started);
         }
     }
 
@@ -360,7 +357,7 @@ fn wait_published(home: &Home) {
     let started = Instant::now();
     while lock_files(home).is_empty() {
         assert!(started.elapsed() < SOON, "no companion was published");
-        sleep(POLL_INTERVAL);
+        pause(started);
     }
 }
 
