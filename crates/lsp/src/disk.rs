@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
 use pillion_companion::{Companion, ProposalKey};
+use pillion_system::Worker;
 
 use self::proposal_dir::ProposalFile;
 use self::queue::Queue;
@@ -206,25 +207,16 @@ impl Desk {
     }
 }
 
-/// Has changes of the workspace folders worked out on a thread, one after the other. It ends when
-/// the sender is dropped.
+/// Has changes of the workspace folders worked out on a thread, one after the other.
 ///
 /// # Errors
 /// When the system has no thread for it.
-pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Sender<FoldersChanged>> {
-    let (changes, changed): (_, Receiver<FoldersChanged>) = unbounded();
-    let run = move || {
-        for change in changed {
-            roots.change(&change);
-            let (paths, notes) = (roots.paths(), roots.take_notes());
-            if done.send(Done::Roots { paths, notes }).is_err() {
-                return;
-            }
-        }
-    };
-    let thread = thread::Builder::new().name("roots".to_owned());
-    thread.spawn(run)?;
-    Ok(changes)
+pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Worker<FoldersChanged>> {
+    Worker::start("roots", Duration::ZERO, move |change: FoldersChanged| {
+        roots.change(&change);
+        let (paths, notes) = (roots.paths(), roots.take_notes());
+        let _ = done.send(Done::Roots { paths, notes });
+    })
 }
 
 /// Whether a path is that of a proposal: of now, of before, or of another process.

@@ -13,6 +13,7 @@ use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request, Response, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
 use pillion_discovery::Environment;
+use pillion_system::Worker;
 use serde_json::Value;
 
 use self::service::{Plan, Service};
@@ -50,7 +51,7 @@ pub struct Session {
     inputs: Sender<link::Input>,
     /// The workspace roots, and where their changes are worked out.
     roots: Vec<PathBuf>,
-    changes: Sender<FoldersChanged>,
+    changes: Worker<FoldersChanged>,
     /// What there is to say about the roots.
     notes: Vec<Message>,
     pub editor_pid: u32,
@@ -242,7 +243,7 @@ impl Session {
     pub fn change_folders(&mut self, method: &str, params: Value, output: &Sender<Message>) {
         match message::params::<DidChangeWorkspaceFolders>(params) {
             // The thread lives as long as this sender.
-            Ok(params) => drop(self.changes.send(params.event)),
+            Ok(params) => self.changes.order(params.event),
             Err(why) => self.say(message::ignored(method, &why), output),
         }
     }

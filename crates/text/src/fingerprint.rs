@@ -8,9 +8,13 @@ pub fn of(text: Option<&[u8]>) -> String {
     let Some(text) = text else {
         return "absent".to_owned();
     };
-    let digest = Sha256::digest(text);
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{digits}")
+    format!("sha256:{}", hash(text))
+}
+
+/// SHA-256 in hexadecimal.
+pub fn hash(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

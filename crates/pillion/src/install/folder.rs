@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use pillion_text::fingerprint;
+
 pub use self::marker::Marker;
 pub use self::put::{InTheWay, Put};
 pub use self::take::Take;
@@ -101,7 +103,7 @@ impl Ours {
             let set = match ours.marker.hash_of(&name) {
                 // An editor writes its help index again, with what it finds.
                 Some(_) if is_file && name.ends_with("doc/tags") => &mut ours.intact,
-                Some(hash) if is_file && *hash == marker::hash(&fs::read(path)?) => {
+                Some(hash) if is_file && *hash == fingerprint::hash(&fs::read(path)?) => {
                     &mut ours.intact
                 }
                 Some(_) => &mut ours.changed,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
+use pillion_text::fingerprint::hash;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::File;
 
@@ -86,12 +86,4 @@ impl Marker {
         let is_above = |folder: &&PathBuf| target.starts_with(folder) && *folder != target;
         self.made.iter().filter(is_above).cloned().collect()
     }
-}
-
-/// SHA-256 in hexadecimal.
-pub fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

@@ -126,7 +126,7 @@ fn a_marker_that_names_other_folders_removes_none_of_them() {
     let marker = target.join(Marker::NAME);
     let mut json: serde_json::Value = serde_json::from_slice(&fs::read(&marker).unwrap()).unwrap();
     json["made"] = serde_json::json!([other, target, world.path().join("pack/../other")]);
-    json["files"]["../../../other/x"] = serde_json::json!(marker::hash(b"x"));
+    json["files"]["../../../other/x"] = serde_json::json!(fingerprint::hash(b"x"));
     fs::write(&marker, json.to_string()).unwrap();
     fs::write(other.join("x"), "x").unwrap();
     let take = Take {

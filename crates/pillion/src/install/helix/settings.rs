@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use toml_edit::{ImDocument, Item, Table, Value};
 
 use super::super::edit::Refusal;
@@ -318,11 +318,9 @@ fn line_number(text: &str, at: usize) -> usize {
 }
 
 fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest[..4]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let mut hash = fingerprint::hash(text.as_bytes());
+    hash.truncate(8);
+    hash
 }
 
 #[cfg(test)]

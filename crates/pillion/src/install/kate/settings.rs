@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::super::edit::Refusal;
 use super::languages::Language;
@@ -263,9 +263,9 @@ fn range(at: usize, entry: &str, record: &Record) -> Option<Range<usize>> {
 }
 
 fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let bytes = &digest[..NO_HASH.len() / 2];
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hash = fingerprint::hash(text.as_bytes());
+    hash.truncate(NO_HASH.len());
+    hash
 }
 
 #[cfg(test)]
