@@ -31,7 +31,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 /// What a companion needs to know to start.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The variables that say where the files go by which a companion is found.
+    /// The variables that determine where discovery files go.
     pub environment: Environment,
     /// The editor's process: agents look for it, or for one of its ancestors (C2.3).
     pub editor_pid: u32,
@@ -49,7 +49,7 @@ pub enum StartError {
     System {
         /// What was tried.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -82,7 +82,7 @@ pub struct Companion {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A front end's way to tell its companion what happened. Cheap to clone; never blocks. When the
+/// A front end's way to report to its companion. Cheap to clone; never blocks. When the
 /// companion is gone, nothing happens.
 #[derive(Debug, Clone)]
 pub struct Handle {

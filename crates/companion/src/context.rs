@@ -1,5 +1,5 @@
 //! What agents are shown, and when (C4): collects what the front end and scripts report, waits for
-//! a pause, has the files looked at, and gives out the context that is to be sent. A state machine:
+//! a pause, has the files checked, and returns the context that is to be sent. A state machine:
 //! time and what is on disk come in, no I/O.
 
 mod on_disk;
@@ -28,14 +28,14 @@ pub(crate) struct Context {
     current: Arc<IdeContext>,
     waiting: Option<Waiting>,
     on_disk: OnDisk,
-    /// While the files are looked at: when to go on without those that do not answer.
+    /// While the files are checked: when to go on without those whose disk does not respond.
     looking: Option<Instant>,
 }
 
 /// What is to be done.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
-    /// Look whether these are files; what is seen goes to [`Context::looked`].
+    /// Check whether these are files; the results go to [`Context::checked`].
     pub(crate) look: Vec<String>,
     /// Send this to the agents.
     pub(crate) send: Option<Arc<IdeContext>>,
@@ -77,7 +77,7 @@ impl Context {
         self.due().is_none()
     }
 
-    /// Time has passed, or a file was looked at. Only files on disk are sent (C4.4); of one that
+    /// Time has passed, or a file was checked. Only files on disk are sent (C4.4); of one that
     /// does not answer counts what was seen last.
     pub(crate) fn elapse(&mut self, now: Instant) -> Steps {
         if self.pause_ends().is_some_and(|due| due <= now) {
@@ -110,7 +110,7 @@ impl Context {
         }
     }
 
-    /// Files may have vanished from disk (C4.4): they are looked at again.
+    /// Files may have vanished from disk (C4.4): they are checked again.
     pub(crate) fn recheck(&mut self, now: Instant) {
         self.on_disk.outdate();
         self.looking = Some(now);
@@ -121,7 +121,7 @@ impl Context {
         Arc::clone(&self.current)
     }
 
-    /// When a file was focused last, in Unix milliseconds, also if agents are not told of it yet.
+    /// When a file was focused last, in Unix milliseconds, also if agents have not received it yet.
     pub(crate) fn last_focused(&self) -> Option<u64> {
         self.files().map(|file| file.timestamp).max()
     }

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 pub use client::{Client, ClientError};
 pub use diff_ref::DiffRef;
 
-/// The header in which a [`Viewer`] says who it is.
+/// The header that identifies a [`Viewer`].
 pub(crate) const VIEWER_HEADER: &str = "pillion-viewer";
 
-/// Who looks and decides: on Unix the session of the terminal that a command runs in. What one
+/// Who reviews and decides: on Unix the session of the terminal that a command runs in. What one
 /// terminal was shown says nothing about what the user of another one has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Viewer(pub u32);

@@ -53,13 +53,13 @@ struct Entry<C> {
     as_written: Option<Arc<str>>,
     /// How the agent will write it, if the proposal shows that.
     tool: Option<Tool>,
-    /// Whether the file ended with a line feed when it was looked at.
+    /// Whether the file ended with a line feed when it was checked.
     ends_with_line_feed: bool,
     /// Counts the proposals that were put into this view.
     revision: u32,
-    /// Whether the editor has heard of it, in this revision or an earlier one.
+    /// Whether the editor knows it, in this revision or an earlier one.
     is_in_editor: bool,
-    /// What the file was when the agent proposed this revision, once it was looked at.
+    /// What the file was when the agent proposed this revision, once it was checked.
     opened: Option<OnDisk>,
     /// Which texts of it users of commands were shown.
     seen: Seen,
@@ -68,7 +68,7 @@ struct Entry<C> {
 
 #[derive(Debug)]
 enum State<C> {
-    /// Its target is looked at; the agent waits.
+    /// Its target is being checked; the agent waits.
     Looking { caller: C, deadline: Instant },
     /// The editor was asked to show it; the agent waits.
     Opening { caller: C, deadline: Instant },
@@ -78,7 +78,7 @@ enum State<C> {
     AgentCloses { caller: C, deadline: Instant },
     /// A command accepts what stands in the view: the agent gets that text as the outcome.
     CommandAccepts { waiting: Option<Waiting<C>> },
-    /// The agent is gone, and the editor takes the view away. What it says of it meanwhile was
+    /// The agent is gone, and the editor takes the view away. What it reports of it meanwhile was
     /// accepted before the person could know; `is_text_taken`: it was to hand the text over.
     AgentGone {
         is_text_taken: bool,
@@ -121,15 +121,15 @@ pub(crate) enum Answer {
     Closed(String),
     /// So many views are closed.
     ClosedAll(usize),
-    /// What the editor said, in a text.
+    /// What the editor answered, as a text.
     Text(String),
     /// The diff was accepted or rejected by a command.
     Settled,
-    /// The diff was accepted by a command, with edits that somebody made in the view.
+    /// The diff was accepted by a command, with edits that were made in the view.
     SettledWithEdits,
 }
 
-/// What is to be looked at for which proposal.
+/// The target of a proposal that is to be checked.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) id: DiffId,
@@ -169,7 +169,7 @@ pub(crate) struct Verdict {
 /// What the loop is to do.
 #[derive(Debug)]
 pub(crate) enum Action<C> {
-    /// Look at the target of a proposal; what is seen goes to [`Diffs::looked`].
+    /// Check the target of a proposal; the result goes to [`Diffs::checked`].
     Look(Wanted),
     /// Ask the editor to show a proposal; it answers with [`Diffs::shown`].
     Show(Diff),
@@ -309,7 +309,7 @@ impl<C> State<C> {
         }
     }
 
-    /// The answer to whoever waits in this state, if what they wait for will not happen.
+    /// The answer to the caller that waits in this state, if what it waits for will not happen.
     fn give_up(self, why: &str) -> Option<Action<C>> {
         let caller = match self {
             Self::Looking { caller, .. }

@@ -68,7 +68,7 @@ pub trait Editor: Send + 'static {
     fn open_diff(&mut self, diff: Diff, shown: Reply<()>);
 
     /// Takes the view away without stealing the focus, and answers with the text as it stood
-    /// there, edits included (C5.5). No outcome of this diff is heard afterwards (C5.10).
+    /// there, edits included (C5.5). No outcome of this diff is accepted afterwards (C5.10).
     fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>);
 
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
@@ -104,7 +104,7 @@ pub trait Editor: Send + 'static {
     fn stopped(&mut self) {}
 }
 
-/// What a front end can tell people about its companion.
+/// What a front end can show people about its companion.
 #[derive(Debug, Clone, Default)]
 pub struct Status {
     /// The agents that are connected, oldest first.

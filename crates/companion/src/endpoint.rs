@@ -37,7 +37,7 @@ struct Shared {
     guard: Guard,
     mcp: Mcp,
     events: Events,
-    /// For commands that look at files.
+    /// For commands that check files.
     looks: Lane,
     /// What is being received over WebSockets.
     unfinished: websocket::Budget,
@@ -46,14 +46,14 @@ struct Shared {
 /// Binds this port, or one that the system chooses (C1.3).
 ///
 /// # Errors
-/// What the system says when loopback has no port left, or this one is taken.
+/// The system's error when loopback has no port left, or this one is taken.
 pub(crate) async fn bind(port: Option<u16>) -> io::Result<(TcpListener, u16)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
 }
 
-/// Serves until it is told to stop; ends when every connection has.
+/// Serves until it is asked to stop; ends when every connection has.
 pub(crate) fn serve(
     listener: TcpListener,
     guard: Guard,

@@ -44,13 +44,13 @@ pub(crate) enum Event {
         session: SessionId,
         request: RequestId,
     },
-    /// The target of a proposal was looked at.
+    /// The target of a proposal was checked.
     Looked {
         id: DiffId,
         revision: u32,
         result: Result<Target, String>,
     },
-    /// A file of the context was looked at; nothing could be seen if `is_file` is none.
+    /// A file of the context was checked; `is_file` is none if its disk did not respond.
     FileLooked { path: String, is_file: Option<bool> },
     /// The editor shows a proposal, or cannot.
     Shown {
@@ -106,13 +106,13 @@ pub(crate) enum Command {
     },
     /// A viewer was given the text of a diff.
     HandedOut(HandedOut),
-    /// Whether a decision may stand is said at once; what became of it when the editor has answered.
+    /// Whether a decision is valid is answered at once; its result, once the editor has answered.
     Settle {
         request: SettleRequest,
         verdict: oneshot::Sender<Result<Verdict, DiffError>>,
         caller: Caller,
     },
-    /// Answered when agents have been told, or would have been.
+    /// Answered when it was sent to agents, or would have been.
     Focus {
         file: File,
         sent: oneshot::Sender<()>,

@@ -8,7 +8,7 @@ use pillion_protocol::FileDiagnostics;
 use crate::editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};
 use crate::lost::LostOutcome;
 
-/// What the companion asks of its front end, or tells it.
+/// What the companion requests from its front end, or reports to it.
 #[derive(Debug)]
 pub enum EditorEvent {
     /// [`Editor::open_diff`].
@@ -33,7 +33,7 @@ pub struct Forward {
 
 impl Forward {
     /// Hands events to `send`, which returns at once: it sends into a channel. If nothing listens there
-    /// any more, dropping a reply says so.
+    /// any more, dropping a reply reports that.
     pub fn new(send: impl FnMut(EditorEvent) + Send + 'static) -> Self {
         Self {
             send: Box::new(send),
@@ -41,7 +41,7 @@ impl Forward {
         }
     }
 
-    /// Ctrl-C does not end the companion: the front end hears of it, and decides.
+    /// Ctrl-C does not end the companion: the front end is notified, and decides.
     pub fn when_interrupted(mut self, interrupted: impl FnMut() + Send + 'static) -> Self {
         self.interrupted = Some(Box::new(interrupted));
         self

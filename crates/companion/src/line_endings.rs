@@ -47,8 +47,8 @@ enum LineEnding {
 /// - A file whose lines all end in CRLF gets a proposal that does: an edit is written so, whichever of
 ///   the two it is answered with.
 /// - A file whose line endings will be others afterwards, also without a companion, is shown with those, and
-///   a note says so.
-/// - Where it depends on the tool, which the proposal does not show, a note says that.
+///   a note reports that.
+/// - Where it depends on the tool, which the proposal does not show, a note reports it.
 /// - A file in UTF-16 is shown decoded.
 /// - A file with a BOM gets a proposal that has it.
 pub(crate) fn adapt(mut original: Vec<u8>, proposed: &str) -> Adapted {
@@ -171,7 +171,7 @@ fn with_lf(text: &[u8]) -> Vec<u8> {
     lines
 }
 
-/// The text of a file in UTF-16 that says so.
+/// The text of a file in UTF-16 with a byte order mark.
 fn decoded(text: &[u8]) -> Option<String> {
     if !text.starts_with(&[0xff, 0xfe]) {
         return None;

@@ -13,14 +13,14 @@ use crate::disk::Lane;
 use crate::event::{Event, Events};
 use crate::target::Target;
 
-/// How many looks of one agent may be under way.
+/// How many checks of one agent may be in progress.
 const MAX_LOOKS: usize = 16;
 
-/// How many files of the context may be looked at. Those that hang count among them, and the
+/// How many files of the context may be checked at once. Those that hang count among them, and the
 /// others are to be seen all the same.
 const MAX_CONTEXT_LOOKS: usize = 64;
 
-/// Looks at a path: on disk, unless a test says otherwise.
+/// Checks a path: on disk, except in tests.
 type Look = Arc<dyn Fn(&str) -> Result<Target, String> + Send + Sync>;
 
 pub(crate) struct Looks {

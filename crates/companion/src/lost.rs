@@ -1,5 +1,5 @@
 //! What was accepted and never reached its agent. A text that only the person had is put into a
-//! private file, and the person is told either way.
+//! private file, and the person gets a message either way.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::disk::{LOOK_TIMEOUT, Lane};
 use crate::outbox::Delivery;
 use crate::target::look;
 
-/// How many files may be looked at, and how many texts be kept, at once.
+/// How many files may be checked, and how many texts be kept, at once.
 const MAX_LOOKS: usize = 16;
 
 /// Everything that is being kept is, or is known to be lost, within this time.
@@ -124,7 +124,7 @@ impl Losses {
         self.keeping.spawn(lost.keep(places, disks));
     }
 
-    /// The next one that people are to hear of; none when nothing is being kept. Cancel-safe.
+    /// The next one to report; none when nothing is being kept. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Option<LostOutcome> {
         while let Some(kept) = self.keeping.join_next().await {
             if let Ok(Some(lost)) = kept {

@@ -1,5 +1,5 @@
-//! The heart: takes one event after the other, lets the state machines decide, and does what they
-//! say. Thin by design: no rule lives here.
+//! The main loop: takes one event after the other, lets the state machines decide, and performs
+//! their actions. Thin by design: no rule lives here.
 
 mod calls;
 mod commands;
@@ -70,7 +70,7 @@ impl MainLoop {
         }
     }
 
-    /// Runs until [`Event::Stop`] or a signal, then takes leave.
+    /// Runs until [`Event::Stop`] or a signal, then shuts down.
     pub(crate) async fn run(
         mut self,
         mut inbox: mpsc::UnboundedReceiver<Event>,
@@ -311,7 +311,7 @@ impl MainLoop {
     }
 
     /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
-    /// pending is rejected (C5.7), and agents get a moment to hear it. What was accepted and is left
+    /// pending is rejected (C5.7), and agents get a moment to receive that. What was accepted and is left
     /// over then is lost.
     async fn take_leave(mut self) {
         self.presence.remove().await;

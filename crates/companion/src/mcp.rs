@@ -1,5 +1,5 @@
 //! MCP, whatever carries it: what a companion answers, and what it pushes. A transport
-//! reads messages, says whose session they are in, and writes what comes back.
+//! reads messages, determines their session, and writes what comes back.
 
 mod answer;
 mod calls;
@@ -211,7 +211,7 @@ impl Mcp {
         toolset::answer(protocol, tool, answer).await
     }
 
-    /// The agent is about to listen: what it was told before it did is told again.
+    /// The agent is about to listen: what it was sent before is sent again.
     fn settle(&self, session: &SessionId) {
         let (mcp, session) = (self.clone(), Arc::clone(session));
         tokio::spawn(async move {

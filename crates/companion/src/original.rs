@@ -47,7 +47,7 @@ pub enum OriginalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: io::Error,
     },
 }
@@ -120,7 +120,7 @@ fn open(path: &Path) -> Result<Option<(File, Metadata)>, OriginalError> {
             return Ok((None, metadata));
         }
         let file = options().open(path)?;
-        // What was looked at may be something else by now.
+        // What was checked may be something else by now.
         let metadata = file.metadata()?;
         Ok((Some(file), metadata))
     });
@@ -212,7 +212,7 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
         let error = Original::read(&path).unwrap_err().to_string();
         assert!(error.ends_with("is not a regular file"), "{error}");
-        // What is opened after the first look, as if the pipe had come in between.
+        // What is opened after the first check, as if the pipe had come in between.
         let opened = options().open(&path).unwrap();
         assert!(!opened.metadata().unwrap().is_file());
     }

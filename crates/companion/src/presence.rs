@@ -28,7 +28,7 @@ const PUBLISH_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long it may take to remove them: the companion goes on taking leave then.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The way to the files. Never waits for a disk, unless it says so. Dropping it removes them.
+/// The way to the files. Never waits for a disk, except where documented. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct Presence {
     orders: Arc<Orders>,
@@ -199,7 +199,7 @@ impl Files {
         let handover = lineage.and_then(|lineage| {
             let recorded =
                 Handover::record(&environment, lineage, who.port, claude_token, now_ms());
-            // The state file, which lies beside it, says so to people.
+            // The state file next to it reports that to people.
             recorded.inspect_err(not_recorded).ok()
         });
         Ok(Self {
@@ -211,7 +211,7 @@ impl Files {
         })
     }
 
-    /// Carries out what is wanted, one after the other, until the files are to go.
+    /// Carries out orders, one after the other, until the files are to be removed.
     fn keep(mut self, orders: &Orders, events: &Events) {
         loop {
             match orders.next() {

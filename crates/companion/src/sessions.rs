@@ -183,7 +183,7 @@ impl Sessions {
         connected.iter().map(|session| session.agent).collect()
     }
 
-    /// The agent of this protocol that was heard of last, of those that listen.
+    /// The agent of this protocol that was last active, of those that listen.
     pub(crate) fn latest(&self, protocol: Protocol) -> Option<(SessionId, Dialect)> {
         let table = self.lock();
         let listening = table.sessions.iter().filter(|(_, session)| {

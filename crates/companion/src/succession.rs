@@ -25,13 +25,13 @@ const END_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a predecessor may take to close its port: more than it allows its agents.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether it has.
+/// How often that is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Binds the predecessor's port, or a fresh one, and makes the tokens that go with it.
 ///
 /// # Errors
-/// What the system says when loopback has no port left.
+/// The system's error when loopback has no port left.
 pub(crate) async fn listen(
     predecessor: Option<Predecessor>,
     tokens: Tokens,

@@ -12,7 +12,7 @@ use crate::line_endings::{self, Tool};
 use crate::original::{Original, OriginalError, Stamp};
 
 /// How long a file is tried again that another program holds: shorter than
-/// [`LOOK_TIMEOUT`](crate::disk::LOOK_TIMEOUT), so that the agent hears why.
+/// [`LOOK_TIMEOUT`](crate::disk::LOOK_TIMEOUT), so that the agent gets the reason.
 const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// How often it is tried. The system asks the program that has a lease on it to give it up.
@@ -66,7 +66,7 @@ impl Target {
     }
 }
 
-/// Looks at the disk for a `filePath` that was checked; `reads` says whether the text is wanted.
+/// Checks a valid `filePath` on the disk, and reads the file if `reads` is set.
 /// Waits for the disk, and for [`HELD_TIMEOUT`] if another program holds the file.
 ///
 /// A file that is not there yet is fine, and so are `..` and strange characters: the outcome

@@ -87,7 +87,7 @@ impl Wire {
         }
     }
 
-    /// The connection is over. `unacknowledged` bytes were sent that the other system never said
+    /// The connection is over. `unacknowledged` bytes were sent that the other system never
     /// it has.
     pub(crate) fn end(&self, unacknowledged: u64, is_reset: bool) {
         let mut state = self.lock();

@@ -27,7 +27,7 @@ use crate::session::Session;
 use crate::view::{Refusal, View};
 use crate::{Options, roots, script, status, tmux};
 
-/// How often it is looked whether Kakoune lives: one that is killed says nothing.
+/// How often it is checked whether Kakoune lives: one that is killed reports nothing.
 const LIFE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Whether the loop goes on.
@@ -45,7 +45,7 @@ struct Closing {
 
 /// The client in the pane for proposals.
 struct Review {
-    /// What it is told that it is.
+    /// The name that it was started with.
     client: String,
     /// What it shows.
     view: DiffId,
@@ -56,7 +56,7 @@ struct Bridge {
     environment: Environment,
     session: Session,
     desk: Worker<Job>,
-    /// Where threads that wait for a disk say what came of it.
+    /// Where threads that wait for a disk report their results.
     done: (Sender<Done>, Receiver<Done>),
     handle: Handle,
     port: u16,
@@ -66,7 +66,7 @@ struct Bridge {
     wanted_roots: Sender<roots::Wanted>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
-    /// What was accepted, until its file was looked at: the agent writes it as soon as it knows.
+    /// What was accepted, until its file was checked: the agent writes it as soon as it gets the outcome.
     decided: BTreeMap<DiffId, (ProposalKey, Outcome)>,
     followed: Followed,
     /// Counts the files that were to be followed.
@@ -140,7 +140,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     bridge.serve(&hears, &events);
     bridge.finish();
     drop(companion);
-    // What nobody received is said while there is somebody to say it to.
+    // What no agent received is reported while the session is there.
     for event in events.try_iter() {
         bridge.event(event);
     }
@@ -164,7 +164,7 @@ impl Bridge {
         }
     }
 
-    /// Looks at what nobody reports.
+    /// Checks what is not reported.
     fn look(&mut self) -> Next {
         self.refresh_roots();
         if !process::is_alive(self.clients.server()) {
@@ -356,7 +356,7 @@ impl Bridge {
         }
     }
 
-    /// Has its buffer say from when on it may be accepted.
+    /// Writes into its buffer from when on it may be accepted.
     fn is_ready(&self, id: DiffId) {
         let view = self.views.find(id);
         if let Some((view, at)) = view.and_then(|view| Some((view, view.ready_at()?))) {
@@ -376,7 +376,7 @@ impl Bridge {
         }
     }
 
-    /// A decision does not count. Of a proposal that is gone the person has heard.
+    /// A decision does not count. That a proposal is gone, the person already knows.
     fn refuse(&self, stale: Stale) {
         if stale == Stale::Replaced {
             self.tell(&stale.to_string());

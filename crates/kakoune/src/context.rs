@@ -1,4 +1,4 @@
-//! From what Kakoune says of itself to the files that agents are told of (C4).
+//! From Kakoune's reports to the files that are sent to agents (C4).
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use pillion_protocol::{Cursor, File, Position, Range};
 
 use crate::quote;
 
-/// More files than this no agent is told of.
+/// No more files than this are sent to agents.
 const MAX_REPORTED: usize = 64;
 
 /// How many words come before the files.
@@ -114,7 +114,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// What agents are to be told now, if it is something else than before.
+    /// What is to be sent to agents now, if it has changed.
     pub fn update(&mut self, report: &Report, now: u64) -> Option<Vec<File>> {
         if report.is_of_file() {
             let is_new = self.active.as_ref().is_none_or(|it| it.path != report.file);

@@ -16,7 +16,7 @@ use crate::files::Files;
 use crate::removed::Removed;
 use crate::view::Content;
 
-/// How long a file may take to be looked at. Then nobody waits for it any longer.
+/// How long a check of a file may take. After that, it is no longer waited for.
 pub const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the private folder may take to be removed at the end.
@@ -46,7 +46,7 @@ pub enum Done {
     },
     /// The workspace roots, as they are now.
     Roots(Vec<PathBuf>),
-    /// The target of a proposal that was accepted was looked at, to be followed under this number: its name as
+    /// The target of an accepted proposal was checked, to be followed under this number: its name as
     /// Kakoune has it. Nothing, if its disk gave no answer.
     Looked {
         id: DiffId,

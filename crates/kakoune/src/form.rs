@@ -1,5 +1,5 @@
 //! A text as Kakoune's buffer holds it. A buffer ends with a newline, and its lines end alike: what else there is
-//! to say about the bytes is kept beside it.
+//! to know about the bytes is kept beside it.
 
 /// What a buffer does not hold of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

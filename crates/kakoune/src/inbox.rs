@@ -1,4 +1,4 @@
-//! What Kakoune says: it writes small files into a private folder, which costs it no shell and never blocks it.
+//! Messages from Kakoune: small files in a private folder, which cost it no shell and never block it.
 //! They are noticed, read and removed here, on a thread of its own.
 
 use std::fs;
@@ -13,7 +13,7 @@ use pillion_companion::{DiffId, ProposalKey};
 use crate::context::Report;
 use crate::quote;
 
-/// How often it is looked where the system reports nothing, and to be sure where it does.
+/// How often the folder is read where the system reports no changes, and in any case.
 const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
     Duration::from_secs(2)
 } else {
@@ -29,15 +29,15 @@ const CONTEXT: &str = "context";
 /// A file whose name begins so belongs to another one, which is written after it.
 const TEXT: &str = "text-";
 
-/// Something that Kakoune said.
+/// A message from Kakoune.
 #[derive(Debug)]
 pub struct Received {
     pub what: What,
-    /// When it was said: what was typed counts from then, however late it is read.
+    /// When it was written: what was typed counts from then, however late it is read.
     pub at: SystemTime,
 }
 
-/// What it said.
+/// Its content.
 #[derive(Debug, PartialEq, Eq)]
 pub enum What {
     /// What a client shows.
@@ -210,7 +210,7 @@ mod watch {
     use std::thread::sleep;
     use std::time::Duration;
 
-    /// Reports nothing: everything is looked at after a while.
+    /// Reports nothing: everything is read after a while.
     #[derive(Debug)]
     pub struct Watch;
 

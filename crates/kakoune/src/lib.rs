@@ -2,7 +2,7 @@
 //!
 //! `editors/kakoune/pillion.kak` starts it. Kakoune speaks by writing files into a private folder (`inbox`), and is
 //! spoken to through `kak -p` (`session`, `script`). One thread owns everything else (`bridge`): the proposals in
-//! Kakoune's buffers (`view`), and what agents are told of its files (`context`). It never waits for a disk (`disk`).
+//! Kakoune's buffers (`view`), and what is sent to agents about its files (`context`). It never waits for a disk (`disk`).
 
 mod bridge;
 mod clients;

@@ -1,4 +1,4 @@
-//! Files that agents are about to write: looked at until they are written, so that Kakoune shows what is there.
+//! Files that agents are about to write: polled until they are written, so that Kakoune shows what is there.
 //! Each on a thread of its own, since its disk may hang.
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::disk::{Done, LOOK_TIMEOUT};
 /// An agent that has not written by then does not.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How often it is looked.
+/// How often they are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The files that are followed, each under the number of the last decision about it.
@@ -30,12 +30,12 @@ pub struct Followed {
 type Stamp = (u64, Option<SystemTime>);
 
 impl Followed {
-    /// It was looked at before it is written.
+    /// It was checked before it is written.
     pub fn add(&mut self, path: PathBuf, number: u64) {
         self.files.insert(path, number);
     }
 
-    /// It is over. Whether nobody waits for that file any longer.
+    /// It is over. Whether that file is no longer followed.
     pub fn end(&mut self, path: &Path, number: u64) -> bool {
         let is_last = self.files.get(path) == Some(&number);
         if is_last {
@@ -45,7 +45,7 @@ impl Followed {
     }
 }
 
-/// Looks at the target of a decision, for [`Done::Looked`], and from then on until it is written, for
+/// Checks the target of a decision, for [`Done::Checked`], and from then on until it is written, for
 /// [`Done::Followed`].
 ///
 /// # Errors

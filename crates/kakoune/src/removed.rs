@@ -1,4 +1,4 @@
-//! What a proposal removes, for a person who looks at what it adds: marks beside the lines, and the
+//! What a proposal removes, for a person who sees what it adds: marks beside the lines, and the
 //! lines that went, for each place.
 
 use std::fmt::Write as _;

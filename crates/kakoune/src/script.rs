@@ -25,7 +25,7 @@ pub fn begin(folder: &Path, port: u16) -> String {
     )
 }
 
-/// Has the session say which process its server is.
+/// Has the session report which process its server is.
 pub fn ask_server() -> String {
     "pillion-say-word server %sh{ echo \"$PPID\" }".to_owned()
 }
@@ -154,7 +154,7 @@ pub fn close_as_person(view: &View) -> String {
     )
 }
 
-/// Says something, where the person is.
+/// Shows a message where the person is.
 pub fn tell(client: &str, text: &str) -> String {
     let text = word(&format!(
         "pillion: {}",

@@ -29,7 +29,7 @@ struct Script {
 }
 
 impl Session {
-    /// The session of this name. `done` hears when it is gone.
+    /// The session of this name. `done` is notified when it is gone.
     ///
     /// # Errors
     /// When there is no thread.

@@ -26,7 +26,7 @@ pub struct View {
     pub form: Form,
     pub content: Arc<Content>,
     pub notes: Vec<String>,
-    /// Where the agent hears that it is shown.
+    /// Where the agent is answered once it is shown.
     pub shown: Option<Reply<()>>,
     /// Whether its buffer is there.
     pub is_loaded: bool,
@@ -40,7 +40,7 @@ pub struct View {
     asked: Option<&'static str>,
 }
 
-/// The texts of a proposal, for whoever writes them down.
+/// The texts of a proposal, shared with the thread that writes them.
 #[derive(Debug)]
 pub struct Content {
     /// What its buffer holds of it.

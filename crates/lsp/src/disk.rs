@@ -78,7 +78,7 @@ pub enum Done {
     },
     /// The companion runs, or why it cannot.
     Started(Result<Companion, String>),
-    /// The workspace roots changed, and what there is to say about them.
+    /// The workspace roots changed, with messages about them.
     Roots {
         paths: Vec<PathBuf>,
         notes: Vec<Message>,
@@ -155,7 +155,7 @@ impl Drop for ProposalFiles {
 struct Desk {
     dir: ProposalDir,
     open: HashMap<ProposalKey, ProposalFile>,
-    /// Where other editors that open a proposal are heard, until something listens.
+    /// Where other editors that open a proposal send their messages, until something listens.
     inputs: Option<Sender<link::Input>>,
 }
 

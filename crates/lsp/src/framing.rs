@@ -39,7 +39,7 @@ pub enum Malformed {
     /// It is not UTF-8.
     #[error("a message is not UTF-8")]
     NotUtf8,
-    /// It is not JSON. What stands there may be anything, so only the place is told.
+    /// It is not JSON. The content may be anything, so only the place is reported.
     #[error("a message is not JSON, starting at line {line}, column {column}")]
     NotJson {
         /// Counted from 1.
@@ -154,7 +154,7 @@ fn parse_leniently(text: &str) -> Result<Frame, Malformed> {
     let mut value: Value = value
         .or_else(|error| serde_json::from_str(&replace_lone_surrogates(text)).map_err(|_| error))
         .map_err(|error| Malformed::not_json(&error))?;
-    // Some clients say `null` for the error, or the result, that they do not have.
+    // Some clients send `null` for the error, or the result, that they do not have.
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|name, value| name != "error" || !value.is_null());
         let is_error = fields.contains_key("error");

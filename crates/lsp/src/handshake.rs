@@ -60,14 +60,14 @@ struct GeneralCapabilities {
 /// Which profile a client wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// That of a plugin, which may say its version.
+    /// That of a plugin, which may send its version.
     Plugin { version: Option<String> },
     /// That of any other client.
     Plain,
 }
 
 impl InitializeParams {
-    /// The process that agents look for: the editor's, or our parent's.
+    /// The process that agents search for: the editor's, or our parent's.
     pub fn editor_pid(&self) -> u32 {
         let given = self.process_id.and_then(|pid| u32::try_from(pid).ok());
         // A process that is not there is one of another container, or wrong.
@@ -79,7 +79,7 @@ impl InitializeParams {
             })
     }
 
-    /// Who the editor is; `fallback` if it does not say so.
+    /// Which editor it is; `fallback` if it does not identify itself.
     pub fn editor(&self, fallback: Option<&str>) -> IdeInfo {
         let name = self.client_info.as_ref().map(|info| info.name.as_str());
         let editor = self.quirks().editor.or(name);
@@ -116,7 +116,7 @@ impl InitializeParams {
         folders
     }
 
-    /// Whether a plugin says that there is no workspace root. Other clients name no folder when they
+    /// Whether a plugin reports that there is no workspace root. Other clients name no folder when they
     /// mean the current one.
     pub fn has_no_root(&self, wanted: &Wanted) -> bool {
         let is_empty = self.workspace_folders.as_ref().is_some_and(Vec::is_empty);

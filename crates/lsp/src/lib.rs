@@ -32,7 +32,7 @@ pub use server::run;
 /// How an editor left that should not have.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Without a word: nothing is lost, pending diffs were rejected.
+    /// Without `shutdown`: nothing is lost, pending diffs were rejected.
     #[error("the editor sent exit without shutdown")]
     Hasty,
     /// What it wrote is not the base protocol.
@@ -43,7 +43,7 @@ pub enum Error {
 /// How to serve the editor.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Who the editor is, if it does not say so.
+    /// Which editor it is, if it does not identify itself.
     pub editor: Option<String>,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,

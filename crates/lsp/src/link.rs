@@ -54,7 +54,7 @@ pub fn dial(number: u32, owner: Owner, inputs: Sender<Input>) {
 /// Lets others of this user connect, from now to the end of the process.
 ///
 /// # Errors
-/// One sentence that says why not.
+/// One sentence about why not.
 pub fn listen(folder: &Folder, inputs: Sender<Input>) -> Result<(), String> {
     #[cfg(unix)]
     return unix::listen(folder, inputs);

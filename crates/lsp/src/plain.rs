@@ -69,7 +69,7 @@ pub struct Plain {
     peers: Peers,
     /// The proposals of others that our editor has opened.
     relay: Relay,
-    /// What was told already.
+    /// What was reported already.
     warnings: Vec<String>,
 }
 
@@ -177,7 +177,7 @@ impl Plain {
         }
     }
 
-    /// A place that the client asks about is where the cursor is. There is nothing to say there.
+    /// A place that the client asks about is where the cursor is. The answer is empty.
     fn at(&mut self, params: Value) -> Answered {
         let At {
             text_document,
@@ -222,7 +222,7 @@ impl Plain {
         }
     }
 
-    /// The person looks at this document; where, if it is a file, is told by `tell`.
+    /// This document has the focus; `visit` gets it if it is a file.
     fn look(
         &mut self,
         document: &wire::Identifier,

@@ -1,4 +1,4 @@
-//! The plugin profile: what `docs/editor-protocol.md` says, as a state machine.
+//! The plugin profile: `docs/editor-protocol.md` as a state machine.
 
 mod asked;
 mod context;
@@ -157,7 +157,7 @@ impl ClientProfile for Plugin {
             DID_RESOLVE_DIFF => {
                 read(method, params).map_or_else(refuse, |params| self.resolve_diff(params))
             }
-            // A language-server client says more than a plugin needs.
+            // A language-server client sends more than a plugin needs.
             _ => Vec::new(),
         }
     }
@@ -201,7 +201,7 @@ impl ClientProfile for Plugin {
     }
 }
 
-/// The parameters of a notification, or what to say about it.
+/// The parameters of a notification, or a message about what is wrong with them.
 fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Message> {
     message::params(params).map_err(|why| message::ignored(method, &why))
 }
@@ -216,7 +216,7 @@ fn invalid(id: RequestId, why: String) -> Action {
 }
 
 fn environment(published: &Published) -> Action {
-    // The roots were looked at when they came.
+    // The roots were checked when they came.
     let workspace = join_roots(&published.roots).unwrap_or_default();
     let variables = Dialect::ALL
         .into_iter()

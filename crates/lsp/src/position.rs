@@ -10,7 +10,7 @@ use pillion_protocol::Cursor;
 pub enum Encoding {
     /// Bytes.
     Utf8,
-    /// UTF-16 units, as agents count; what a client means that says nothing.
+    /// UTF-16 units, as agents count; the default of the protocol.
     #[default]
     Utf16,
     /// Code points.

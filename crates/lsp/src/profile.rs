@@ -17,7 +17,7 @@ use crate::disk::{Done, Job};
 use crate::link::{End, Event};
 use crate::proposal_path::Owner;
 
-/// How many files are reported, the newest: more than agents are told of, because only the companion
+/// How many files are reported, the newest: more than are sent to agents, because only the companion
 /// sees which of them are on disk (C4.4).
 pub const MAX_REPORTED: usize = 10 * MAX_FILES;
 
@@ -26,22 +26,22 @@ pub trait ClientProfile {
     /// The capabilities that answer `initialize`.
     fn capabilities(&self) -> ServerCapabilities;
 
-    /// The client is ready for messages. Nothing was said to it before.
+    /// The client is ready for messages. None was sent to it before.
     fn initialized(&mut self, published: &Published) -> Vec<Action>;
 
     /// The workspace roots changed.
     fn roots_changed(&mut self, published: &Published) -> Vec<Action>;
 
-    /// The client asks. Some time an [`Action::Answer`] follows.
+    /// The client sends a request. Some time an [`Action::Answer`] follows.
     fn request(&mut self, request: Request) -> Vec<Action>;
 
-    /// The client tells.
+    /// The client sends a notification.
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action>;
 
     /// The client answers a request of ours.
     fn response(&mut self, response: Response) -> Vec<Action>;
 
-    /// The companion asks or tells.
+    /// The companion sends a request or reports something.
     fn event(&mut self, event: EditorEvent) -> Vec<Action>;
 
     /// A job that was ordered by [`Action::Disk`] or [`Action::Compare`] is done.
@@ -78,7 +78,7 @@ pub trait ClientProfile {
     }
 }
 
-/// The capability of every profile: the client tells when its folders change.
+/// The capability of every profile: the client reports when its folders change.
 pub fn follows_roots() -> WorkspaceOptions {
     WorkspaceOptions {
         workspace_folders: Some(WorkspaceFoldersServerCapabilities {

@@ -9,13 +9,13 @@ pub struct Quirks {
     pub editor: Option<&'static str>,
     /// The cursor lies on a character, which requests give as a range.
     pub has_block_cursor: bool,
-    /// `window/showDocument` takes the focus if `takeFocus` is there, whatever it says.
+    /// `window/showDocument` takes the focus if `takeFocus` is there, whatever its value.
     pub misreads_take_focus: bool,
     /// It never answers `window/showDocument`.
     pub never_shows: bool,
-    /// The same of releases that do not declare `window.showDocument`. Others can, and do not say so.
+    /// The same of releases that do not declare `window.showDocument`. Others can, and do not declare it.
     pub shows_only_if_declared: bool,
-    /// It tells its server of a document only once the person is in it.
+    /// It opens a document with its server only once the person is in it.
     pub attaches_late: bool,
     /// Edits that come fast are sent in any order.
     pub mixes_up_edits: bool,

@@ -1,5 +1,5 @@
 //! Keeps a proposal byte for byte although an editor does not. Some show CRLF as LF, hide a byte
-//! order mark, or end the last line; what they show when they open the file tells which.
+//! order mark, or end the last line; which of these, is visible in what they show when they open the file.
 
 use pillion_text::Text;
 use pillion_text::hunks;

@@ -18,11 +18,11 @@ use crate::session::{Session, Start, warning};
 use crate::transport::{self, Input};
 use crate::{Error, Options, link, message};
 
-/// How often it is looked whether the editor still lives. The end of the input normally says so
-/// first, unless somebody else holds the pipe.
+/// How often it is checked whether the editor still lives. The end of the input normally shows that
+/// first, unless another process holds the pipe.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether others of our kind have read what waits for them.
+/// How often it is checked whether others of our kind have read what waits for them.
 const ROOM_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long the disks may take that a session needs. Longer than a companion takes to give up.
@@ -31,13 +31,13 @@ const START_TIMEOUT: Duration = Duration::from_secs(12);
 /// How long a line on standard error may take.
 const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How many messages of others of our kind wait to be heard.
+/// How many messages of others of our kind wait to be handled.
 const MAX_UNREAD_INPUTS: usize = 16;
 
 /// Serves one editor until it leaves.
 ///
 /// # Errors
-/// When the editor left without a word, or spoke no protocol.
+/// When the editor left without `shutdown`, or did not use the protocol.
 pub fn run(options: Options) -> anyhow::Result<()> {
     let transport = transport::stdio()?;
     let (event_sender, events) = unbounded();
@@ -67,12 +67,12 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 
 struct Server {
     options: Options,
-    /// Where the companion asks and tells.
+    /// Where the companion sends its requests and reports.
     events: Sender<EditorEvent>,
-    /// Where threads that wait for a disk say what came of it.
+    /// Where other threads report their results.
     done: (Sender<Done>, Receiver<Done>),
-    /// Where connections with others of our kind tell what happens. Bounded, so that one that talks faster
-    /// than it is heard fills its own socket.
+    /// Where connections with others of our kind report what happens. Bounded, so that one that sends faster
+    /// than it is read fills its own socket.
     links: (Sender<link::Input>, Receiver<link::Input>),
     output: Sender<Message>,
     /// The name that is used until the editor has sent its own.
@@ -86,9 +86,9 @@ struct Server {
 enum Ending {
     /// The editor asked for it, or is gone, or a signal came.
     Done,
-    /// The editor said `exit` without `shutdown`.
+    /// The editor sent `exit` without `shutdown`.
     Hasty,
-    /// Nothing that the editor says can be trusted any more.
+    /// Nothing that the editor sends can be trusted any more.
     Malformed(Malformed),
 }
 
@@ -159,7 +159,7 @@ impl Server {
             "shutdown" if self.session.is_some() => {
                 self.is_shut_down = true;
                 // Before the answer: Helix kills right after it. Then no agent finds us, each
-                // heard what became of its diff, and no file is left.
+                // has received the outcome of its diff, and no file is left.
                 self.finish();
                 self.session = None;
                 self.answer(id, Ok(Value::Null));
@@ -249,7 +249,7 @@ impl Server {
         }
     }
 
-    /// When the profile wants to hear that time has passed.
+    /// When the profile wants to be called because time has passed.
     fn timer(&self) -> Receiver<Instant> {
         let due = self.session.as_ref().and_then(Session::due);
         due.map_or_else(never, at)

@@ -47,18 +47,18 @@ pub struct Session {
     done: Sender<Done>,
     /// The connections with other `pillion lsp`: what is sent here is written there.
     links: HashMap<End, Sender<Message>>,
-    /// Where they tell what happens.
+    /// Where they report what happens.
     inputs: Sender<link::Input>,
     /// The workspace roots, and where their changes are worked out.
     roots: Vec<PathBuf>,
     changes: Worker<FoldersChanged>,
-    /// What there is to say about the roots.
+    /// Messages about the roots.
     notes: Vec<Message>,
     pub editor_pid: u32,
     is_initialized: bool,
-    /// What happened before the client was ready to hear of it.
+    /// What happened before the client was ready.
     held: Vec<EditorEvent>,
-    /// What there was to say before that.
+    /// The messages from before that.
     unsent: Vec<Message>,
 }
 
@@ -87,7 +87,7 @@ impl Start {
         let (params, wanted) = (self.params, self.wanted);
         let ide = params.editor(self.options.editor.as_deref());
         let environment = Environment::current();
-        // A plugin says which folders are workspaces, and its user may have chosen any.
+        // A plugin determines which folders are workspaces, and its user may have chosen any.
         let home = environment.home().filter(|_| wanted == Wanted::Plain);
         let mut roots = if params.has_no_root(&wanted) {
             Roots::default()
@@ -204,7 +204,7 @@ impl Session {
     }
 
     /// Keeps an event until the client is ready. Nothing is shown yet, so of a diff only its newest
-    /// proposal matters, and nothing if it is closed; and of all that is told the last.
+    /// proposal matters, and nothing if it is closed; of status reports only the last.
     fn hold(&mut self, event: EditorEvent) {
         if let EditorEvent::Diagnostics(_, found) = event {
             return found.done(Vec::new());
@@ -275,14 +275,14 @@ impl Session {
         self.roots = roots;
         let changed = self.service.change_roots(self.roots.clone());
         self.check(changed, output);
-        // Before that the client is told with all the rest.
+        // Before that, it is sent with all the rest.
         if let Some(published) = self.published().filter(|_| self.is_initialized) {
             let actions = self.profile.roots_changed(&published);
             self.perform(actions, output);
         }
     }
 
-    /// The person hears that agents cannot connect.
+    /// Shows the person that agents cannot connect.
     fn check(&mut self, result: Result<(), impl std::fmt::Display>, output: &Sender<Message>) {
         if let Err(why) = result {
             let text = format!("Pillion: no agent can connect: {why:#}");
@@ -315,7 +315,7 @@ impl Session {
         self.perform(actions, output);
     }
 
-    /// Whether the editor talks faster than others of our kind read. Then it fills its own pipe.
+    /// Whether the editor sends faster than others of our kind read. Then it fills its own pipe.
     pub fn is_ahead(&self) -> bool {
         let is_full = |link: &Sender<Message>| link.len() >= MAX_AHEAD;
         self.links.values().any(is_full)
@@ -424,7 +424,7 @@ fn has_plugin(environment: &Environment, editor_pid: u32) -> bool {
     plugin_of.is_some_and(|pid| pid == editor_pid.to_string().as_str())
 }
 
-/// The person hears of it.
+/// The message to the person.
 pub fn warning(lost: &LostOutcome) -> Message {
     message::show(MessageType::Warning, lost.to_string())
 }

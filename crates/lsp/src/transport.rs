@@ -20,7 +20,7 @@ pub enum Input {
     Message(Message, usize),
     /// JSON that is not a message.
     Other,
-    /// The editor will say nothing more.
+    /// The editor will send nothing more.
     End,
     /// Nothing after this can be trusted.
     Malformed(Malformed),
@@ -44,7 +44,7 @@ pub struct Transport {
 /// When the system has no thread for it.
 pub fn stdio() -> anyhow::Result<Transport> {
     pillion_system::input::widen();
-    // A bound, so that an editor that talks faster than it is heard fills its own pipe.
+    // A bound, so that an editor that sends faster than it is read fills its own pipe.
     let (input_sender, input) = bounded(16);
     let (output, messages) = unbounded();
     let (alive, written) = bounded(0);

@@ -26,7 +26,7 @@ pub use marks::name as mark_name;
 pub use review_delay::{Press, decides};
 use review_delay::{ReviewDelay, Sight};
 
-/// What is said to a paste.
+/// The message after a paste.
 const PASTED: &str = "pasted text decides nothing here";
 
 /// How long a message stays.
@@ -40,7 +40,7 @@ const LONG_MESSAGE: Duration = Duration::from_secs(60);
 pub enum Event {
     /// A key was pressed.
     Key(Press),
-    /// A text was pasted, and the terminal said so.
+    /// A text was pasted, and the terminal marked it as such.
     Pasted,
     /// The terminal has another size.
     Resized(Size),
@@ -74,9 +74,9 @@ pub enum Event {
     Saved(DiffId, String),
     /// The reviewer's editor ended.
     Edited(DiffId, Edit),
-    /// Something to tell.
+    /// A message.
     Notice(String),
-    /// What keeps saved files from being noticed, until this says something else.
+    /// What keeps saved files from being noticed, until the next one of these.
     Troubles(Vec<String>),
     /// Where a text is that would have been lost.
     Kept(String),
@@ -97,19 +97,19 @@ pub enum Edit {
     Unchanged,
     /// It cannot be used, and why.
     Failed(String),
-    /// It cannot be used, and a sentence says why and where it is.
+    /// It cannot be used; a sentence with the reason and where it is.
     Kept(String),
-    /// A newer proposal took the place of the one that was edited. If it was changed, a sentence
-    /// says where the text is.
+    /// A newer proposal took the place of the one that was edited. If it was changed, a sentence with
+    /// the place of the text.
     Outdated(Option<String>),
 }
 
 /// What is to be done outside of the state machine.
 #[derive(Debug)]
 pub enum Effect {
-    /// Tell the agent what became of this proposal.
+    /// Send the agent the outcome of this proposal.
     Resolve(ProposalKey, Outcome),
-    /// Compare texts, without keeping anybody waiting.
+    /// Compare texts, on a thread.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.
     Shown(Reply<()>),
@@ -126,9 +126,9 @@ pub enum Effect {
         /// The line of the current hunk, from 1.
         line: usize,
     },
-    /// Put a text that would be lost into a private file, and say where.
+    /// Put a text that would be lost into a private file, and report where.
     Keep(PathBuf, String),
-    /// Read the file of this diff again, without keeping anybody waiting.
+    /// Read the file of this diff again, on a thread.
     Reread(DiffId),
     /// Give the terminal back to the shell until it brings us back.
     Suspend,
@@ -184,7 +184,7 @@ pub struct Settings {
 pub struct App {
     /// What does not change.
     pub settings: Settings,
-    /// What the companion last said.
+    /// What the companion last reported.
     pub status: Status,
     troubles: Vec<String>,
     /// The kinds of agents that are distinguished by numbers.
@@ -229,7 +229,7 @@ impl App {
         }
     }
 
-    /// Takes in what happened and says what is to be done.
+    /// Takes in what happened and returns what is to be done.
     pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         let effects = match event {
             Event::Key(press) => self.on_key(&press, now),
@@ -345,7 +345,7 @@ impl App {
         self.message.as_ref()
     }
 
-    /// What to look out for in the current view, as one line: what is most important of the view, and
+    /// What to note in the current view, as one line: what is most important of the view, and
     /// all that is to be known of the agent.
     pub fn note(&self) -> Option<String> {
         let notes = self.view().map_or(&[][..], |view| &view.notes);

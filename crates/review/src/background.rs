@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use terminal_colorsaurus::{Color, QueryOptions, color_palette};
 
-/// How long a terminal may take to say which background it has.
+/// How long a terminal may take to report its background.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Asks the terminal. One that does not say has a dark background.
+/// Queries the terminal. One that does not answer counts as dark.
 pub fn is_dark() -> bool {
     let mut options = QueryOptions::default();
     options.timeout = ANSWER_TIMEOUT;

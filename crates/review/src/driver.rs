@@ -28,7 +28,7 @@ use crate::unfinished::{Finish, Unfinished};
 use crate::view::Job;
 use crate::{Input, Options, appearance, comparer, watch};
 
-/// How often the files of pending diffs are looked at.
+/// How often the files of pending diffs are checked.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long a disk may take for a copy to edit, and for the last words at the end.
@@ -115,7 +115,7 @@ struct Driver {
     /// The proposals that came since the last frame, each in a sentence.
     arrived: Vec<String>,
     is_over: bool,
-    /// Where texts are that would have been lost: said again once the screen is gone.
+    /// Where texts are that would have been lost: printed once the screen is gone.
     farewell: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ impl Driver {
         inputs.recv_timeout(until.saturating_duration_since(now))
     }
 
-    /// Draws, unless the reviewer's editor has the terminal, and answers who waited for that.
+    /// Draws, unless the reviewer's editor has the terminal, and answers those that waited for that.
     fn draw(&mut self) -> io::Result<Rest> {
         let mut rest = Rest::default();
         if self.app.settles(Instant::now()).is_some() {
@@ -180,7 +180,7 @@ impl Driver {
         Ok(rest)
     }
 
-    /// Says what came since the last frame, in the ways that the person at the terminal chose.
+    /// Reports what came since the last frame, in the ways that the person at the terminal chose.
     fn notify(&mut self) -> io::Result<()> {
         let mut written = self.notifier.arrived(&self.arrived);
         self.arrived.clear();
@@ -227,7 +227,7 @@ impl Driver {
         }
     }
 
-    /// What the companion asks or tells.
+    /// The companion sends a request or reports something.
     fn hear(&mut self, event: EditorEvent) -> io::Result<()> {
         match event {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
@@ -320,7 +320,7 @@ impl Driver {
         })
     }
 
-    /// The person hears where a text is that would have been lost, now and at the end.
+    /// Shows where a text is that would have been lost, now and at the end.
     fn kept(&mut self, place: String) -> io::Result<()> {
         self.farewell.push(place.clone());
         self.update(Event::Kept(place))
@@ -337,7 +337,7 @@ impl Driver {
         self.update(Event::Stop)
     }
 
-    /// Has the files of pending diffs looked at now and then.
+    /// Has the files of pending diffs checked now and then.
     fn look(&mut self) -> io::Result<()> {
         if self.looked.elapsed() < POLL_INTERVAL {
             return Ok(());

@@ -125,7 +125,7 @@ impl Draft {
     /// Starts the editor on it, at a line from 1.
     ///
     /// # Errors
-    /// One sentence that says which command did not start.
+    /// One sentence that names the command that did not start.
     pub fn start(&self, editor: &EditorCommand, line: usize) -> Result<Child, String> {
         let program = editor.program();
         Command::new(program)

@@ -34,7 +34,7 @@ pub struct Geometry {
     pub tabs: Option<Rect>,
     /// What is proposed, by whom.
     pub title: Rect,
-    /// What to look out for, when there is something.
+    /// The note, when there is one.
     pub note: Option<Rect>,
     /// The diff.
     pub body: Rect,

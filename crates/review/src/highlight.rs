@@ -36,7 +36,7 @@ pub struct Texts {
 pub struct Wanted {
     /// Which texts these are.
     pub texts: Texts,
-    /// The file, whose name says which language it is.
+    /// The file, whose name determines the language.
     pub path: PathBuf,
     /// The text before.
     pub before: Arc<Text>,
@@ -54,7 +54,7 @@ impl Wanted {
     }
 }
 
-/// The thread, which starts when something is wanted first.
+/// The thread, which starts with the first request.
 pub struct Highlighting {
     inputs: Sender<Input>,
     requests: Option<Sender<Wanted>>,

@@ -1,4 +1,4 @@
-//! The thread that reads what is typed: says when each key was pressed, and which arrived together.
+//! The thread that reads the keyboard: reports when each key was pressed, and which arrived together.
 
 mod answers;
 
@@ -51,7 +51,7 @@ impl Keyboard {
 
     /// Reads on. To be called once for every key that [`hands_over`] the terminal.
     pub fn go_on(&self) {
-        // The thread is gone only when the terminal is, which it has said.
+        // The thread is gone only when the terminal is, which it has reported.
         let _ = self.go_on.send(());
     }
 

@@ -56,7 +56,7 @@ pub struct Options {
     pub roots: Vec<PathBuf>,
     /// The colours.
     pub theme: ThemeChoice,
-    /// How to say that a proposal came.
+    /// How to announce a proposal.
     pub notify: Vec<Notify>,
     /// Whether files that are saved in the workspace become the context.
     pub watch: bool,
@@ -67,7 +67,7 @@ pub struct Options {
 enum Input {
     Companion(EditorEvent),
     Key(app::Press),
-    /// What else the terminal says.
+    /// What else the terminal sends.
     Terminal(crossterm::event::Event),
     /// The terminal, or a thread that the review needs, is gone.
     Stop,
@@ -79,7 +79,7 @@ enum Input {
     /// What the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.
     Closing(ProposalKey, Option<app::Edit>, Closing),
     Compared(view::Compared),
-    /// A file was looked at, or read again.
+    /// A file was checked, or read again.
     Source(source::Answer),
     Notice(String),
     /// Where a text is kept, or that it is lost.
@@ -125,7 +125,7 @@ impl FrontendHandle {
     pub fn editor(&self) -> Forward {
         let (inputs, interrupts) = (self.inputs.clone(), self.inputs.clone());
         let hear = move |event| {
-            // If the review is gone, dropping a reply says so, and there is a plain terminal.
+            // If the review is gone, dropping a reply reports that, and there is a plain terminal.
             let sent = inputs.send(Input::Companion(event));
             if let Err(mpsc::SendError(Input::Companion(EditorEvent::Lost(lost)))) = sent {
                 stderr::tell(lost);

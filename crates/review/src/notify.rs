@@ -1,5 +1,5 @@
 //! Tells the person at the terminal that a proposal came, in the ways that they chose. What an agent
-//! or a path says reaches the terminal harmless. Builds what is to be written; writes nothing.
+//! or a path contains reaches the terminal harmless. Builds what is to be written; writes nothing.
 
 use pillion_text::visible;
 
@@ -12,7 +12,7 @@ pub const PUSH_TITLE: &str = "\u{1b}[22;2t";
 /// Gives the title back.
 pub const POP_TITLE: &str = "\u{1b}[23;2t";
 
-/// How a terminal says that a proposal came.
+/// How a terminal announces a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Notify {
     /// Do not notify
@@ -25,7 +25,7 @@ pub enum Notify {
     Osc9,
 }
 
-/// Which of the ways were chosen, and what the title says.
+/// Which of the ways were chosen, and the current title.
 #[derive(Debug)]
 pub struct Notifier {
     ways: Vec<Notify>,
@@ -35,7 +35,7 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Nothing was said yet.
+    /// Nothing was announced yet.
     pub fn new(ways: Vec<Notify>, is_in_tmux: bool) -> Self {
         Self {
             ways,
@@ -75,7 +75,7 @@ impl Notifier {
         written
     }
 
-    /// What is to be written so that the title says `title`.
+    /// What is to be written so that the title is `title`.
     pub fn title(&mut self, title: impl FnOnce() -> String) -> Option<String> {
         if !self.has_title() {
             return None;

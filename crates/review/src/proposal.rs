@@ -169,7 +169,7 @@ impl Proposal {
         }
     }
 
-    /// Both texts, to be looked at on another thread.
+    /// Both texts, to be compared on another thread.
     pub fn shared(&self) -> (Arc<Text>, Arc<Text>) {
         (
             Arc::clone(&self.now.texts.before),

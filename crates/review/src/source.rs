@@ -1,5 +1,5 @@
 //! Notices when the files that agents want to change become others, and reads them again. The only
-//! part of the review that looks at the user's files; nothing writes them. A disk may take forever, so
+//! part of the review that reads the user's files; nothing writes them. A disk may take forever, so
 //! that threads wait for it: the review's loop hands out jobs and takes in answers.
 
 mod queue;
@@ -38,7 +38,7 @@ impl Files for OnDisk {
     }
 }
 
-/// Watches the files of pending diffs for other texts, by looking at them now and then.
+/// Watches the files of pending diffs for changes, by checking them now and then.
 pub struct Sources<F> {
     queue: Queue<F>,
     files: HashMap<DiffId, Watched>,
@@ -79,7 +79,7 @@ enum Found {
     Read(Result<Original, String>),
 }
 
-/// What is to be told of a file.
+/// News of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum News {
     /// It became another, or is as it was.

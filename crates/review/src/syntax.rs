@@ -68,7 +68,7 @@ enum Progress {
     At(Box<(ParseState, ScopeStack)>),
     /// There are no colours for this text.
     Never,
-    /// All was said.
+    /// Everything was sent.
     Over,
 }
 
@@ -84,7 +84,7 @@ impl Highlighter {
     }
 
     /// The colours of the lines that follow, down to `line` or until `budget` bytes were read, at
-    /// least of one. `None` when nothing more is to be said.
+    /// least of one. `None` when nothing more is to be sent.
     pub fn work(&mut self, text: &Text, line: usize, budget: usize) -> Option<Coloured> {
         let languages = LANGUAGES.get()?;
         if let Progress::Waiting(path) = &self.progress {

@@ -1,5 +1,5 @@
 //! Which files are saved in the workspace: without an editor, that is the context. Of files it knows
-//! names and times, except for those that say what is ignored.
+//! names and times, except for those with ignore rules.
 //!
 //! What the system reports ([`source`]) is gathered until it is quiet ([`batch`]). Then folders that
 //! came up or have other rules are looked through ([`tree`]), and what was saved is shared.
@@ -42,7 +42,7 @@ const LOST_MARGIN: Duration = Duration::from_millis(50);
 /// How often it is tried again to watch what could not be watched.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Watches `roots` on a thread of its own, and tells `focus` about files that are saved. `troubles`
+/// Watches `roots` on a thread of its own, and reports files that are saved to `focus`. `troubles`
 /// gets what keeps them from being noticed whenever that changes, as one sentence each.
 pub fn start(
     roots: Vec<PathBuf>,
@@ -154,7 +154,7 @@ impl<S: Source> Watch<S> {
     }
 
     fn save(&mut self, path: PathBuf, now: Instant) {
-        // In folders with other rules than are known it is said later what is ignored.
+        // In folders with other rules than are known, what is ignored is determined later.
         if self.batch.is_burst()
             || is_made_by_an_editor(&path)
             || (self.tree.ignores(&path, false) && !self.is_outdated(&path))

@@ -45,7 +45,7 @@ pub struct Ended {
     pub errors: Vec<u8>,
 }
 
-/// Runs a program to its end, at most for so long, and keeps the end of what it says. Blocking.
+/// Runs a program to its end, for a limited time, and keeps the end of its output. Blocking.
 ///
 /// # Errors
 /// When it cannot be started or waited for.
@@ -134,7 +134,7 @@ impl Drop for Child {
     }
 }
 
-/// What came from a pipe so far, and word of its end.
+/// What came from a pipe so far, and a signal at its end.
 struct Listener {
     kept: Arc<Mutex<Vec<u8>>>,
     end: Receiver<()>,

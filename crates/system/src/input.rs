@@ -4,7 +4,7 @@
 #[cfg(target_os = "linux")]
 const WIDE: usize = 1 << 20;
 
-/// Lets the writer of standard input write more at once, if it is a pipe. Emacs looks every 20 ms whether there is
+/// Lets the writer of standard input write more at once, if it is a pipe. Emacs checks every 20 ms whether there is
 /// room again, so that a long text takes seconds through the usual 64 KiB.
 pub fn widen() {
     #[cfg(target_os = "linux")]

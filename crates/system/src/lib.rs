@@ -1,9 +1,9 @@
-//! What is asked of the operating system, the same way from everywhere: knows nothing of agents,
+//! Queries to the operating system, in one place for all crates: knows nothing of agents,
 //! editors and companions.
 //!
 //! - [`child`]: programs that are run for no longer than a while.
 //! - [`input`]: how much fits into a pipe.
-//! - [`output`]: whether anybody reads what is written.
+//! - [`output`]: whether output is read.
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`search_path`]: where a program is.
 //! - [`signals`]: requests to exit.

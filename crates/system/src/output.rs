@@ -1,4 +1,4 @@
-//! Whether anybody reads what is written. Only Unix can tell before it is.
+//! Whether output is read. Only Unix can tell before it is written.
 
 #[cfg(unix)]
 use std::os::fd::AsFd;

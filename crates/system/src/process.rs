@@ -1,6 +1,6 @@
 //! The process tree: whose child a process is, and whether it lives.
 //!
-//! Agents look for a file under the pid of an ancestor of theirs (C2.3); which one differs from
+//! Agents search for a file under the pid of an ancestor of theirs (C2.3); which one differs from
 //! release to release, so a companion publishes under all of its editor's.
 
 #[cfg(target_os = "linux")]
@@ -19,7 +19,7 @@ pub fn ancestors(pid: u32) -> Vec<u32> {
     climb(pid, |child| tree.parent(child))
 }
 
-/// A process, as agents see it when they look for their editor.
+/// A process, as agents see it when they search for their editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     /// Its id.

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Where a shell looks for programs.
+/// Where a shell searches for programs.
 #[derive(Debug, Clone)]
 pub struct SearchPath {
     folders: Vec<PathBuf>,
@@ -11,9 +11,9 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// What these variables say.
+    /// As these variables define it.
     pub fn of<T: AsRef<OsStr>>(variable: impl Fn(&str) -> Option<T>) -> Self {
-        // Windows writes it `Path`, and tells no difference.
+        // Windows writes it `Path`, and ignores the case.
         let path = variable("PATH").or_else(|| variable("Path"));
         let folders = path.as_ref().map(std::env::split_paths).into_iter();
         let folders = folders.flatten().filter(|it| !it.as_os_str().is_empty());

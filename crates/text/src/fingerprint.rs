@@ -1,4 +1,4 @@
-//! The text of a file that somebody saw beside a change, as a fingerprint: the review names it in an
+//! The text of a file that was shown beside a change, as a fingerprint: the review names it in an
 //! acceptance, and `pillion diff --write` writes over no other text.
 
 use sha2::{Digest, Sha256};

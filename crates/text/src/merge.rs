@@ -142,7 +142,7 @@ fn signed(lines: usize) -> isize {
 }
 
 /// A hunk that was not asked for. Lines that are not text cannot be put into a proposal: such a hunk
-/// stays in, and its mark says so.
+/// stays in, and is marked.
 fn left_out(hunk: Hunk, mark: Mark, ours: &Text) -> Hunk {
     Hunk {
         out: std::str::from_utf8(ours.slice(hunk.before.clone())).is_ok(),

@@ -58,7 +58,7 @@ pub fn pieces(line: &str, start: Place) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The first cluster of characters, or as much of it as is looked at.
+/// The first cluster of characters, or as much of it as is examined.
 fn first_cluster(text: &str) -> Option<&str> {
     match text.as_bytes() {
         // Nothing in ASCII joins a printable character.

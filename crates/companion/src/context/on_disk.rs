@@ -1,4 +1,4 @@
-//! What is known of which paths are files, as looks at them come back: in any order, late, or never.
+//! Which paths are known to be files, as results of checks come back: in any order, late, or never.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -10,7 +10,7 @@ use crate::disk::LOOK_TIMEOUT;
 #[derive(Debug, Default)]
 pub(super) struct OnDisk {
     facts: HashMap<String, Fact>,
-    /// Counts up whenever everything has to be looked at again.
+    /// Counts up whenever everything has to be checked again.
     round: u64,
 }
 
@@ -22,7 +22,7 @@ struct Fact {
     asked: Option<Asked>,
 }
 
-/// A look that is under way.
+/// A check that is in progress.
 #[derive(Debug)]
 struct Asked {
     round: u64,
@@ -64,7 +64,7 @@ impl OnDisk {
                 if now < asked.deadline {
                     let due = missing.due.unwrap_or(asked.deadline);
                     missing.due = Some(due.min(asked.deadline));
-                    // It may be there: no more are looked at than are wanted.
+                    // It may be there: no more are checked than are needed.
                     found += 1;
                     continue;
                 }

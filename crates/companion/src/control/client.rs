@@ -44,7 +44,7 @@ pub enum ClientError {
         /// The port that was dialled.
         port: u16,
     },
-    /// The companion said no, and why.
+    /// The companion refused, and why.
     #[error("{0}")]
     Refused(String),
     /// A diff is not given out, or a decision about it does not stand.
@@ -111,7 +111,7 @@ impl Client {
         self.parse(&answer)
     }
 
-    /// Says which file is in focus; returns when agents have been told, or would have been.
+    /// Reports which file is in focus; returns when that was sent to agents, or would have been.
     ///
     /// # Errors
     /// When the companion cannot be reached.
@@ -119,7 +119,7 @@ impl Client {
         self.post("/control/focus", file).await.map(drop)
     }
 
-    /// Points an agent to a file: the one that was heard of last, of those that know mentions.
+    /// Mentions a file to an agent: the one that was last active, of those that know mentions.
     ///
     /// # Errors
     /// When the companion cannot be reached.

@@ -8,7 +8,7 @@ use pillion_discovery::real_path;
 use crate::disk::{LOOK_TIMEOUT, Lane};
 use crate::original::Stamp;
 
-/// How many commands may look at their files at once.
+/// How many commands may check their files at once.
 pub(crate) const MAX_LOOKS: usize = 16;
 
 /// Where a path leads, and what stands there.
@@ -28,7 +28,7 @@ impl OnDisk {
         }
     }
 
-    /// Where the path leads, if it is elsewhere than it says.
+    /// Where the path leads, if it is a link.
     pub(crate) fn elsewhere(&self, path: &str) -> Option<String> {
         let is_elsewhere = self.leads_to != Path::new(path);
         is_elsewhere.then(|| self.leads_to.to_string_lossy().into_owned())

@@ -107,7 +107,7 @@ impl<C> Entry<C> {
     }
 }
 
-/// The answer to a `closeDiff` for a name on which the reviewer has decided, or nobody.
+/// The answer to a `closeDiff` for a name that is not pending.
 pub(super) fn closed_answer(name: &str, decided: Option<Outcome>) -> Result<Answer, String> {
     match decided {
         Some(Outcome::Accepted { content, .. }) => Ok(Answer::Closed(content)),

@@ -81,7 +81,7 @@ impl<C> Diffs<C> {
         actions
     }
 
-    /// The target of a proposal was looked at.
+    /// The target of a proposal was checked.
     pub(crate) fn looked(
         &mut self,
         id: DiffId,
@@ -136,7 +136,7 @@ impl<C> Diffs<C> {
         })]
     }
 
-    /// The editor says whether it shows a proposal.
+    /// The editor reports whether it shows a proposal.
     pub(crate) fn shown(
         &mut self,
         id: DiffId,
@@ -289,7 +289,7 @@ impl<C> Diffs<C> {
     }
 
     /// A command settles a pending diff. Accepting without a content takes what stands in the
-    /// view: the text as proposed, unless somebody edited it there.
+    /// view: the text as proposed, unless it was edited there.
     pub(crate) fn settle(
         &mut self,
         id: DiffId,
@@ -343,7 +343,7 @@ impl<C> Diffs<C> {
         else {
             return self.abandon(id, CloseReason::AgentGone, AGENT_GONE);
         };
-        // The editor was asked already to close the view and to say what stands in it.
+        // The editor was already asked to close the view and to return its text.
         let is_text_taken = matches!(
             entry.state,
             State::AgentCloses { .. } | State::CommandAccepts { .. }
@@ -403,7 +403,7 @@ impl<C> Diffs<C> {
                 self.abandon(id, CloseReason::NotShown, &why)
             }
             State::Opening { .. } => self.abandon(id, CloseReason::NotShown, NO_ANSWER),
-            // The text may still come, and is what somebody accepted.
+            // The text may still come, and was accepted.
             State::CommandAccepts { waiting } => waiting
                 .take()
                 .map(|waiting| Action::Answer {

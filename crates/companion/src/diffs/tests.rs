@@ -62,7 +62,7 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
         .collect()
 }
 
-/// Opens a diff whose target is looked at at once.
+/// Opens a diff whose target is checked at once.
 fn open(
     diffs: &mut Machine,
     proposal: Proposal,

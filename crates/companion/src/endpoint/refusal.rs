@@ -37,7 +37,7 @@ impl Refusal {
         }
     }
 
-    /// The same with a header that says what would be served.
+    /// The same with a header that lists what would be served.
     pub(super) fn with(mut self, header: (HeaderName, HeaderValue)) -> Self {
         self.header = Some(header);
         self

@@ -29,7 +29,7 @@ const MAX_BUFFER: usize = 64 * 1024;
 /// How long no connection is accepted when the system has no descriptor left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
-/// Serves until it is told to stop; ends when every connection has.
+/// Serves until it is asked to stop; ends when every connection has.
 pub(super) async fn serve(
     listener: TcpListener,
     shared: Arc<Shared>,

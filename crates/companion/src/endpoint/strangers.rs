@@ -42,7 +42,7 @@ impl Strangers {
         })
     }
 
-    /// The task that serves a stranger. If there are too many now, the oldest has to go.
+    /// The task that serves an unauthenticated connection. If there are too many now, the oldest has to go.
     pub(super) fn add(&self, number: u64, task: AbortHandle) {
         let mut connections = self.lock();
         connections.insert(number, task);

@@ -60,7 +60,7 @@ pub(super) async fn post(
         Message::Request(request) => {
             check(headers, Some(&request.id))?;
             let answer = shared.mcp.clone().answer(session, request);
-            // Its head leaves before the loop hears of a call: while the loop works, the agent
+            // Its head leaves before the loop gets the call: while the loop works, the agent
             // wakes up and reads it.
             let answer =
                 stream::once(answer).filter_map(|answer| future::ready(answer.as_ref().map(event)));

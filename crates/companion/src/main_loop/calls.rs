@@ -176,7 +176,7 @@ impl MainLoop {
         self.editor.diagnostics(uri, found);
     }
 
-    /// Points the agent to a file that was heard of last, of those whose prompt can name one.
+    /// Mentions a file to the agent that was last active, of those whose prompt can name one.
     pub(super) fn mention(&self, path: &Path, lines: Option<(u32, u32)>) -> Option<Dialect> {
         let path = path.to_str()?.to_owned();
         let (session, agent) = self.sessions.latest(Protocol::Claude)?;

@@ -161,7 +161,7 @@ fn write_closed_content(out: &mut Vec<u8>, content: &str) {
     out.extend_from_slice(br#"\"}""#);
 }
 
-/// Where the first byte is that JSON writes in another way. Sixteen are looked at together, without
+/// Where the first byte is that JSON writes in another way. Sixteen are examined together, without
 /// a branch for each: of a whole file most are written as they are.
 fn next_escaped(bytes: &[u8]) -> Option<usize> {
     let (chunks, _) = bytes.as_chunks::<16>();
@@ -292,7 +292,7 @@ mod tests {
             let outer = json!([{"type": "text", "text": inner}]);
             let read: Value = serde_json::from_str(answer.strip_prefix("data: ").unwrap()).unwrap();
             prop_assert_eq!(&read["result"]["content"], &outer);
-            // Also byte for byte: agents of some releases look for the quotes.
+            // Also byte for byte: agents of some releases search for the quotes.
             let quoted = serde_json::to_string(&inner).unwrap();
             prop_assert!(answer.contains(&quoted), "{}", answer);
         }

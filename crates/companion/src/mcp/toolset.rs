@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{Error, Success, ToolResult};
 use crate::diffs;
 
-/// How long an editor may look for problems: the agent goes on with its edit after a second, and after
+/// How long an editor may search for problems: the agent goes on with its edit after a second, and after
 /// three times asks no more.
 const DIAGNOSTICS_TIMEOUT: Duration = Duration::from_millis(500);
 

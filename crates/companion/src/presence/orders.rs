@@ -35,7 +35,7 @@ struct Wanted {
     is_done: bool,
 }
 
-/// The thread. Dropping it says that it has ended, however it did.
+/// The thread. Dropping it signals that it has ended, for whatever reason.
 #[derive(Debug)]
 pub(super) struct Worker(Arc<Orders>);
 

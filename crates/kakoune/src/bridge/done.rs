@@ -1,4 +1,4 @@
-//! What the loop has other threads do, because it takes a disk or another program, and what it makes of that.
+//! What the loop has other threads do, because it waits for a disk or another program, and what it does with the results.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -20,7 +20,7 @@ impl Bridge {
         reload::follow(view.key.id, self.last_followed, path, done).is_ok()
     }
 
-    /// Tells the agent what was decided, if it does not know yet.
+    /// Sends the agent what was decided, if that is still to be sent.
     pub(super) fn resolve(&mut self, id: DiffId) {
         if let Some((proposal, outcome)) = self.decided.remove(&id) {
             self.handle.resolve_diff(proposal, outcome);

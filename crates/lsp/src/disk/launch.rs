@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-/// Starts `program` with the file as its one argument. No shell reads either. `done` hears, from
-/// another thread, when it has started, or one sentence that says why it cannot be.
+/// Starts `program` with the file as its one argument. No shell reads either. `done` is called on
+/// another thread when it has started, or with one sentence about why it cannot be.
 pub fn open(
     program: String,
     file: PathBuf,

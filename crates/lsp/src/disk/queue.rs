@@ -20,7 +20,7 @@ struct State {
     is_done: bool,
 }
 
-/// The thread. Dropping it says that it has ended, however it did.
+/// The thread. Dropping it signals that it has ended, for whatever reason.
 #[derive(Debug)]
 pub struct Worker(Arc<Queue>);
 

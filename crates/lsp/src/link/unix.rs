@@ -24,7 +24,7 @@ const MAX_PEERS: usize = 64;
 /// More messages than this wait only for a process that hangs.
 const MAX_UNREAD: usize = 256;
 
-/// How long one that connects may take to say who it is.
+/// How long one that connects may take to identify itself.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a process that reads nothing is waited for.

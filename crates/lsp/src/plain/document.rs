@@ -12,10 +12,10 @@ use crate::position::{self, Encoding};
 #[derive(Debug, Default)]
 pub struct Document {
     text: String,
-    /// The text of a save that the edits have not led to yet: Kate tells first what it saved, and
+    /// The text of a save that the edits have not led to yet: Kate sends first what it saved, and
     /// then which edits led there.
     saved: Option<String>,
-    /// Which version the text is, once the editor has said so.
+    /// Which version the text is, once the editor has sent it.
     version: Option<i64>,
 }
 

@@ -45,7 +45,7 @@ struct Selection {
 }
 
 impl Files {
-    /// No files. `has_block_cursor` says that a range of one character is the cursor.
+    /// No files. With `has_block_cursor`, a range of one character is the cursor.
     pub fn new(encoding: Encoding, has_block_cursor: bool) -> Self {
         Self {
             encoding,

@@ -1,5 +1,5 @@
 //! Editors whose `pillion lsp` relays to us: they see and decide proposals of ours, and nothing else. What
-//! they say about other documents is none of our business.
+//! they send about other documents is ignored.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::plain::viewer::{Caller, Seat, Viewer};
 use crate::profile::Action;
 use crate::{message, uri};
 
-/// The editors that are connected: nothing, before one has said who it is.
+/// The editors that are connected: nothing, before one has identified itself.
 pub type Peers = HashMap<u32, Option<Seat>>;
 
 impl Plain {

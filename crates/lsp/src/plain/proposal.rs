@@ -31,11 +31,11 @@ pub struct Proposal {
     pub path: Option<PathBuf>,
     /// Where it is shown: first in the editor that we serve, or about to be.
     pub showings: Vec<Showing>,
-    /// Whether the editor that we serve shows it, even if it does not say so to its language server.
+    /// Whether the editor that we serve shows it, even if it does not report that to its language server.
     pub is_in_own_editor: bool,
     /// Whether another editor has ever had it open: then what is saved may not be what this one shows.
     pub was_shared: bool,
-    /// Where the agent hears that it is shown.
+    /// Where the agent is answered once it is shown.
     pub shown: Option<Reply<()>>,
     /// Whether the person may still have another one in mind.
     pub is_second: bool,
@@ -43,7 +43,7 @@ pub struct Proposal {
     pub deciding: Option<u64>,
     /// Why the editor itself does not show it.
     pub refusal: &'static str,
-    /// When the person is told how to decide without code actions.
+    /// When to show how to decide without code actions.
     pub hint: Option<Instant>,
 }
 
@@ -151,7 +151,7 @@ impl Proposal {
         visible::one_line(&name.to_string_lossy())
     }
 
-    /// The agent hears that it is shown, if it did not hear before.
+    /// Answers the agent that it is shown, unless that was done before.
     pub fn is_shown(&mut self) {
         if let Some(shown) = self.shown.take() {
             shown.done(());
@@ -169,7 +169,7 @@ impl Proposal {
         format!("{actions} In a shell: `pillion accept {key}` or `pillion reject {id}`")
     }
 
-    /// The text that would be accepted now, byte for byte, if an editor told of edits. Otherwise the file
+    /// The text that would be accepted now, byte for byte, if an editor reported edits. Otherwise the file
     /// says what it is.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl Proposal {
         ))
     }
 
-    /// The text of the editor that the person used last, if one told of edits.
+    /// The text of the editor that the person used last, if one reported edits.
     pub fn last_edited_text(&self) -> Option<String> {
         let edited = self.showings.iter();
         let edited = edited.filter(|showing| showing.view.edited().is_some());

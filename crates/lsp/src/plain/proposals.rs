@@ -40,7 +40,7 @@ pub struct Proposals {
     /// The editor that we serve.
     own: Seat,
     open_with: Option<String>,
-    /// What is said of the focus: not to take it.
+    /// The value of `takeFocus`: not to take it.
     take_focus: Option<bool>,
     /// Whether the editor never answers when it is asked to show a document.
     never_shows: bool,
@@ -183,7 +183,7 @@ impl Proposals {
             selection: first.map(|start| Range { start, end: start }),
         };
         let ask = self.asked.ask("window/showDocument", params, key);
-        // Whatever the client declared: Helix can, and does not say so.
+        // Whatever the client declared: Helix can, and does not declare it.
         vec![publish, Action::Send(ask)]
     }
 
@@ -256,7 +256,7 @@ impl Proposals {
         let refusal = match response.response_result {
             Ok(result) => match serde_json::from_value(result) {
                 Ok(Shown { success: false }) => "it reported failure",
-                // Not what the specification says, but no refusal.
+                // Not as specified, but no refusal.
                 _ => "",
             },
             Err(error) if error.code == ErrorCode::MethodNotFound as i32 => {
@@ -274,7 +274,7 @@ impl Proposals {
         self.refused(key, refusal)
     }
 
-    /// The editor shows a proposal, whether or not it tells its language server.
+    /// The editor shows a proposal, whether or not it opens it with its language server.
     fn is_shown(&mut self, key: ProposalKey, now: Instant) {
         if let Ok(pending) = self.pending.current_mut(key) {
             pending.is_shown();
@@ -401,7 +401,7 @@ fn viewers(pending: &Proposal) -> Vec<Viewer> {
     showings.map(|showing| showing.seat.viewer).collect()
 }
 
-/// Nothing is left of a proposal in an editor. A relay hears that nothing more will come.
+/// Nothing is left of a proposal in an editor. A relay is notified that nothing more will come.
 fn clear(showing: &Showing) -> Vec<Action> {
     let mut actions = vec![publish(showing, Vec::new())];
     if showing.seat.viewer != Viewer::Own {
@@ -412,7 +412,7 @@ fn clear(showing: &Showing) -> Vec<Action> {
     actions
 }
 
-/// What the person hears of a view that goes away by itself.
+/// The message about a view that goes away by itself.
 fn news(pending: &Proposal, reason: CloseReason) -> Option<(MessageType, String)> {
     let (name, agent) = (pending.name(), pending.diff.agent.display_name());
     match reason {

@@ -1,7 +1,7 @@
 //! Proposals of another `pillion lsp` that our editor has opened: an editor that starts a server for each
 //! project starts a second one for a proposal, which lies outside of every project, and a person may open
-//! one in another window. What the editor says about such a document goes to its owner, and what the owner
-//! says about it comes back; nothing is decided here.
+//! one in another window. What the editor sends about such a document goes to its owner, and what the owner
+//! sends about it comes back; nothing is decided here.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::profile::Action;
 use crate::proposal_path::{self, Owner};
 use crate::{message, uri};
 
-/// What an owner says of a proposal that is decided or withdrawn, with its `uri`.
+/// What an owner sends when a proposal is decided or withdrawn, with its `uri`.
 pub const DID_SETTLE: &str = "pillion/didSettleProposal";
 
 /// How long an owner may take to be reached.
@@ -35,12 +35,12 @@ const MAX_WAITING: usize = 1000;
 pub struct Relay {
     /// Whose proposals are our own.
     pid: u32,
-    /// What an owner is told of the editor: the parameters of `initialize`.
+    /// What an owner is sent about the editor: the parameters of `initialize`.
     hello: Value,
     links: BTreeMap<u32, Link>,
     last_number: u32,
     documents: HashMap<PathBuf, Document>,
-    /// Of the documents: whose the person looked at last.
+    /// Of the documents: whose had the focus last.
     focused: Option<u32>,
 }
 
@@ -54,7 +54,7 @@ struct Link {
 
 #[derive(Debug)]
 enum State {
-    /// It is being reached; what is to be said then.
+    /// It is being reached; what is to be sent then.
     Dialing {
         held: Vec<Message>,
         until: Instant,
@@ -83,7 +83,7 @@ struct Identifier {
 }
 
 impl Relay {
-    /// Nothing is relayed yet. `hello` is what owners are told of the editor.
+    /// Nothing is relayed yet. `hello` is what owners are sent about the editor.
     pub fn new(pid: u32, hello: Value) -> Self {
         Self {
             pid,
@@ -114,7 +114,7 @@ impl Relay {
         proposal_path::owner(path).is_some_and(|owner| owner.pid != self.pid)
     }
 
-    /// The editor says something about such a document.
+    /// The editor sends something about such a document.
     pub fn notification(
         &mut self,
         path: PathBuf,
@@ -199,8 +199,8 @@ impl Relay {
         self.ask(number, request, now)
     }
 
-    /// A command of the editor, if it is about another's proposal: the third argument says whose it is.
-    /// Without arguments it is about what the person looked at last, unless that can be two.
+    /// A command of the editor, if it is about another's proposal: the third argument names the owner.
+    /// Without arguments it is about what had the focus last, unless that can be two.
     pub fn command(
         &mut self,
         request: Request,
@@ -313,7 +313,7 @@ impl Relay {
         }
     }
 
-    /// An owner says something; only of its own proposals that are open here.
+    /// An owner sends something; only about its own proposals that are open here.
     fn owner_message(&mut self, number: u32, method: &str, params: Value) -> Vec<Action> {
         let uri = params.get("uri").and_then(Value::as_str).map(str::to_owned);
         let mut documents = self.documents.values_mut();
@@ -383,7 +383,7 @@ impl Relay {
             .collect()
     }
 
-    /// An owner is gone, or cannot be reached: the person hears of it, if something waits for them.
+    /// An owner is gone, or cannot be reached: the person gets a message if a proposal waits for them.
     fn end(&mut self, number: u32, why: &str) -> Vec<Action> {
         let Some(link) = self.links.remove(&number) else {
             return Vec::new();

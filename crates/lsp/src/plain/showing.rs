@@ -6,7 +6,7 @@ use crate::plain::view::View;
 use crate::plain::viewer::Seat;
 use crate::restore::restore;
 
-/// How long an editor that tells of its edits in any order may take until it has told of all.
+/// How long an editor that reports its edits in any order may take until it has reported all.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What one editor has of a proposal, and since when.
@@ -16,13 +16,13 @@ pub struct Showing {
     /// The file, as this editor spells it.
     pub uri: String,
     pub view: View,
-    /// Counts up: of an editor's proposals, the biggest one is what the person looks at.
+    /// Counts up: of an editor's proposals, the biggest one is what the person sees.
     pub focused: u64,
     /// When it came before another one, which the person may still have in mind.
     pub interrupts: Option<Instant>,
     /// When it counts as closed, if the editor does not open it again.
     pub closes: Option<Instant>,
-    /// Until when its text is uncertain, because the editor tells of a save and of edits in any order.
+    /// Until when its text is uncertain, because the editor reports saves and edits in any order.
     pub settles: Option<Instant>,
     /// When it is to be compared again.
     pub redraw: Option<Instant>,
@@ -55,7 +55,7 @@ impl Showing {
         self.view.open(text, proposed);
     }
 
-    /// The editor told of an edit or a save.
+    /// The editor reported an edit or a save.
     pub fn reported(&mut self, now: Instant) {
         self.settles = match self.view.is_contradicted() {
             true => self.settles.or(Some(now + SETTLE_TIMEOUT)),
@@ -63,7 +63,7 @@ impl Showing {
         };
     }
 
-    /// Whether the editor may show another text than it has told of last.
+    /// Whether the editor may show another text than it has reported last.
     pub fn is_uncertain(&self, now: Instant) -> bool {
         self.settles.is_some_and(|until| now < until)
     }
@@ -73,7 +73,7 @@ impl Showing {
         self.view.text().is_some() && self.closes.is_none()
     }
 
-    /// The text that would be accepted here, byte for byte, if this editor told of edits. Otherwise the
+    /// The text that would be accepted here, byte for byte, if this editor reported edits. Otherwise the
     /// file says what it is.
     pub fn edited_text(&self, proposed: &str) -> Option<String> {
         let (first, now) = self.view.edited()?;

@@ -19,7 +19,7 @@ pub struct View {
 
 #[derive(Debug)]
 struct Opened {
-    /// The text as it was opened: it tells which bytes the editor does not show.
+    /// The text as it was opened: it shows which bytes the editor hides.
     first: String,
     document: Document,
     is_edited: bool,
@@ -66,7 +66,7 @@ impl View {
         }
     }
 
-    /// The editor saved it, perhaps before it tells the edits.
+    /// The editor saved it, perhaps before it reports the edits.
     pub fn save(&mut self, text: String) {
         let Some(opened) = &mut self.opened else {
             return;
@@ -84,7 +84,7 @@ impl View {
         }
     }
 
-    /// Whether the last save and the edits tell of different texts: some editors send them in any order.
+    /// Whether the last save and the edits lead to different texts: some editors send them in any order.
     pub fn is_contradicted(&self) -> bool {
         let opened = self.opened.as_ref();
         opened.is_some_and(|it| {

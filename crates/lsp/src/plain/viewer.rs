@@ -16,7 +16,7 @@ pub enum Viewer {
     Peer(u32),
 }
 
-/// What is to be known of an editor.
+/// What has to be known of an editor.
 #[derive(Debug, Clone, Copy)]
 pub struct Seat {
     pub viewer: Viewer,
@@ -34,7 +34,7 @@ pub struct Caller {
 }
 
 impl Viewer {
-    /// Says something to it.
+    /// Sends it a message.
     pub fn send(self, message: Message) -> Action {
         match self {
             Self::Own => Action::Send(message),

@@ -1,4 +1,4 @@
-//! From the files that an editor has open to those that agents are told of (C4).
+//! From the files that an editor has open to those that are sent to agents (C4).
 
 use std::cmp::Reverse;
 use std::collections::HashSet;

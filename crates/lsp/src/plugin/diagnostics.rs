@@ -10,7 +10,7 @@ use super::messages::{self, AskDiagnostics, Code, DIAGNOSTICS};
 use crate::position::Encoding;
 use crate::{message, uri};
 
-/// As many as an agent is told of, of all files together.
+/// As many as are sent to an agent, of all files together.
 const MAX_DIAGNOSTICS: usize = 1000;
 
 /// What is known of the plugin's diagnostics.

@@ -83,7 +83,7 @@ impl Diffs {
         requests.ask_value(OPEN_DIFF, params.into_value(), asked)
     }
 
-    /// The companion wants a view taken away. The request, if the plugin ever heard of it.
+    /// The companion wants a view taken away. The request, if the plugin ever received it.
     pub fn close(
         &mut self,
         id: DiffId,

@@ -214,7 +214,7 @@ pub struct Environment {
     pub discovery_files: Vec<String>,
 }
 
-/// What a client says that wants this profile, and what it is answered.
+/// What a client sends to get this profile, and what it is answered.
 #[derive(Debug, Serialize)]
 pub struct Chosen {
     pub version: &'static str,

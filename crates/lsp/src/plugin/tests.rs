@@ -136,7 +136,7 @@ fn without(mut object: Value, name: &str) -> Value {
 }
 
 /// A message of the plugin: the code reads every field of the page and no other, and what may be
-/// missing is what the page says.
+/// missing is what the page specifies.
 #[track_caller]
 fn check_read<T: DeserializeOwned + Serialize>(fields: &[Field], tables: &Tables) {
     let full = object(fields, tables);

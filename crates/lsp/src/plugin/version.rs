@@ -1,6 +1,6 @@
 //! Whether plugin and program speak the same version of the protocol.
 
-/// What to tell the person if the first or second numbers differ. A version that cannot be read
+/// The message to the person if the first or second numbers differ. A version that cannot be read
 /// is nobody's mistake.
 pub fn mismatch(plugin: &str, program: &str) -> Option<String> {
     let (theirs, ours) = (numbers(plugin)?, numbers(program)?);

@@ -21,7 +21,7 @@ const FIRST_FILE_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Service {
     state: State,
-    /// What agents are to be told as soon as it runs.
+    /// What is to be sent to agents as soon as it runs.
     context: Option<(Vec<File>, Option<bool>)>,
     /// Whether the editor is known to have files of its own.
     is_wanted: bool,
@@ -43,9 +43,9 @@ enum State {
 #[derive(Debug)]
 pub struct Plan {
     pub options: Options,
-    /// Where the companion asks and tells.
+    /// Where the companion sends its requests and reports.
     pub events: Sender<EditorEvent>,
-    /// Where it is said that it has started.
+    /// Where it is reported that it has started.
     pub done: Sender<Done>,
 }
 
@@ -93,7 +93,7 @@ impl Service {
         }
     }
 
-    /// Where it is told what happens, if it runs.
+    /// Where it gets reports, if it runs.
     pub fn handle(&self) -> Option<Handle> {
         self.companion().map(Companion::handle)
     }

@@ -7,7 +7,7 @@ use pillion_companion::DiffId;
 use super::{App, Effect};
 use crate::view::{Compared, Step};
 
-/// Shorter comparisons are not worth a frame that says so.
+/// Shorter comparisons are not worth a frame of their own.
 const QUICK: Duration = Duration::from_millis(50);
 
 impl App {
@@ -40,7 +40,7 @@ impl App {
         effects
     }
 
-    /// Whether a frame now would only say that something is being compared, and until when to wait.
+    /// Whether a frame now would only show that something is being compared, and until when to wait.
     pub fn settles(&self, now: Instant) -> Option<Instant> {
         let since = self.view()?.is_comparing_since()?;
         Some(since + QUICK).filter(|until| *until > now)

@@ -156,7 +156,7 @@ impl App {
         self.say(Tone::Warning, text, now);
     }
 
-    /// Keys that change nothing but what is looked at. Answers whether it was one.
+    /// Keys that change nothing but what is visible. Returns whether it was one.
     fn on_moving_key(&mut self, code: KeyCode, control: bool, viewport: &Viewport) -> bool {
         let count = self.views.len();
         let view = &mut self.views[self.current];

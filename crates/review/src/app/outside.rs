@@ -150,7 +150,7 @@ impl App {
             Some(_) => format!("{text} · this one stays"),
         };
         self.say(Tone::Info, text, now);
-        // Where somebody takes the text as it stands, nothing is lost.
+        // Where the text is taken as it stands, nothing is lost.
         let is_taken = matches!(reason, CloseReason::ClosedByAgent | CloseReason::Settled);
         let edited = view.edited_text().filter(|_| !is_taken);
         let text = view.standing_text();

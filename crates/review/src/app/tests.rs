@@ -47,7 +47,7 @@ impl Person {
         }
     }
 
-    /// An agent proposes a change, and the reviewer has had a look.
+    /// An agent proposes a change, and the reviewer has seen it.
     pub fn open(&mut self, name: &str, original: Option<&str>, proposed: &str) -> DiffId {
         let id = self.open_now(name, original, proposed);
         self.wait(1_000);
@@ -159,7 +159,7 @@ impl Person {
     }
 }
 
-/// What was decided, as any agent hears it.
+/// What was decided, as any agent gets it.
 fn outcomes(effects: Vec<Effect>) -> Vec<(u64, Outcome)> {
     let outcome = |effect| match effect {
         Effect::Resolve(key, outcome) => Some((key.id.0, outcome.for_agent(Dialect::GeminiCli))),
@@ -410,7 +410,7 @@ fn hunks_are_walked_and_scrolling_takes_the_current_hunk_along() {
     person.press("p");
     assert_eq!(hunk(&person), 0);
     person.press("G");
-    // No hunk is visible here: the key looks for the hunk, it does not change what nobody sees.
+    // No hunk is visible here: the key goes to the hunk, it does not change what is not visible.
     person.press(" ");
     assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
     person.press(" ");

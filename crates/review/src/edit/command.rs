@@ -29,7 +29,7 @@ impl EditorCommand {
     /// What `VISUAL` says, else `EDITOR`, else what every system has.
     ///
     /// # Errors
-    /// One sentence that says which variable cannot be read.
+    /// One sentence that names the variable that cannot be read.
     pub fn new(visual: Option<OsString>, editor: Option<OsString>) -> Result<Self, String> {
         for (name, value) in [("VISUAL", visual), ("EDITOR", editor)] {
             let Some(value) = value else { continue };

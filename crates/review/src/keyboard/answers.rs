@@ -1,4 +1,4 @@
-//! A terminal's answer to a query that timed out. It arrives as if somebody
+//! A terminal's answer to a query that timed out. It arrives as if a person
 //! typed it: "rgb" in it would reject a proposal. A state machine, without a terminal.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

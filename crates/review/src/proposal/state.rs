@@ -55,7 +55,7 @@ impl State {
             next = hunk.after.end;
         }
         bytes.extend_from_slice(proposed.slice(next..proposed.len()));
-        // Invariant: every piece is whole lines of UTF-8, which whoever takes a hunk out makes sure of.
+        // Invariant: every piece is whole lines of UTF-8, which the code that takes a hunk out ensures.
         String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }

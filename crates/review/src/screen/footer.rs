@@ -24,7 +24,7 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let room = geometry::message_room(area.width);
     let position = position(app);
     let needed = message.as_ref().map_or(0, |(text, _)| width(text) + 3);
-    // A message may say where a text is kept: it is worth more than the position.
+    // A message may name the place of a text: it is worth more than the position.
     let taken = width(&position) + 4;
     if !position.is_empty() && needed + taken <= room {
         let x = area.right() - narrow(taken).min(area.width);

@@ -19,7 +19,7 @@ const MAX_SPACES: usize = 4 << 10;
 pub struct TextLine<'a> {
     /// The line with its end.
     pub text: &'a str,
-    /// Its style where nothing else is said.
+    /// Its style where no other is given.
     pub base: Style,
     /// What its parts are.
     pub spans: &'a [Span],

@@ -446,7 +446,7 @@ fn a_terminal_that_shrinks_before_it_is_drawn_does_no_harm() {
     for (width, height) in [(100, 10), (96, 16), (24, 2), (200, 50), (40, 10), (1, 1)] {
         let backend = TestBackend::new(width, height);
         let mut terminal = Terminal::new(backend).unwrap();
-        // No event has told the review yet.
+        // No event has reached the review yet.
         terminal
             .draw(|frame| drop(super::draw(frame, &mut person.app, &theme)))
             .unwrap();

@@ -208,7 +208,7 @@ impl Theme {
         }
     }
 
-    /// No colours: weight, underlines and signs say everything.
+    /// No colours: weight, underlines and signs show everything.
     fn plain() -> Self {
         let none = Style::new();
         let bold = none.add_modifier(Modifier::BOLD);

@@ -10,7 +10,7 @@ use pillion_companion::{DiffId, OriginalError, Stamp};
 
 use super::{Answer, Files, Found, fingerprint};
 
-/// So many threads may hang while they look at files. Then no file is looked at any more.
+/// So many threads may hang while they check files. Then no file is checked any more.
 const MAX_THREADS: usize = 16;
 
 /// What is to be done with a file.

@@ -75,7 +75,7 @@ impl<F: Files> World<F> {
         self.sources.take(answer)
     }
 
-    /// What one look at the one file that is watched says.
+    /// The result of one check of the one file that is watched.
     fn look(&mut self) -> Option<Disk> {
         self.sources.look().unwrap();
         match self.next() {
@@ -149,7 +149,7 @@ fn a_file_that_hangs_keeps_no_other_one_from_being_noticed() {
     for name in ["hangs", "file"] {
         world.write(name, "three");
     }
-    // Whichever the first thread looked at first.
+    // Whichever the first thread checked first.
     loop {
         world.sources.look().unwrap();
         if let Some(news) = world.next() {

@@ -5,7 +5,7 @@ use pillion_text::visible::{self, Place};
 
 use super::paint::{LineOf, Paint};
 
-/// Longer lines are wrapped up to here; the rest is in one more row, which says so.
+/// Longer lines are wrapped up to here; the rest is in one more row, which states that.
 const MAX_WRAPPED: usize = 256 << 10;
 
 /// Columns between two known places in a long line that is not wrapped.

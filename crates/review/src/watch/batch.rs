@@ -1,4 +1,4 @@
-//! Gathers the events of one save, and tells people's saves from what programs write all the time.
+//! Gathers the events of one save, and distinguishes people's saves from what programs write all the time.
 //! Knows neither files nor clocks.
 
 use std::collections::HashMap;

@@ -31,7 +31,7 @@ pub struct Rules {
 #[derive(Debug)]
 struct Level {
     rules: Gitignore,
-    /// What holds where these say nothing.
+    /// What holds where these have no rule.
     next: Option<Arc<Level>>,
 }
 
@@ -62,11 +62,11 @@ impl Rules {
         rules
     }
 
-    /// The rules in `folder`, which lies in the folder of these. `has` says what it holds.
+    /// The rules in `folder`, which lies in the folder of these. `has` tells whether it holds a name.
     pub fn within(&self, folder: &Path, has: impl Fn(&str) -> bool, outside: &mut Outside) -> Self {
         let mut rules = self.clone();
         if has(REPOSITORY) {
-            // What is said around a repository holds up to its door.
+            // Rules from around a repository do not hold inside it.
             rules.last = None;
             if let Some(excludes) = self.excludes.clone() {
                 rules.put(&excludes, folder);

@@ -231,7 +231,7 @@ impl Found {
         self.files.into_iter().map(|(_, path)| path)
     }
 
-    /// Takes those of a folder's files that are wanted.
+    /// Takes those of a folder's files that are searched for.
     fn look_into(&mut self, folder: &Path, rules: &Rules, is_new: bool) {
         let since = match self.wanted {
             Wanted::InNewFolders(since) if is_new => since,

@@ -73,7 +73,7 @@ struct Stat {
 
 impl Stat {
     fn of(pid: u32) -> Option<Self> {
-        // What matters stands at the start: one system call, where the file's size tells nothing.
+        // What matters stands at the start: one system call, because the file has no size.
         let mut line = [0; 512];
         let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
         let length = file.read(&mut line).ok()?;

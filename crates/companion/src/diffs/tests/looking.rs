@@ -1,4 +1,4 @@
-//! Proposals whose target is still looked at.
+//! Proposals whose target is still being checked.
 
 use super::*;
 use crate::disk::LOOK_TIMEOUT;

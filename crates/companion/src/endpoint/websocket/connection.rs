@@ -32,10 +32,10 @@ const MAX_UNREAD: usize = 64;
 /// How long a message may take to come.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often the other end hears of us, so that nothing between us takes the connection for dead.
+/// How often the other end is pinged, so that nothing between us takes the connection for dead.
 const PING_INTERVAL: Duration = Duration::from_secs(15);
 
-/// How long the other end may take to say goodbye.
+/// How long the other end may take to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// After this notification the agent listens.
@@ -278,7 +278,7 @@ fn text(json: Vec<u8>) -> Frame {
     Frame::text(String::from_utf8(json).expect("JSON is UTF-8"))
 }
 
-/// What the other end did wrong, if it is to hear of it.
+/// What the other end did wrong, if that is reported to it.
 fn fault(error: &WebSocketError) -> Option<(CloseCode, &'static str)> {
     match error {
         WebSocketError::Capacity(CapacityError::MessageTooLong { .. }) => {

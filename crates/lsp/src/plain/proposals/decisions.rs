@@ -22,7 +22,7 @@ use crate::restore::is_same_content;
 const REVIEW_DELAY: Duration = Duration::from_millis(700);
 
 impl Proposals {
-    /// Runs a command; without arguments it is about the proposal that the person looked at last. It
+    /// Runs a command; without arguments it is about the proposal that had the focus last. It
     /// is refused when nothing fits, or what would be accepted is not text.
     pub fn execute(
         &mut self,
@@ -175,7 +175,7 @@ impl Proposals {
     }
 }
 
-/// Why a text that was read from the disk is not accepted: somebody saved it in another editor, and this
+/// Why a text that was read from the disk is not accepted: it was saved in another editor, and this
 /// one shows something else.
 fn shows_another(pending: &Proposal, viewer: Viewer, text: &str) -> Option<String> {
     let showing = pending.showing(viewer).filter(|_| pending.was_shared)?;

@@ -1,4 +1,4 @@
-//! Proposals as documents of editors: opened, edited, saved, looked at and closed.
+//! Proposals as documents of editors: opened, edited, saved, focused and closed.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -106,7 +106,7 @@ impl Proposals {
         }
     }
 
-    /// The person looks at a proposal.
+    /// A proposal has the focus.
     pub fn focus(&mut self, viewer: Viewer, path: &Path) -> Option<&mut Showing> {
         self.focuses += 1;
         let focused = self.focuses;

@@ -1,4 +1,4 @@
-//! A newer text leaves the reviewer at the lines that were being looked at.
+//! A newer text leaves the reviewer at the lines that were on the screen.
 
 use super::*;
 use crate::rows::Row;

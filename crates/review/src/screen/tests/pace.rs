@@ -23,7 +23,7 @@ fn a_frame_never_waits_for_colours() {
     let (buffer, rest) = draw_once(&mut person, &theme);
     assert!(text(&buffer).contains("export const a300"), "{buffer:?}");
     assert_eq!(coloured_cells(&buffer, &theme), 0);
-    // Nothing comes of it without somebody else's work.
+    // Nothing comes of it without another thread's work.
     let wanted = rest.colours.unwrap();
     assert!(!rest.is_unfinished);
     assert_eq!(wanted.right, 300);

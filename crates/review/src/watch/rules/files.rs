@@ -1,4 +1,4 @@
-//! Where git keeps rules, and what they say. Whatever cannot be read ignores nothing.
+//! Where git keeps rules, and what they are. Files that cannot be read ignore nothing.
 
 use std::collections::HashMap;
 use std::env;
@@ -92,7 +92,7 @@ pub fn exclude_file(top: &Path) -> Option<PathBuf> {
     Some(shared.join("info/exclude"))
 }
 
-/// What `file` says about what is in `folder`.
+/// The rules of `file` about what is in `folder`.
 pub fn compile(file: &Path, folder: &Path) -> Option<Gitignore> {
     let text = read(file)?;
     let mut builder = GitignoreBuilder::new(folder);

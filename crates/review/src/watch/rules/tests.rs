@@ -1,4 +1,4 @@
-//! The rules that say what is ignored, held against git.
+//! The rules about what is ignored, compared with git.
 
 use std::fs;
 use std::path::PathBuf;
@@ -174,7 +174,7 @@ fn worktrees_and_submodules_have_the_rules_of_the_folder_that_their_file_leads_t
             ("mine.txt", true),
             ("lib/its.txt", true),
             ("its.txt", false),
-            // What is said around a repository holds up to its door.
+            // Rules from around a repository do not hold inside it.
             ("lib/mine.txt", false),
             ("lib/a.log", false),
         ],

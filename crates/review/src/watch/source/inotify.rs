@@ -45,7 +45,7 @@ pub struct Inotify {
     folders: HashMap<i32, Arc<Path>>,
     watches: HashMap<Arc<Path>, i32>,
     buffer: Box<[MaybeUninit<u8>]>,
-    /// When the kernel had nothing more to say.
+    /// When the kernel had no more events.
     drained: SystemTime,
 }
 
