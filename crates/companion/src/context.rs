@@ -29,14 +29,14 @@ pub(crate) struct Context {
     waiting: Option<Waiting>,
     on_disk: OnDisk,
     /// While the files are checked: when to go on without those whose disk does not respond.
-    looking: Option<Instant>,
+    checking: Option<Instant>,
 }
 
 /// What is to be done.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steps {
     /// Check whether these are files; the results go to [`Context::checked`].
-    pub(crate) look: Vec<String>,
+    pub(crate) check: Vec<String>,
     /// Send this to the agents.
     pub(crate) send: Option<Arc<IdeContext>>,
 }
@@ -69,7 +69,7 @@ impl Context {
 
     /// When [`Context::elapse`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.pause_ends().into_iter().chain(self.looking).min()
+        self.pause_ends().into_iter().chain(self.checking).min()
     }
 
     /// Whether agents have been shown everything, as far as it is news to them.
@@ -84,7 +84,7 @@ impl Context {
             self.waiting = None;
             self.recheck(now);
         }
-        if self.looking.is_none() {
+        if self.checking.is_none() {
             return Steps::default();
         }
         // Without what may be long.
@@ -94,26 +94,26 @@ impl Context {
         });
         let files = in_agents_order(files.collect());
         let found = self.on_disk.find(&files, MAX_FILES, now);
-        self.looking = found.due;
+        self.checking = found.due;
         let is_complete = found.due.is_none();
         Steps {
-            look: found.look,
+            check: found.check,
             send: is_complete.then(|| self.refresh()).flatten(),
         }
     }
 
     /// What was seen of a file; nothing if there was no answer.
-    pub(crate) fn looked(&mut self, path: &str, is_file: Option<bool>, now: Instant) {
-        let is_news = self.on_disk.looked(path, is_file);
-        if is_news || self.looking.is_some() {
-            self.looking = Some(now);
+    pub(crate) fn checked(&mut self, path: &str, is_file: Option<bool>, now: Instant) {
+        let is_news = self.on_disk.checked(path, is_file);
+        if is_news || self.checking.is_some() {
+            self.checking = Some(now);
         }
     }
 
     /// Files may have vanished from disk (C4.4): they are checked again.
     pub(crate) fn recheck(&mut self, now: Instant) {
         self.on_disk.outdate();
-        self.looking = Some(now);
+        self.checking = Some(now);
     }
 
     /// What a session gets when its stream opens (C4.1).
@@ -175,7 +175,7 @@ mod tests {
     use pillion_protocol::Cursor;
 
     use super::*;
-    use crate::disk::LOOK_TIMEOUT;
+    use crate::disk::CHECK_TIMEOUT;
 
     fn at(line: u32) -> File {
         File {
@@ -189,11 +189,11 @@ mod tests {
         fn take(&mut self, now: Instant, exists: impl Fn(&str) -> bool) -> Option<Arc<IdeContext>> {
             loop {
                 let steps = self.elapse(now);
-                if steps.look.is_empty() {
+                if steps.check.is_empty() {
                     return steps.send;
                 }
-                for path in steps.look {
-                    self.looked(&path, Some(exists(&path)), now);
+                for path in steps.check {
+                    self.checked(&path, Some(exists(&path)), now);
                 }
             }
         }
@@ -281,25 +281,25 @@ mod tests {
         let (mut context, start) = (Context::default(), Instant::now());
         let far = File::open("/far", 9);
         context.report(vec![far.clone(), at(1)], None, start);
-        let asked = context.elapse(start + DEBOUNCE).look;
+        let asked = context.elapse(start + DEBOUNCE).check;
         assert_eq!(asked.len(), 2);
-        context.looked("/a", Some(true), start + DEBOUNCE);
+        context.checked("/a", Some(true), start + DEBOUNCE);
         assert_eq!(context.elapse(start + DEBOUNCE), Steps::default());
         let late = context.due().unwrap();
-        assert_eq!(late, start + DEBOUNCE + LOOK_TIMEOUT);
+        assert_eq!(late, start + DEBOUNCE + CHECK_TIMEOUT);
         let sent = context.elapse(late).send.unwrap();
         assert_eq!(sent.files().len(), 1, "nobody knows whether it is there");
         context.report(vec![far, at(2)], None, late);
         let now = late + DEBOUNCE;
         assert_eq!(
-            context.elapse(now).look,
+            context.elapse(now).check,
             ["/a"],
-            "the other is being looked at"
+            "the other is being checked"
         );
-        context.looked("/a", Some(true), now);
+        context.checked("/a", Some(true), now);
         assert_eq!(line(&context.elapse(now).send.unwrap()), 2);
         assert!(context.is_settled());
-        context.looked("/far", Some(true), now);
+        context.checked("/far", Some(true), now);
         let sent = context.take(now, |_| true).unwrap();
         assert_eq!(sent.files().len(), 2, "it answers after all");
     }
@@ -310,11 +310,11 @@ mod tests {
         context.report(vec![at(1)], None, start);
         assert!(context.take(start + DEBOUNCE, |_| true).is_some());
         context.recheck(start + DEBOUNCE);
-        assert_eq!(context.elapse(start + DEBOUNCE).look, ["/a"]);
+        assert_eq!(context.elapse(start + DEBOUNCE).check, ["/a"]);
         let late = context.due().unwrap();
         assert_eq!(context.elapse(late), Steps::default());
         assert!(context.is_settled() && context.current().files().len() == 1);
-        context.looked("/a", Some(false), late);
+        context.checked("/a", Some(false), late);
         let sent = context.elapse(late).send.unwrap();
         assert_eq!(sent.files(), []);
     }
@@ -326,14 +326,14 @@ mod tests {
         let files = (0..1000).map(|number| File::open(path(number), 1000 - number));
         context.report(files.collect(), None, start);
         let now = start + DEBOUNCE;
-        let asked = context.elapse(now).look;
+        let asked = context.elapse(now).check;
         assert_eq!(asked, (0..10).map(path).collect::<Vec<_>>());
         for (number, path) in asked.iter().enumerate() {
-            context.looked(path, Some(number > 1), now);
+            context.checked(path, Some(number > 1), now);
         }
-        assert_eq!(context.elapse(now).look, ["/10", "/11"]);
+        assert_eq!(context.elapse(now).check, ["/10", "/11"]);
         for path in ["/10", "/11"] {
-            context.looked(path, Some(true), now);
+            context.checked(path, Some(true), now);
         }
         let sent = context.elapse(now).send.unwrap();
         assert_eq!(sent.files()[0].path, "/2");

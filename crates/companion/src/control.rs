@@ -24,7 +24,7 @@ pub struct Viewer(pub u32);
 impl Viewer {
     /// Output that is discarded: a text written to it does not count as shown. No session
     /// has this number.
-    pub const NOBODY: Self = Self(u32::MAX);
+    pub const UNKNOWN: Self = Self(u32::MAX);
 }
 
 /// A file that is in focus.

@@ -69,7 +69,7 @@ struct Entry<C> {
 #[derive(Debug)]
 enum State<C> {
     /// Its target is being checked; the agent waits.
-    Looking { caller: C, deadline: Instant },
+    Checking { caller: C, deadline: Instant },
     /// The editor was asked to show it; the agent waits.
     Opening { caller: C, deadline: Instant },
     /// It is shown; the reviewer decides.
@@ -131,7 +131,7 @@ pub(crate) enum Answer {
 
 /// The target of a proposal that is to be checked.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct TargetCheck {
     pub(crate) id: DiffId,
     pub(crate) revision: u32,
     pub(crate) agent: Dialect,
@@ -170,7 +170,7 @@ pub(crate) struct Verdict {
 #[derive(Debug)]
 pub(crate) enum Action<C> {
     /// Check the target of a proposal; the result goes to [`Diffs::checked`].
-    Look(Wanted),
+    Check(TargetCheck),
     /// Ask the editor to show a proposal; it answers with [`Diffs::shown`].
     Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
@@ -300,7 +300,7 @@ impl<C> Entry<C> {
 impl<C> State<C> {
     fn deadline(&self) -> Option<Instant> {
         match self {
-            Self::Looking { deadline, .. }
+            Self::Checking { deadline, .. }
             | Self::Opening { deadline, .. }
             | Self::AgentCloses { deadline, .. }
             | Self::AgentGone { deadline, .. } => Some(*deadline),
@@ -312,7 +312,7 @@ impl<C> State<C> {
     /// The answer to the caller that waits in this state, if what it waits for will not happen.
     fn give_up(self, why: &str) -> Option<Action<C>> {
         let caller = match self {
-            Self::Looking { caller, .. }
+            Self::Checking { caller, .. }
             | Self::Opening { caller, .. }
             | Self::AgentCloses { caller, .. } => caller,
             Self::CommandAccepts { waiting } => waiting?.caller,

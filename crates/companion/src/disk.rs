@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// How long a check of a file may take, and how long it may wait for a thread before that.
-pub(crate) const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Threads for one kind of work. One that hangs keeps its thread for good.
 #[derive(Debug, Clone)]
@@ -26,12 +26,12 @@ impl Lane {
 
     /// Does `work` on a thread of this lane, and waits for it, however long it takes: a caller with a
     /// limit gives up waiting, and the work goes on. Nothing if no thread was free for
-    /// [`LOOK_TIMEOUT`]; then the work is not done.
+    /// [`CHECK_TIMEOUT`]; then the work is not done.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let free = timeout(LOOK_TIMEOUT, Arc::clone(&self.slots).acquire_owned());
+        let free = timeout(CHECK_TIMEOUT, Arc::clone(&self.slots).acquire_owned());
         let slot = free.await.ok()?.ok()?;
         let done = spawn_blocking(move || {
             let result = work();

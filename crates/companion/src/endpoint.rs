@@ -8,7 +8,7 @@ mod refusal;
 mod response;
 mod server;
 mod socket;
-mod strangers;
+mod unauthenticated;
 mod streamable_http;
 mod websocket;
 
@@ -38,7 +38,7 @@ struct Shared {
     mcp: Mcp,
     events: Events,
     /// For commands that check files.
-    looks: Lane,
+    checks: Lane,
     /// What is being received over WebSockets.
     unfinished: websocket::Budget,
 }
@@ -65,7 +65,7 @@ pub(crate) fn serve(
         guard,
         mcp,
         events,
-        looks: Lane::new(on_disk::MAX_LOOKS),
+        checks: Lane::new(on_disk::MAX_CHECKS),
         unfinished: websocket::Budget::default(),
     };
     server::serve(listener, Arc::new(shared), stopping)

@@ -45,13 +45,13 @@ pub(crate) enum Event {
         request: RequestId,
     },
     /// The target of a proposal was checked.
-    Looked {
+    TargetChecked {
         id: DiffId,
         revision: u32,
         result: Result<Target, String>,
     },
     /// A file of the context was checked; `is_file` is none if its disk did not respond.
-    FileLooked { path: String, is_file: Option<bool> },
+    FileChecked { path: String, is_file: Option<bool> },
     /// The editor shows a proposal, or cannot.
     Shown {
         id: DiffId,

@@ -17,7 +17,7 @@ mod endpoint;
 mod event;
 mod forward;
 mod line_endings;
-mod looks;
+mod checks;
 mod lost;
 mod main_loop;
 mod mcp;

@@ -11,12 +11,12 @@ use pillion_protocol::{Dialect, Outcome};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::disk::{LOOK_TIMEOUT, Lane};
+use crate::disk::{CHECK_TIMEOUT, Lane};
 use crate::outbox::Delivery;
-use crate::target::look;
+use crate::target::check;
 
 /// How many files may be checked, and how many texts be kept, at once.
-const MAX_LOOKS: usize = 16;
+const MAX_CHECKS: usize = 16;
 
 /// Everything that is being kept is, or is known to be lost, within this time.
 pub(crate) const KEPT_WITHIN: Duration = Duration::from_secs(5);
@@ -93,7 +93,7 @@ pub enum LostText {
 #[derive(Debug, Clone)]
 struct Disks {
     /// To the files that agents were to write.
-    looks: Lane,
+    checks: Lane,
     /// To where texts are kept.
     writes: Lane,
 }
@@ -112,8 +112,8 @@ impl Losses {
         Self {
             places: places.into(),
             disks: Disks {
-                looks: Lane::new(MAX_LOOKS),
-                writes: Lane::new(MAX_LOOKS),
+                checks: Lane::new(MAX_CHECKS),
+                writes: Lane::new(MAX_CHECKS),
             },
             keeping: JoinSet::new(),
         }
@@ -153,9 +153,9 @@ impl Lost {
     /// Keeps the text. Nothing, if the file has it: then it was taken after all.
     async fn keep(self, places: Arc<[PathBuf]>, disks: Disks) -> Option<LostOutcome> {
         let lost = Arc::new(self);
-        let looking = Arc::clone(&lost);
-        let looked = disks.looks.run(move || looking.is_written());
-        if matches!(timeout(LOOK_TIMEOUT, looked).await, Ok(Some(true))) {
+        let checking = Arc::clone(&lost);
+        let checked = disks.checks.run(move || checking.is_written());
+        if matches!(timeout(CHECK_TIMEOUT, checked).await, Ok(Some(true))) {
             return None;
         }
         let (agent, how, path) = (lost.agent, lost.how, PathBuf::from(&lost.file_path));
@@ -177,7 +177,7 @@ impl Lost {
     }
 
     fn is_written(&self) -> bool {
-        let target = look(&self.file_path, true);
+        let target = check(&self.file_path, true);
         target.is_ok_and(|it| it.original.text.as_deref() == Some(self.content.as_bytes()))
     }
 

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
-use crate::looks::Looks;
+use crate::checks::FileChecks;
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::Delivery;
 use crate::pending::ProposalKey;
@@ -38,7 +38,7 @@ pub(crate) struct MainLoop {
     /// Commands that focused a file which agents have not received yet.
     focusing: Vec<oneshot::Sender<()>>,
     diffs: Diffs<Caller>,
-    looks: Looks,
+    checks: FileChecks,
     sessions: Sessions,
     losses: Losses,
     upkeep: Instant,
@@ -54,10 +54,10 @@ impl MainLoop {
         losses: Losses,
     ) -> Self {
         let reads = editor.compares();
-        let look = move |file_path: &str| target::look(file_path, reads);
+        let check = move |file_path: &str| target::check(file_path, reads);
         Self {
             editor,
-            looks: Looks::new(look, events.clone()),
+            checks: FileChecks::new(check, events.clone()),
             events,
             presence,
             context: Context::default(),
@@ -76,7 +76,7 @@ impl MainLoop {
         mut inbox: mpsc::UnboundedReceiver<Event>,
         mut signals: Signals,
     ) {
-        self.tell_status();
+        self.report_status();
         loop {
             let due = tokio::time::Instant::from_std(self.due());
             tokio::select! {
@@ -91,12 +91,12 @@ impl MainLoop {
                     None | Some(Event::Stop) => break,
                     Some(event) => self.handle(event),
                 },
-                Some(lost) = self.losses.next() => self.tell_lost(lost),
+                Some(lost) = self.losses.next() => self.report_lost(lost),
                 () = tokio::time::sleep_until(due) => {}
             }
             self.elapse(Instant::now());
         }
-        self.take_leave().await;
+        self.shut_down().await;
     }
 
     fn due(&self) -> Instant {
@@ -110,7 +110,7 @@ impl MainLoop {
         match event {
             Event::StreamOpened(session) => self.stream_opened(&session),
             Event::Settled(session) => self.repeat_context(&session),
-            Event::StreamClosed => self.tell_agents(),
+            Event::StreamClosed => self.report_agents(),
             Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {
                 session,
@@ -126,15 +126,15 @@ impl MainLoop {
                 let actions = self.diffs.cancel(&session, &request);
                 self.perform(actions);
             }
-            Event::Looked {
+            Event::TargetChecked {
                 id,
                 revision,
                 result,
             } => {
-                let actions = self.diffs.looked(id, revision, result, now);
+                let actions = self.diffs.checked(id, revision, result, now);
                 self.perform(actions);
             }
-            Event::FileLooked { path, is_file } => self.context.looked(&path, is_file, now),
+            Event::FileChecked { path, is_file } => self.context.checked(&path, is_file, now),
             Event::Shown {
                 id,
                 revision,
@@ -161,7 +161,7 @@ impl MainLoop {
             Event::EditorChanged(pid) => self.presence.set_editor(pid),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {
-                    self.tell_status();
+                    self.report_status();
                 }
             }
             Event::Command(command) => self.command(command, now),
@@ -191,8 +191,8 @@ impl MainLoop {
 
     fn elapse_context(&mut self, now: Instant) {
         let steps = self.context.elapse(now);
-        for path in steps.look {
-            self.looks.look_at_file(path);
+        for path in steps.check {
+            self.checks.check_file(path);
         }
         if let Some(context) = steps.send {
             self.send_context(&context);
@@ -205,7 +205,7 @@ impl MainLoop {
         if let Some(outbox) = self.sessions.outbox(session) {
             outbox.push_context(self.context.current());
         }
-        self.tell_agents();
+        self.report_agents();
     }
 
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
@@ -214,14 +214,14 @@ impl MainLoop {
             tracing::info!("session gone");
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
-            self.tell_agents();
+            self.report_agents();
         }
     }
 
     fn perform(&mut self, actions: Vec<Action<Caller>>) {
         for action in actions {
             match action {
-                Action::Look(wanted) => self.looks.look_at_target(wanted),
+                Action::Check(wanted) => self.checks.check_target(wanted),
                 Action::Show(diff) => {
                     let Diff { id, revision, .. } = diff;
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
@@ -282,7 +282,7 @@ impl MainLoop {
         }
     }
 
-    fn tell_lost(&mut self, lost: LostOutcome) {
+    fn report_lost(&mut self, lost: LostOutcome) {
         tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "never received");
         self.editor.outcome_lost(lost);
     }
@@ -291,17 +291,17 @@ impl MainLoop {
         for outbox in self.sessions.outboxes() {
             outbox.push_context(Arc::clone(context));
         }
-        self.tell_status();
+        self.report_status();
     }
 
     /// Tells the editor which agents listen, if that changed.
-    fn tell_agents(&mut self) {
+    fn report_agents(&mut self) {
         if self.sessions.connected() != self.reported {
-            self.tell_status();
+            self.report_status();
         }
     }
 
-    fn tell_status(&mut self) {
+    fn report_status(&mut self) {
         self.reported = self.sessions.connected();
         self.editor.status_changed(Status {
             agents: self.reported.clone(),
@@ -313,7 +313,7 @@ impl MainLoop {
     /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
     /// pending is rejected (C5.7), and agents get a moment to receive that. What was accepted and is left
     /// over then is lost.
-    async fn take_leave(mut self) {
+    async fn shut_down(mut self) {
         self.presence.remove().await;
         let actions = self.diffs.stop();
         self.perform(actions);
@@ -331,7 +331,7 @@ impl MainLoop {
         }
         let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
         while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
-            self.tell_lost(lost);
+            self.report_lost(lost);
         }
     }
 }

@@ -116,7 +116,7 @@ impl Mcp {
 
     /// Answers a request of a session; not at all if the agent takes it back meanwhile.
     pub(crate) async fn answer(self, session: SessionId, request: Request) -> Option<Answer> {
-        self.sessions.heard(&session, Instant::now());
+        self.sessions.note_activity(&session, Instant::now());
         let Request { id, method, params } = request;
         let outcome = match method.as_str() {
             INITIALIZE => initialize(&params),

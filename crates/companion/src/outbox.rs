@@ -198,7 +198,7 @@ impl Outbox {
     }
 
     /// The agent sent a request.
-    pub(crate) fn heard(&self) {
+    pub(crate) fn note_activity(&self) {
         for sent in &mut self.lock().in_flight {
             sent.is_answered |= sent.mark.sent_at().is_some();
         }

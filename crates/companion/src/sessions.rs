@@ -43,7 +43,7 @@ struct Session {
     /// Tells the agents of one kind that are here from each other, from 1.
     number: u32,
     streams: usize,
-    last_heard: Instant,
+    last_active: Instant,
     outbox: Arc<Outbox>,
     /// The release writes an accepted text without its last line feed.
     drops_last_line_feed: bool,
@@ -76,7 +76,7 @@ impl Sessions {
             order: table.opened,
             number: table.free_number(agent),
             streams: 0,
-            last_heard: now,
+            last_active: now,
             outbox: Arc::default(),
             drops_last_line_feed: false,
             is_ended: false,
@@ -107,10 +107,10 @@ impl Sessions {
     }
 
     /// A request of the session arrived.
-    pub(crate) fn heard(&self, id: &SessionId, now: Instant) {
+    pub(crate) fn note_activity(&self, id: &SessionId, now: Instant) {
         if let Some(session) = self.lock().sessions.get_mut(id) {
-            session.last_heard = now;
-            session.outbox.heard();
+            session.last_active = now;
+            session.outbox.note_activity();
         }
     }
 
@@ -125,7 +125,7 @@ impl Sessions {
     pub(crate) fn stream_closed(&self, id: &SessionId, now: Instant) {
         if let Some(session) = self.lock().sessions.get_mut(id) {
             session.streams = session.streams.saturating_sub(1);
-            session.last_heard = now;
+            session.last_active = now;
         }
     }
 
@@ -189,7 +189,7 @@ impl Sessions {
         let listening = table.sessions.iter().filter(|(_, session)| {
             session.streams > 0 && !session.is_ended && session.agent.protocol() == protocol
         });
-        let latest = listening.max_by_key(|(_, session)| (session.last_heard, session.order));
+        let latest = listening.max_by_key(|(_, session)| (session.last_active, session.order));
         latest.map(|(id, session)| (Arc::clone(id), session.agent))
     }
 
@@ -226,7 +226,7 @@ impl Table {
     fn away(&self) -> impl Iterator<Item = (&SessionId, Instant)> {
         let away = self.sessions.iter();
         away.filter(|(_, session)| session.streams == 0)
-            .map(|(id, session)| (id, session.last_heard + RECONNECT_GRACE))
+            .map(|(id, session)| (id, session.last_active + RECONNECT_GRACE))
     }
 }
 
@@ -289,7 +289,7 @@ mod tests {
     fn requests_keep_a_session_without_a_stream() {
         let (sessions, start) = (Sessions::default(), Instant::now());
         sessions.open(id("a"), Dialect::QwenCode, start).unwrap();
-        sessions.heard(&id("a"), start + RECONNECT_GRACE);
+        sessions.note_activity(&id("a"), start + RECONNECT_GRACE);
         assert_eq!(sessions.due(), Some(start + RECONNECT_GRACE * 2));
     }
 

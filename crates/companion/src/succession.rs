@@ -61,13 +61,13 @@ pub(crate) async fn predecessor(
     roots: Vec<PathBuf>,
 ) -> Option<Predecessor> {
     let (found, finding) = oneshot::channel();
-    let look = move || {
+    let check = move || {
         let lineage = Lineage::of(editor_pid, &roots);
         // Nothing listens to one that comes too late.
         let _ = found.send(lineage.and_then(|own| take_over(&environment, &own)));
     };
     let thread = thread::Builder::new().name("succession".to_owned());
-    thread.spawn(look).ok()?;
+    thread.spawn(check).ok()?;
     timeout(RECORD_TIMEOUT, finding).await.ok()?.ok()?
 }
 

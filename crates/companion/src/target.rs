@@ -12,7 +12,7 @@ use crate::line_endings::{self, Tool};
 use crate::original::{Original, OriginalError, Stamp};
 
 /// How long a file is tried again that another program holds: shorter than
-/// [`LOOK_TIMEOUT`](crate::disk::LOOK_TIMEOUT), so that the agent gets the reason.
+/// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.
 const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// How often it is tried. The system asks the program that has a lease on it to give it up.
@@ -38,7 +38,7 @@ pub(crate) struct Target {
 ///
 /// # Errors
 /// A sentence for the agent: the path is empty, relative, or none of this system's.
-pub(crate) fn check(file_path: &str) -> Result<(), String> {
+pub(crate) fn validate(file_path: &str) -> Result<(), String> {
     if file_path.is_empty() {
         return Err("openDiff: filePath is empty".to_owned());
     }
@@ -75,19 +75,19 @@ impl Target {
 ///
 /// # Errors
 /// A sentence for the agent: a folder, no regular file, or one that cannot be read.
-pub(crate) fn look(file_path: &str, reads: bool) -> Result<Target, String> {
+pub(crate) fn check(file_path: &str, reads: bool) -> Result<Target, String> {
     let started = Instant::now();
     loop {
-        match look_once(Path::new(file_path), reads) {
+        match check_once(Path::new(file_path), reads) {
             Err(OriginalError::Busy(_)) if started.elapsed() < HELD_TIMEOUT => {
                 thread::sleep(RETRY_INTERVAL);
             }
-            looked => return looked.map_err(|error| format!("openDiff: {error}")),
+            checked => return checked.map_err(|error| format!("openDiff: {error}")),
         }
     }
 }
 
-fn look_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
+fn check_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {
     // By the agent's spelling: where a link of /proc really leads has no path.
     Original::probe(file_path)?;
     let path = real_path(file_path);
@@ -113,8 +113,8 @@ mod tests {
 
     use super::*;
 
-    fn look(path: &Path) -> Result<Target, String> {
-        super::look(path.to_str().expect("a Unicode path"), true)
+    fn check(path: &Path) -> Result<Target, String> {
+        super::check(path.to_str().expect("a Unicode path"), true)
     }
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
             ("src/a.rs", "is not absolute"),
             ("/a\0b", "contains a NUL"),
         ] {
-            let error = check(path).unwrap_err();
+            let error = validate(path).unwrap_err();
             assert!(error.contains(reason), "{path:?}: {error}");
         }
     }
@@ -139,7 +139,7 @@ mod tests {
             (Path::new("/dev/null"), "is not a regular file"),
             (&file.join("x"), "cannot read"),
         ] {
-            let error = look(path).unwrap_err();
+            let error = check(path).unwrap_err();
             assert!(error.contains(reason), "{path:?}: {error}");
         }
     }
@@ -147,7 +147,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_file_that_cannot_be_read_is_refused() {
-        let error = look(Path::new("/proc/self/mem")).unwrap_err();
+        let error = check(Path::new("/proc/self/mem")).unwrap_err();
         assert!(error.contains("cannot read"), "{error}");
     }
 
@@ -158,11 +158,11 @@ mod tests {
         fs::create_dir(real.join("real")).unwrap();
         fs::write(real.join("real/there"), "x").unwrap();
         std::os::unix::fs::symlink(real.join("real"), real.join("link")).unwrap();
-        let looked = |path: &str| look(&real.join(path)).unwrap();
-        assert_eq!(looked("new/file").path, real.join("new/file"));
-        assert_eq!(looked("link/../other").path, real.join("other"));
-        assert_eq!(looked("link/new\nfile").path, real.join("real/new\nfile"));
-        let there = looked("link/there");
+        let checked = |path: &str| check(&real.join(path)).unwrap();
+        assert_eq!(checked("new/file").path, real.join("new/file"));
+        assert_eq!(checked("link/../other").path, real.join("other"));
+        assert_eq!(checked("link/new\nfile").path, real.join("real/new\nfile"));
+        let there = checked("link/there");
         assert_eq!(there.path, real.join("real/there"));
         assert_eq!(there.original.text.as_deref(), Some(&b"x"[..]));
     }

@@ -55,7 +55,7 @@ struct Bridge {
     options: Options,
     environment: Environment,
     session: Session,
-    desk: Worker<Job>,
+    worker: Worker<Job>,
     /// Where threads that wait for a disk report their results.
     done: (Sender<Done>, Receiver<Done>),
     handle: Handle,
@@ -63,7 +63,7 @@ struct Bridge {
     context: Context,
     clients: Clients,
     roots: Vec<PathBuf>,
-    wanted_roots: Sender<roots::Wanted>,
+    root_requests: Sender<roots::Request>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
     /// What was accepted, until its file was checked: the agent writes it as soon as it gets the outcome.
@@ -88,12 +88,12 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let _ = rustix::process::setsid();
     let environment = Environment::current();
     let files = Files::new(&environment).context("cannot make a private folder")?;
-    let (said, hears) = unbounded();
-    inbox::start(files.inbox(), said).context("cannot watch a private folder")?;
+    let (sender, messages) = unbounded();
+    inbox::start(files.inbox(), sender).context("cannot watch a private folder")?;
     let done = unbounded();
     let session = Session::new(&options.session, done.0.clone());
     let session = session.context("cannot start a thread")?;
-    let wanted_roots = roots::follow(done.0.clone()).context("cannot start a thread")?;
+    let root_requests = roots::follow(done.0.clone()).context("cannot start a thread")?;
     let roots = roots::find(
         environment.current_dir(),
         &[],
@@ -114,19 +114,19 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     };
     let port = companion.port();
     session.run(script::begin(files.path(), port));
-    let desk = disk::start(files, done.0.clone()).context("cannot start a thread")?;
+    let worker = disk::start(files, done.0.clone()).context("cannot start a thread")?;
     let mut bridge = Bridge {
         options,
         environment,
         session,
-        desk,
+        worker,
         done,
         handle: companion.handle(),
         port,
         context: Context::default(),
         clients,
         roots,
-        wanted_roots,
+        root_requests,
         views: Pending::default(),
         closing: BTreeMap::new(),
         decided: BTreeMap::new(),
@@ -137,7 +137,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         warned: Vec::new(),
     };
     bridge.put_status(&Status::default());
-    bridge.serve(&hears, &events);
+    bridge.serve(&messages, &events);
     bridge.finish();
     drop(companion);
     // What no agent received is reported while the session is there.
@@ -148,15 +148,15 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 }
 
 impl Bridge {
-    fn serve(&mut self, said: &Receiver<Received>, events: &Receiver<EditorEvent>) {
-        let looks = tick(LIFE_INTERVAL);
+    fn serve(&mut self, messages: &Receiver<Received>, events: &Receiver<EditorEvent>) {
+        let checks = tick(LIFE_INTERVAL);
         let done = self.done.1.clone();
         loop {
             let next = select! {
-                recv(said) -> said => said.map_or(Next::End, |said| self.received(said)),
+                recv(messages) -> message => message.map_or(Next::End, |message| self.received(message)),
                 recv(events) -> event => event.map_or(Next::End, |event| self.event(event)),
                 recv(done) -> done => done.map_or(Next::End, |done| self.done(done)),
-                recv(looks) -> _ => self.look(),
+                recv(checks) -> _ => self.check_server(),
             };
             if matches!(next, Next::End) {
                 return;
@@ -165,7 +165,7 @@ impl Bridge {
     }
 
     /// Checks what is not reported.
-    fn look(&mut self) -> Next {
+    fn check_server(&mut self) -> Next {
         self.refresh_roots();
         if !process::is_alive(self.clients.server()) {
             self.session.probe(script::ask_server());
@@ -179,7 +179,7 @@ impl Bridge {
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
             EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
             EditorEvent::Status(status) => self.status(&status),
-            EditorEvent::Lost(lost) => self.tell(&lost.to_string()),
+            EditorEvent::Lost(lost) => self.show_message(&lost.to_string()),
             EditorEvent::Stopped => return Next::End,
         }
         Next::Continue
@@ -221,8 +221,8 @@ impl Bridge {
             What::Given(id, text) => self.given(id, text),
             What::Untyped(id) => {
                 let view = self.views.find_mut(id);
-                if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_told, true)) {
-                    self.tell("only what you type accepts or rejects, such as :pillion-accept");
+                if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_reported, true)) {
+                    self.show_message("only what you type accepts or rejects, such as :pillion-accept");
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
@@ -251,7 +251,7 @@ impl Bridge {
     fn refresh_roots(&self) {
         if let Some(report) = self.clients.newest() {
             // Asked again soon, if the thread is still at it.
-            let _ = self.wanted_roots.try_send(roots::Wanted {
+            let _ = self.root_requests.try_send(roots::Request {
                 server: self.clients.server(),
                 folder: report.folder.clone(),
                 files: report.files().collect(),
@@ -262,7 +262,7 @@ impl Bridge {
 
     fn open(&mut self, diff: Diff, shown: Reply<()>) {
         let view = View::new(diff, shown);
-        self.desk.order(Job::Write {
+        self.worker.order(Job::Write {
             key: view.key,
             content: Arc::downgrade(&view.content),
         });
@@ -299,9 +299,9 @@ impl Bridge {
         if let Some(shown) = shown {
             shown.done(());
         }
-        self.tell(&about);
+        self.show_message(&about);
         for note in notes {
-            self.tell(&note);
+            self.show_message(&note);
         }
     }
 
@@ -340,7 +340,7 @@ impl Bridge {
             Err(stale) => return self.refuse(stale),
         };
         let Ok(held) = String::from_utf8(text) else {
-            self.tell("the text is not UTF-8, so it cannot be sent to the agent");
+            self.show_message("the text is not UTF-8, so it cannot be sent to the agent");
             return;
         };
         let text = view.form.text(&held);
@@ -351,7 +351,7 @@ impl Bridge {
                     self.show(key.id);
                 }
                 self.is_ready(key.id);
-                self.tell(&refusal.to_string());
+                self.show_message(&refusal.to_string());
             }
         }
     }
@@ -379,7 +379,7 @@ impl Bridge {
     /// A decision does not count. That a proposal is gone, the person already knows.
     fn refuse(&self, stale: Stale) {
         if stale == Stale::Replaced {
-            self.tell(&stale.to_string());
+            self.show_message(&stale.to_string());
         }
     }
 
@@ -401,7 +401,7 @@ impl Bridge {
         self.session.run(script::close(view, next));
         self.session.run(script::waiting(next));
         let next = next.map(|view| view.key.id);
-        self.desk.order(Job::Remove(view.key.id));
+        self.worker.order(Job::Remove(view.key.id));
         match (&mut self.review, next) {
             (Some(review), Some(id)) => review.view = id,
             (Some(_), None) => self.review = None,
@@ -472,7 +472,7 @@ impl Bridge {
         self.put_status(status);
         for warning in &status.warnings {
             if !self.warned.contains(warning) {
-                self.tell(warning);
+                self.show_message(warning);
                 self.warned.push(warning.clone());
             }
         }
@@ -480,10 +480,10 @@ impl Bridge {
 
     fn put_status(&self, status: &Status) {
         let text = status::text(self.port, &status.agents, self.views.len(), &self.roots);
-        self.desk.order(Job::Status(text));
+        self.worker.order(Job::Status(text));
     }
 
-    fn tell(&self, text: &str) {
-        self.session.run(script::tell(self.clients.name(), text));
+    fn show_message(&self, text: &str) {
+        self.session.run(script::message(self.clients.name(), text));
     }
 }

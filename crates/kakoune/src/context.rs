@@ -110,7 +110,7 @@ fn read_selection(text: &str) -> Option<[(u32, u32); 2]> {
 pub struct Context {
     focused: HashMap<String, u64>,
     active: Option<File>,
-    told: Vec<File>,
+    sent: Vec<File>,
 }
 
 impl Context {
@@ -144,10 +144,10 @@ impl Context {
         others.sort_by_key(|file| std::cmp::Reverse(file.timestamp));
         files.extend(others);
         files.truncate(MAX_REPORTED);
-        if files == self.told {
+        if files == self.sent {
             return None;
         }
-        self.told.clone_from(&files);
+        self.sent.clone_from(&files);
         Some(files)
     }
 }

@@ -17,7 +17,7 @@ use crate::removed::Removed;
 use crate::view::Content;
 
 /// How long a check of a file may take. After that, it is no longer waited for.
-pub const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+pub const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the private folder may take to be removed at the end.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ pub enum Done {
     Roots(Vec<PathBuf>),
     /// The target of an accepted proposal was checked, to be followed under this number: its name as
     /// Kakoune has it. Nothing, if its disk gave no answer.
-    Looked {
+    Checked {
         id: DiffId,
         number: u64,
         path: Option<PathBuf>,

@@ -70,7 +70,7 @@ pub enum What {
 ///
 /// # Errors
 /// When the folder cannot be watched.
-pub fn start(folder: PathBuf, said: Sender<Received>) -> io::Result<()> {
+pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     let mut watch = watch::Watch::new(&folder)?;
     thread::Builder::new()
         .name("inbox".to_owned())
@@ -78,7 +78,7 @@ pub fn start(folder: PathBuf, said: Sender<Received>) -> io::Result<()> {
             let mut context = String::new();
             loop {
                 for one in read_all(&folder, &mut context) {
-                    if said.send(one).is_err() {
+                    if messages.send(one).is_err() {
                         return;
                     }
                 }
@@ -276,8 +276,8 @@ mod tests {
         fs::write(folder.join("accept-3-2"), "").unwrap();
         assert!(read_all(&folder, &mut context).is_empty());
         fs::write(folder.join("accept-3-2"), "'end'").unwrap();
-        let said = read_all(&folder, &mut context);
-        assert_eq!(said[0].what, What::Accepted(KEY, b"mine".to_vec()));
+        let messages = read_all(&folder, &mut context);
+        assert_eq!(messages[0].what, What::Accepted(KEY, b"mine".to_vec()));
         assert!(fs::read_dir(&folder).unwrap().next().is_none());
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -1,8 +1,9 @@
 //! `pillion kakoune`: a companion beside a Kakoune session, which has neither channels nor a language-server client.
 //!
-//! `editors/kakoune/pillion.kak` starts it. Kakoune speaks by writing files into a private folder (`inbox`), and is
-//! spoken to through `kak -p` (`session`, `script`). One thread owns everything else (`bridge`): the proposals in
-//! Kakoune's buffers (`view`), and what is sent to agents about its files (`context`). It never waits for a disk (`disk`).
+//! `editors/kakoune/pillion.kak` starts it. Kakoune sends messages by writing files into a private folder
+//! (`inbox`), and receives them through `kak -p` (`session`, `script`). One thread owns everything else (`bridge`): the
+//! proposals in Kakoune's buffers (`view`), and what is sent to agents about its files (`context`). It never waits for
+//! a disk (`disk`).
 
 mod bridge;
 mod clients;

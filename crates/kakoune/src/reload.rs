@@ -13,7 +13,7 @@ use pillion_companion::DiffId;
 use pillion_discovery::canonicalize;
 use pillion_system::time_limit;
 
-use crate::disk::{Done, LOOK_TIMEOUT};
+use crate::disk::{Done, CHECK_TIMEOUT};
 
 /// An agent that has not written by then does not.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -52,16 +52,16 @@ impl Followed {
 /// When there is no thread.
 pub fn follow(id: DiffId, number: u64, path: PathBuf, done: Sender<Done>) -> io::Result<()> {
     let run = move || {
-        let look = move || {
+        let check = move || {
             let path = canonicalize(&path).unwrap_or(path);
             (stamp(&path), path)
         };
-        let looked = time_limit::run(LOOK_TIMEOUT, look);
-        let path = looked.as_ref().map(|(_, path)| path.clone());
-        let _ = done.send(Done::Looked { id, number, path });
-        if let Some((before, path)) = looked {
+        let checked = time_limit::run(CHECK_TIMEOUT, check);
+        let path = checked.as_ref().map(|(_, path)| path.clone());
+        let _ = done.send(Done::Checked { id, number, path });
+        if let Some((before, path)) = checked {
             let file = path.clone();
-            let limit = WRITE_TIMEOUT + LOOK_TIMEOUT;
+            let limit = WRITE_TIMEOUT + CHECK_TIMEOUT;
             let written = time_limit::run(limit, move || is_written(&file, before));
             let _ = done.send(Done::Followed {
                 number,

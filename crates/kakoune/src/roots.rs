@@ -15,7 +15,7 @@ const MARKS: [&str; 7] = [".git", ".jj", ".hg", ".svn", ".bzr", ".pijul", "_darc
 
 /// What the roots depend on.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct Request {
     /// The process of the server, and the folder that it reported.
     pub server: u32,
     pub folder: String,
@@ -23,7 +23,7 @@ pub struct Wanted {
     pub home: Option<PathBuf>,
 }
 
-impl Wanted {
+impl Request {
     /// Where Kakoune works: `:cd` runs no hook in every version.
     fn working_folder(&self) -> PathBuf {
         let current = std::fs::read_link(format!("/proc/{}/cwd", self.server));
@@ -31,24 +31,24 @@ impl Wanted {
     }
 }
 
-/// Has the roots worked out on a thread, for [`Done::Roots`]. While it waits for a disk it takes no more: whoever
-/// asks now and then asks again.
+/// Has the roots worked out on a thread, for [`Done::Roots`]. While it waits for a disk it takes no more requests:
+/// they are repeated.
 ///
 /// # Errors
 /// When the system has no thread for it.
-pub fn follow(done: Sender<Done>) -> io::Result<Sender<Wanted>> {
-    let (asks, asked) = bounded::<Wanted>(1);
+pub fn follow(done: Sender<Done>) -> io::Result<Sender<Request>> {
+    let (requests, received) = bounded::<Request>(1);
     let run = move || {
-        for wanted in asked {
-            let folder = wanted.working_folder();
-            let roots = find(&folder, &wanted.files, wanted.home.as_deref());
+        for request in received {
+            let folder = request.working_folder();
+            let roots = find(&folder, &request.files, request.home.as_deref());
             if done.send(Done::Roots(roots)).is_err() {
                 return;
             }
         }
     };
     thread::Builder::new().name("roots".to_owned()).spawn(run)?;
-    Ok(asks)
+    Ok(requests)
 }
 
 /// The roots as real paths, each once; the working folder first. Waits for a disk.

@@ -155,7 +155,7 @@ pub fn close_as_person(view: &View) -> String {
 }
 
 /// Shows a message where the person is.
-pub fn tell(client: &str, text: &str) -> String {
+pub fn message(client: &str, text: &str) -> String {
     let text = word(&format!(
         "pillion: {}",
         pillion_text::visible::one_line(text)

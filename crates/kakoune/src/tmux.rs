@@ -48,18 +48,18 @@ pub fn split(report: &Report, session: &str, review: &str, commands: &str, done:
     command.arg(format!("{REVIEW}={review}"));
     // A semicolon at the end of a word is tmux's.
     command.args(["kak", "-c", session, "-e", commands]);
-    let tell = {
+    let report = {
         let (done, client) = (done.clone(), review.to_owned());
         move |is_open| drop(done.send(Done::Split { client, is_open }))
     };
-    let told = tell.clone();
+    let on_end = report.clone();
     let run = move || {
         let ended = child::run(&mut command, Group::Own, TIMEOUT);
         let is_success = |ended: child::Ended| ended.status.is_some_and(|it| it.success());
-        told(ended.is_ok_and(is_success));
+        on_end(ended.is_ok_and(is_success));
     };
     let thread = thread::Builder::new().name("tmux".to_owned());
     if thread.spawn(run).is_err() {
-        tell(false);
+        report(false);
     }
 }

@@ -31,7 +31,7 @@ pub struct View {
     /// Whether its buffer is there.
     pub is_loaded: bool,
     /// Whether the person knows that what they did not type decides nothing.
-    pub is_untyped_told: bool,
+    pub is_untyped_reported: bool,
     /// Whether it came into a window, where it is to be drawn.
     pub is_displayed: bool,
     drawn: Option<SystemTime>,
@@ -87,7 +87,7 @@ impl View {
             notes: diff.notes,
             shown: Some(shown),
             is_loaded: false,
-            is_untyped_told: false,
+            is_untyped_reported: false,
             is_displayed: false,
             drawn: None,
             refused: None,

@@ -110,17 +110,17 @@ impl ProposalFiles {
             done: done.clone(),
         };
         let run = move || {
-            let mut desk = Desk {
+            let mut store = Store {
                 dir,
                 open: HashMap::new(),
                 inputs: Some(inputs),
             };
             while let Some(job) = queue.next() {
-                if let Some(result) = desk.perform(job) {
+                if let Some(result) = store.perform(job) {
                     let _ = done.send(result);
                 }
             }
-            drop(desk);
+            drop(store);
             drop(worker);
         };
         let thread = thread::Builder::new().name("proposals".to_owned());
@@ -152,14 +152,14 @@ impl Drop for ProposalFiles {
 }
 
 /// What the thread of the proposals owns.
-struct Desk {
+struct Store {
     dir: ProposalDir,
     open: HashMap<ProposalKey, ProposalFile>,
     /// Where other editors that open a proposal send their messages, until something listens.
     inputs: Option<Sender<link::Input>>,
 }
 
-impl Desk {
+impl Store {
     fn write(&mut self, key: ProposalKey, path: &Path, text: &str) -> Result<PathBuf, String> {
         let ProposalKey { id, revision } = key;
         match self.dir.put(&format!("{id}-{revision}"), path, text) {

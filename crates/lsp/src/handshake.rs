@@ -59,7 +59,7 @@ struct GeneralCapabilities {
 
 /// Which profile a client wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ProfileKind {
     /// That of a plugin, which may send its version.
     Plugin { version: Option<String> },
     /// That of any other client.
@@ -118,9 +118,9 @@ impl InitializeParams {
 
     /// Whether a plugin reports that there is no workspace root. Other clients name no folder when they
     /// mean the current one.
-    pub fn has_no_root(&self, wanted: &Wanted) -> bool {
+    pub fn has_no_root(&self, profile_kind: &ProfileKind) -> bool {
         let is_empty = self.workspace_folders.as_ref().is_some_and(Vec::is_empty);
-        is_empty && self.root_uri.is_none() && matches!(wanted, Wanted::Plugin { .. })
+        is_empty && self.root_uri.is_none() && matches!(profile_kind, ProfileKind::Plugin { .. })
     }
 
     /// How positions are counted from now on.
@@ -134,18 +134,18 @@ impl InitializeParams {
     ///
     /// # Errors
     /// A sentence that names the field.
-    pub fn wanted(&self) -> Result<Wanted, String> {
+    pub fn profile_kind(&self) -> Result<ProfileKind, String> {
         let experimental = self.capabilities.experimental.as_ref();
         let Some(pillion) = experimental.and_then(|experimental| experimental.get("pillion"))
         else {
-            return Ok(Wanted::Plain);
+            return Ok(ProfileKind::Plain);
         };
         match pillion {
-            Value::Null | Value::Bool(false) => Ok(Wanted::Plain),
-            Value::Bool(true) => Ok(Wanted::Plugin { version: None }),
+            Value::Null | Value::Bool(false) => Ok(ProfileKind::Plain),
+            Value::Bool(true) => Ok(ProfileKind::Plugin { version: None }),
             Value::Object(fields) => match fields.get("version") {
-                None | Some(Value::Null) => Ok(Wanted::Plugin { version: None }),
-                Some(Value::String(version)) => Ok(Wanted::Plugin {
+                None | Some(Value::Null) => Ok(ProfileKind::Plugin { version: None }),
+                Some(Value::String(version)) => Ok(ProfileKind::Plugin {
                     version: Some(version.clone()),
                 }),
                 Some(_) => Err("capabilities.experimental.pillion.version: not a string".into()),
@@ -275,10 +275,10 @@ mod tests {
 
     #[test]
     fn an_empty_list_of_folders_is_no_root_for_a_plugin_only() {
-        let plugin = Wanted::Plugin { version: None };
+        let plugin = ProfileKind::Plugin { version: None };
         let empty = json!({"workspaceFolders": []});
         assert!(params(empty.clone()).has_no_root(&plugin));
-        assert!(!params(empty).has_no_root(&Wanted::Plain));
+        assert!(!params(empty).has_no_root(&ProfileKind::Plain));
         for named in [
             json!({}),
             json!({"workspaceFolders": null}),
@@ -291,21 +291,21 @@ mod tests {
 
     #[test]
     fn a_face_is_chosen_by_one_experimental_capability() {
-        let wanted = |experimental: Value| {
-            params(json!({"capabilities": {"experimental": experimental}})).wanted()
+        let profile_kind = |experimental: Value| {
+            params(json!({"capabilities": {"experimental": experimental}})).profile_kind()
         };
         let plugin = |version: Option<&str>| {
             let version = version.map(str::to_owned);
-            Ok(Wanted::Plugin { version })
+            Ok(ProfileKind::Plugin { version })
         };
-        assert_eq!(wanted(json!({"pillion": true})), plugin(None));
-        assert_eq!(wanted(json!({"pillion": {}})), plugin(None));
+        assert_eq!(profile_kind(json!({"pillion": true})), plugin(None));
+        assert_eq!(profile_kind(json!({"pillion": {}})), plugin(None));
         assert_eq!(
-            wanted(json!({"pillion": {"version": "1.2.3"}})),
+            profile_kind(json!({"pillion": {"version": "1.2.3"}})),
             plugin(Some("1.2.3"))
         );
         for plain in [json!(null), json!(5), json!({}), json!({"pillion": false})] {
-            assert_eq!(wanted(plain), Ok(Wanted::Plain));
+            assert_eq!(profile_kind(plain), Ok(ProfileKind::Plain));
         }
         for (wrong, field) in [
             (json!({"pillion": 1}), "experimental.pillion:"),
@@ -314,7 +314,7 @@ mod tests {
                 "experimental.pillion.version:",
             ),
         ] {
-            assert!(wanted(wrong).unwrap_err().contains(field));
+            assert!(profile_kind(wrong).unwrap_err().contains(field));
         }
     }
 }

@@ -102,7 +102,7 @@ impl Plain {
         }
     }
 
-    fn tell(&mut self, method: &str, params: Value) -> Result<Vec<Action>, String> {
+    fn notified(&mut self, method: &str, params: Value) -> Result<Vec<Action>, String> {
         match method {
             "textDocument/didOpen" => message::params(params).map(|params| self.did_open(params)),
             "textDocument/didChange" => {
@@ -183,17 +183,17 @@ impl Plain {
             text_document,
             position,
         } = message::params(params)?;
-        let looks = self.look(&text_document, |files, path| {
+        let actions = self.focus(&text_document, |files, path| {
             files.visit(path, position, now_ms());
         });
-        Ok((Value::Null, looks))
+        Ok((Value::Null, actions))
     }
 
     fn code_action(&mut self, params: Value) -> Answered {
         let params: CodeAction = message::params(params)?;
-        let says_nothing = self.quirks.asks_for_each_line;
-        let actions = self.look(&params.text_document, |files, path| {
-            if !says_nothing {
+        let has_no_place = self.quirks.asks_for_each_line;
+        let actions = self.focus(&params.text_document, |files, path| {
+            if !has_no_place {
                 files.select(path, params.range, now_ms());
             }
         });
@@ -223,10 +223,10 @@ impl Plain {
     }
 
     /// This document has the focus; `visit` gets it if it is a file.
-    fn look(
+    fn focus(
         &mut self,
         document: &wire::Identifier,
-        tell: impl FnOnce(&mut Files, &Path),
+        visit: impl FnOnce(&mut Files, &Path),
     ) -> Vec<Action> {
         let Some(path) = uri::to_path(&document.uri) else {
             return Vec::new();
@@ -236,7 +236,7 @@ impl Plain {
             self.proposals.focus(Viewer::Own, &path);
             return Vec::new();
         }
-        tell(&mut self.files, &path);
+        visit(&mut self.files, &path);
         self.report()
     }
 
@@ -339,7 +339,7 @@ impl ClientProfile for Plain {
                 .relay
                 .notification(path, method, params, Instant::now());
         }
-        self.tell(method, params)
+        self.notified(method, params)
             .unwrap_or_else(|why| vec![Action::Send(message::ignored(method, &why))])
     }
 

@@ -99,7 +99,7 @@ impl Server {
         events: &Receiver<EditorEvent>,
         written: &Receiver<()>,
     ) -> Ending {
-        let looks = tick(POLL_INTERVAL);
+        let checks = tick(POLL_INTERVAL);
         loop {
             let is_ahead = self.session.as_ref().is_some_and(Session::is_ahead);
             let (input, room) = if is_ahead {
@@ -121,7 +121,7 @@ impl Server {
                 recv(self.done.1) -> done => done.ok().and_then(|done| self.done(done)),
                 recv(self.links.1) -> input => input.ok().and_then(|input| self.link(input)),
                 recv(written) -> _ => Some(Ending::Done),
-                recv(looks) -> _ => self.look(),
+                recv(checks) -> _ => self.check_editor(),
                 recv(room) -> _ => None,
                 recv(self.timer()) -> now => now.ok().and_then(|now| self.elapse(now)),
             };
@@ -261,7 +261,7 @@ impl Server {
         None
     }
 
-    fn look(&self) -> Option<Ending> {
+    fn check_editor(&self) -> Option<Ending> {
         let session = self.session.as_ref();
         let pid = session.map(|session| session.editor_pid);
         let is_gone = |pid| !process::is_alive(pid);
@@ -289,10 +289,10 @@ impl Server {
     fn start(&self, params: Value) -> Result<Session, ResponseError> {
         let invalid = |text| message::error(ErrorCode::InvalidParams, text);
         let params: InitializeParams = message::params(params).map_err(invalid)?;
-        let wanted = params.wanted().map_err(invalid)?;
+        let profile_kind = params.profile_kind().map_err(invalid)?;
         let start = Start {
             params,
-            wanted,
+            profile_kind,
             options: self.options.clone(),
             events: self.events.clone(),
             done: self.done.0.clone(),

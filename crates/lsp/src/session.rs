@@ -19,7 +19,7 @@ use serde_json::Value;
 use self::service::{Plan, Service};
 use crate::comparer;
 use crate::disk::{self, Done, ProposalDir, ProposalFiles};
-use crate::handshake::{InitializeParams, Wanted};
+use crate::handshake::{InitializeParams, ProfileKind};
 use crate::link::{self, End, Event};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
@@ -66,7 +66,7 @@ pub struct Session {
 #[derive(Debug)]
 pub struct Start {
     pub params: InitializeParams,
-    pub wanted: Wanted,
+    pub profile_kind: ProfileKind,
     pub options: Options,
     pub events: Sender<EditorEvent>,
     pub done: Sender<Done>,
@@ -84,12 +84,12 @@ impl Start {
     }
 
     fn start(self) -> anyhow::Result<Session> {
-        let (params, wanted) = (self.params, self.wanted);
+        let (params, profile_kind) = (self.params, self.profile_kind);
         let ide = params.editor(self.options.editor.as_deref());
         let environment = Environment::current();
         // A plugin determines which folders are workspaces, and its user may have chosen any.
-        let home = environment.home().filter(|_| wanted == Wanted::Plain);
-        let mut roots = if params.has_no_root(&wanted) {
+        let home = environment.home().filter(|_| profile_kind == ProfileKind::Plain);
+        let mut roots = if params.has_no_root(&profile_kind) {
             Roots::default()
         } else {
             Roots::new(home, params.folders())
@@ -100,7 +100,7 @@ impl Start {
             ?ide,
             version = params.editor_version(),
             editor_pid,
-            ?wanted,
+            ?profile_kind,
             "initialize"
         );
         let options = CompanionOptions {
@@ -115,12 +115,12 @@ impl Start {
             done: self.done.clone(),
         };
         let encoding = params.encoding();
-        let (profile, files, service): (Box<dyn ClientProfile + Send>, _, _) = match wanted {
-            Wanted::Plugin { version } => {
+        let (profile, files, service): (Box<dyn ClientProfile + Send>, _, _) = match profile_kind {
+            ProfileKind::Plugin { version } => {
                 let profile = Plugin::new(encoding, version);
                 (Box::new(profile), None, plan.start()?)
             }
-            Wanted::Plain => {
+            ProfileKind::Plain => {
                 let dir = ProposalDir::new(&environment);
                 let is_for_another = paths.is_empty() || dir.has_others();
                 let setup = plain::Setup {

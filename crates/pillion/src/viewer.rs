@@ -28,7 +28,7 @@ pub fn of_output() -> Viewer {
             FileType::from_raw_mode(output.st_mode) == FileType::CharacterDevice
                 && output.st_rdev == null.rdev()
         });
-    if is_null { Viewer::NOBODY } else { current() }
+    if is_null { Viewer::UNKNOWN } else { current() }
 }
 
 /// Discarded output is not recognised there.

@@ -78,20 +78,20 @@ pub fn run(
         notifier,
         arrived: Vec::new(),
         is_over: false,
-        farewell: Vec::new(),
+        final_messages: Vec::new(),
     };
     let result = driver.run(&inputs);
     driver.await_editor(&inputs);
-    let mut farewell = std::mem::take(&mut driver.farewell);
+    let mut final_messages = std::mem::take(&mut driver.final_messages);
     drop(driver);
     finish.wait(DISK_TIMEOUT);
-    farewell.extend(inputs.try_iter().filter_map(|input| match input {
+    final_messages.extend(inputs.try_iter().filter_map(|input| match input {
         Input::Kept(text) => Some(text),
         Input::Companion(EditorEvent::Lost(lost)) => Some(lost.to_string()),
         _ => None,
     }));
-    for place in farewell {
-        stderr::tell(place);
+    for place in final_messages {
+        stderr::print(place);
     }
     result
 }
@@ -116,7 +116,7 @@ struct Driver {
     arrived: Vec<String>,
     is_over: bool,
     /// Where texts are that would have been lost: printed once the screen is gone.
-    farewell: Vec<String>,
+    final_messages: Vec<String>,
 }
 
 impl Driver {
@@ -194,7 +194,7 @@ impl Driver {
 
     fn take_in(&mut self, input: Input) -> io::Result<()> {
         match input {
-            Input::Companion(event) => self.hear(event),
+            Input::Companion(event) => self.companion_event(event),
             Input::Key(press) => {
                 self.update(Event::Key(press))?;
                 if keyboard::hands_over(&press) && self.editor.is_none() {
@@ -228,7 +228,7 @@ impl Driver {
     }
 
     /// The companion sends a request or reports something.
-    fn hear(&mut self, event: EditorEvent) -> io::Result<()> {
+    fn companion_event(&mut self, event: EditorEvent) -> io::Result<()> {
         match event {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
@@ -322,7 +322,7 @@ impl Driver {
 
     /// Shows where a text is that would have been lost, now and at the end.
     fn kept(&mut self, place: String) -> io::Result<()> {
-        self.farewell.push(place.clone());
+        self.final_messages.push(place.clone());
         self.update(Event::Kept(place))
     }
 

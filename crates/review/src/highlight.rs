@@ -33,7 +33,7 @@ pub struct Texts {
 
 /// Lines whose colours are wanted, with all above them.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct ColourRequest {
     /// Which texts these are.
     pub texts: Texts,
     /// The file, whose name determines the language.
@@ -48,7 +48,7 @@ pub struct Wanted {
     pub right: usize,
 }
 
-impl Wanted {
+impl ColourRequest {
     fn is_same(&self, other: &Self) -> bool {
         (self.texts, self.left, self.right) == (other.texts, other.left, other.right)
     }
@@ -57,8 +57,8 @@ impl Wanted {
 /// The thread, which starts with the first request.
 pub struct Highlighting {
     inputs: Sender<Input>,
-    requests: Option<Sender<Wanted>>,
-    asked: Option<Wanted>,
+    requests: Option<Sender<ColourRequest>>,
+    asked: Option<ColourRequest>,
 }
 
 impl Highlighting {
@@ -75,7 +75,7 @@ impl Highlighting {
     ///
     /// # Errors
     /// When there can be no thread.
-    pub fn ask(&mut self, wanted: Wanted) -> io::Result<()> {
+    pub fn ask(&mut self, wanted: ColourRequest) -> io::Result<()> {
         if self
             .asked
             .as_ref()
@@ -94,7 +94,7 @@ impl Highlighting {
     }
 }
 
-fn start(inputs: Sender<Input>) -> io::Result<Sender<Wanted>> {
+fn start(inputs: Sender<Input>) -> io::Result<Sender<ColourRequest>> {
     let (requests, receiver) = mpsc::channel();
     thread::Builder::new()
         .name("colours".to_owned())
@@ -108,7 +108,7 @@ fn start(inputs: Sender<Input>) -> io::Result<Sender<Wanted>> {
 }
 
 /// Answers requests until there are no more, or nobody takes the answers. Only the newest counts.
-fn work(requests: &Receiver<Wanted>, mut deliver: impl FnMut(Texts, Side, Coloured) -> bool) {
+fn work(requests: &Receiver<ColourRequest>, mut deliver: impl FnMut(Texts, Side, Coloured) -> bool) {
     let mut kept = Kept::default();
     while let Ok(mut wanted) = requests.recv() {
         loop {
@@ -136,7 +136,7 @@ struct Kept {
 
 impl Kept {
     /// The next bit of what is wanted; none when all of it is done.
-    fn work(&mut self, wanted: &Wanted) -> Vec<(Side, Coloured)> {
+    fn work(&mut self, wanted: &ColourRequest) -> Vec<(Side, Coloured)> {
         let [left, right] = self.of(wanted);
         let sides = [
             (Side::Right, right, &wanted.after, wanted.right),
@@ -151,7 +151,7 @@ impl Kept {
         bits.collect()
     }
 
-    fn of(&mut self, wanted: &Wanted) -> &mut [Highlighter; 2] {
+    fn of(&mut self, wanted: &ColourRequest) -> &mut [Highlighter; 2] {
         let known = self
             .texts
             .iter()
@@ -171,7 +171,7 @@ impl Kept {
 
 /// All colours that are wanted, at once.
 #[cfg(test)]
-pub fn all(wanted: &Wanted) -> Vec<(Side, Coloured)> {
+pub fn all(wanted: &ColourRequest) -> Vec<(Side, Coloured)> {
     syntax::load();
     let mut kept = Kept::default();
     let bits = std::iter::from_fn(|| Some(kept.work(wanted)).filter(|bits| !bits.is_empty()));
@@ -182,9 +182,9 @@ pub fn all(wanted: &Wanted) -> Vec<(Side, Coloured)> {
 mod tests {
     use super::*;
 
-    fn wanted(id: u64, lines: usize, last: usize) -> Wanted {
+    fn wanted(id: u64, lines: usize, last: usize) -> ColourRequest {
         let text = Arc::new(Text::new("let a = 1;\n".repeat(lines)));
-        Wanted {
+        ColourRequest {
             texts: Texts {
                 id: DiffId(id),
                 generation: 0,
@@ -199,7 +199,7 @@ mod tests {
 
     /// What is delivered for requests that are all there when the work begins, or come with a
     /// delivery.
-    fn delivered(requests: Vec<Wanted>, then: Option<Wanted>) -> Vec<(u64, Side, usize, usize)> {
+    fn delivered(requests: Vec<ColourRequest>, then: Option<ColourRequest>) -> Vec<(u64, Side, usize, usize)> {
         syntax::load();
         let (sender, receiver) = mpsc::channel();
         for wanted in requests {

@@ -124,14 +124,14 @@ impl FrontendHandle {
     /// The review as its companion reaches it. While the reviewer's editor runs, Ctrl-C is for that.
     pub fn editor(&self) -> Forward {
         let (inputs, interrupts) = (self.inputs.clone(), self.inputs.clone());
-        let hear = move |event| {
+        let forward = move |event| {
             // If the review is gone, dropping a reply reports that, and there is a plain terminal.
             let sent = inputs.send(Input::Companion(event));
             if let Err(mpsc::SendError(Input::Companion(EditorEvent::Lost(lost)))) = sent {
-                stderr::tell(lost);
+                stderr::print(lost);
             }
         };
-        Forward::new(hear).when_interrupted(move || drop(interrupts.send(Input::Interrupt)))
+        Forward::new(forward).when_interrupted(move || drop(interrupts.send(Input::Interrupt)))
     }
 }
 

@@ -19,13 +19,13 @@ pub use theme::{Depth, Theme};
 
 use crate::app::{App, Overlay};
 use crate::geometry::SMALLEST;
-use crate::highlight::Wanted;
+use crate::highlight::ColourRequest;
 
 /// What a frame lacks.
 #[derive(Debug, Default)]
 pub struct Rest {
     /// Colours that are still to be computed.
-    pub colours: Option<Wanted>,
+    pub colours: Option<ColourRequest>,
     /// Whether the next frame will have more, although nothing happens meanwhile.
     pub is_unfinished: bool,
 }

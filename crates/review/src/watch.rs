@@ -23,7 +23,7 @@ use pillion_protocol::File;
 use batch::{Batch, MAX_BURST};
 use rules::{is_made_by_an_editor, is_rule_file};
 use source::{Change, Source, System};
-use tree::{Found, Tree, Wanted};
+use tree::{Found, Tree, FileFilter};
 use trouble::Trouble;
 
 /// Folders that are watched at most: systems allow only so many.
@@ -197,18 +197,18 @@ impl<S: Source> Watch<S> {
         let (new, outdated) = (mem::take(&mut self.new), mem::take(&mut self.outdated));
         let (tree, source) = (&mut self.tree, &mut self.source);
         if let Some(since) = self.lost.take() {
-            let wanted = Wanted::Everywhere(since - LOST_MARGIN);
+            let wanted = FileFilter::Everywhere(since - LOST_MARGIN);
             let mut found = Found::new(wanted, MAX_BURST + 1);
             tree.sync_all(source, &mut found);
             return found.into_files();
         }
         let recently = SystemTime::now() - JUST_NOW;
-        let mut found = Found::new(Wanted::InNewFolders(recently), MAX_BURST + 1);
+        let mut found = Found::new(FileFilter::InNewFolders(recently), MAX_BURST + 1);
         for folder in outermost(new) {
             tree.sync(&folder, source, &mut found);
         }
         // What comes up with other rules was not saved just now.
-        let nothing = &mut Found::new(Wanted::Nothing, 0);
+        let nothing = &mut Found::new(FileFilter::Nothing, 0);
         for folder in outermost(outdated) {
             tree.sync(&folder, source, nothing);
         }
@@ -217,7 +217,7 @@ impl<S: Source> Watch<S> {
 
     /// Watches what can be watched, by the rules as they are now.
     fn start_over(&mut self) {
-        let mut found = Found::new(Wanted::Nothing, 0);
+        let mut found = Found::new(FileFilter::Nothing, 0);
         self.tree.sync_all(&mut self.source, &mut found);
     }
 }

@@ -54,7 +54,7 @@ impl AgentKind {
 
     /// How it tells its model where the cursor is, without blanks (see
     /// [`ModelRequest::newest_message`](crate::ModelRequest::newest_message)).
-    pub fn cursor_as_told(self, line: u32, character: u32) -> String {
+    pub fn reported_cursor(self, line: u32, character: u32) -> String {
         match self {
             AgentKind::Gemini => format!(r#""line":{line},"character":{character}"#),
             AgentKind::Qwen => format!("line{line},character{character}"),

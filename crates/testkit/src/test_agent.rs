@@ -126,7 +126,7 @@ impl TestAgent {
     }
 
     /// Whether nothing but contexts comes for so long.
-    pub fn hears_no_outcome(&mut self, during: Duration) -> bool {
+    pub fn receives_no_outcome(&mut self, during: Duration) -> bool {
         let outcome = async {
             loop {
                 let update = self.updates.next().await.expect("the stream is open");

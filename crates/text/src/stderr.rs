@@ -7,17 +7,17 @@ use std::io::{self, Write};
 use crate::visible;
 
 /// Prints a line on standard error.
-pub fn tell(text: impl fmt::Display) {
+pub fn print(text: impl fmt::Display) {
     // The parent may have closed standard error.
     let _ = write(&mut io::stderr(), text);
 }
 
 /// Prints a warning on standard error.
 pub fn warn(text: impl fmt::Display) {
-    tell(format_args!("warning: {text}"));
+    print(format_args!("warning: {text}"));
 }
 
-/// Writes a line to `out` as [`tell`] does to standard error.
+/// Writes a line to `out` as [`print`] does to standard error.
 ///
 /// # Errors
 /// When it takes no more.

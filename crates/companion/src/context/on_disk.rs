@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pillion_protocol::File;
 
-use crate::disk::LOOK_TIMEOUT;
+use crate::disk::CHECK_TIMEOUT;
 
 #[derive(Debug, Default)]
 pub(super) struct OnDisk {
@@ -34,7 +34,7 @@ struct Asked {
 #[derive(Debug, Default)]
 pub(super) struct Missing {
     /// Where no check is running yet.
-    pub(super) look: Vec<String>,
+    pub(super) check: Vec<String>,
     /// When to go on without what does not answer; nothing if nothing is missing.
     pub(super) due: Option<Instant>,
 }
@@ -55,10 +55,10 @@ impl OnDisk {
             let fact = self.facts.entry(file.path.clone()).or_default();
             if fact.known != Some(self.round) {
                 let asked = fact.asked.get_or_insert_with(|| {
-                    missing.look.push(file.path.clone());
+                    missing.check.push(file.path.clone());
                     Asked {
                         round: self.round,
-                        deadline: now + LOOK_TIMEOUT,
+                        deadline: now + CHECK_TIMEOUT,
                     }
                 });
                 if now < asked.deadline {
@@ -75,7 +75,7 @@ impl OnDisk {
     }
 
     /// What was seen of a file, if anything was. Whether that is news.
-    pub(super) fn looked(&mut self, path: &str, is_file: Option<bool>) -> bool {
+    pub(super) fn checked(&mut self, path: &str, is_file: Option<bool>) -> bool {
         let Some(fact) = self.facts.get_mut(path) else {
             return false;
         };

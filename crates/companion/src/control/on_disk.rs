@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::real_path;
 
-use crate::disk::{LOOK_TIMEOUT, Lane};
+use crate::disk::{CHECK_TIMEOUT, Lane};
 use crate::original::Stamp;
 
 /// How many commands may check their files at once.
-pub(crate) const MAX_LOOKS: usize = 16;
+pub(crate) const MAX_CHECKS: usize = 16;
 
 /// Where a path leads, and what stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) struct OnDisk {
 
 impl OnDisk {
     /// Waits for the disk: not for a loop that serves everybody.
-    pub(crate) fn look(path: &Path) -> Self {
+    pub(crate) fn check(path: &Path) -> Self {
         Self {
             leads_to: real_path(path),
             stamp: Stamp::of(path),
@@ -37,12 +37,12 @@ impl OnDisk {
 
 /// Looks at these paths beside the loop. Nothing if the disk does not answer in time: then nothing
 /// is concluded, and only this command has waited.
-pub(crate) async fn look(lane: &Lane, paths: Vec<String>) -> Option<Vec<OnDisk>> {
-    let looking = lane.run(move || {
+pub(crate) async fn check(lane: &Lane, paths: Vec<String>) -> Option<Vec<OnDisk>> {
+    let checking = lane.run(move || {
         let paths = paths.iter().map(Path::new);
-        paths.map(OnDisk::look).collect()
+        paths.map(OnDisk::check).collect()
     });
-    tokio::time::timeout(LOOK_TIMEOUT, looking).await.ok()?
+    tokio::time::timeout(CHECK_TIMEOUT, checking).await.ok()?
 }
 
 #[cfg(all(test, unix))]
@@ -58,24 +58,24 @@ mod tests {
         let real = folder.path().canonicalize().unwrap();
         let [file, other, link] = ["file", "other", "link"].map(|name| real.join(name));
         symlink(&file, &link).unwrap();
-        let mut seen = vec![OnDisk::look(&link)];
-        let mut look = |what: &str| {
-            let now = OnDisk::look(&link);
+        let mut seen = vec![OnDisk::check(&link)];
+        let mut check = |what: &str| {
+            let now = OnDisk::check(&link);
             assert!(!seen.contains(&now), "{what}");
-            assert_eq!(now, OnDisk::look(&link), "{what}");
+            assert_eq!(now, OnDisk::check(&link), "{what}");
             seen.push(now);
         };
         fs::write(&file, "one").unwrap();
-        look("it is there");
+        check("it is there");
         fs::write(&file, "three").unwrap();
-        look("it is written");
+        check("it is written");
         fs::write(&other, "three").unwrap();
         fs::rename(&other, &file).unwrap();
-        look("another one took its place");
+        check("another one took its place");
         fs::write(&other, "three").unwrap();
         fs::remove_file(&link).unwrap();
         symlink(&other, &link).unwrap();
-        look("the link leads elsewhere");
+        check("the link leads elsewhere");
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
         symlink(real.join("file"), real.join("link")).unwrap();
         let elsewhere = |name: &str| {
             let path = real.join(name);
-            OnDisk::look(&path).elsewhere(path.to_str().unwrap())
+            OnDisk::check(&path).elsewhere(path.to_str().unwrap())
         };
         let file = real.join("file").to_str().unwrap().to_owned();
         assert_eq!(elsewhere("file"), None);

@@ -97,7 +97,7 @@ impl<C> Entry<C> {
     pub(super) fn reject_call(&self) -> Option<Action<C>> {
         let is_waiting = !matches!(
             self.state,
-            State::Looking { .. } | State::Opening { .. } | State::AgentGone { .. }
+            State::Checking { .. } | State::Opening { .. } | State::AgentGone { .. }
         );
         let tab = self.tab.clone().filter(|_| is_waiting)?;
         Some(Action::Notify {

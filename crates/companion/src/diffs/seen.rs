@@ -33,7 +33,7 @@ pub(super) struct Shown {
 
 impl Seen {
     pub(super) fn note(&mut self, viewer: Viewer, shown: Shown) {
-        if viewer == Viewer::NOBODY {
+        if viewer == Viewer::UNKNOWN {
             return;
         }
         self.views.retain(|view| view.viewer != viewer);
@@ -142,10 +142,10 @@ mod tests {
     #[test]
     fn what_was_discarded_nobody_has_seen() {
         let mut seen = Seen::default();
-        seen.note(Viewer::NOBODY, shown(1));
+        seen.note(Viewer::UNKNOWN, shown(1));
         assert!(!stands(&seen, 1, ME));
         assert!(!stands(&seen, 1, Viewer::default()));
-        assert!(!stands(&seen, 1, Viewer::NOBODY));
+        assert!(!stands(&seen, 1, Viewer::UNKNOWN));
     }
 
     #[test]
@@ -155,8 +155,8 @@ mod tests {
         seen.note(OTHER, shown(2));
         assert!(!stands(&seen, 2, ME));
         assert!(stands(&seen, 2, OTHER));
-        for stranger in 10..200 {
-            seen.note(Viewer(stranger), shown(2));
+        for other in 10..200 {
+            seen.note(Viewer(other), shown(2));
         }
         assert!(seen.views.len() <= MAX_VIEWERS);
         assert!(!stands(&seen, 2, OTHER), "it is forgotten");
@@ -166,11 +166,11 @@ mod tests {
     fn a_file_that_changed_since_the_look_is_looked_at_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let look = |text: &str| {
+        let check = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            Some(OnDisk::look(&path))
+            Some(OnDisk::check(&path))
         };
-        let (old, new) = (look("old"), look("newer"));
+        let (old, new) = (check("old"), check("newer"));
         let mut seen = Seen::default();
         let judge = |seen: &Seen, revision, opened: &Option<OnDisk>| {
             seen.judge(diff(revision), 1, ME, opened.as_ref(), new.as_ref())
@@ -188,6 +188,6 @@ mod tests {
             assert_eq!(judge(&seen, None, &None), without_name);
             assert_eq!(judge(&seen, Some(1), &None), named);
         }
-        assert_ne!(Some(OnDisk::look(Path::new("/"))), new);
+        assert_ne!(Some(OnDisk::check(Path::new("/"))), new);
     }
 }

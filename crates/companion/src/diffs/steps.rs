@@ -8,9 +8,9 @@ use pillion_protocol::Outcome;
 
 use super::outcomes::closed_answer;
 use super::seen::Seen;
-use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting, Wanted};
+use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting, TargetCheck};
 use crate::control::on_disk::OnDisk;
-use crate::disk::LOOK_TIMEOUT;
+use crate::disk::CHECK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::request_id::RequestId;
@@ -50,7 +50,7 @@ impl<C> Diffs<C> {
             let why = "a newer proposal for this file replaced it";
             actions.extend(former.state.give_up(why));
         }
-        let wanted = Wanted {
+        let wanted = TargetCheck {
             id,
             revision,
             agent: proposal.agent,
@@ -71,18 +71,18 @@ impl<C> Diffs<C> {
             is_in_editor,
             opened: None,
             seen,
-            state: State::Looking {
+            state: State::Checking {
                 caller,
-                deadline: now + LOOK_TIMEOUT,
+                deadline: now + CHECK_TIMEOUT,
             },
         };
         self.entries.insert(id, entry);
-        actions.push(Action::Look(wanted));
+        actions.push(Action::Check(wanted));
         actions
     }
 
     /// The target of a proposal was checked.
-    pub(crate) fn looked(
+    pub(crate) fn checked(
         &mut self,
         id: DiffId,
         revision: u32,
@@ -90,7 +90,7 @@ impl<C> Diffs<C> {
         now: Instant,
     ) -> Vec<Action<C>> {
         let entry = self.current(id, revision);
-        let Some(entry) = entry.filter(|entry| matches!(entry.state, State::Looking { .. })) else {
+        let Some(entry) = entry.filter(|entry| matches!(entry.state, State::Checking { .. })) else {
             return Vec::new();
         };
         let Target {
@@ -104,7 +104,7 @@ impl<C> Diffs<C> {
             Ok(target) => target,
             Err(reason) => return self.abandon(id, CloseReason::NotShown, &reason),
         };
-        if let State::Looking { caller, .. } = mem::replace(&mut entry.state, State::Pending) {
+        if let State::Checking { caller, .. } = mem::replace(&mut entry.state, State::Pending) {
             let deadline = now + EDITOR_TIMEOUT;
             entry.state = State::Opening { caller, deadline };
         }
@@ -210,7 +210,7 @@ impl<C> Diffs<C> {
             let answer = closed_answer(name, undelivered);
             return vec![Action::Answer { caller, answer }];
         };
-        if matches!(entry.state, State::Looking { .. }) {
+        if matches!(entry.state, State::Checking { .. }) {
             // No view holds this text: it is as the agent proposed it.
             let content = entry.proposed.to_string();
             let given_up = self.abandon(id, CloseReason::ClosedByAgent, AGENT_CLOSED);
@@ -339,7 +339,7 @@ impl<C> Diffs<C> {
 
     fn agent_gone(&mut self, id: DiffId, now: Instant) -> Vec<Action<C>> {
         let shown = self.entries.get_mut(id);
-        let Some(entry) = shown.filter(|entry| !matches!(entry.state, State::Looking { .. }))
+        let Some(entry) = shown.filter(|entry| !matches!(entry.state, State::Checking { .. }))
         else {
             return self.abandon(id, CloseReason::AgentGone, AGENT_GONE);
         };
@@ -395,9 +395,9 @@ impl<C> Diffs<C> {
         };
         let revision = entry.revision;
         match &mut entry.state {
-            State::Looking { .. } => {
+            State::Checking { .. } => {
                 let why = format!(
-                    "openDiff: cannot read {:?}: no answer from its disk within {LOOK_TIMEOUT:?}",
+                    "openDiff: cannot read {:?}: no answer from its disk within {CHECK_TIMEOUT:?}",
                     entry.file_path
                 );
                 self.abandon(id, CloseReason::NotShown, &why)

@@ -2,7 +2,7 @@
 
 mod gone;
 mod limits;
-mod looking;
+mod checking;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
     actions
         .into_iter()
         .map(|action| match action {
-            Action::Look(wanted) => format!("look {} #{}", wanted.id, wanted.revision),
+            Action::Check(wanted) => format!("check {} #{}", wanted.id, wanted.revision),
             Action::Show(diff) => {
                 format!("show {} #{} {:?}", diff.id, diff.revision, diff.proposed)
             }
@@ -71,11 +71,11 @@ fn open(
 ) -> Vec<Action<&'static str>> {
     let path = PathBuf::from(&proposal.file_path);
     let mut actions = diffs.open(proposal, caller, now);
-    let Some(Action::Look(wanted)) = actions.pop() else {
-        panic!("the target is not looked at: {actions:?}");
+    let Some(Action::Check(wanted)) = actions.pop() else {
+        panic!("the target is not checked: {actions:?}");
     };
     let (id, revision) = (wanted.id, wanted.revision);
-    actions.extend(diffs.looked(id, revision, Ok(target(path)), now));
+    actions.extend(diffs.checked(id, revision, Ok(target(path)), now));
     actions
 }
 

@@ -21,7 +21,7 @@ const PREFER: &str = "prefer";
 
 pub(super) async fn diffs(shared: &Shared, headers: &HeaderMap) -> Result<Response, Refusal> {
     let pending = shared.ask(headers, Command::Diffs).await?;
-    let on_disk = shared.look(&pending).await;
+    let on_disk = shared.check(&pending).await;
     let summaries = pending.iter().zip(&on_disk);
     let summaries = summaries.map(|(diff, on_disk)| summary(diff, on_disk.as_ref()));
     Ok(response::json(&summaries.collect::<Vec<_>>()))
@@ -44,7 +44,7 @@ pub(super) async fn diff(
         }
     };
     let found = [found.map_err(refused)?];
-    let on_disk = shared.look(&found).await.into_iter().next().flatten();
+    let on_disk = shared.check(&found).await.into_iter().next().flatten();
     let [found] = found;
     // Before it is: so a decision about it comes later.
     shared.command(Command::HandedOut(HandedOut {
@@ -83,7 +83,7 @@ pub(super) async fn settle(
     } = shared.read(headers, body).await?;
     let diff = DiffRef { id, revision };
     let found = shared.ask(headers, |answer| Command::Diff { diff, answer });
-    let on_disk = shared.look(&[found.await?.map_err(refused)?]).await;
+    let on_disk = shared.check(&[found.await?.map_err(refused)?]).await;
     let request = SettleRequest {
         diff,
         viewer: viewer(headers),
@@ -166,10 +166,10 @@ impl Shared {
     }
 
     /// What the paths of these diffs lead to, one by one.
-    async fn look(&self, diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
+    async fn check(&self, diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
         let paths = diffs.iter().map(|diff| diff.file_path.clone());
-        match on_disk::look(&self.looks, paths.collect()).await {
-            Some(looked) => looked.into_iter().map(Some).collect(),
+        match on_disk::check(&self.checks, paths.collect()).await {
+            Some(checked) => checked.into_iter().map(Some).collect(),
             None => vec![None; diffs.len()],
         }
     }

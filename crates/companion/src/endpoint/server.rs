@@ -15,13 +15,13 @@ use tokio::sync::{oneshot, watch};
 
 use super::Shared;
 use super::socket::Socket;
-use super::strangers::{Stranger, Strangers};
+use super::unauthenticated::{Admission, Unauthenticated};
 use super::websocket::Upgrade;
 use crate::wire::Wire;
 
 /// How long a connection may take to present a token: for its first request's headers, and idle
 /// before it.
-const STRANGER_TIMEOUT: Duration = Duration::from_secs(10);
+const ADMISSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most that is held of a request's headers, and at once of a body.
 const MAX_BUFFER: usize = 64 * 1024;
@@ -35,7 +35,7 @@ pub(super) async fn serve(
     shared: Arc<Shared>,
     mut stopping: oneshot::Receiver<()>,
 ) {
-    let strangers = Strangers::new();
+    let unauthenticated = Unauthenticated::new();
     let (stop, stopped) = watch::channel(());
     loop {
         let accepted = tokio::select! {
@@ -44,18 +44,18 @@ pub(super) async fn serve(
         };
         match accepted {
             Ok((stream, _)) => {
-                let stranger = Stranger::new(&strangers);
-                let number = stranger.number();
-                let connection = serve_one(stream, stranger, Arc::clone(&shared), stopped.clone());
+                let admission = Admission::new(&unauthenticated);
+                let number = admission.number();
+                let connection = serve_one(stream, admission, Arc::clone(&shared), stopped.clone());
                 let task = tokio::spawn(connection);
-                strangers.add(number, task.abort_handle());
+                unauthenticated.add(number, task.abort_handle());
                 // Earlier connections are read before the next one is accepted.
                 tokio::task::yield_now().await;
             }
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot accept");
-                strangers.evict_oldest();
+                unauthenticated.evict_oldest();
                 tokio::time::sleep(EXHAUSTED_PAUSE).await;
             }
         }
@@ -69,7 +69,7 @@ pub(super) async fn serve(
 
 async fn serve_one(
     stream: TcpStream,
-    stranger: Stranger,
+    admission: Admission,
     shared: Arc<Shared>,
     mut stopping: watch::Receiver<()>,
 ) {
@@ -77,8 +77,8 @@ async fn serve_one(
     let socket = TokioIo::new(Socket::new(stream, Arc::clone(&wire)));
     let upgrade = Arc::new(Mutex::new(None));
     let service = service_fn(|request| {
-        if !stranger.is_admitted() && shared.guard.knows(request.headers()) {
-            stranger.admit();
+        if !admission.is_admitted() && shared.guard.knows(request.headers()) {
+            admission.admit();
         }
         let (shared, wire, upgrade) =
             (Arc::clone(&shared), Arc::clone(&wire), Arc::clone(&upgrade));
@@ -88,14 +88,14 @@ async fn serve_one(
     let mut http = http1::Builder::new();
     http.max_buf_size(MAX_BUFFER);
     let mut connection = pin!(http.serve_connection(socket, service).with_upgrades());
-    let mut deadline = pin!(tokio::time::sleep(STRANGER_TIMEOUT));
+    let mut deadline = pin!(tokio::time::sleep(ADMISSION_TIMEOUT));
     let (mut is_timed, mut is_stopping) = (true, false);
     loop {
         tokio::select! {
             // Clients come and go as they like.
             _ = &mut connection => break,
             () = &mut deadline, if is_timed => {
-                if !stranger.is_admitted() {
+                if !admission.is_admitted() {
                     return;
                 }
                 is_timed = false;

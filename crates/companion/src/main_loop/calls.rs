@@ -82,7 +82,7 @@ impl MainLoop {
         content: String,
         tab: Option<Tab>,
     ) -> Result<Proposal, String> {
-        target::check(&file_path)?;
+        target::validate(&file_path)?;
         Ok(Proposal {
             session: Arc::clone(session),
             agent,

@@ -96,11 +96,11 @@ fn what_an_agent_may_not_have_read_comes_again_unless_it_spoke_since() {
     }
     let (stream, wire) = wired(&outbox);
     assert_eq!(stream.take(), rejected("/a"));
-    outbox.heard();
+    outbox.note_activity();
     wire.sent(10);
     wire.flushed();
     assert!(!outbox.lock().in_flight[0].is_answered, "it was not sent");
-    outbox.heard();
+    outbox.note_activity();
     assert_eq!(stream.take(), rejected("/b"));
     wire.sent(10);
     wire.flushed();
@@ -253,7 +253,7 @@ fn an_edited_text_is_forgotten_once_the_agent_has_spoken() {
     assert!(stream.take().is_some());
     wire.sent(10);
     wire.flushed();
-    outbox.heard();
+    outbox.note_activity();
     outbox.forget_outlived(Instant::now() + DELIVERY_GRACE);
     assert!(outbox.lock().in_flight.is_empty());
 }

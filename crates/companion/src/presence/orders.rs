@@ -21,12 +21,12 @@ pub(super) enum Order {
 /// Shared by those that give orders and the thread that carries them out.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
-    wanted: Mutex<Wanted>,
+    waiting: Mutex<Waiting>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Wanted {
+struct Waiting {
     roots: Option<Vec<PathBuf>>,
     editor: Option<u32>,
     restore: bool,
@@ -41,19 +41,19 @@ pub(super) struct Worker(Arc<Orders>);
 
 impl Orders {
     pub(super) fn set_roots(&self, roots: Vec<PathBuf>) {
-        self.change(|wanted| wanted.roots = Some(roots));
+        self.change(|waiting| waiting.roots = Some(roots));
     }
 
     pub(super) fn set_editor(&self, pid: u32) {
-        self.change(|wanted| wanted.editor = Some(pid));
+        self.change(|waiting| waiting.editor = Some(pid));
     }
 
     pub(super) fn restore(&self) {
-        self.change(|wanted| wanted.restore = true);
+        self.change(|waiting| waiting.restore = true);
     }
 
     pub(super) fn remove(&self) {
-        self.change(|wanted| wanted.remove = true);
+        self.change(|waiting| waiting.remove = true);
     }
 
     pub(super) fn worker(self: &Arc<Self>) -> Worker {
@@ -62,22 +62,22 @@ impl Orders {
 
     /// Waits for the next order.
     pub(super) fn next(&self) -> Order {
-        let mut wanted = self.lock();
+        let mut waiting = self.lock();
         loop {
-            if wanted.remove {
+            if waiting.remove {
                 return Order::Remove;
             }
-            if let Some(roots) = wanted.roots.take() {
+            if let Some(roots) = waiting.roots.take() {
                 return Order::SetRoots(roots);
             }
-            if let Some(pid) = wanted.editor.take() {
+            if let Some(pid) = waiting.editor.take() {
                 return Order::SetEditor(pid);
             }
-            if std::mem::take(&mut wanted.restore) {
+            if std::mem::take(&mut waiting.restore) {
                 return Order::Restore;
             }
-            let changed = self.changed.wait(wanted);
-            wanted = changed.unwrap_or_else(PoisonError::into_inner);
+            let changed = self.changed.wait(waiting);
+            waiting = changed.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -85,25 +85,25 @@ impl Orders {
     pub(super) fn wait_done(&self, limit: Duration) -> bool {
         let waited = self
             .changed
-            .wait_timeout_while(self.lock(), limit, |wanted| !wanted.is_done);
-        let (wanted, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        wanted.is_done
+            .wait_timeout_while(self.lock(), limit, |waiting| !waiting.is_done);
+        let (waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        waiting.is_done
     }
 
-    fn change(&self, change: impl FnOnce(&mut Wanted)) {
+    fn change(&self, change: impl FnOnce(&mut Waiting)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Wanted> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         // Consistent after every single operation on it.
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.0.change(|wanted| wanted.is_done = true);
+        self.0.change(|waiting| waiting.is_done = true);
     }
 }
 

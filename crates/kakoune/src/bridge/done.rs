@@ -1,4 +1,5 @@
-//! What the loop has other threads do, because it waits for a disk or another program, and what it does with the results.
+//! What the loop has other threads do, because it waits for a disk or another program, and what it does with
+//! the results.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,7 +34,7 @@ impl Bridge {
         let then = move |kept| drop(done.send(Done::Kept(kept)));
         match kept_text::keep_aside(base, path, text, then) {
             Ok(()) => self.keeping += 1,
-            Err(error) => self.tell(&format!("your edits are lost: {error}")),
+            Err(error) => self.show_message(&format!("your edits are lost: {error}")),
         }
     }
 
@@ -46,7 +47,7 @@ impl Bridge {
                     self.handle.change_roots(roots);
                 }
             }
-            Done::Looked { id, number, path } => {
+            Done::Checked { id, number, path } => {
                 if let Some(path) = path {
                     self.session.run(script::await_write(&path));
                     self.followed.add(path, number);
@@ -111,9 +112,9 @@ impl Bridge {
         match kept {
             Ok(file) => {
                 self.session.run(script::keep(&file));
-                self.tell(&format!("your edits are kept in {}", file.display()));
+                self.show_message(&format!("your edits are kept in {}", file.display()));
             }
-            Err(why) => self.tell(&format!("your edits are lost: {why}")),
+            Err(why) => self.show_message(&format!("your edits are lost: {why}")),
         }
     }
 

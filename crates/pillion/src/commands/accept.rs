@@ -49,10 +49,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         );
     }
     if settled.file_changed {
-        stderr::tell("note: the file changed on disk since the diff was shown to you.");
+        stderr::print("note: the file changed on disk since the diff was shown to you.");
     }
     if settled.edited {
-        stderr::tell("note: the accepted text includes the edits made in the view.");
+        stderr::print("note: the accepted text includes the edits made in the view.");
     }
     Ok(())
 }

@@ -133,14 +133,14 @@ async fn show(
         match session.1.context().await {
             Ok(context) => printer.print(&context)?,
             Err(error) => {
-                stderr::tell(format_args!(
+                stderr::print(format_args!(
                     "Lost the companion ({error}); waiting for it to come back."
                 ));
                 printer.print_away()?;
                 let lasted = since.elapsed();
                 *session = connection.connect_again(&mut backoff, lasted).await;
                 since = Instant::now();
-                stderr::tell("The companion is back.");
+                stderr::print("The companion is back.");
             }
         }
     }

@@ -122,7 +122,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     if is_typed(&args.content_file) {
-        stderr::tell(
+        stderr::print(
             "hint: Type or paste the proposed text, then press Ctrl-D; or name a file with \
              --content-file.",
         );
@@ -131,7 +131,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let original = original.transpose()?;
     let text = proposed(&args.content_file, Path::new(&path))?;
     let end = if save::holds(Path::new(&path), &text) {
-        stderr::tell(format_args!(
+        stderr::print(format_args!(
             "{path} already has this text: there is nothing to decide"
         ));
         End::Unchanged(text)
@@ -307,7 +307,7 @@ fn leaves_it_open(error: &ClientError) -> bool {
 
 fn say_waiting(editor: &str) {
     if io::stderr().is_terminal() {
-        stderr::tell(format_args!(
+        stderr::print(format_args!(
             "Waiting for a decision in {editor}; Ctrl-C withdraws the proposal."
         ));
     }

@@ -67,7 +67,7 @@ fn print_one(out: &mut io::StdoutLock, diff: &DiffText, is_json: bool) -> anyhow
     }
     if io::stderr().is_terminal() {
         let (name, place) = (name(summary), place(summary));
-        stderr::tell(format_args!("Diff {name}, {}: {place}", summary.agent));
+        stderr::print(format_args!("Diff {name}, {}: {place}", summary.agent));
     }
     let is_terminal = out.is_terminal();
     Ok(write_text(out, proposed, is_terminal)?)

@@ -86,7 +86,7 @@ fn noticed<T>(work: impl FnOnce() -> T) -> T {
         if io::stderr().is_terminal() {
             scope.spawn(move || {
                 if waiting.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
-                    stderr::tell(
+                    stderr::print(
                         "note: still waiting for a companion to respond, for a few seconds at most.",
                     );
                 }

@@ -71,10 +71,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return Err(failures.swap_remove(0));
     }
     for error in failures {
-        stderr::tell(format_args!("note: {error}"));
+        stderr::print(format_args!("note: {error}"));
     }
     if misleads_opencode(&wired, &environment) {
-        stderr::tell(
+        stderr::print(
             "note: opencode does not connect while CLAUDE_CODE_SSE_PORT is set: start it with \
              `pillion run opencode`.",
         );
@@ -119,7 +119,7 @@ fn wire(target: &Target, environment: &Environment) -> (Vec<Wired>, Vec<anyhow::
             None => Wiring::without(agent, environment.current_dir(), here),
         };
         for note in wiring.notes(agent) {
-            stderr::tell(format_args!("note: {note}."));
+            stderr::print(format_args!("note: {note}."));
         }
         Wired {
             agent,

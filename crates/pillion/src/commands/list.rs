@@ -65,7 +65,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         } else {
             "companions are"
         };
-        stderr::tell(format_args!(
+        stderr::print(format_args!(
             "{gone} {what} gone but left files: `pillion list --all` shows them."
         ));
     }
@@ -83,8 +83,8 @@ fn warn(unread: &[FileError], malformed: &[PathBuf], environment: &Environment) 
     }
     match others.len() {
         0 => {}
-        1 => stderr::tell("1 file of another user was not read."),
-        count => stderr::tell(format_args!("{count} files of other users were not read.")),
+        1 => stderr::print("1 file of another user was not read."),
+        count => stderr::print(format_args!("{count} files of other users were not read.")),
     }
 }
 
@@ -124,7 +124,7 @@ fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Re
         writeln!(out, "{}", visible::json(&serde_json::to_string(listed)?))?;
     } else if listed.is_empty() {
         writeln!(out, "no companion is running on this machine")?;
-        stderr::tell(
+        stderr::print(
             "hint: Start one with `pillion` in the folder you work in, or open an editor that has one.",
         );
     } else {

@@ -43,7 +43,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 .into_iter()
                 .find(|agent| agent.name() == name.as_str());
             let agent = agent.map_or(name, |agent| agent.display_name().to_owned());
-            stderr::tell(format!("mentioned in the prompt of {agent}"));
+            stderr::print(format!("mentioned in the prompt of {agent}"));
             Ok(())
         }
         None => {

@@ -94,7 +94,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             } else {
                 "Starting"
             };
-            stderr::tell(format_args!("note: {error}. {starts} {name} without one."));
+            stderr::print(format_args!("note: {error}. {starts} {name} without one."));
             None
         }
         Err(error) => return Err(error),
@@ -106,7 +106,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let overridden = wiring.overridden(release, &environment);
     for note in wiring.notes(agent).chain(overridden) {
-        stderr::tell(format_args!("note: {note}."));
+        stderr::print(format_args!("note: {note}."));
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
     let folder = environment.current_dir();
@@ -118,7 +118,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 .has_ide_mode_nowhere()
     };
     if companion.is_some() && is_off() {
-        stderr::tell(format_args!(
+        stderr::print(format_args!(
             "note: IDE mode is off in {agent}: type `/ide enable` in it, once."
         ));
     }

@@ -59,7 +59,7 @@ fn tells_its_model_what_changed(kind: AgentKind) {
         scene.agent.prompt(&prompt);
         scene.agent.wait_for(&answer);
         let told = asked(&scene, &prompt).newest_message();
-        let cursor = kind.cursor_as_told(line, 7);
+        let cursor = kind.reported_cursor(line, 7);
         for expected in [path, cursor, selected.to_owned()] {
             let is_told = told.contains(&expected.replace(' ', ""));
             assert!(is_told, "{kind:?} does not tell of {expected:?}: {told}");

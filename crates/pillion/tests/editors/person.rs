@@ -131,7 +131,7 @@ impl Person {
     /// Nothing was decided.
     #[track_caller]
     pub fn is_pending(&mut self, why: &str) {
-        let is_pending = self.gemini.hears_no_outcome(QUIET);
+        let is_pending = self.gemini.receives_no_outcome(QUIET);
         assert!(is_pending, "decided by {why}\n{}", self.editor.describe());
     }
 

@@ -21,7 +21,7 @@ each_emacs! {
         client.send_keys(["C-x", "C-c"]);
         client.wait_exit(SOON);
         gemini.propose(&path, PROPOSED);
-        assert!(gemini.hears_no_outcome(std::time::Duration::from_secs(2)), "{}", emacs.describe());
+        assert!(gemini.receives_no_outcome(std::time::Duration::from_secs(2)), "{}", emacs.describe());
         assert!(!emacs.get::<Option<bool>>("(pillion-diff-ready-p)").unwrap_or(false), "nobody has seen it");
         let client = daemon.client_in_tmux(&tmux, &path);
         client.wait_for("C-c C-c accepts", SOON);

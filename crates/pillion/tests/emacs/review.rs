@@ -136,7 +136,7 @@ each_emacs! {
         gemini.close(&world.path).unwrap();
         world.wait_gone();
         assert_eq!(world.emacs.get::<Vec<String>>(WINDOWS), ["b.txt"]);
-        assert!(gemini.hears_no_outcome(std::time::Duration::from_millis(100)));
+        assert!(gemini.receives_no_outcome(std::time::Duration::from_millis(100)));
     }
 }
 

@@ -117,7 +117,7 @@ impl World {
     /// Nothing was decided.
     #[track_caller]
     pub fn is_pending(&self, gemini: &mut TestAgent, why: &str) {
-        let is_pending = gemini.hears_no_outcome(QUIET);
+        let is_pending = gemini.receives_no_outcome(QUIET);
         assert!(is_pending, "decided by {why}\n{}", self.emacs.describe());
     }
 

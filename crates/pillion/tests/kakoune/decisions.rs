@@ -19,7 +19,7 @@ each_kakoune! {
         gemini.propose(&path, "two\n");
         world.look();
         kakoune.input("q");
-        assert!(gemini.hears_no_outcome(QUIET), "a macro");
+        assert!(gemini.receives_no_outcome(QUIET), "a macro");
         for command in [
             "write",
             "pillion-accept",
@@ -32,7 +32,7 @@ each_kakoune! {
             kakoune.command(&format!("try %{{ {command} }}"));
             // A key afterwards makes no decision of it.
             kakoune.input("l");
-            assert!(gemini.hears_no_outcome(QUIET), "{command}\n{}", kakoune.describe());
+            assert!(gemini.receives_no_outcome(QUIET), "{command}\n{}", kakoune.describe());
         }
         kakoune.wait_debug("only what you type accepts or rejects");
         world.look();

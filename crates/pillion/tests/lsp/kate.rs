@@ -70,7 +70,7 @@ fn a_proposal_is_decided_in_the_menu_of_code_actions_or_by_closing_it() {
     kate.keys(["ctrl+End"]);
     kate.type_text("mine");
     kate.keys(["ctrl+s"]);
-    assert!(gemini.hears_no_outcome(Duration::from_millis(1500)));
+    assert!(gemini.receives_no_outcome(Duration::from_millis(1500)));
     kate.kill();
     assert_eq!(gemini.outcome(), rejected);
 }

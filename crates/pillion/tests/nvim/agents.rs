@@ -223,7 +223,7 @@ impl Scene {
     fn hears_of_the_cursor(&self) {
         let told = self.agent.ask(&self.model, "look at the cursor");
         let path = self.path().display().to_string();
-        for expected in [path, self.kind.cursor_as_told(2, 3)] {
+        for expected in [path, self.kind.reported_cursor(2, 3)] {
             assert!(told.contains(&expected), "no {expected:?} in {told}");
         }
     }

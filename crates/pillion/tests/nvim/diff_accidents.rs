@@ -29,10 +29,10 @@ each_neovim! {
         let mut review = Review::with(version, "vim.o.autowrite = true");
         review.propose(PROPOSED);
         review.type_until("Gomine<Esc><C-z>:let g:done = 1<CR>", "vim.g.done == 1");
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         // Nor from a file of the person's own.
         review.type_until("1gt<C-z>:let g:done = 2<CR>", "vim.g.done == 2");
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         review.world.nvim.input(":PillionAccept<CR>");
         review.is_accepted(&format!("{PROPOSED}mine\n"));
     }
@@ -47,7 +47,7 @@ each_neovim! {
             review.propose(PROPOSED);
             review.world.nvim.command("messages clear");
             review.type_until(&format!("gg\"_dG{keys}"), warned);
-            assert!(review.gemini.hears_no_outcome(Duration::from_millis(200)), "after {keys}");
+            assert!(review.gemini.receives_no_outcome(Duration::from_millis(200)), "after {keys}");
             review.world.nvim.input(keys);
             review.is_accepted("");
         }

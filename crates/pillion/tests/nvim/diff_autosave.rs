@@ -72,7 +72,7 @@ each_neovim! {
             assert_eq!(state, json!([1, true]), "after {writer}");
             review.world.nvim.command("execute bufwinnr('^pillion://') . 'wincmd w'");
         }
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1, "{}", review.world.nvim.messages());
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
@@ -116,7 +116,7 @@ each_neovim! {
             review.world.nvim.command("let g:saved = 0");
             review.type_until("Gomine<Esc><C-w>h<C-w>l", "vim.g.saved > 0");
             review.type_until("<C-w>h<C-w>l:q<CR>", "vim.fn.bufname() == vim.fn.bufname('^pillion://')");
-            assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+            assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
             let is_modified: bool = review.world.nvim.lua("return vim.bo.modified", json!([]));
             assert!(is_modified);
             review.world.nvim.input(":w<CR>");
@@ -219,7 +219,7 @@ each_neovim! {
             let whole = std::fs::read_to_string(review.world.home.workspace().join("other.txt")).unwrap();
             assert!(whole.starts_with("one\n2\n"), "after {copy}: {whole}");
         }
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
         review.propose(PROPOSED);
@@ -237,7 +237,7 @@ each_neovim! {
         review.type_until(":wa<CR>", &says_it);
         review.type_until(":wall<CR>:let g:done = v:true<CR>", "vim.g.done == true");
         assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1);
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         review.world.nvim.input(":w<CR>");
         review.is_accepted(PROPOSED);
     }

@@ -43,7 +43,7 @@ each_neovim! {
             review.is_rejected();
             assert_eq!(review.everything(), before, "after {keys}");
         }
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
     }
 }
 
@@ -53,10 +53,10 @@ each_neovim! {
         review.propose(PROPOSED);
         review.type_until(":only<CR>", "vim.fn.winnr('$') == 1");
         review.type_until("Gomine<Esc>:hide edit other.txt<CR>", "vim.fn.expand('%:t') == 'other.txt'");
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         assert_eq!(review.gemini.close(&review.path).unwrap(), EDITED);
         review.wait_gone();
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
     }
 }
 
@@ -82,7 +82,7 @@ each_neovim! {
         assert_eq!(std::fs::read_to_string(folder.join("part.txt")).unwrap(), "one\n2\n");
         review.type_until(":1,2w!<CR>", "vim.api.nvim_exec('messages', true):find('only the whole proposal') ~= nil");
         review.type_until(":set autowrite<CR>dd:silent !true<CR>:let g:done = 1<CR>", "vim.g.done == 1");
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(300)));
         review.type_until(":e!<CR>", "not vim.bo.modified");
         assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
         review.world.nvim.input(":w<CR>");

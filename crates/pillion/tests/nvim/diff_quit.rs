@@ -19,7 +19,7 @@ impl Review {
             format!("vim.api.nvim_exec('messages', true):find('{message}', 1, true) ~= nil");
         self.type_until(&format!("{keys}<CR>"), &condition);
         assert!(
-            self.gemini.hears_no_outcome(Duration::from_millis(200)),
+            self.gemini.receives_no_outcome(Duration::from_millis(200)),
             "after {keys}"
         );
         let pending: Value = self

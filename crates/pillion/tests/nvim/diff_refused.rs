@@ -29,7 +29,7 @@ impl Review {
     #[track_caller]
     fn is_pending(&mut self, keys: &str) {
         assert!(
-            self.gemini.hears_no_outcome(Duration::from_millis(200)),
+            self.gemini.receives_no_outcome(Duration::from_millis(200)),
             "after {keys}"
         );
         let state: Value = self.world.nvim.lua(
@@ -133,7 +133,7 @@ each_neovim! {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
         review.type_until("Gomine<Esc>:set hidden<CR>:bufdo w<CR>:let g:done = 1<CR>", "vim.g.done == 1");
-        assert!(review.gemini.hears_no_outcome(Duration::from_millis(200)));
+        assert!(review.gemini.receives_no_outcome(Duration::from_millis(200)));
         assert_eq!(std::fs::read_to_string(&review.path).unwrap(), ORIGINAL);
         review.world.nvim.assert_no_errors();
         review.type_until(":PillionDiffs<CR>", "vim.b.pillion_diff == 1");

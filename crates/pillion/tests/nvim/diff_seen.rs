@@ -54,7 +54,7 @@ impl Review {
 
     #[track_caller]
     fn was_never_decided(&mut self) {
-        assert!(self.gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(self.gemini.receives_no_outcome(Duration::from_millis(300)));
     }
 }
 

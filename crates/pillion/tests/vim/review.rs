@@ -87,7 +87,7 @@ impl Review {
     /// Nothing was decided.
     #[track_caller]
     pub fn is_pending(&mut self, why: &str) {
-        assert!(self.gemini.hears_no_outcome(QUIET), "decided by {why}");
+        assert!(self.gemini.receives_no_outcome(QUIET), "decided by {why}");
     }
 
     /// Waits until no trace of a view is left.

@@ -158,7 +158,7 @@ impl Driver {
             Err(reason) => Edit::Failed(reason),
         };
         if let Edit::Kept(place) | Edit::Outdated(Some(place)) = &edit {
-            self.farewell.push(place.clone());
+            self.final_messages.push(place.clone());
         }
         self.update(Event::Edited(proposal.id, edit))?;
         self.keyboard.go_on();
@@ -207,14 +207,14 @@ impl Driver {
         {
             match input {
                 Input::EditorEnded(_) => break,
-                Input::Companion(EditorEvent::Lost(lost)) => self.farewell.push(lost.to_string()),
-                Input::Kept(text) => self.farewell.push(text),
+                Input::Companion(EditorEvent::Lost(lost)) => self.final_messages.push(lost.to_string()),
+                Input::Kept(text) => self.final_messages.push(text),
                 _ => {}
             }
         }
         if matches!(read(session.draft()), Edit::Text(_) | Edit::Failed(_)) {
             let place = session.keep("the review ended while you edited");
-            self.farewell.push(place);
+            self.final_messages.push(place);
         }
     }
 }

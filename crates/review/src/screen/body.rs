@@ -10,7 +10,7 @@ use ratatui::style::Style;
 
 use crate::app::App;
 use crate::geometry::{DIVIDER, MARK, SIGN};
-use crate::highlight::Wanted;
+use crate::highlight::ColourRequest;
 use crate::proposal::Side;
 use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
@@ -85,7 +85,7 @@ fn instead(view: &View) -> Option<String> {
 }
 
 /// The colours that the rows in view lack.
-fn wanted(view: &View, rows: Range<usize>) -> Option<Wanted> {
+fn wanted(view: &View, rows: Range<usize>) -> Option<ColourRequest> {
     let (mut left, mut right) = (None, None);
     for row in rows.filter_map(|row| view.rows().get(row)) {
         let lines = match row {
@@ -102,7 +102,7 @@ fn wanted(view: &View, rows: Range<usize>) -> Option<Wanted> {
         return None;
     }
     let (before, after) = view.proposal.shared();
-    Some(Wanted {
+    Some(ColourRequest {
         texts: view.texts(),
         path: view.target.path.clone(),
         before,

@@ -69,7 +69,7 @@ fn draw(person: &mut Person, theme: &Theme) -> Buffer {
     }
 }
 
-fn colour(person: &mut Person, wanted: &Wanted) {
+fn colour(person: &mut Person, wanted: &ColourRequest) {
     for (side, coloured) in highlight::all(wanted) {
         person.happens(Event::Coloured(wanted.texts, side, coloured));
     }

@@ -27,7 +27,7 @@ pub struct Tree {
 
 /// Which files a walk looks for, besides folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum FileFilter {
     /// None.
     Nothing,
     /// Those in folders that were not watched yet, if they were written since then.
@@ -40,7 +40,7 @@ pub enum Wanted {
 pub struct Found {
     files: Vec<(SystemTime, PathBuf)>,
     max: usize,
-    wanted: Wanted,
+    wanted: FileFilter,
 }
 
 impl Tree {
@@ -217,7 +217,7 @@ impl Content {
 
 impl Found {
     /// Nothing yet.
-    pub fn new(wanted: Wanted, max: usize) -> Self {
+    pub fn new(wanted: FileFilter, max: usize) -> Self {
         Self {
             files: Vec::new(),
             max,
@@ -234,8 +234,8 @@ impl Found {
     /// Takes those of a folder's files that are searched for.
     fn look_into(&mut self, folder: &Path, rules: &Rules, is_new: bool) {
         let since = match self.wanted {
-            Wanted::InNewFolders(since) if is_new => since,
-            Wanted::Everywhere(since) => since,
+            FileFilter::InNewFolders(since) if is_new => since,
+            FileFilter::Everywhere(since) => since,
             _ => return,
         };
         if self.files.len() >= self.max {

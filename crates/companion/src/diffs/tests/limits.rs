@@ -14,15 +14,15 @@ fn an_agent_may_have_so_many_diffs_open_and_no_more() {
         refused[0].starts_with("more: error: openDiff: one agent may have at most 2000 diffs open")
     );
     let again = lines(diffs.open(proposal("s", "/7", "y"), "again", now));
-    assert_eq!(again[1], "look 8 #2", "it takes the place of one");
+    assert_eq!(again[1], "check 8 #2", "it takes the place of one");
     let other = Proposal {
         agent: Dialect::QwenCode,
         ..proposal("q", "/more", "x")
     };
-    assert_eq!(lines(diffs.open(other, "other", now)), ["look 2001 #1"]);
+    assert_eq!(lines(diffs.open(other, "other", now)), ["check 2001 #1"]);
     diffs.close(&"s".into(), "/1", None, "close", now);
     let after = lines(diffs.open(proposal("t", "/more", "x"), "more", now));
-    assert_eq!(after, ["look 2002 #1"]);
+    assert_eq!(after, ["check 2002 #1"]);
 }
 
 #[test]

@@ -141,7 +141,7 @@ impl Reader {
             };
             match frame {
                 Some(Ok(Frame::Text(text))) => {
-                    self.hear(text.as_bytes()).await;
+                    self.receive(text.as_bytes()).await;
                     drop(text);
                     self.begun.complete();
                 }
@@ -162,7 +162,7 @@ impl Reader {
         }
     }
 
-    async fn hear(&mut self, bytes: &[u8]) {
+    async fn receive(&mut self, bytes: &[u8]) {
         let unread = Arc::clone(&self.unread).acquire_owned();
         let permit = unread.await.expect("nobody closes it");
         match (Message::parse(bytes), &self.session) {

@@ -136,7 +136,7 @@ impl Reviewer {
             ));
         }
         let seconds = self.limit.as_secs();
-        stderr::tell(format_args!("{wish} in the editor. You have {seconds} s."));
+        stderr::print(format_args!("{wish} in the editor. You have {seconds} s."));
         Help::Asked
     }
 

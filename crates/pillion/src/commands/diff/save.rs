@@ -109,7 +109,7 @@ impl Original {
         }
         // Gone again when the file is whole; if we are killed in between, it is found there.
         let copy = self.copy(text)?;
-        stderr::tell(format_args!(
+        stderr::print(format_args!(
             "note: writing {} in place; until that is done, the accepted text is in {}.",
             self.target.display(),
             copy.path().display()

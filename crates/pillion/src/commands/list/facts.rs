@@ -40,7 +40,7 @@ pub struct Facts {
 pub enum State {
     Alive,
     ProcessGone,
-    NobodyListens,
+    NoListener,
 }
 
 impl Facts {
@@ -74,7 +74,7 @@ impl Facts {
             state: match companion.liveness {
                 Liveness::Alive => State::Alive,
                 Liveness::ProcessGone => State::ProcessGone,
-                Liveness::NobodyListens => State::NobodyListens,
+                Liveness::NoListener => State::NoListener,
             },
             current: false,
             agents: None,

@@ -36,7 +36,7 @@ each_editor! {
         assert!(!person.editor.is_in_proposal(), "{}", person.editor.describe());
         person.is_pending("a person in a terminal");
         assert_eq!(person.withdraw(), PROPOSED);
-        assert!(person.gemini.hears_no_outcome(std::time::Duration::from_millis(100)));
+        assert!(person.gemini.receives_no_outcome(std::time::Duration::from_millis(100)));
     }
 }
 

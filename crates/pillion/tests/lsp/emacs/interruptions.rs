@@ -49,7 +49,7 @@ each_client! {
         scene.type_at_end("mine");
         scene.accept_until(&call);
         assert_eq!(call.end(), Ok(Answer::Saved("one\nclaude's\nmine".to_owned())));
-        assert!(gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(gemini.receives_no_outcome(Duration::from_millis(300)));
         scene.show("poem");
         scene.accept();
         let path = scene.path.display().to_string();

@@ -37,7 +37,7 @@ each_client! {
         scene.type_at_end("mine\n");
         // Saving decides nothing.
         emacs.input_until("<C-x><C-s>", "(not (buffer-modified-p))");
-        assert!(gemini.hears_no_outcome(Duration::from_millis(300)));
+        assert!(gemini.receives_no_outcome(Duration::from_millis(300)));
         scene.accept();
         let edited = "one\nTWO\nthree\nfour\nmine\n";
         assert_eq!(gemini.outcome(), Update::accepted(name, edited));

@@ -273,7 +273,7 @@ fn closing_it_rejects_in_the_editor_that_shows_it_and_not_in_another_window() {
     let mut second = Second::of_another(&world, &other, &proposal);
     assert_eq!(second.actions().len(), 2);
     second.did_close();
-    assert!(world.agent.hears_no_outcome(Duration::from_secs(2)));
+    assert!(world.agent.receives_no_outcome(Duration::from_secs(2)));
     let text = fs::read_to_string(&proposal.path).unwrap();
     world.did_open(&proposal.uri, &text);
     world.choose(&proposal, "Accept");
@@ -291,7 +291,7 @@ fn a_window_that_is_killed_decides_nothing() {
     second.did_change(1, "edited\n");
     assert_eq!(second.actions().len(), 2);
     second.editor.child.kill().unwrap();
-    assert!(world.agent.hears_no_outcome(Duration::from_secs(2)));
+    assert!(world.agent.receives_no_outcome(Duration::from_secs(2)));
     world.choose(&proposal, "Accept");
     assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
     end(other);

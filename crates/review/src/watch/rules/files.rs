@@ -51,7 +51,7 @@ fn stamp(file: &Path) -> Stamp {
 }
 
 /// The file of what the user ignores in every repository. git is asked, which alone knows all places
-/// of its settings; without it, the usual ones are looked at.
+/// of its settings; without it, the usual ones are read.
 pub fn user_excludes(root: &Path) -> Option<PathBuf> {
     let mut git = Command::new("git");
     git.arg("-C").arg(root);

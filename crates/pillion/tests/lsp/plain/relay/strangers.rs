@@ -121,7 +121,7 @@ fn strangers_at_the_socket_neither_decide_nor_keep_others_away() {
     ] {
         let _ = UnixStream::connect(&socket).unwrap().write_all(garbage);
     }
-    assert!(world.agent.hears_no_outcome(Duration::from_secs(1)));
+    assert!(world.agent.receives_no_outcome(Duration::from_secs(1)));
     let silent: Vec<_> = (0..30)
         .map(|_| UnixStream::connect(&socket).unwrap())
         .collect();

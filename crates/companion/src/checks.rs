@@ -1,4 +1,4 @@
-//! Looks at files for the loop, beside it: what is seen comes back as an event. A file system that
+//! Checks files for the loop, beside it: the results come back as events. A file system that
 //! hangs delays only the calls that need it.
 
 use std::collections::HashMap;
@@ -8,58 +8,58 @@ use std::sync::Arc;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Protocol;
 
-use crate::diffs::Wanted;
+use crate::diffs::TargetCheck;
 use crate::disk::Lane;
 use crate::event::{Event, Events};
 use crate::target::Target;
 
 /// How many checks of one agent may be in progress.
-const MAX_LOOKS: usize = 16;
+const MAX_CHECKS: usize = 16;
 
 /// How many files of the context may be checked at once. Those that hang count among them, and the
 /// others are to be seen all the same.
-const MAX_CONTEXT_LOOKS: usize = 64;
+const MAX_CONTEXT_CHECKS: usize = 64;
 
 /// Checks a path: on disk, except in tests.
-type Look = Arc<dyn Fn(&str) -> Result<Target, String> + Send + Sync>;
+type Check = Arc<dyn Fn(&str) -> Result<Target, String> + Send + Sync>;
 
-pub(crate) struct Looks {
-    look: Look,
+pub(crate) struct FileChecks {
+    check: Check,
     events: Events,
     targets: HashMap<Dialect, Lane>,
     context: Lane,
 }
 
-impl Looks {
+impl FileChecks {
     pub(crate) fn new(
-        look: impl Fn(&str) -> Result<Target, String> + Send + Sync + 'static,
+        check: impl Fn(&str) -> Result<Target, String> + Send + Sync + 'static,
         events: Events,
     ) -> Self {
         Self {
-            look: Arc::new(look),
+            check: Arc::new(check),
             events,
             targets: HashMap::new(),
-            context: Lane::new(MAX_CONTEXT_LOOKS),
+            context: Lane::new(MAX_CONTEXT_CHECKS),
         }
     }
 
-    /// Looks at the target of a proposal, for an [`Event::Looked`]. None comes of one that hangs, or
+    /// Checks the target of a proposal, for an [`Event::TargetChecked`]. None comes of one that hangs, or
     /// that no thread is left for: callers have a deadline.
-    pub(crate) fn look_at_target(&mut self, wanted: Wanted) {
+    pub(crate) fn check_target(&mut self, wanted: TargetCheck) {
         let lane = self.targets.entry(wanted.agent);
-        let lane = lane.or_insert_with(|| Lane::new(MAX_LOOKS)).clone();
-        let (look, events) = (Arc::clone(&self.look), self.events.clone());
-        let Wanted { id, revision, .. } = wanted;
-        let look = move || {
-            let target = look(&wanted.file_path)?;
+        let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS)).clone();
+        let (check, events) = (Arc::clone(&self.check), self.events.clone());
+        let TargetCheck { id, revision, .. } = wanted;
+        let check = move || {
+            let target = check(&wanted.file_path)?;
             Ok(match wanted.agent.protocol() {
                 Protocol::Claude => target.adapted(&wanted.proposed),
                 Protocol::Companion => target,
             })
         };
         tokio::spawn(async move {
-            if let Some(result) = lane.run(look).await {
-                let _ = events.send(Event::Looked {
+            if let Some(result) = lane.run(check).await {
+                let _ = events.send(Event::TargetChecked {
                     id,
                     revision,
                     result,
@@ -68,13 +68,13 @@ impl Looks {
         });
     }
 
-    /// Looks whether a path is a file, for an [`Event::FileLooked`]. None comes of one that hangs.
-    pub(crate) fn look_at_file(&self, path: String) {
+    /// Checks whether a path is a file, for an [`Event::FileChecked`]. None comes of one that hangs.
+    pub(crate) fn check_file(&self, path: String) {
         let (lane, events) = (self.context.clone(), self.events.clone());
         tokio::spawn(async move {
             let file = path.clone();
             let is_file = lane.run(move || Path::new(&file).is_file()).await;
-            let _ = events.send(Event::FileLooked { path, is_file });
+            let _ = events.send(Event::FileChecked { path, is_file });
         });
     }
 }
@@ -91,8 +91,8 @@ mod tests {
     use crate::editor::DiffId;
     use crate::original::Original;
 
-    fn wanted(id: u64, agent: Dialect, file_path: &str) -> Wanted {
-        Wanted {
+    fn wanted(id: u64, agent: Dialect, file_path: &str) -> TargetCheck {
+        TargetCheck {
             id: DiffId(id),
             revision: 1,
             agent,
@@ -106,7 +106,7 @@ mod tests {
         let (events, mut inbox) = mpsc::unbounded_channel();
         let (release, hanging) = std_mpsc::channel::<()>();
         let hanging = Mutex::new(hanging);
-        let look = move |path: &str| {
+        let check = move |path: &str| {
             if path == "/hangs" {
                 let _ = hanging.lock().unwrap().recv();
             }
@@ -119,13 +119,13 @@ mod tests {
                 notes: Vec::new(),
             })
         };
-        let mut looks = Looks::new(look, events);
+        let mut checks = FileChecks::new(check, events);
         for id in 0..100 {
-            looks.look_at_target(wanted(id, Dialect::GeminiCli, "/hangs"));
+            checks.check_target(wanted(id, Dialect::GeminiCli, "/hangs"));
         }
-        looks.look_at_target(wanted(100, Dialect::QwenCode, "/fine"));
-        let Some(Event::Looked { id, result, .. }) = inbox.recv().await else {
-            panic!("no look ended");
+        checks.check_target(wanted(100, Dialect::QwenCode, "/fine"));
+        let Some(Event::TargetChecked { id, result, .. }) = inbox.recv().await else {
+            panic!("no check ended");
         };
         assert_eq!(
             (id, result.unwrap().path),

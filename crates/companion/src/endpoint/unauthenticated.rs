@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::AbortHandle;
 
 /// How many there may be, if that leaves enough descriptors for the others.
-const MAX_STRANGERS: usize = 256;
+const MAX_UNAUTHENTICATED: usize = 256;
 
 /// The part of all descriptors that they may take.
 const SHARE: u64 = 4;
 
 #[derive(Debug)]
-pub(super) struct Strangers {
+pub(super) struct Unauthenticated {
     limit: usize,
     /// Oldest first.
     connections: Mutex<BTreeMap<u64, AbortHandle>>,
@@ -23,13 +23,13 @@ pub(super) struct Strangers {
 
 /// One connection's entry, for as long as it lives.
 #[derive(Debug)]
-pub(super) struct Stranger {
+pub(super) struct Admission {
     number: u64,
     is_admitted: AtomicBool,
-    strangers: Arc<Strangers>,
+    unauthenticated: Arc<Unauthenticated>,
 }
 
-impl Strangers {
+impl Unauthenticated {
     pub(super) fn new() -> Arc<Self> {
         Self::with_limit(limit_for(descriptors()))
     }
@@ -64,12 +64,12 @@ impl Strangers {
     }
 }
 
-impl Stranger {
-    pub(super) fn new(strangers: &Arc<Strangers>) -> Self {
+impl Admission {
+    pub(super) fn new(unauthenticated: &Arc<Unauthenticated>) -> Self {
         Self {
-            number: strangers.last.fetch_add(1, Ordering::Relaxed),
+            number: unauthenticated.last.fetch_add(1, Ordering::Relaxed),
             is_admitted: AtomicBool::new(false),
-            strangers: Arc::clone(strangers),
+            unauthenticated: Arc::clone(unauthenticated),
         }
     }
 
@@ -84,13 +84,13 @@ impl Stranger {
     /// It presented a token: it may stay for as long as it likes.
     pub(super) fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
-        self.strangers.lock().remove(&self.number);
+        self.unauthenticated.lock().remove(&self.number);
     }
 }
 
-impl Drop for Stranger {
+impl Drop for Admission {
     fn drop(&mut self) {
-        self.strangers.lock().remove(&self.number);
+        self.unauthenticated.lock().remove(&self.number);
     }
 }
 
@@ -102,7 +102,7 @@ fn evict_oldest(connections: &mut BTreeMap<u64, AbortHandle>) {
 
 fn limit_for(descriptors: Option<u64>) -> usize {
     let share = descriptors.map(|all| usize::try_from(all / SHARE).unwrap_or(usize::MAX));
-    share.map_or(MAX_STRANGERS, |share| share.clamp(1, MAX_STRANGERS))
+    share.map_or(MAX_UNAUTHENTICATED, |share| share.clamp(1, MAX_UNAUTHENTICATED))
 }
 
 /// How many files this process may have open.
@@ -123,16 +123,16 @@ mod tests {
 
     #[tokio::test]
     async fn the_oldest_goes_when_there_are_too_many() {
-        let strangers = Strangers::with_limit(2);
+        let unauthenticated = Unauthenticated::with_limit(2);
         let mut tasks = Vec::new();
         for is_known in [true, false, false, false] {
-            let stranger = Stranger::new(&strangers);
+            let admission = Admission::new(&unauthenticated);
             let task = tokio::spawn(std::future::pending::<()>());
-            strangers.add(stranger.number(), task.abort_handle());
+            unauthenticated.add(admission.number(), task.abort_handle());
             if is_known {
-                stranger.admit();
+                admission.admit();
             }
-            tasks.push((stranger, task));
+            tasks.push((admission, task));
         }
         let (_, oldest) = tasks.remove(1);
         assert!(oldest.await.unwrap_err().is_cancelled());
@@ -141,14 +141,14 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_left_is_not_counted() {
-        let strangers = Strangers::with_limit(1);
+        let unauthenticated = Unauthenticated::with_limit(1);
         let staying = tokio::spawn(std::future::pending::<()>());
-        let kept = Stranger::new(&strangers);
+        let kept = Admission::new(&unauthenticated);
         for _ in 0..3 {
-            let leaving = Stranger::new(&strangers);
+            let leaving = Admission::new(&unauthenticated);
             drop(leaving);
         }
-        strangers.add(kept.number(), staying.abort_handle());
+        unauthenticated.add(kept.number(), staying.abort_handle());
         tokio::task::yield_now().await;
         assert!(!staying.is_finished());
     }
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn a_process_with_few_descriptors_keeps_most_for_those_with_a_token() {
         assert_eq!(limit_for(Some(256)), 64);
-        assert_eq!(limit_for(Some(1 << 20)), MAX_STRANGERS);
+        assert_eq!(limit_for(Some(1 << 20)), MAX_UNAUTHENTICATED);
         assert_eq!(limit_for(Some(3)), 1);
-        assert_eq!(limit_for(None), MAX_STRANGERS);
+        assert_eq!(limit_for(None), MAX_UNAUTHENTICATED);
     }
 }
