@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_told_apart() {
+    fn messages_are_distinguished() {
         let one = |text: &str| parse(text.as_bytes()).pop();
         let response = |id, result| Some(Message::Response { id, result });
         assert_eq!(

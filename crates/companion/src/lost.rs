@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_loss_says_who_what_and_where() {
+    fn each_loss_names_agent_file_and_place() {
         let link = FileError::Link("/tmp/x".into());
         let kept = || LostText::Kept("/tmp/k/a.rs".into());
         for (how, text, expected) in [

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_an_unfinished_file_tells_its_writer_and_is_new_each_time() {
+    fn the_name_of_an_unfinished_file_contains_its_writer_and_is_new_each_time() {
         let name = unfinished_name().unwrap();
         assert_eq!(unfinished_writer(&name), Some(std::process::id()));
         assert_ne!(name, unfinished_name().unwrap());

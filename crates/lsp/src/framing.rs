@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn json_that_is_no_message_is_told_apart() {
+    fn json_that_is_no_message_is_distinguished() {
         for body in [
             "[]",
             "5",

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proposal_says_whose_it_is() {
+    fn the_path_of_a_proposal_names_its_owner() {
         let expected = |base: &str, part: &str, pid| {
             let (base, part) = (base.into(), part.to_owned());
             Some(Owner { base, part, pid })
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_proposals_are_nobodys_workspace_and_others_may_be() {
+    fn folders_of_proposals_are_no_workspaces_and_others_may_be() {
         for (path, expected) in [
             ("/tmp/pillion-7/proposals/12", true),
             ("/tmp/pillion-7/proposals/12/1-1", true),

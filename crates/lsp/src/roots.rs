@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_served_is_said_and_the_rest_is_served() {
+    fn what_cannot_be_served_is_reported_and_the_rest_is_served() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         std::fs::create_dir(real.join("a:b")).unwrap();

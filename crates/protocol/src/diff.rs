@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_script_hears_what_an_acceptance_was_compared_with() {
+    fn only_a_script_receives_what_an_acceptance_was_compared_with() {
         for agent in Dialect::ALL {
             let accepted = Outcome::Accepted {
                 content: "x".into(),

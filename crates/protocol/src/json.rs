@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_it_makes_of_a_text_is_what_everybody_makes_of_it(
+        fn it_parses_a_text_as_every_other_parser_does(
             text in r#"( |\[|\]|\{|\}|"a":|"é\\n\\u0041"|,|:|null|true|-1|1\.5e3|18446744073709551616|1){0,12}"#,
         ) {
             let expected = serde_json::from_str::<Value>(&text).ok();

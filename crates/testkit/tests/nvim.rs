@@ -148,7 +148,7 @@ fn neovim_leaves_nothing_behind() {
 
 #[test]
 #[ignore = "needs Neovim: cargo xtask test"]
-fn neovim_says_what_went_wrong() {
+fn neovim_reports_what_went_wrong() {
     for version in NvimVersion::ALL {
         let home = Home::new();
         let nvim = setup(version, &home).headless();

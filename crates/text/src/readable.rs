@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_can_read_is_known_and_odd_text_is_shown() {
+    fn unreadable_text_is_detected_and_odd_text_is_shown() {
         let why = |bytes: &[u8]| unreadable(&Text::new(bytes));
         assert_eq!(why(b"\x89PNG\r\n\x1a\n\0\0"), Some(Unreadable::Binary));
         assert_eq!(why(&vec![0; MAX_LINE + 1]), Some(Unreadable::Binary));

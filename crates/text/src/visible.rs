@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_between_characters_and_says_so() {
+    fn a_text_is_cut_between_characters_with_a_mark() {
         assert_eq!(tail("src/漢字.rs", 6), "…字.rs");
         assert_eq!(head("漢字漢字", 5), "漢字…");
         assert_eq!(head("abc", 3), "abc");

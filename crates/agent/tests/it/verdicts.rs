@@ -123,7 +123,7 @@ fn ports(finding: &Finding) -> Vec<u16> {
 }
 
 #[test]
-fn every_second_choice_is_told_why() {
+fn every_second_choice_has_a_reason() {
     let mut machine = Machine::new();
     let this = std::process::id();
     let own = machine.gemini(EDITOR, 1001, "project");

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_left_is_not_counted() {
+    async fn agents_that_left_are_not_counted() {
         let unauthenticated = Unauthenticated::with_limit(1);
         let staying = tokio::spawn(std::future::pending::<()>());
         let kept = Admission::new(&unauthenticated);

@@ -7,7 +7,7 @@ use pillion_protocol::{Dialect, Token};
 use crate::support::{INITIALIZE, SOON, TestCompanion, initialize};
 
 #[tokio::test]
-async fn nobody_comes_in_without_a_token() {
+async fn a_token_is_required() {
     let companion = TestCompanion::start();
     for method in ["POST", "GET", "DELETE"] {
         let request = || companion.request(method, INITIALIZE);

@@ -120,7 +120,7 @@ fn process_1_is_never_taken_for_the_ide() {
 }
 
 #[test]
-fn a_socket_of_a_neovim_that_is_gone_tells_nothing() {
+fn a_socket_of_a_neovim_that_is_gone_identifies_nothing() {
     let gone = [("NVIM", "/run/user/1/nvim.77.0")];
     assert_eq!(found(&gone, &["bash", "tmux"]), None);
     let no_such_file = [("NVIM", "/no/such/socket")];
@@ -146,7 +146,7 @@ fn a_socket_of_a_neovim_that_is_gone_tells_nothing() {
 }
 
 #[test]
-fn what_came_through_tmux_says_so_and_names_no_process_that_is_not_the_ides() {
+fn what_came_through_tmux_is_marked_and_names_no_process_that_is_not_the_ides() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("x.sock");
     let variables = [

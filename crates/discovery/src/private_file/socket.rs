@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_is_private_and_leads_to_whoever_listens() {
+    fn a_socket_is_private_and_leads_to_its_listener() {
         let base = tempfile::tempdir().unwrap();
         let long = "x".repeat(200);
         let folder = Folder::create(base.path(), &[&long]).unwrap();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_nobody_listens_on_is_replaced() {
+    fn one_without_a_listener_is_replaced() {
         let base = tempfile::tempdir().unwrap();
         let folder = Folder::create(base.path(), &["a"]).unwrap();
         drop(folder.listen("s").unwrap());

@@ -37,7 +37,7 @@ fn locks(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn a_lock_file_says_what_the_agent_reads() {
+fn a_lock_file_has_what_the_agent_reads() {
     let (world, listener) = (World::new(), Listener::new());
     let publication = publish(&world, listener.port());
     let path = claude_lock(&world, listener.port());

@@ -101,7 +101,7 @@ fn a_companion_that_runs_keeps_its_token_and_one_that_crashed_does_not() {
 }
 
 #[test]
-fn what_is_too_old_is_taken_by_nobody_and_removed() {
+fn what_is_too_old_is_not_taken_and_is_removed() {
     let (world, starter) = (World::new(), Starter::new());
     let lineage = starter.lineage(&["/w"]);
     let valid = u64::try_from(VALID_FOR.as_millis()).unwrap();

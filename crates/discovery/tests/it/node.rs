@@ -6,7 +6,7 @@ use pillion_discovery::Environment;
 
 #[test]
 #[ignore = "needs Node: cargo xtask test"]
-fn tmpdir_is_what_node_says() {
+fn tmpdir_is_the_same_as_in_node() {
     let values = [
         "",
         "/a",

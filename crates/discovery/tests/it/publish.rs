@@ -69,7 +69,7 @@ fn claude_codes_folder_elsewhere_has_its_only_file() {
 }
 
 #[test]
-fn a_file_says_what_the_contract_wants_and_each_agent_its_own_token() {
+fn a_file_has_what_the_contract_requires_and_each_agent_its_own_token() {
     let (world, listener) = (World::new(), Listener::new());
     let publication = publish(&world, listener.port());
     let files = publication.files();

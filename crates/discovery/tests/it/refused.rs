@@ -31,7 +31,7 @@ fn refuses(world: &World, named: &str, is_expected: fn(&FileError) -> bool) -> P
 }
 
 #[test]
-fn the_variable_that_is_to_be_set_is_the_one_that_says_where_the_place_is() {
+fn the_variable_that_is_to_be_set_is_the_one_that_determines_the_place() {
     for (file, variable) in [
         ("home/.qwen", "QWEN_HOME"),
         ("home/.claude", "CLAUDE_CONFIG_DIR"),
@@ -172,7 +172,7 @@ fn another_users_temporary_directory_is_refused_unless_it_is_meant_to_be_shared(
 }
 
 #[test]
-fn a_directory_that_nobody_can_write_to_is_named_and_the_others_are_served() {
+fn a_directory_that_is_not_writable_is_named_and_the_others_are_served() {
     let (world, listener) = (World::new(), Listener::new());
     fs::write(world.path("file"), "").unwrap();
     for (tmpdir, named) in [

@@ -50,7 +50,7 @@ fn a_companion_of_ours_is_one_although_it_has_many_files() {
 }
 
 #[test]
-fn others_are_alive_when_their_process_lives_and_somebody_listens() {
+fn others_are_alive_when_their_process_lives_and_their_port_listens() {
     let (world, listener) = (World::new(), Listener::new());
     let (own, dead) = (std::process::id(), dead_pid());
     let nobody = dead_port();
@@ -173,7 +173,7 @@ fn a_folder_is_in_a_workspace_by_real_paths_also_where_it_is_not_there_yet() {
 }
 
 #[test]
-fn what_cannot_be_a_discovery_file_is_told_and_hides_nothing() {
+fn what_cannot_be_a_discovery_file_is_reported_and_hides_nothing() {
     let (world, listener) = (World::new(), Listener::new());
     let (own, port) = (std::process::id(), listener.port());
     write(&world, "notes.json", "{}");
@@ -233,7 +233,7 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_its
 }
 
 #[test]
-fn files_of_others_in_a_shared_directory_keep_nobody_waiting() {
+fn files_of_others_in_a_shared_directory_are_not_waited_for() {
     let world = World::new();
     let folder = world.path("tmp");
     for number in 0..5000 {

@@ -212,7 +212,7 @@ fn a_companion_that_does_not_say_its_editor_wants_a_terminal_that_is_known() {
 }
 
 #[test]
-fn of_a_release_that_is_not_supported_nothing_else_is_said() {
+fn of_a_release_that_is_not_supported_nothing_else_is_reported() {
     for (agent, old) in [
         (GEMINI, Version::new(0, 18, 9)),
         (Dialect::QwenCode, Version::new(0, 2, 3)),
@@ -285,7 +285,7 @@ fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
 
 /// Nothing is dialled as yet, and would fail once it is.
 #[test]
-fn a_container_is_told_before_the_companion_is_taken() {
+fn a_container_is_detected_before_the_companion_is_taken() {
     let version = Version::new(0, 20, 2);
     let mut facts = beside(GEMINI, version, &[Host::ContainerHost], Outcome::Silent);
     facts.dialled.clear();
@@ -346,7 +346,7 @@ fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
 }
 
 #[test]
-fn what_a_broken_settings_file_does_not_say_is_not_said_of_it() {
+fn what_a_broken_settings_file_does_not_contain_is_not_reported() {
     let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
     facts.settings.files[0].content = Content::Broken("x".to_owned());
     assert_eq!(ids(&facts), [("settings-broken", Level::Problem)]);

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hunk_is_where_it_is_in_the_proposal_and_says_what_it_takes_away() {
+    fn a_hunk_is_where_it_is_in_the_proposal_and_shows_what_it_removes() {
         let before = "a\nb\nc\nd\ne\nf\ng\n".as_bytes();
         let after = "a\n😀\nc\nd\nf\nnew\ng\n";
         let hunks = [

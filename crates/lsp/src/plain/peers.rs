@@ -67,7 +67,7 @@ impl Plain {
         match message {
             Message::Request(request) => self.peer_asks(seat.viewer, request, now),
             Message::Notification(Notification { method, params }) => {
-                let actions = self.peer_tells(seat, &method, params, now);
+                let actions = self.peer_notification(seat, &method, params, now);
                 actions.unwrap_or_else(|why| {
                     tracing::warn!(method, why, "ignored a message from another editor");
                     Vec::new()
@@ -78,7 +78,7 @@ impl Plain {
         }
     }
 
-    fn peer_tells(
+    fn peer_notification(
         &mut self,
         seat: Seat,
         method: &str,

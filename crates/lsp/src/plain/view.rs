@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_save_counts_before_its_edits_are_told() {
+    fn a_save_counts_before_its_edits_are_reported() {
         let mut view = opened("a\nb\n");
         view.save("a\nsaved\n".to_owned());
         assert_eq!(view.edited(), Some(("a\nb\n", "a\nsaved\n")));

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_one_editor_process_are_told_apart_by_the_variable() {
+    fn windows_of_one_editor_process_are_distinguished_by_the_variable() {
         let one = standing(Some(3), false, 5);
         let other = standing(Some(3), true, 2);
         assert_eq!(best(&[one, other]), [1]);

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_with_what_is_there() {
+    fn what_is_missing_is_reported_with_what_is_there() {
         let told = |whose, selector: Selector, running: &[Companion]| {
             let running: Vec<_> = running.iter().collect();
             let missing = Missing {

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn where_agents_see_no_more_a_line_says_so() {
+    fn where_agents_see_no_more_a_line_marks_it() {
         let said = |count: u64, selected: String| {
             let mut files: Vec<_> = (1..count)
                 .map(|at| File::open(format!("/{at}"), at))

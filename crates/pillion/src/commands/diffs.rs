@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_room_for_long_numbers_and_says_where_a_path_leads() {
+    fn the_table_has_room_for_long_numbers_and_shows_where_a_path_leads() {
         let diff = |id, revision, leads_to: Option<&str>| DiffSummary {
             id,
             revision,

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_names_the_variable_that_says_where_the_folder_is() {
+    fn a_warning_names_the_variable_that_determines_the_folder() {
         let environment =
             Environment::from_pairs([("HOME", "/t/home"), ("QWEN_HOME", "/q"), ("TMPDIR", "/t")]);
         let configured = environment.clone().with("CLAUDE_CONFIG_DIR", Some("/t/c"));

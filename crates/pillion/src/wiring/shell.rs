@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parent_process_tells_the_shell_before_the_variable() {
+    fn the_parent_process_determines_the_shell_before_the_variable() {
         let zsh = Environment::from_pairs([("SHELL", "/usr/bin/zsh")]);
         for (parent, expected) in [
             (Some("fish"), Shell::Fish),

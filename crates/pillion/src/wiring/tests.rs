@@ -238,7 +238,7 @@ fn the_pid_is_a_living_one_and_rather_the_editors() {
 }
 
 #[test]
-fn in_a_container_gemini_is_told_that_the_companion_is_in_it_too() {
+fn in_a_container_gemini_gets_the_host_of_a_companion_that_is_in_it_too() {
     let both = companion(&[
         (Dialect::GeminiCli, GEMINI_FILE, None),
         (Dialect::QwenCode, "4242.lock", None),

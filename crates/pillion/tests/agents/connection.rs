@@ -6,14 +6,14 @@ use crate::review::{Review, Scene};
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_says_that_it_is_connected() {
+fn gemini_reports_that_it_is_connected() {
     let scene = Scene::new(AgentKind::Gemini);
     scene.agent.ide_status("Connected to Pillion");
 }
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_says_that_it_is_connected() {
+fn qwen_reports_that_it_is_connected() {
     let scene = Scene::new(AgentKind::Qwen);
     scene.agent.ide_status("Connected to Pillion");
 }

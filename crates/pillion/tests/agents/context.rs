@@ -28,13 +28,13 @@ fn gemini_shows_the_file_in_focus() {
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_tells_its_model_what_changed() {
+fn gemini_sends_its_model_what_changed() {
     tells_its_model_what_changed(AgentKind::Gemini);
 }
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_tells_its_model_what_changed() {
+fn qwen_sends_its_model_what_changed() {
     tells_its_model_what_changed(AgentKind::Qwen);
 }
 

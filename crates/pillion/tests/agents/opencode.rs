@@ -7,8 +7,8 @@ use crate::review::Review;
 
 #[test]
 #[ignore = "needs the real agents and opencode: cargo xtask test"]
-fn opencode_tells_its_model_what_is_selected() {
-    tells_its_model_what_is_selected(|tmux, home, model| {
+fn opencode_sends_its_model_what_is_selected() {
+    sends_its_model_what_is_selected(|tmux, home, model| {
         Opencode::start(tmux, home, model, &home.workspace(), &Env::default())
     });
 }
@@ -17,7 +17,7 @@ fn opencode_tells_its_model_what_is_selected() {
 #[test]
 #[ignore = "needs the real agents and opencode: cargo xtask test"]
 fn opencode_is_run_without_the_variable_that_misleads_it() {
-    tells_its_model_what_is_selected(|tmux, home, model| {
+    sends_its_model_what_is_selected(|tmux, home, model| {
         Opencode::set_up(home, model);
         let locks = lock_files(home);
         let port = locks.first().and_then(|path| path.file_stem());
@@ -29,7 +29,7 @@ fn opencode_is_run_without_the_variable_that_misleads_it() {
     });
 }
 
-fn tells_its_model_what_is_selected(start: impl FnOnce(&Tmux, &Home, &Model) -> Opencode) {
+fn sends_its_model_what_is_selected(start: impl FnOnce(&Tmux, &Home, &Model) -> Opencode) {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
     set_up_claude(&home, &home.workspace());
     // Before there is a review, which would share it as saved.

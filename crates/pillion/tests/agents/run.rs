@@ -181,7 +181,7 @@ fn wired_env(home: &Home, target: &str, without: &[&str]) -> Env {
 
 /// With the client of each release that takes a pid: by all variables, and by the pid alone, since
 /// files of several companions may lie under an ancestor that they share.
-fn the_client_takes_the_one_that_env_says(package: &str) {
+fn the_client_takes_the_one_that_env_names(package: &str) {
     let home = Home::new();
     let serves = [(); 2].map(|()| Serve::start(&home));
     for (at, serve) in serves.iter().enumerate() {
@@ -210,20 +210,20 @@ fn the_client_takes_the_one_that_env_says(package: &str) {
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn the_client_of_0_36_takes_the_one_that_env_says() {
-    the_client_takes_the_one_that_env_says("gemini-cli-core-0.36.0");
+    the_client_takes_the_one_that_env_names("gemini-cli-core-0.36.0");
 }
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn the_client_of_0_61_takes_the_one_that_env_says() {
-    the_client_takes_the_one_that_env_says("@google/gemini-cli-core");
+    the_client_takes_the_one_that_env_names("@google/gemini-cli-core");
 }
 
 /// As VS Code's companion is, whose file tells no editor: outside of VS Code's own terminals no
 /// release connects to it by itself.
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn a_client_outside_of_every_editor_takes_a_companion_that_tells_no_editor() {
+fn a_client_outside_of_every_editor_takes_a_companion_without_an_editor() {
     let (there, home) = (Home::new(), Home::new());
     let serve = Serve::start(&there);
     let files = discovery_files(&there, Dialect::GeminiCli);

@@ -6,7 +6,7 @@ use pillion_testkit::{Home, SOON, TestAgent, Tmux};
 use crate::world::{ORIGINAL, PROPOSED, setup};
 
 each_emacs! {
-    fn a_proposal_waits_for_somebody_to_look_at_a_daemon(version) {
+    fn a_proposal_waits_until_a_frame_of_the_daemon_is_there(version) {
         let (home, tmux) = (Home::new(), Tmux::start());
         let path = home.file("a.txt", ORIGINAL);
         let daemon = setup(version, &home).daemon();

@@ -170,7 +170,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn remote_files_and_other_buffers_are_shown_to_nobody(version) {
+    fn remote_files_and_other_buffers_are_not_shared(version) {
         let world = World::new(version);
         let mut gemini = world.gemini();
         world.active(&mut gemini, |file| file.path.ends_with("a.txt"));

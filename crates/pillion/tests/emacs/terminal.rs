@@ -143,7 +143,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn an_agent_that_knows_mentions_is_told(version) {
+    fn an_agent_that_knows_mentions_gets_one(version) {
         let terminal = Terminal::new(version);
         let emacs = &terminal.world.emacs;
         let mut claude = TestClaude::find(&terminal.world.home);
@@ -157,7 +157,7 @@ each_emacs! {
 }
 
 each_emacs! {
-    fn the_doctor_says_how_things_are(version) {
+    fn the_doctor_reports_the_state(version) {
         let world = World::new(version);
         world.emacs.command("pillion-doctor");
         world.emacs.wait_until("the report", "(and (equal (buffer-name) \"*pillion doctor*\") (string-search \"IDE mode\" (buffer-string)))");

@@ -59,7 +59,7 @@ fn stop(serve: &Serve) -> String {
 }
 
 #[test]
-fn a_companion_without_a_face_passes() {
+fn a_headless_companion_passes() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
     let before = fs::read_dir(sandbox.home.workspace()).unwrap().count();
@@ -117,7 +117,7 @@ fn the_review_keeps_claude_codes_rules() {
 }
 
 #[test]
-fn what_nobody_can_do_is_skipped_with_what_to_do_about_it() {
+fn what_cannot_be_done_is_skipped_with_what_to_do_about_it() {
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
     let before = serve.files();

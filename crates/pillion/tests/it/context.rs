@@ -134,7 +134,7 @@ fn another_companion_is_seen_as_agents_see_it() {
 }
 
 #[test]
-fn a_companion_that_may_bear_no_second_session_is_left_alone_until_somebody_says_yes() {
+fn a_companion_that_may_bear_no_second_session_is_left_alone_until_the_person_agrees() {
     let sandbox = Sandbox::new();
     let vscode = VsCode::start(&sandbox.home, Person::Waits);
     for args in [
@@ -249,7 +249,7 @@ fn a_companion_that_is_away_is_not_taken_for_one_without_files() {
 }
 
 #[test]
-fn following_ends_when_nobody_reads() {
+fn following_ends_when_its_output_is_not_read() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
     let mut following = Following::start(&sandbox);

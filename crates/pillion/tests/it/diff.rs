@@ -156,7 +156,7 @@ fn a_rejection_is_exit_code_1() {
 }
 
 #[test]
-fn json_tells_the_outcome() {
+fn json_has_the_outcome() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
     let path = sandbox.home.workspace().join("new.txt");
@@ -429,7 +429,7 @@ fn the_companion_whose_workspace_holds_the_file_decides() {
 }
 
 #[test]
-fn a_token_that_is_not_taken_is_told() {
+fn a_token_that_is_not_taken_is_reported() {
     let sandbox = Sandbox::new();
     let vscode = VsCode::start(&sandbox.home, Person::Waits);
     let content = fs::read_to_string(&vscode.file).unwrap();

@@ -201,7 +201,7 @@ fn a_shell_that_is_not_known_is_asked_for() {
 }
 
 #[test]
-fn two_of_anothers_companions_are_told_apart_without_a_session() {
+fn two_of_anothers_companions_are_distinguished_without_a_session() {
     let sandbox = Sandbox::new();
     let windows = [(); 2].map(|()| VsCode::start(&sandbox.home, Person::Waits));
     let ran = sandbox.run(["env", "--shell", "sh"]).expect(0);

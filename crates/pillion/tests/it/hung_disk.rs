@@ -124,7 +124,7 @@ fn a_log_that_takes_no_more_holds_up_no_agent() {
 }
 
 #[test]
-fn warnings_that_nobody_reads_hold_up_no_end() {
+fn warnings_that_are_not_read_do_not_delay_the_end() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
     let errors = serve.child.stderr.as_ref().unwrap().as_raw_fd();

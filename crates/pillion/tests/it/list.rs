@@ -18,7 +18,7 @@ fn listed(sandbox: &Sandbox, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn an_empty_machine_is_no_error_and_says_what_to_do() {
+fn an_empty_machine_is_no_error_and_what_to_do_is_shown() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(["list"]).expect(0);
     assert_eq!(ran.stdout, "no companion is running on this machine\n");

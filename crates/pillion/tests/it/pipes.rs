@@ -39,7 +39,7 @@ fn a_reader_that_has_read_enough_is_no_error() {
 }
 
 #[test]
-fn an_installation_that_nobody_listens_to_is_done_all_the_same() {
+fn an_installation_whose_output_is_not_read_is_done_all_the_same() {
     let sandbox = Sandbox::new();
     let ended = unread(&sandbox, &["install", "nvim"], "X");
     assert_eq!(ended, (Some(0), String::new()));

@@ -185,7 +185,7 @@ fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
 }
 
 #[test]
-fn who_has_not_turned_ide_mode_on_yet_is_told_how() {
+fn how_to_turn_ide_mode_on_is_shown() {
     let stage = Stage::new(TALKATIVE);
     let home = stage.sandbox.home.home();
     let said = |agent: &str| stage.said(stage.command([agent])).stderr();
@@ -346,7 +346,7 @@ fn of_equals_the_one_used_last_wins() {
 }
 
 #[test]
-fn one_that_does_not_answer_keeps_nobody_waiting() {
+fn one_that_does_not_answer_is_not_waited_for() {
     let stage = Stage::new(TALKATIVE);
     let workspace = stage.sandbox.home.workspace();
     let mute = Foreign::new();

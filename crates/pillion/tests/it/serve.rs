@@ -11,7 +11,7 @@ use crate::sandbox::{Sandbox, ran};
 const STOPS: Duration = Duration::from_secs(10);
 
 #[test]
-fn it_says_when_it_is_ready_and_cleans_up_on_every_signal() {
+fn it_reports_when_it_is_ready_and_cleans_up_on_every_signal() {
     for signal in ["TERM", "INT", "HUP"] {
         let sandbox = Sandbox::new();
         let mut serve = sandbox.serve::<&str>([]);
@@ -116,7 +116,7 @@ fn a_place_that_cannot_be_served_is_a_warning_and_the_others_are_served() {
 }
 
 #[test]
-fn where_no_place_can_be_served_it_fails_and_says_which() {
+fn where_no_place_can_be_served_it_fails_and_names_them() {
     let sandbox = Sandbox::new();
     let nowhere = sandbox.home.file("nowhere", "");
     let mut command = sandbox.command(["serve"]);

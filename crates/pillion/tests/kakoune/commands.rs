@@ -98,7 +98,7 @@ each_kakoune! {
 }
 
 each_kakoune! {
-    fn what_an_agent_says_that_fails_can_be_read(version) {
+    fn the_output_of_an_agent_that_fails_can_be_read(version) {
         let world = world(version, "plain");
         world.kakoune.input(":pillion-run gemini fail<ret>");
         let pane = opened(&world);

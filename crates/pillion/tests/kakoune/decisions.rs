@@ -111,7 +111,7 @@ each_kakoune! {
 }
 
 each_kakoune! {
-    fn nobody_is_asked_about_a_file_that_an_agent_wrote(version) {
+    fn a_file_that_an_agent_wrote_is_reloaded_without_a_question(version) {
         let world = World::open(version, &[("a.txt", "one\n")]);
         let mut gemini = world.gemini();
         let path = world.home.workspace().join("a.txt");

@@ -75,7 +75,7 @@ each_kakoune! {
 }
 
 each_kakoune! {
-    fn edits_that_cannot_be_kept_hold_up_nobody(version) {
+    fn edits_that_cannot_be_kept_hold_up_no_agent(version) {
         let world = World::open(version, &[("a.txt", "one\n")]);
         let mut gemini = world.gemini();
         let path = world.home.workspace().join("a.txt");

@@ -63,7 +63,7 @@ fn a_selection_has_the_range_of_the_plugin_in_utf16_units() {
 }
 
 #[test]
-fn a_mention_is_answered_with_the_agent_that_was_told() {
+fn a_mention_is_answered_with_the_agent_that_got_it() {
     let sandbox = Sandbox::new();
     let file = sandbox.home.file("a.rs", "");
     let mut editor = Editor::plugin(&sandbox);
@@ -145,7 +145,7 @@ fn diagnostics_are_asked_of_the_plugin_and_none_if_it_does_not_know_them() {
 }
 
 #[test]
-fn a_proposal_says_what_the_agent_will_make_of_the_answer() {
+fn a_proposal_notes_what_the_agent_will_do_with_the_answer() {
     let sandbox = Sandbox::new();
     let file = sandbox.home.file("a.rs", "one\r\ntwo\nthree\n");
     let (mut editor, claude) = at_work(&sandbox);
@@ -167,7 +167,7 @@ fn a_proposal_says_what_the_agent_will_make_of_the_answer() {
 }
 
 #[test]
-fn a_plain_client_tells_where_the_selection_is_and_is_told_of_notes() {
+fn a_plain_client_sends_the_selection_and_gets_notes() {
     let mut world = plain::world::World::counting("utf-8");
     let mut claude = connect(&world.sandbox);
     let document = world.open("a.rs", "x\n\u{1f600}\u{e9}z\n");

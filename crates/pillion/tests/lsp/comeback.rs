@@ -188,7 +188,7 @@ fn what_is_too_old_does_not_come_back() {
 }
 
 #[test]
-fn where_somebody_else_listens_nothing_comes_back() {
+fn where_another_program_listens_nothing_comes_back() {
     let sandbox = Sandbox::new();
     let first = Server::own(&sandbox).stop();
     let somebody = TcpListener::bind((Ipv4Addr::LOCALHOST, first.port)).unwrap();

@@ -15,7 +15,7 @@ fn change(editor: &mut Editor, files: Value) {
 }
 
 #[test]
-fn every_agent_is_told_file_cursor_and_selection() {
+fn every_agent_gets_file_cursor_and_selection() {
     let sandbox = Sandbox::new();
     let (a, b) = (sandbox.home.file("a.rs", ""), sandbox.home.file("b.rs", ""));
     let mut editor = Editor::plugin(&sandbox);
@@ -113,7 +113,7 @@ fn strange_names_reach_agents_as_they_are() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_changes_nothing() {
+fn what_cannot_be_read_is_reported_and_changes_nothing() {
     let sandbox = Sandbox::new();
     let file = sandbox.home.file("a.rs", "");
     let mut editor = Editor::plugin(&sandbox);

@@ -95,7 +95,7 @@ fn a_file_that_is_not_utf8_is_shown_and_said_to_be_so() {
 }
 
 #[test]
-fn what_the_editor_cannot_show_the_agent_is_told_with_the_reason() {
+fn what_the_editor_cannot_show_is_reported_to_the_agent_with_the_reason() {
     let (sandbox, mut editor, agent, path) = agent::at_work();
     let path = path.as_str();
     let call = agent.proposing(path, "x");
@@ -154,7 +154,7 @@ fn a_decision_about_an_older_proposal_does_not_count_for_the_newer_one() {
 }
 
 #[test]
-fn a_decision_that_cannot_be_read_is_said_and_settles_nothing() {
+fn a_decision_that_cannot_be_read_is_reported_and_settles_nothing() {
     let sandbox = Sandbox::new();
     let file = sandbox.home.file("a.rs", "");
     let mut editor = Editor::plugin(&sandbox);
@@ -197,7 +197,7 @@ fn the_agent_closes_its_diff_and_gets_the_text_in_the_view() {
 }
 
 #[test]
-fn a_close_that_fails_is_told_with_its_reason() {
+fn a_close_that_fails_is_reported_with_its_reason() {
     let (_sandbox, mut editor, agent, path) = agent::at_work();
     let path = path.as_str();
     for (answer, reason) in [
@@ -337,7 +337,7 @@ fn the_views_of_an_agent_that_leaves_go_away() {
 
 /// The person accepts for an agent that is gone, and leaves. What the editor is told then, and what
 /// standard error says.
-fn told_at_the_end(content: Option<&str>) -> (Sandbox, String, String) {
+fn reported_at_the_end(content: Option<&str>) -> (Sandbox, String, String) {
     let (sandbox, mut editor, agent, path) = agent::at_work();
     let diff = agent::show(&agent, &mut editor, &path, "as proposed\n");
     drop(agent);
@@ -354,8 +354,8 @@ fn told_at_the_end(content: Option<&str>) -> (Sandbox, String, String) {
 }
 
 #[test]
-fn an_edited_text_that_no_agent_took_is_kept_and_its_place_said() {
-    let (_sandbox, told, errors) = told_at_the_end(Some("mine\r\n"));
+fn an_edited_text_that_no_agent_took_is_kept_and_its_place_reported() {
+    let (_sandbox, told, errors) = reported_at_the_end(Some("mine\r\n"));
     assert!(errors.contains(&told), "{errors}");
     let place = told.strip_prefix("your text is kept in ").unwrap();
     let (place, who) = place.split_once(": ").unwrap();
@@ -365,6 +365,6 @@ fn an_edited_text_that_no_agent_took_is_kept_and_its_place_said() {
 
 #[test]
 fn a_text_as_proposed_that_no_agent_took_was_not_written() {
-    let (_sandbox, told, _) = told_at_the_end(None);
+    let (_sandbox, told, _) = reported_at_the_end(None);
     assert!(told.starts_with("nothing was written: "), "{told}");
 }

@@ -94,7 +94,7 @@ fn a_signal_after_shutdown() {
 }
 
 #[test]
-fn exit_without_shutdown_is_said() {
+fn exit_without_shutdown_is_reported() {
     let mut pending = Pending::plugin();
     pending.editor.notify("exit", Value::Null);
     let errors = pending.expect_end(1);
@@ -139,7 +139,7 @@ fn sleeper() -> Child {
 }
 
 #[test]
-fn the_end_of_the_editor_s_process_while_somebody_holds_its_pipes() {
+fn the_end_of_the_editor_s_process_while_another_holds_its_pipes() {
     let mut process = sleeper();
     let mut pending = Pending::new(|sandbox| {
         let mut params = plugin_params();
@@ -169,7 +169,7 @@ fn below_a_shell(sandbox: &Sandbox) -> Editor {
 }
 
 #[test]
-fn a_parent_that_is_killed_before_a_word_was_said() {
+fn a_parent_that_is_killed_before_initialize() {
     let sandbox = Sandbox::new();
     let mut editor = below_a_shell(&sandbox);
     editor.request("too/early", Value::Null);

@@ -75,7 +75,7 @@ fn the_environment_for_terminals_holds_no_secret() {
 }
 
 #[test]
-fn an_editor_that_says_nothing_is_named_by_the_command_line_and_its_process_is_the_parent() {
+fn an_unidentified_editor_is_named_by_the_command_line_and_its_process_is_the_parent() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::start(&sandbox, ["--editor", "Kate"]);
     let pillion = json!({"pillion": true});
@@ -113,7 +113,7 @@ fn a_client_without_a_plugin_gets_the_plain_face() {
 }
 
 #[test]
-fn before_initialized_nothing_is_said_and_nothing_lost() {
+fn before_initialized_nothing_is_sent_and_nothing_lost() {
     let sandbox = Sandbox::new();
     let (file, other) = (sandbox.home.file("a", ""), sandbox.home.file("b", ""));
     let (path, other) = (file.to_str().unwrap(), other.to_str().unwrap());
@@ -210,7 +210,7 @@ fn parameters_that_cannot_be_read_are_named_and_the_next_try_counts() {
 }
 
 #[test]
-fn a_companion_that_cannot_start_says_why() {
+fn a_companion_that_cannot_start_reports_why() {
     let sandbox = Sandbox::new();
     let program = env!("CARGO_BIN_EXE_pillion");
     let mut command = Command::new("sh");

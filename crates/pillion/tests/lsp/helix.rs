@@ -115,7 +115,7 @@ fn a_proposal_is_decided_in_another_window_that_was_started_for_it() {
 /// Of a language that has no server of its own.
 #[test]
 #[ignore = "needs Helix: cargo xtask test"]
-fn a_proposal_is_decided_in_a_language_that_nobody_configured_but_pillion_install() {
+fn a_proposal_is_decided_in_a_language_that_only_pillion_install_configured() {
     let home = Home::new();
     let path = home.file("poem.diff", BEFORE);
     let tmux = Tmux::start();

@@ -29,7 +29,7 @@ fn change_context(editor: &mut Editor, paths: &[&std::path::Path]) {
 }
 
 #[test]
-fn while_new_roots_cannot_be_published_everybody_is_served() {
+fn while_new_roots_cannot_be_published_editor_and_agents_are_served() {
     let sandbox = Sandbox::new();
     let root = sandbox.home.other_workspace("more");
     let near = sandbox.home.file("near.txt", "old\n");
@@ -147,7 +147,7 @@ fn an_acceptance_whose_file_cannot_be_read_decides_nothing() {
 }
 
 #[test]
-fn standard_error_that_nobody_reads_holds_up_no_end() {
+fn standard_error_that_is_not_read_does_not_delay_the_end() {
     let sandbox = Sandbox::new();
     let errors = UnreadPipe::create(sandbox.home.root().join("errors"));
     fill_pipe(errors.path());

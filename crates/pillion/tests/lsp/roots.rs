@@ -21,7 +21,7 @@ fn served(environment: &Value) -> String {
 }
 
 #[test]
-fn agents_are_told_of_the_folders_and_of_those_that_come_and_go() {
+fn agents_get_the_folders_and_those_that_come_and_go() {
     let sandbox = Sandbox::new();
     let (one, two) = (
         sandbox.home.other_workspace("one"),
@@ -83,7 +83,7 @@ fn without_folders_the_root_is_served() {
 }
 
 #[test]
-fn folders_that_agents_cannot_be_told_of_are_named_and_the_others_served() {
+fn folders_that_cannot_be_published_are_named_and_the_others_served() {
     let sandbox = Sandbox::new();
     let colon = sandbox.home.other_workspace("a:b");
     let good = sandbox.home.other_workspace("good");
@@ -118,7 +118,7 @@ fn folders_that_agents_cannot_be_told_of_are_named_and_the_others_served() {
 }
 
 #[test]
-fn a_change_that_cannot_be_read_is_ignored_and_said() {
+fn a_change_that_cannot_be_read_is_ignored_and_reported() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::plugin(&sandbox);
     editor.notify(

@@ -51,7 +51,7 @@ fn a_view_that_is_not_closed_in_time_is_an_error_for_the_agent() {
 }
 
 #[test]
-fn a_plugin_that_never_says_initialized_is_asked_nothing() {
+fn a_plugin_that_never_sends_initialized_gets_no_requests() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::start::<&str>(&sandbox, []);
     editor.initialize(crate::client::plugin_params());

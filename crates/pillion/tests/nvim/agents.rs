@@ -58,7 +58,7 @@ each_agent_in_each_neovim! {
     /// What `:Pillion run` opens. The person types to the agent, then goes to the view.
     fn in_a_terminal_inside_an_edited_change_is_accepted_with_w(kind, version) {
         let scene = Scene::inside(kind, version);
-        scene.hears_of_the_cursor();
+        scene.receives_the_cursor();
         scene.proposes();
         // The person stays where they type, and sees the view beside it.
         assert_eq!(scene.nvim.mode(), "t");
@@ -80,7 +80,7 @@ each_agent_in_each_neovim! {
     /// In another pane of the same tmux, with nothing in its environment that leads it.
     fn in_another_pane_a_change_is_rejected_with_q(kind, version) {
         let scene = Scene::beside(kind, version);
-        scene.hears_of_the_selection();
+        scene.receives_the_selection();
         scene.proposes();
         scene.go_to_the_view();
         scene.nvim.input(":q<CR>");
@@ -220,7 +220,7 @@ impl Scene {
     }
 
     /// The next prompt carries the file and the cursor, which `2G$` put there.
-    fn hears_of_the_cursor(&self) {
+    fn receives_the_cursor(&self) {
         let told = self.agent.ask(&self.model, "look at the cursor");
         let path = self.path().display().to_string();
         for expected in [path, self.kind.reported_cursor(2, 3)] {
@@ -229,7 +229,7 @@ impl Scene {
     }
 
     /// The next prompt carries what is selected.
-    fn hears_of_the_selection(&self) {
+    fn receives_the_selection(&self) {
         self.nvim.input("ggw<Esc>2GvG$h");
         self.nvim.wait_until("visual mode", "vim.fn.mode() == 'v'");
         let told = self.agent.ask(&self.model, "look at the selection");

@@ -304,7 +304,7 @@ each_neovim! {
 }
 
 each_neovim! {
-    fn the_status_line_tells_who_is_here(version) {
+    fn the_status_line_shows_which_agents_are_connected(version) {
         let world = World::open(version, &[("a.txt", "a\n")]);
         let line = "return require('pillion').statusline()";
         assert_eq!(world.nvim.lua::<String>(line, json!([])), "Pillion");

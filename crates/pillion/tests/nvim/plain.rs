@@ -181,7 +181,7 @@ each_neovim! {
 }
 
 each_neovim! {
-    fn a_cursor_that_rests_is_told(version) {
+    fn a_cursor_that_rests_is_sent(version) {
         let mut world = World::open(version);
         world.nvim.command("set updatetime=10");
         world.nvim.input("jl");

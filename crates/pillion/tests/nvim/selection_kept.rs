@@ -30,7 +30,7 @@ fn wait_no_file(world: &World) {
 }
 
 /// Waits until agents are shown another cursor, and with it nothing newer of the selection.
-fn nothing_else_was_said(world: &World, agent: &mut TestAgent, wanted: Option<&str>) {
+fn nothing_else_was_reported(world: &World, agent: &mut TestAgent, wanted: Option<&str>) {
     // What comes next is the context of this: had the selection gone in between, it came first.
     world.nvim.lua::<()>("vim.cmd('tabedit b.txt')", json!([]));
     let mut next = agent.context(|_| true);
@@ -65,7 +65,7 @@ each_neovim! {
             selected(&world, &mut gemini, Some("two\nthree"));
             world.nvim.input("<F2>");
             wait_no_file(&world);
-            nothing_else_was_said(&world, &mut gemini, Some("two\nthree"));
+            nothing_else_was_reported(&world, &mut gemini, Some("two\nthree"));
         }
     }
 }
@@ -141,7 +141,7 @@ each_neovim! {
         // The text is gone, in one go with the way to the terminal.
         world.nvim.input("gg0wved<C-w>w");
         world.nvim.wait_until("the terminal in focus", "vim.bo.buftype == 'terminal'");
-        nothing_else_was_said(&world, &mut gemini, None);
+        nothing_else_was_reported(&world, &mut gemini, None);
         world.nvim.assert_no_errors();
     }
 }
@@ -215,7 +215,7 @@ each_neovim! {
             if wanted != Some("two\nthree") {
                 selected(&world, &mut gemini, wanted);
             }
-            nothing_else_was_said(&world, &mut gemini, wanted);
+            nothing_else_was_reported(&world, &mut gemini, wanted);
             world.nvim.assert_no_errors();
         }
     }

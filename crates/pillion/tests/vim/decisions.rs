@@ -58,7 +58,7 @@ each_vim! {
 }
 
 each_vim! {
-    fn an_autosave_accepts_nothing_and_says_so_once(version) {
+    fn an_autosave_accepts_nothing_and_reports_that_once(version) {
         let mut review = Review::with(version, "set updatetime=50\nautocmd CursorHold,TextChanged,InsertLeave,BufLeave * ++nested silent! update\n");
         review.propose(PROPOSED);
         review.vim().input("Gomine<Esc>");

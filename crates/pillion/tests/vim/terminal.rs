@@ -131,7 +131,7 @@ each_vim! {
 }
 
 each_vim! {
-    fn an_agent_that_knows_mentions_is_told(version) {
+    fn an_agent_that_knows_mentions_gets_one(version) {
         let terminal = Terminal::new(version);
         let vim = &terminal.world.vim;
         let mut claude = TestClaude::find(&terminal.world.home);

@@ -126,7 +126,7 @@ const CHANGE: &str = "textDocument/didChange";
 const CLOSE: &str = "textDocument/didClose";
 
 #[test]
-fn what_the_editor_says_waits_until_the_owner_is_reached_and_keeps_its_order() {
+fn messages_of_the_editor_wait_until_the_owner_is_reached_and_keep_their_order() {
     let mut world = World::new();
     assert_eq!(world.tell(OPEN, URI), ["dial 1 12"]);
     assert!(world.tell(CHANGE, URI).is_empty());
@@ -275,7 +275,7 @@ fn one_that_hangs_costs_no_answer_and_no_memory() {
 }
 
 #[test]
-fn commands_go_to_whoever_they_are_about() {
+fn commands_go_to_the_owner_they_are_about() {
     let mut world = World::new();
     assert_eq!(world.command(json!([]), false), None);
     assert_eq!(world.command(json!([1, 1]), true), None);

@@ -141,7 +141,7 @@ fn a_marker_that_names_other_folders_removes_none_of_them() {
 }
 
 #[test]
-fn what_is_no_marker_makes_a_folder_a_strangers() {
+fn what_is_no_marker_makes_a_folder_foreign() {
     let (_world, target) = world();
     fs::create_dir_all(&target).unwrap();
     for text in ["", "{", "[]", "{\"version\": 1}"] {
@@ -179,7 +179,7 @@ fn a_copy_that_failed_is_repeated_and_taken_away() {
 }
 
 #[test]
-fn what_a_killed_copy_left_is_in_nobodys_way() {
+fn what_a_killed_copy_left_is_in_no_way() {
     let (world, target) = world();
     fs::create_dir_all(&target).unwrap();
     fs::write(target.join(".pillion-part-x"), "half").unwrap();

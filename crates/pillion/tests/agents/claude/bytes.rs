@@ -34,14 +34,14 @@ fn claude_on_node_writes_whole_files_as_accepted() {
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_overwrites_files_as_was_shown_or_said() {
-    overwrites_files_as_was_shown_or_said(ClaudeRelease::Native);
+fn claude_overwrites_files_as_was_shown_or_noted() {
+    overwrites_files_as_was_shown_or_noted(ClaudeRelease::Native);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_overwrites_files_as_was_shown_or_said() {
-    overwrites_files_as_was_shown_or_said(ClaudeRelease::Node);
+fn claude_on_node_overwrites_files_as_was_shown_or_noted() {
+    overwrites_files_as_was_shown_or_noted(ClaudeRelease::Node);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn writes_whole_files_as_accepted(release: ClaudeRelease) {
 
 /// `Write` over a file, with LF as models write it. That it is no `Edit` shows where the file has a BOM;
 /// elsewhere a note says what it may do.
-fn overwrites_files_as_was_shown_or_said(release: ClaudeRelease) {
+fn overwrites_files_as_was_shown_or_noted(release: ClaudeRelease) {
     const CRLF: &str =
         "has CRLF line endings: an Edit keeps them, a Write accepted unchanged gets LF.";
     const LOSS: &str = "A Write by this release of the agent loses the last newline.";

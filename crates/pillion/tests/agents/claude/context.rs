@@ -7,14 +7,14 @@ use crate::companion::{SOON, run};
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_tells_its_model_what_is_selected() {
-    tells_its_model_what_is_selected(ClaudeRelease::Native);
+fn claude_sends_its_model_what_is_selected() {
+    sends_its_model_what_is_selected(ClaudeRelease::Native);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_tells_its_model_what_is_selected() {
-    tells_its_model_what_is_selected(ClaudeRelease::Node);
+fn claude_on_node_sends_its_model_what_is_selected() {
+    sends_its_model_what_is_selected(ClaudeRelease::Node);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn reads_the_lines_that_are_mentioned(release: ClaudeRelease) {
 }
 
 /// Every prompt carries it once, also when nothing has changed since the last.
-fn tells_its_model_what_is_selected(release: ClaudeRelease) {
+fn sends_its_model_what_is_selected(release: ClaudeRelease) {
     // The older release gives the numbers as they came, which start at 0.
     let lines = match release {
         ClaudeRelease::Native => "2 to 3",
@@ -67,7 +67,7 @@ fn tells_its_model_what_is_selected(release: ClaudeRelease) {
     scene.claude.wait_for("⧉ In looked-at.txt");
     ask(&scene, "the first question");
     let opened = format!("The user opened the file {path} in the IDE");
-    let told = times_told(&scene, &opened);
+    let told = times_sent(&scene, &opened);
     assert_eq!(told, 1, "{opened}");
 
     run(&scene.home, ["focus", &format!("{path}:2-3")]);
@@ -76,7 +76,7 @@ fn tells_its_model_what_is_selected(release: ClaudeRelease) {
     let selected = format!("The user selected the lines {lines} from {path}:\\ntwo\\nthree");
     for (times, question) in [(1, "the second question"), (2, "the third question")] {
         ask(&scene, question);
-        assert_eq!(times_told(&scene, &selected), times, "with {question}");
+        assert_eq!(times_sent(&scene, &selected), times, "with {question}");
     }
 }
 
@@ -90,7 +90,7 @@ fn ask(scene: &Scene, question: &str) {
 }
 
 /// How often the text stands in the last request of the conversation.
-fn times_told(scene: &Scene, text: &str) -> usize {
+fn times_sent(scene: &Scene, text: &str) -> usize {
     let request = scene.model.last_main().expect("the model was asked");
     request.body["messages"].to_string().matches(text).count()
 }

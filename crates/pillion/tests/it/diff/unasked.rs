@@ -128,7 +128,7 @@ fn nobody_reviews_what_cannot_be_written() {
 }
 
 #[test]
-fn what_cannot_be_proposed_is_told() {
+fn what_cannot_be_proposed_is_reported() {
     let sandbox = Sandbox::new();
     let _serve = sandbox.serve::<&str>([]);
     let refused = |args: &[&str], text: &[u8], error: &str| {

@@ -37,7 +37,7 @@ fn the_report_is_plain_where_it_has_to_be() {
 }
 
 #[test]
-fn an_agent_that_is_not_there_is_said_how_to_get() {
+fn how_to_install_a_missing_agent_is_reported() {
     let world = World::new();
     let _serve = world.serve();
     fs::remove_file(world.bin().join(GEMINI)).unwrap();
@@ -78,7 +78,7 @@ fn an_agent_without_a_package_is_asked_for_its_version() {
 }
 
 #[test]
-fn a_release_of_more_than_a_year_ago_is_to_be_updated_and_nothing_else_is_said() {
+fn a_release_of_more_than_a_year_ago_is_to_be_updated_and_nothing_else_is_reported() {
     let world = World::new();
     let _serve = world.serve();
     for (agent, old, newest, package) in [

@@ -61,7 +61,7 @@ fn of_two_companions_it_takes_none() {
 }
 
 #[test]
-fn it_does_not_connect_by_itself_unless_it_is_told_to() {
+fn it_does_not_connect_by_itself_unless_it_is_configured_to() {
     let world = world();
     menus(&world, &json!({}));
     let told = world.doctor(CLAUDE);
@@ -136,7 +136,7 @@ fn an_administrators_files_count_one_after_the_other() {
 }
 
 #[test]
-fn modes_and_rules_that_show_no_diff_are_told() {
+fn modes_and_rules_that_show_no_diff_are_reported() {
     let world = world();
     let _serve = world.serve();
     let asks = json!(["Edit", "Write"]);
@@ -181,7 +181,7 @@ fn settings_of_the_folder_count_and_broken_ones_are_named() {
 }
 
 #[test]
-fn diffs_in_its_own_window_are_told() {
+fn diffs_in_its_own_window_are_reported() {
     let world = world();
     let _serve = world.serve();
     menus(
@@ -195,7 +195,7 @@ fn diffs_in_its_own_window_are_told() {
 }
 
 #[test]
-fn a_root_that_is_a_link_is_told() {
+fn a_root_that_is_a_link_is_reported() {
     let world = world();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -208,7 +208,7 @@ fn a_root_that_is_a_link_is_told() {
 }
 
 #[test]
-fn a_companion_that_is_gone_and_a_stale_variable_are_told() {
+fn a_companion_that_is_gone_and_a_stale_variable_are_reported() {
     let world = world();
     let serve = world.serve();
     let files = serve.files();

@@ -234,7 +234,7 @@ fn a_lock_file_is_no_temporary_file() {
 }
 
 #[test]
-fn two_companions_of_equal_rank_are_told_apart_by_the_command() {
+fn two_companions_of_equal_rank_are_distinguished_by_the_command() {
     let world = World::new();
     let one = world.serve();
     let other = world.serve();
@@ -329,7 +329,7 @@ fn the_doctor_changes_nothing() {
 
 /// A release that looks under one process only does not find an editor that is no ancestor.
 #[test]
-fn an_exact_release_is_told_which_process_it_wants() {
+fn an_exact_release_gets_the_process_that_it_requires() {
     let world = World::new();
     let serve = world.serve();
     let own = serve.child.id();

@@ -102,7 +102,7 @@ fn take(port: u16, answer: &'static [u8]) {
 }
 
 #[test]
-fn another_program_on_the_port_is_told_from_a_companion() {
+fn another_program_on_the_port_is_distinguished_from_a_companion() {
     for answer in [
         b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello".as_slice(),
         b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
@@ -193,7 +193,7 @@ fn the_file_of_an_editor_that_is_only_busy_is_not_to_be_removed() {
 }
 
 #[test]
-fn whoever_looks_on_is_told_what_it_waits_for() {
+fn at_a_terminal_it_is_shown_what_is_waited_for() {
     let world = World::new();
     let silent = Foreign::new();
     let workspace = world.home().workspace();

@@ -122,7 +122,7 @@ fn a_link_stays_a_link_and_rights_stay() {
 }
 
 #[test]
-fn what_cannot_be_done_to_helix_s_settings_is_refused_and_says_what_to_do() {
+fn what_cannot_be_done_to_helix_s_settings_is_refused_with_what_to_do() {
     let sandbox = Sandbox::with_helix();
     sandbox.write_languages("[[language]\n");
     let before = tree(&sandbox.home);

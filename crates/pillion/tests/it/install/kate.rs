@@ -108,7 +108,7 @@ fn a_language_whose_server_is_there_keeps_it() {
 }
 
 #[test]
-fn what_cannot_be_done_to_kate_s_settings_is_refused_and_says_what_to_do() {
+fn what_cannot_be_done_to_kate_s_settings_is_refused_with_what_to_do() {
     let by_hand = "{\"servers\": {\"~pillion\": {\"command\": [\"pillion\", \"lsp\"]}}}";
     for (text, parts) in [
         (

@@ -186,7 +186,7 @@ fn an_extension_that_is_not_there_is_not_uninstalled() {
 }
 
 #[test]
-fn an_editor_that_says_uninstalled_and_lists_it_has_failed() {
+fn an_editor_that_reports_uninstalled_and_lists_it_has_failed() {
     let sandbox = Sandbox::new();
     sandbox.program("code", &format!("#!/bin/sh\necho '{GEMINI}'\n"));
     let ran = sandbox.with_editors(&["uninstall", "vscode", "--agent", "gemini"]);
@@ -311,7 +311,7 @@ fn antigravitys_own_name_for_its_command_is_tried_and_a_path_is_not() {
 }
 
 #[test]
-fn an_editor_that_says_done_and_lists_nothing_has_failed() {
+fn an_editor_that_reports_done_and_lists_nothing_has_failed() {
     let sandbox = Sandbox::new();
     let lies = "#!/bin/sh\necho Installing...\n\
                 [ \"$1\" = --list-extensions ] || echo \"Failed Installing: x\" >&2\n";

@@ -27,7 +27,7 @@ fn claude_code_gets_the_port_and_installs_nothing() {
 
 /// `env` in its settings wins over the terminal: what is set here would have no effect.
 #[test]
-fn that_its_settings_set_another_port_is_said() {
+fn settings_with_another_port_are_reported() {
     let stage = Stage::new(TALKATIVE);
     let serve = stage.sandbox.serve::<&str>([]);
     let settings = stage.sandbox.home.home().join(".claude/settings.json");

@@ -83,7 +83,7 @@ fn an_agent_that_is_not_on_the_path_is_named_by_its_own() {
 
 /// Above the agent may be a folder that everybody can write to.
 #[test]
-fn nobody_waits_for_a_pipe_where_a_file_was_looked_for() {
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     let stage = Stage::new(TALKATIVE);
     let pipe = |path: PathBuf| {
         let made = Command::new("mkfifo").arg(&path).status().unwrap();

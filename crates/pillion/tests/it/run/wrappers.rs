@@ -85,7 +85,7 @@ fn wrappers_in_a_row_and_links_to_them_get_the_agent_behind_all() {
 }
 
 #[test]
-fn a_wrapper_with_nothing_behind_it_is_told_so() {
+fn a_wrapper_with_nothing_behind_it_is_reported() {
     let stage = Stage::new(TALKATIVE);
     fs::remove_file(stage.bin().join("gemini")).unwrap();
     for (name, script) in [

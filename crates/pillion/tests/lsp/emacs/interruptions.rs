@@ -99,7 +99,7 @@ fn an_agent_that_closes_its_proposal_while_eglot_starts_a_server_leaves_nothing(
 /// The one that eglot has started for the proposal has nobody to ask.
 #[test]
 #[ignore = "needs Emacs: cargo xtask test"]
-fn a_proposal_whose_server_is_killed_can_be_decided_by_nobody() {
+fn a_proposal_whose_server_is_killed_cannot_be_decided() {
     let scene = Scene::start(Client::Eglot, BEFORE);
     let claude = TestClaude::find(&scene.home);
     let call = claude.proposing(&scene.path, "one\n", "tab");

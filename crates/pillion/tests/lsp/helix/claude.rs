@@ -46,24 +46,24 @@ macro_rules! each_release {
 }
 
 each_release! {
-    fn claude_run_by_pillion_tells_its_model_what_the_person_in_helix_works_on(release) {
+    fn claude_run_by_pillion_sends_its_model_what_the_person_in_helix_works_on(release) {
         let scene = Scene::start(release, &How::Run);
         let path = scene.path().display().to_string();
         scene.claude.wait_for("⧉ In poem.rs");
         let told = scene.ask("", "what is open");
-        assert_told(&told, &format!("The user opened the file {path} in the IDE"));
+        assert_sent(&told, &format!("The user opened the file {path} in the IDE"));
 
         // Two whole lines. Helix tells where it is when it is asked for code actions.
         scene.helix.keys("jxx");
         scene.helix.wait_no_actions("Accept");
         scene.claude.wait_for("lines selected");
         let told = scene.ask("", "what is selected");
-        assert_told(&told, &format!("from {path}:\ntwo\nthree"));
+        assert_sent(&told, &format!("from {path}:\ntwo\nthree"));
 
         scene.pillion(&["mention", "poem.rs:2-3"]);
         scene.claude.wait_for("@poem.rs#L2-3");
         let told = scene.ask(" ", "what is mentioned");
-        assert_told(&told, "2\ttwo\n3\tthree");
+        assert_sent(&told, "2\ttwo\n3\tthree");
 
         let new = scene.home.workspace().join("new.rs");
         scene.propose([Turn::write_file(&new, "eins\nzwei\n")], "it is new");
@@ -363,7 +363,7 @@ fn wait_published(home: &Home) {
 
 /// That this stands in what the model was told.
 #[track_caller]
-fn assert_told(request: &ModelRequest, text: &str) {
+fn assert_sent(request: &ModelRequest, text: &str) {
     assert!(
         request.mentions(text),
         "no {text:?} in {:#}",

@@ -7,7 +7,7 @@ use crate::agent::accepted;
 use crate::plain::world::World;
 
 #[test]
-fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
+fn eglot_gets_no_take_focus_because_it_takes_it_then() {
     let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));
     let target = world.target("a.rs", "a\n");
     let proposal = world.propose(&target, "b\n");
@@ -15,7 +15,7 @@ fn eglot_is_told_nothing_of_the_focus_because_it_takes_it_then() {
 }
 
 #[test]
-fn eglot_which_opens_a_proposal_late_is_told_when() {
+fn eglot_which_opens_a_proposal_late_is_hinted_when() {
     let mut world = World::with(&[], json!({"clientInfo": {"name": "Eglot"}}));
     let target = world.target("a.rs", "a\n");
     let (_, text) = world.shown_plainly(&target, "b\n");

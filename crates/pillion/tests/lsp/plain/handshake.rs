@@ -9,7 +9,7 @@ use crate::plain::world::World;
 use crate::sandbox::Sandbox;
 
 #[test]
-fn a_plain_client_is_offered_what_tells_the_context_and_answers_a_review() {
+fn a_plain_client_is_offered_what_gives_the_context_and_answers_a_review() {
     let sandbox = Sandbox::new();
     let mut editor = Editor::start::<&str>(&sandbox, []);
     let result = editor.initialize(json!({"processId": null, "capabilities": {}}));
@@ -39,7 +39,7 @@ fn helix_is_asked_for_whole_texts() {
 }
 
 #[test]
-fn nothing_is_said_to_a_client_that_only_edits() {
+fn nothing_is_sent_to_a_client_that_only_edits() {
     let mut world = World::new();
     let uri = world.open("a.rs", "one\n");
     world.did_change(&uri, "two\n");

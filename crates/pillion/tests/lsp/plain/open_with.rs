@@ -12,7 +12,7 @@ use crate::plain::world::{World, wait_gone};
 use crate::sandbox::Sandbox;
 
 #[test]
-fn an_editor_that_cannot_show_it_says_what_to_do() {
+fn an_editor_that_cannot_show_it_reports_what_to_do() {
     for answer in [
         json!({"error": {"code": -32601, "message": "no"}}),
         json!({"error": {"code": -32603, "message": "no"}}),

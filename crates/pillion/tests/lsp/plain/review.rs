@@ -203,7 +203,7 @@ fn a_command_without_arguments_means_what_the_person_looked_at_last() {
 }
 
 #[test]
-fn a_command_without_arguments_is_not_about_a_proposal_that_nobody_can_have_seen() {
+fn a_command_without_arguments_is_not_about_a_proposal_that_cannot_have_been_seen() {
     let mut world = World::new();
     let target = world.target("a.rs", "before\n");
     let other = world.target("b.rs", "before\n");
@@ -351,7 +351,7 @@ fn commands_in_a_terminal_settle_it_too() {
 }
 
 #[test]
-fn an_agent_that_is_gone_takes_its_diff_with_it_and_the_person_is_told() {
+fn an_agent_that_is_gone_takes_its_diff_with_it_and_the_person_gets_a_message() {
     let mut world = World::new();
     let target = world.target("a.rs", "before\n");
     let proposal = world.shown(&target, "after\n");
@@ -411,7 +411,7 @@ fn an_editor_that_opens_it_but_never_answers_shows_it_all_the_same() {
 }
 
 #[test]
-fn an_editor_that_neither_answers_nor_opens_it_is_told_what_the_agent_was_told() {
+fn an_editor_that_neither_answers_nor_opens_it_gets_the_error_of_the_agent() {
     let mut world = World::new();
     let target = world.target("a.rs", "before\n");
     let proposal = world.propose(&target, "after\n");

@@ -53,7 +53,7 @@ each_release! {
         let path = scene.path().display().to_string();
         scene.claude.wait_for("⧉ In poem.txt");
         let told = scene.ask("what is open");
-        assert_told(&told, &format!("The user opened the file {path} in the IDE"));
+        assert_sent(&told, &format!("The user opened the file {path} in the IDE"));
 
         // Going to the terminal ends Visual mode.
         scene.nvim.input("<C-\\><C-n><C-w>p2GVj<C-w>p");
@@ -68,14 +68,14 @@ each_release! {
             ClaudeRelease::Node => "1 to 2",
         };
         let selected = format!("The user selected the lines {lines} from {path}:\ntwo\r\nthree");
-        assert_told(&told, &selected);
+        assert_sent(&told, &selected);
 
         // The last line is not among those that are mentioned.
         scene.nvim.input("<C-\\><C-n><C-w>pggVj:PillionSend<CR>");
         scene.wait_typing();
         scene.claude.wait_for("@poem.txt#L1-2");
         let told = scene.ask_after(" what is mentioned", "what is mentioned");
-        assert_told(&told, "1\tone\n2\ttwo");
+        assert_sent(&told, "1\tone\n2\ttwo");
         scene.nvim.assert_no_errors();
     }
 }
@@ -103,9 +103,9 @@ each_release! {
             json!([]),
         );
         let told = scene.ask("what is wrong");
-        assert_told(&told, "The user modified your proposed changes");
-        assert_told(&told, "<new-diagnostics>");
-        assert_told(&told, "[Line 2:1] no such number");
+        assert_sent(&told, "The user modified your proposed changes");
+        assert_sent(&told, "<new-diagnostics>");
+        assert_sent(&told, "[Line 2:1] no such number");
         scene.nvim.assert_no_errors();
     }
 }
@@ -356,7 +356,7 @@ impl Scene {
 
 /// That this stands in what the model was told.
 #[track_caller]
-fn assert_told(request: &ModelRequest, text: &str) {
+fn assert_sent(request: &ModelRequest, text: &str) {
     assert!(
         request.mentions(text),
         "no {text:?} in {:#}",

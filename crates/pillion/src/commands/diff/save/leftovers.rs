@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_an_unfinished_file_tells_its_writer() {
+    fn the_name_of_an_unfinished_file_contains_its_writer() {
         let folder = tempfile::tempdir().unwrap();
         let file = unfinished(folder.path(), None).unwrap();
         let name = file.path().file_name().unwrap().to_str().unwrap();

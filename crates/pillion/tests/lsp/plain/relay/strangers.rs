@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn when_the_owner_dies_the_person_hears_of_it() {
+fn when_the_owner_dies_the_person_gets_a_message() {
     let mut world = World::new();
     let target = world.target("a.rs", "a\n");
     let proposal = shown_elsewhere(&mut world, &target, "b\n");
@@ -52,7 +52,7 @@ fn a_proposal_that_a_dead_process_left_behind_cannot_be_decided() {
 
 /// Whatever stands where the socket should be, nothing is said to it.
 #[test]
-fn a_socket_that_somebody_replaced_is_not_used() {
+fn a_socket_that_was_replaced_is_not_used() {
     let mut world = World::new();
     let target = world.target("a.rs", "a\n");
     let proposal = shown_elsewhere(&mut world, &target, "b\n");
@@ -94,7 +94,7 @@ fn a_folder_that_is_a_link_is_not_used() {
 }
 
 #[test]
-fn strangers_at_the_socket_neither_decide_nor_keep_others_away() {
+fn unknown_clients_at_the_socket_neither_decide_nor_keep_others_away() {
     let mut world = World::new();
     let target = world.target("a.rs", "a\n");
     let proposal = shown_elsewhere(&mut world, &target, "b\n");

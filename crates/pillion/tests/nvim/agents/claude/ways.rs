@@ -78,7 +78,7 @@ each_release! {
         scene.claude.allow();
         scene.claude.wait_for("I know what is wrong");
         let told = scene.model.last_main().expect("it was asked");
-        assert_told(&told, "no such number");
+        assert_sent(&told, "no such number");
         scene.nvim.assert_no_errors();
     }
 }
