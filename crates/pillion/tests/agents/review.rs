@@ -76,7 +76,7 @@ impl Review {
         let until = Instant::now() + SOON;
         let mut screen = self.pane.wait_for(shown, SOON);
         while screen.contains(shown) {
-            self.wait_connected();
+            self.wait_received();
             self.pane.send_keys(["a"]);
             let left = until.saturating_duration_since(Instant::now());
             let what = format!("{shown:?} gone after \"a\"");
@@ -106,7 +106,7 @@ impl Review {
     pub fn press(&self, key: &str, expected: &str) -> String {
         let until = Instant::now() + SOON;
         loop {
-            self.wait_connected();
+            self.wait_received();
             self.pane.send_keys([key]);
             let left = until.saturating_duration_since(Instant::now());
             let what = format!("{expected:?} after {key:?}");
@@ -135,7 +135,7 @@ impl Review {
     }
 
     /// Waits until it no longer says that a key came too early.
-    fn wait_connected(&self) {
+    fn wait_received(&self) {
         let is_heard = |screen: &str| !is_not_yet(screen);
         self.pane.wait_until("no refused key", SOON, is_heard);
     }
