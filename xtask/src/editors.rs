@@ -202,7 +202,7 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         .filter(|addition| addition.suite == suite)
         .collect();
     let stamp = folder.join(STAMP);
-    // With the folder: programs are told where their libraries are, and a copy elsewhere would
+    // With the folder: programs have the paths of their libraries, and a copy elsewhere would
     // still look here.
     let wanted = format!("{} {editors:?} {additions:?}\n", folder.display());
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted.as_bytes()) {

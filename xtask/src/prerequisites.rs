@@ -132,7 +132,7 @@ impl Apt {
         if is_root() {
             return Some(Apt { sudo: false });
         }
-        // On a machine that is somebody's, nothing is installed behind their back.
+        // On a person's machine, nothing is installed without being asked for.
         (env::var_os("CI").is_some() && is_on_path("sudo")).then_some(Apt { sudo: true })
     }
 

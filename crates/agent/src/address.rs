@@ -47,7 +47,7 @@ impl Address {
         }
     }
 
-    /// Presents this token (C3.2). A companion of Pillion's tells by it which agent this is.
+    /// Presents this token (C3.2). A companion of Pillion's recognises the agent by it.
     #[must_use]
     pub fn with_token(mut self, token: impl Into<Option<Token>>) -> Self {
         self.token = token.into();

@@ -1,7 +1,7 @@
 //! Which host each release dials, and when that cannot be the right one.
 //!
 //! An agent in a container takes its companion to be outside, and dials `host.docker.internal`. If
-//! both are in one container, it has to be told so by a variable, or it tries both by itself, or it
+//! both are in one container, it needs a variable, or it tries both by itself, or it
 //! cannot be helped.
 
 use std::net::ToSocketAddrs;

@@ -47,7 +47,7 @@ pub(super) struct Decided {
     pub(super) was_written: bool,
 }
 
-/// What was heard of selections.
+/// What was received about selections.
 #[derive(Debug, Clone)]
 pub(super) struct Selections {
     /// Whether a message came before the agent had reported that it is initialized.
@@ -56,7 +56,7 @@ pub(super) struct Selections {
     pub(super) of_start: Vec<Value>,
     /// What was received while the cursor moved.
     pub(super) of_moves: Result<Moves, Problem>,
-    /// What was heard when commands moved the cursor in quick succession.
+    /// What was received when commands moved the cursor in quick succession.
     pub(super) of_bursts: Vec<Moves>,
     pub(super) moved_to: MovedTo,
 }
@@ -83,7 +83,7 @@ pub(super) struct Restored {
 }
 
 impl Selections {
-    /// The params of every `selection_changed` that was heard.
+    /// The params of every `selection_changed` that was received.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
         let moves = self.of_moves.iter().chain(&self.of_bursts);
         let moves = moves.flat_map(|moves| &moves.contexts);

@@ -234,7 +234,7 @@ async fn proposed(test: &TestContext) -> Finding {
     test.close_sessions().await;
     let mut session = test.deaf_session().await?;
     let path = session.open_view("text\n").await?;
-    // The first context on the stream tells what is open now.
+    // The first context on the stream is what is open now.
     session.needs_stream().await?;
     session.wait_for(test.timeouts.answer, is_context).await;
     session.listen(test.timeouts.quiet).await;

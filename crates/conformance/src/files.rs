@@ -1,4 +1,4 @@
-//! Which files of a workspace may be focused to see what agents are told of that. They are read at
+//! Which files of a workspace may be focused to see what is sent to agents. They are read at
 //! most.
 
 use std::path::{Path, PathBuf};

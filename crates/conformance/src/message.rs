@@ -9,13 +9,13 @@ pub(super) const NEWEST_VERSION: &str = "2025-11-25";
 pub(super) const ACCEPTED: &str = "ide/diffAccepted";
 pub(super) const REJECTED: &str = "ide/diffRejected";
 
-/// Whether a message tells what became of a diff.
+/// Whether a message is the outcome of a diff.
 pub(super) fn is_outcome(message: &Value) -> bool {
     let method = message["method"].as_str();
     method.is_some_and(|method| method.starts_with("ide/diff"))
 }
 
-/// Whether a message tells what the editor shows.
+/// Whether a message is a context.
 pub(super) fn is_context(message: &Value) -> bool {
     message["method"] == CONTEXT_UPDATE
 }

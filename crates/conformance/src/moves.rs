@@ -76,7 +76,7 @@ pub(super) async fn move_about(
     })
 }
 
-/// Nothing was heard of what a person was asked for: then the request is not repeated.
+/// The person did not do what they were asked for: then the request is not repeated.
 pub(super) fn in_vain<T>(
     test: &TestContext,
     agent: &impl Agent,

@@ -70,7 +70,7 @@ pub(super) struct Scenario {
     /// As it was sent: spelt oddly, where the companion takes it.
     pub(super) path: String,
     pub(super) text: String,
-    /// The outcomes that the agent heard, in order.
+    /// The outcomes that the agent received, in order.
     pub(super) outcomes: Vec<Value>,
     /// Whether the file was on the disk afterwards.
     pub(super) was_written: bool,
@@ -79,16 +79,16 @@ pub(super) struct Scenario {
 /// What the editor showed.
 #[derive(Debug, Clone)]
 pub(super) struct Contexts {
-    /// What two sessions heard from their start on, one after the other.
+    /// What two sessions received from their start on, one after the other.
     pub(super) of_sessions: [Vec<Value>; 2],
     /// What was received while the cursor moved.
     pub(super) of_moves: Result<Moves, Problem>,
-    /// What was heard when commands moved the cursor in quick succession.
+    /// What was received when commands moved the cursor in quick succession.
     pub(super) of_bursts: Vec<Moves>,
     /// The file that was not active before a command moved to it.
     pub(super) focused: Option<String>,
     pub(super) moved_to: MovedTo,
-    /// What was heard when a command focused many files.
+    /// What was received when a command focused many files.
     pub(super) of_visits: Visits,
     /// Whether a context was not a notification.
     pub(super) is_asked: bool,

@@ -7,7 +7,7 @@ use crate::rule::{Level, Rule, Verdict};
 pub struct Row {
     /// The rule.
     pub rule: Rule,
-    /// What became of it. Holds no token, whatever the companion said.
+    /// What became of it. Holds no token, whatever the companion answered.
     pub verdict: Verdict,
 }
 

@@ -152,7 +152,7 @@ impl Contexts {
         Ok(contexts)
     }
 
-    /// Every context that was heard.
+    /// Every context that was received.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
         let moves = self.of_moves.iter().chain(&self.of_bursts);
         let moves = moves.flat_map(|moves| &moves.contexts);

@@ -28,7 +28,7 @@ enum Heard {
     Sign,
     /// An event.
     Event { at: Instant, event: Event },
-    /// Nothing is heard any more, and why.
+    /// Nothing is received any more, and why.
     End(&'static str),
 }
 

@@ -122,7 +122,7 @@ fn is_active(file: &Value) -> bool {
     file["isActive"] == true
 }
 
-/// Whether there are files that could be told apart.
+/// Whether there are files that could be distinguished.
 fn of_several(files: &[Value]) -> Look {
     match files.len() {
         0 | 1 => Look::NotAbout,

@@ -38,7 +38,7 @@ pub enum TargetError {
         #[source]
         source: io::Error,
     },
-    /// Neither its content nor its name tells a port.
+    /// Neither its content nor its name has a port.
     #[error("{0:?} gives no port, neither in its content nor in its name")]
     NoPort(PathBuf),
 }
@@ -112,7 +112,7 @@ impl Target {
         self.files.iter().map(|file| file.path.as_path())
     }
 
-    /// The editor's name for people, if a file tells it.
+    /// The editor's name for people, if a file has it.
     pub fn display_name(&self) -> Option<&str> {
         let mut names = self.contents();
         match self.protocol {
@@ -385,7 +385,7 @@ fn object(bytes: &[u8]) -> Result<Value, String> {
     }
 }
 
-/// The last number in a name that tells no port where it should.
+/// The last number in a name that has no port where it should.
 fn last_number(name: &str) -> Option<u16> {
     let numbers = name.rsplit(|char: char| !char.is_ascii_digit());
     let mut numbers = numbers.filter_map(|digits| digits.parse().ok());

@@ -115,7 +115,7 @@ impl Environment {
     }
 
     /// Where this user's companions keep their private state: the best place first. A companion
-    /// uses the first that it may use; whoever looks for companions looks in all.
+    /// uses the first that it may use; searches for companions cover all.
     ///
     /// `$XDG_RUNTIME_DIR/pillion`, if that variable names a directory, and `tmpdir/pillion-UID`; on
     /// Windows `%LOCALAPPDATA%\pillion` and `tmpdir\pillion`.

@@ -288,7 +288,7 @@ fn read(folder: &Folder, name: &str) -> Result<Option<Record>, FileError> {
 }
 
 /// The record in the file `name`, if that is what it is. No other token than those we make is ever
-/// taken over: an empty one would let everybody in.
+/// taken over: an empty one would let everything in.
 fn parse(name: &str, content: &[u8]) -> Option<Record> {
     let record: Record = serde_json::from_slice(content).ok()?;
     let is_named = file_name(record.pid, record.port) == name;

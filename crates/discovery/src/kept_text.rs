@@ -10,7 +10,7 @@ use pillion_system::time_limit;
 
 use crate::private_file::{FileError, Folder};
 
-/// How long the disk may take to keep a text. Then the person hears that it is lost.
+/// How long the disk may take to keep a text. Then the person is shown that it is lost.
 pub const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Puts a text that belongs to the file `path` into a private file below `base`, such as the

@@ -1,5 +1,5 @@
 //! Files that hold secrets: readable by this user only, from the first byte on, and complete
-//! whenever somebody reads them.
+//! whenever they are read.
 //!
 //! A [`Folder`] is a directory below a *base* such as the temporary directory. The base is taken
 //! as the system or the user set it up: it may be a symbolic link, and root's, and shared if it has

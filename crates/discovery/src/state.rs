@@ -14,7 +14,7 @@ use crate::private_file::{FileError, Folder};
 use crate::publication::MAX_FILE;
 use pillion_system::process;
 
-/// What a companion tells Pillion's own commands.
+/// What a companion reports to Pillion's own commands.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompanionState {
@@ -122,7 +122,7 @@ impl StateFile {
         Ok(())
     }
 
-    /// Puts the file back if a cleaner deleted it, or somebody made it readable for others. Returns
+    /// Puts the file back if a cleaner deleted it, or it became readable for others. Returns
     /// whether it had to.
     ///
     /// # Errors

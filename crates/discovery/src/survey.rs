@@ -1,4 +1,4 @@
-//! Every companion that has left a discovery file, ours or another's, for whoever looks at all of
+//! Every companion that has left a discovery file, ours or another's, for commands that examine all of
 //! them. (Which one an agent takes is `pillion-agent`'s to say.)
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,7 +21,7 @@ use pillion_system::process;
 pub struct Companion {
     /// Its loopback port.
     pub port: u16,
-    /// The editor's identity, if a file tells it with both of its names.
+    /// The editor's identity, if a file has both of its names.
     pub ide: Option<IdeInfo>,
     /// Its workspace roots.
     pub roots: Vec<PathBuf>,

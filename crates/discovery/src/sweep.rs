@@ -83,7 +83,7 @@ impl Swept {
                 Some(writer) => !process::is_alive(writer),
                 None => name.ends_with(".json") || name.ends_with(".lock"),
             };
-            // Reading is what tells that it is a regular file of ours.
+            // Only reading shows that it is a regular file of ours.
             let Some(content) = may_go
                 .then(|| folder.read(&name, MAX_FILE).ok().flatten())
                 .flatten()

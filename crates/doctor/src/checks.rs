@@ -21,7 +21,7 @@ use super::finding::{Finding, Id, Level};
 
 pub use self::settings::{ide_mode, is_broken};
 
-/// Everything that is to be said, in the order of the walk.
+/// All findings, in the order of the walk.
 pub fn judge(facts: &Facts) -> Vec<Finding> {
     if !facts.release.is_supported() {
         return vec![agent::too_old(facts)];

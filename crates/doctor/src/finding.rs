@@ -81,7 +81,7 @@ macro_rules! ids {
 ids! {
     /// There is no such command.
     NotInstalled = "agent-not-installed" in Agent,
-    /// Neither its package nor the command itself tells its release.
+    /// Neither its package nor the command itself shows its release.
     ReleaseUnknown = "agent-release-unknown" in Agent,
     /// It is older than the releases whose ways are known.
     TooOld = "agent-too-old" in Agent,
@@ -113,7 +113,7 @@ ids! {
     RootIsLink = "root-is-a-link" in Companion,
     /// A file whose companion is gone (C6.2).
     DeadCompanion = "dead-companion" in Companion,
-    /// A discovery file or its folder that belongs to somebody else.
+    /// A discovery file or its folder that belongs to another user.
     OtherUser = "other-users-file" in Companion,
     /// A discovery file or its folder that cannot be read, or is a link.
     Unreadable = "unreadable-file" in Companion,

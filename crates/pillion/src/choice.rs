@@ -97,7 +97,7 @@ pub struct Running {
     companions: Vec<Companion>,
     /// The processes that this one descends from, the nearest first.
     ancestors: Vec<u32>,
-    /// What they said, if they were asked already.
+    /// What they answered, if they were asked already.
     statuses: Option<Statuses>,
 }
 
@@ -117,7 +117,7 @@ impl Running {
         }
     }
 
-    /// With what they have said: they are not asked again.
+    /// With what they have answered: they are not asked again.
     pub fn knowing(mut self, statuses: Statuses) -> Self {
         self.statuses = Some(statuses);
         self

@@ -39,7 +39,7 @@ impl Demo {
         Ok(canonicalize(self.folder.path())?)
     }
 
-    /// Lets the agent go. It reads `discovery_file` as any agent does, and tells `notice` how it
+    /// Lets the agent go. It reads `discovery_file` as any agent does, and reports to `notice` how it
     /// ended, in a sentence for people. Returns the folder, a root of the review: dropping it
     /// removes it.
     pub fn start(

@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// A failure that standard output tells already: only the exit code is left to give.
+    /// A failure that standard output has already: only the exit code is left.
     pub fn reported(kind: Kind) -> Self {
         Self::new(kind, String::new())
     }

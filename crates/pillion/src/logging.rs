@@ -17,7 +17,7 @@ static LOG: Mutex<Option<LineWriter>> = Mutex::new(None);
 
 /// Starts logging to `file`, if there is one.
 ///
-/// Only our own crates are heard: a library's debug output may hold whole messages, and those hold
+/// Only our own crates log: a library's debug output may hold whole messages, and those hold
 /// files.
 pub fn start(file: Option<&Path>) -> anyhow::Result<()> {
     let Some(path) = file else {

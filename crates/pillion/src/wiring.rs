@@ -188,7 +188,7 @@ impl Wiring {
         self.0.iter().filter_map(note).collect()
     }
 
-    /// What makes the release take the companion although it finds no file of it that tells the editor:
+    /// What makes the release take the companion although it finds no file of it that names the editor:
     /// because there is none, as of VS Code's companion, or because it looks for those of another
     /// process only, as releases of Gemini CLI before 0.31 do.
     fn known_editor(
@@ -291,7 +291,7 @@ fn agents(release: Release, terminal: &Environment) -> Environment {
 }
 
 /// The temporary directory with which the companion was started, if this agent finds its files
-/// there and not where it would look. Without a file that tells the editor, no release talks to an
+/// there and not where it would look. Without a file that names the editor, no release talks to an
 /// unknown one, whatever the other variables say.
 fn tmpdir(companion: &Companion, release: Release, terminal: &Environment) -> Option<Change> {
     let own = companion

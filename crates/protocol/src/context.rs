@@ -48,7 +48,7 @@ pub struct File {
     /// The selected text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<String>,
-    /// Where that text is. Only Claude Code and opencode are told.
+    /// Where that text is. Only Claude Code and opencode get it.
     #[serde(skip)]
     pub selection: Option<Range>,
 }

@@ -52,7 +52,7 @@ impl AgentKind {
         }
     }
 
-    /// How it tells its model where the cursor is, without blanks (see
+    /// How it sends its model where the cursor is, without blanks (see
     /// [`ModelRequest::newest_message`](crate::ModelRequest::newest_message)).
     pub fn reported_cursor(self, line: u32, character: u32) -> String {
         match self {
@@ -163,7 +163,7 @@ impl Agent {
         self.wait_taken();
     }
 
-    /// Sends a prompt whose beginning somebody else puts into the input line: waits for that, and
+    /// Sends a prompt whose beginning another program puts into the input line: waits for that, and
     /// types the rest, one line.
     pub fn complete_prompt(&self, rest: &str) {
         self.pane.wait_gone(READY, SOON);

@@ -19,7 +19,7 @@ use crate::{Pane, SOON, kill_tree, pause};
 /// How long one answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What is useful to somebody who wonders why a test failed.
+/// What helps to find out why a test failed.
 const DESCRIBE: &str = "(format \"%s in %s; %S\\n%s\" major-mode (buffer-name) (mapcar #'buffer-name (buffer-list)) \
     (with-current-buffer \"*Messages*\" (buffer-string)))";
 
@@ -115,7 +115,7 @@ impl Emacs {
         self.input(&format!("<M-x>{name}<RET>"));
     }
 
-    /// Waits until this was said.
+    /// Waits until this message was shown.
     #[track_caller]
     pub fn wait_said(&self, text: &str) {
         let condition = format!(
@@ -147,7 +147,7 @@ impl Emacs {
         );
     }
 
-    /// All that is useful to somebody who wonders why a test failed.
+    /// All that helps to find out why a test failed.
     pub fn describe(&self) -> String {
         let mut text = format!("screen:\n{}\n", self.pane.screen());
         let state = self.channel.ask(DESCRIBE, Duration::from_secs(5));

@@ -1,5 +1,5 @@
 //! A file system that never answers, like that of a server that is away: a real mount, so that the
-//! system calls of whoever goes there really hang.
+//! system calls on it really hang.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -17,7 +17,7 @@ const INIT: u32 = 26;
 /// The operation of a request is its second number, its own number the next eight bytes.
 const HEADER: usize = 40;
 
-/// The mount. Dropping it ends it: whoever waits there gets an error.
+/// The mount. Dropping it ends it: processes that wait there get an error.
 #[derive(Debug)]
 pub struct HungDisk {
     device: File,
@@ -72,7 +72,7 @@ impl HungDisk {
         answer.extend(80_u32.to_ne_bytes());
         answer.extend(0_i32.to_ne_bytes());
         answer.extend(unique);
-        // Version 7.31, and of all that may be said nothing.
+        // Version 7.31, and no options.
         answer.extend(7_u32.to_ne_bytes());
         answer.extend(31_u32.to_ne_bytes());
         answer.resize(80, 0);
@@ -97,7 +97,7 @@ impl HungDisk {
         unsafe { libc::poll(&raw mut device, 1, limit) == 1 }
     }
 
-    /// Takes the mount away: whoever waits there still does until it is dropped, and others see what is below it.
+    /// Takes the mount away: processes that wait there still do until it is dropped, others see what is below it.
     pub fn detach(&self) {
         // SAFETY: only a system call on a string that outlives it.
         unsafe { libc::umount2(self.folder.as_ptr(), libc::MNT_DETACH) };

@@ -51,7 +51,7 @@ pub struct Chosen {
     pub config: Value,
     /// What it tried, in order.
     pub dials: Vec<ChosenDial>,
-    /// What it said at last; null if it said nothing.
+    /// Its last message; null if there was none.
     pub details: Option<String>,
     /// The error that ended its attempt.
     pub error: Option<String>,

@@ -113,7 +113,7 @@ impl IdeClient {
     /// Waits for what became of a diff.
     ///
     /// # Panics
-    /// With all that the client said instead, when `timeout` has passed.
+    /// With all that the client printed instead, when `timeout` has passed.
     pub fn outcome(&mut self, diff: DiffHandle, timeout: Duration) -> Outcome {
         let what = format!("the outcome of diff {}", diff.0);
         let mut told = self.wait(&what, timeout, |m| {
@@ -213,7 +213,7 @@ impl IdeClient {
         }
     }
 
-    /// What was said and not waited for, each cut to what fits a line.
+    /// What was printed and not waited for, each cut to what fits a line.
     fn heard(&self) -> String {
         let lines = self.kept.iter().map(|message| {
             let cut: String = message.to_string().chars().take(200).collect();

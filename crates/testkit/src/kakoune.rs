@@ -20,7 +20,7 @@ use crate::{Env, Pane, SOON, kill_tree, pause};
 /// How long it may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What is useful to somebody who wonders why a test failed.
+/// What helps to find out why a test failed.
 const DESCRIBE: &str =
     "%val{client_list} | %val{buflist} | %val{bufname} | %val{selections_desc} | %val{modified}";
 
@@ -158,7 +158,7 @@ impl Kakoune {
         assert!(!debug.lines().any(is_error), "{}", self.describe());
     }
 
-    /// All that is useful to somebody who wonders why a test failed.
+    /// All that helps to find out why a test failed.
     pub fn describe(&self) -> String {
         let state = self.ask("-client client0", DESCRIBE).unwrap_or_default();
         let debug = self.text("*debug*");

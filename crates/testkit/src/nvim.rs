@@ -190,7 +190,7 @@ impl Nvim {
         );
     }
 
-    /// All that is useful to somebody who wonders why a test failed: mode, tabs, windows, buffers
+    /// All that helps to find out why a test failed: mode, tabs, windows, buffers
     /// with the beginning of their text, messages, the screen if there is one.
     pub fn describe(&self) -> String {
         let mut text = match self.blocked_in() {

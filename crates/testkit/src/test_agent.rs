@@ -177,7 +177,7 @@ impl<T: Send + 'static> Call<T> {
     /// Waits for the answer.
     ///
     /// # Errors
-    /// What the agent is told.
+    /// The error that the agent gets.
     pub fn end(self) -> Result<T, String> {
         let answer = self.0.join().expect("the call does not panic");
         answer.map_err(|error| error.to_string())

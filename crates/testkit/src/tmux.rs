@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::process::signal;
 use crate::{Env, SOON, kill_tree, pause};
 
-/// What programs inside are told that their terminal is; its description is part of `ncurses-base`.
+/// The value of `TERM` for programs inside; its description is part of `ncurses-base`.
 const TERM: &str = "screen-256color";
 
 /// The terminal that keeps the server alive.
@@ -126,7 +126,7 @@ impl Tmux {
 }
 
 impl Tmux {
-    /// What tells a program which server it runs in: `TMUX`, but for the pane.
+    /// What identifies the server that a program runs in: `TMUX`, but for the pane.
     pub fn variable(&self) -> String {
         format!("{},0,0", self.server.socket().display())
     }
@@ -330,7 +330,7 @@ impl Pane {
         format!("the screen of {:?}{ended}:\n{}", self.name, framed(screen))
     }
 
-    /// What the programs in the other terminals show: why this one waits is often said there.
+    /// What the programs in the other terminals show: why this one waits is often shown there.
     fn others_described(&self) -> String {
         let names = self.server.run(["list-sessions", "-F", "#{session_name}"]);
         let names = names.lines();

@@ -1,4 +1,4 @@
-//! Pipes that are full, because nobody reads them: whoever writes there waits.
+//! Pipes that are full, because they are not read: a writer waits.
 
 use std::fs::File;
 use std::io::Write;

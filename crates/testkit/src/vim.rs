@@ -19,7 +19,7 @@ use crate::{Pane, SOON, kill_tree, pause};
 /// How long one look may take.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What is useful to somebody who wonders why a test failed.
+/// What helps to find out why a test failed.
 const DESCRIBE: &str = "'mode ' .. mode(1) .. ', state ' .. state() .. ', ' .. getcwd() .. ', tab ' \
     .. tabpagenr() .. '/' .. tabpagenr('$') .. execute('ls!') .. execute('messages')";
 
@@ -95,7 +95,7 @@ impl Vim {
         self.wait_until(keys, condition);
     }
 
-    /// Waits until this was said.
+    /// Waits until this message was shown.
     #[track_caller]
     pub fn wait_said(&self, text: &str) {
         let text = text.replace('\'', "''");
@@ -120,7 +120,7 @@ impl Vim {
         assert!(!messages.lines().any(is_error), "{}", self.describe());
     }
 
-    /// All that is useful to somebody who wonders why a test failed.
+    /// All that helps to find out why a test failed.
     pub fn describe(&self) -> String {
         let mut text = format!("screen:\n{}\n", self.pane.screen());
         if let Some(Value::String(state)) = self.channel.ask(DESCRIBE, Duration::from_secs(1)) {

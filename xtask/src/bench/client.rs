@@ -1,4 +1,4 @@
-//! The client: one Node process that speaks to all servers, told what to do line by line.
+//! The client: one Node process that speaks to all servers, which gets commands line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -34,7 +34,7 @@ pub enum Answer {
     Saved(String),
     /// `DIFF_REJECTED`: rejected.
     Rejected,
-    /// `TAB_CLOSED`: the view was closed, and nobody said yes or no. The agent writes its proposal then.
+    /// `TAB_CLOSED`: the view was closed without a decision. The agent writes its proposal then.
     TabClosed,
 }
 

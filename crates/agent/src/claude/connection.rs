@@ -47,7 +47,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Starts the task. What the companion tells goes to `inbox`.
+    /// Starts the task. Notifications of the companion go to `inbox`.
     pub(super) fn start(sink: Sink, stream: Stream, inbox: Inbox) -> Self {
         let (commands, waiting) = mpsc::channel(MAX_COMMANDS);
         let task = Task {

@@ -1,4 +1,4 @@
-//! What a companion tells without being asked: what is selected, and what the person mentions.
+//! Notifications of a companion: what is selected, and what the person mentions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::address::MAX_MESSAGE;
 const MAX_WAITING: usize = 256;
 const MAX_WAITING_BYTES: usize = MAX_MESSAGE;
 
-/// One thing that the companion told.
+/// One notification of the companion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
     /// The person looks at another file, or has selected something else.

@@ -1,4 +1,4 @@
-//! Which editors an agent accepts by its terminal's variables, when no discovery file tells one
+//! Which editors an agent accepts by its terminal's variables, when no discovery file names one
 //! (C7.1).
 
 use pillion_discovery::Environment;

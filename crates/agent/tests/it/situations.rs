@@ -267,7 +267,7 @@ impl Generator {
             _ => {}
         }
         let fields = [
-            // Tells which file was taken.
+            // Shows which file was taken.
             ("mark", Some(json!(self.files))),
             ("workspacePath", self.workspace_field()),
             ("port", self.port_field(port)),

@@ -13,7 +13,7 @@ use crate::support::{RawStream, Request, TestCompanion, initialize};
 /// Longer than an agent is waited for that does not come back.
 const GONE: Duration = Duration::from_secs(60);
 
-/// A companion, and a session with an event stream that reads nothing unless it is told to.
+/// A companion, and a session with an event stream that reads nothing unless it is asked to.
 struct Scene {
     companion: TestCompanion,
     session: String,
@@ -94,7 +94,7 @@ impl Scene {
         }
     }
 
-    /// Nothing was said, nor kept.
+    /// Nothing was reported, nor kept.
     async fn nothing_is_lost(mut self) {
         let running = self.companion.companion;
         let stop = tokio::task::spawn_blocking(move || drop(running));

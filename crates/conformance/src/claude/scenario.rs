@@ -16,7 +16,7 @@ use crate::rule::{Problem, blocked, broken, unchecked};
 use crate::scenario::{TEXT, proposals};
 use crate::test_context::TestContext;
 
-/// How long a command that fails is run again, in times of an answer: no message tells when a view is
+/// How long a command that fails is run again, in times of an answer: no message reports when a view is
 /// open, so it may have come too early.
 const RETRY_ANSWERS: u32 = 3;
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);

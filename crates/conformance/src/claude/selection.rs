@@ -1,4 +1,4 @@
-//! How the selections of the first seconds and those of moves are heard, once each, and a mention.
+//! How the selections of the first seconds and those of moves are received, once each, and a mention.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ const CURSOR: Cursor = Cursor {
     },
 };
 
-/// What was heard of selections, by one client.
+/// What one client received about selections.
 pub(super) async fn selections(test: &TestContext) -> Result<&Selections, Problem> {
     once(&test.claude.selections, Selections::hear(test)).await
 }

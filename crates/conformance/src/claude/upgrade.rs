@@ -35,7 +35,7 @@ pub(super) fn of_stranger(test: &TestContext) -> Probe {
         .header(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL)
 }
 
-/// Whether an answer agrees to a WebSocket, as it must be said (RFC 6455, 4.2.2).
+/// Whether an answer agrees to a WebSocket, as specified (RFC 6455, 4.2.2).
 pub(super) fn agrees(answer: &Answer) -> Result<(), NoAnswer> {
     let wrong = |why: String| Err(NoAnswer::new(why));
     if answer.status != StatusCode::SWITCHING_PROTOCOLS {

@@ -157,7 +157,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         let shared = Arc::clone(shared);
         thread::spawn(move || {
             let request = Request::read(stream.unwrap());
-            // Whoever called may be gone.
+            // The caller may be gone.
             let _ = request.and_then(|request| shared.handle(request));
         });
     }

@@ -166,7 +166,7 @@ impl Shared {
             };
             return request.answer(status, "", "");
         }
-        // One server for all sessions: it answers whoever came last.
+        // One server for all sessions: it answers the one that came last.
         if self.breaks("C1.4-two/one-server") && session != self.newest_session() {
             std::thread::sleep(HANGS);
             return Ok(());
@@ -248,7 +248,7 @@ impl Shared {
                     if !self.breaks("C1.1-stream-alive")
                         && let Err(error) = write!(out, ": alive\n\n")
                     {
-                        // Whoever listened is gone without a word.
+                        // The listener is gone without closing.
                         if self.breaks("C1.4-leaving/silent") {
                             self.state().views.clear();
                         }

@@ -290,7 +290,7 @@ fn an_editor_that_accepts_by_itself_breaks_nothing() {
     }
 }
 
-/// Who looks at one row alone is told of what stands in its way, with an exit code that says so.
+/// With one row alone, what blocks it is reported, with an exit code for that.
 #[test]
 fn a_row_is_hidden_only_by_a_broken_one_of_the_same_report() {
     let row = |flaw, wanted: &'static [&'static str]| {

@@ -130,7 +130,7 @@ pub(super) const ROWS: &[Row] = &[
     row("kate", "Kate", Plain, &[Pid("KATE_PID")], &["kate", "kwrite"], Some("kate.app")),
 ];
 
-/// Vim tells all that it starts where its files are; so does a variable that was set by hand, and
+/// Vim passes the place of its files to all that it starts; so does a variable that was set by hand, and
 /// so does Neovim. It counts when nothing else does, and not alone.
 pub(super) const WEAK_VIM: [&str; 2] = ["VIM", "VIMRUNTIME"];
 

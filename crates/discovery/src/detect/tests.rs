@@ -132,7 +132,7 @@ fn a_socket_of_a_neovim_that_is_gone_identifies_nothing() {
     // A process of that number may be any by now.
     assert_eq!(found(&lives, &["bash", "tmux"]), None);
     std::fs::write(socket, "").unwrap();
-    // Where Neovim is to listen is said to all terminals by whoever wants it at one place.
+    // Users who want Neovim to listen at one place set that for all terminals.
     assert_eq!(found(&[("NVIM_LISTEN_ADDRESS", socket)], &["bash"]), None);
     assert_found(
         &lives,

@@ -248,7 +248,7 @@ fn a_folder_that_leads_elsewhere_is_refused_unless_it_is_the_persons_own() {
     );
     assert!(ide.is_symlink());
 
-    // Whoever keeps settings elsewhere links the folder itself.
+    // Users who keep settings elsewhere link the folder itself.
     fs::remove_dir_all(world.path("home/.claude")).unwrap();
     symlink(world.path("dotfiles"), world.path("home/.claude")).unwrap();
     let listener = Listener::new();

@@ -126,7 +126,7 @@ fn what_is_too_old_is_not_taken_and_is_removed() {
         assert_eq!(taken.is_some(), is_taken, "{age}");
         assert!(world.files().is_empty(), "{:?}", world.files());
     }
-    // Somebody else's, too.
+    // Another program's, too.
     record(&world, Starter::new().lineage(&["/x"]), PORT)
         .0
         .end(NOW);
@@ -243,7 +243,7 @@ fn what_is_no_record_of_ours_gives_no_token() {
         String::new(),
         "{}".to_owned(),
         "[1]".to_owned(),
-        // It would let everybody in.
+        // It would let everything in.
         with("token", json!("")),
         with("token", json!("short")),
         with("token", json!(["a"])),

@@ -226,7 +226,7 @@ fn two_companions_of_one_parent_share_names_that_hold_no_port() {
     let both: BTreeSet<_> = &expected(one.port()) | &expected(other.port());
     assert_eq!(world.files(), both);
 
-    // Whoever stays takes the names of the one that goes.
+    // The one that stays takes the names of the one that goes.
     drop((first, one));
     let taken = second.restore();
     assert!(taken.contains(&shared), "{taken:?}");

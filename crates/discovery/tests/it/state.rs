@@ -140,7 +140,7 @@ fn a_runtime_directory_that_cannot_be_used_is_passed_over_and_companions_there_a
         "{:?}",
         file.path()
     );
-    // Whoever has no runtime directory finds it, too.
+    // A user without a runtime directory finds it, too.
     let without = Environment::from_pairs([("TMPDIR", world.path("tmp"))]);
     for environment in [environment, without] {
         assert_eq!(ports(&environment), [listener.port()]);

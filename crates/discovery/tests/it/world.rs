@@ -65,7 +65,7 @@ impl World {
     }
 }
 
-/// A port that somebody listens on, as long as this lives.
+/// A port with a listener, as long as this lives.
 pub struct Listener(TcpListener);
 
 impl Listener {
@@ -89,7 +89,7 @@ impl Listener {
     }
 }
 
-/// A port on which somebody listens who does not let anybody in: as many wait there as may.
+/// A port with a listener that accepts no connection: as many wait there as may.
 pub struct Deaf {
     listener: OwnedFd,
     _waiting: Vec<TcpStream>,

@@ -41,7 +41,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The one thing that is said of a release that is not supported: what else it does is not known.
+/// The one finding about a release that is not supported: what else it does is not known.
 pub fn too_old(facts: &Facts) -> Finding {
     let what = format!("{} is more than a year old", facts.release);
     let why = "Pillion serves it, but does not know where a release that old looks for companions";

@@ -39,7 +39,7 @@ fn nothing_found(facts: &Facts, explained: bool) -> Vec<Finding> {
     if let Some(companion) = looked_at.next().filter(|_| !explained) {
         found.push(not_taken(facts, companion));
     } else if is_other_users(facts) {
-        // `files` has said it.
+        // `files` has reported it.
     } else if let Some(companion) = fitting.first() {
         found.extend((!explained).then(|| not_taken(facts, companion)));
     } else if facts.living().next().is_some() {

@@ -50,7 +50,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
         Outcome::Unreachable if dial.host == Host::ContainerHost => {
             container(facts, facts.at(dial.port)?)
         }
-        // That its companion is gone is said of its file.
+        // That its companion is gone is reported for its file.
         Outcome::Unreachable => None,
         Outcome::TokenRefused => {
             let what = format!(

@@ -48,7 +48,7 @@ pub enum Outcome {
     Silent,
 }
 
-/// Everything that dialling tells.
+/// Everything that dialling shows.
 #[derive(Debug, Default)]
 pub struct Attempts {
     /// Each attempt until one connects.
@@ -57,7 +57,7 @@ pub struct Attempts {
     pub connected: Vec<String>,
 }
 
-/// Dials one after the other until one answers. `pillions` tells Pillion's companion on a port. A host
+/// Dials one after the other until one answers. `pillions` finds Pillion's companion on a port. A host
 /// that has no address is not waited for once more: a name server may be slow, and nothing listens.
 pub fn dial<'a>(
     dials: &[Dial],
@@ -167,7 +167,7 @@ async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
     })
 }
 
-/// Nothing needs to be told here before something is open.
+/// No context is needed here before a file is open.
 async fn claude_session(dial: &Dial) -> Result<Outcome, ClientError> {
     let (client, _updates) = claude::Client::connect(address(dial)).await?;
     let can_diff = client.can_diff();

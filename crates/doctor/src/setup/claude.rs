@@ -1,4 +1,4 @@
-//! Claude Code's settings files, and the file in which it keeps what it was told in its menus.
+//! Claude Code's settings files, and the file in which it keeps what was chosen in its menus.
 
 use std::fs;
 use std::path::{Path, PathBuf};

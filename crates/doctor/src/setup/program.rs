@@ -43,7 +43,7 @@ pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
     on_path(agent.name(), environment).is_some()
 }
 
-/// The release that this command starts, as far as its package tells: nothing is run. The newest
+/// The release that this command starts, as far as its package shows: nothing is run. The newest
 /// known one where that does not help.
 pub fn release(agent: Dialect, command: &Path, environment: &Environment) -> Release {
     let path = match command.to_str() {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::settings::{Scope, Settings};
 
-/// Since this release, Gemini CLI takes a folder for untrusted until it is told.
+/// Since this release, Gemini CLI takes a folder for untrusted until that is changed.
 const DISTRUSTS: Version = Version::new(0, 28, 0);
 
 /// Whether the agent trusts a folder.

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use super::rules::Use;
 use crate::status::{ANSWER_TIMEOUT, Statuses, ask};
 
-/// What each of them says, or has said.
+/// What each of them reports, or has reported.
 ///
 /// # Errors
 /// When the system lets nothing be asked.
@@ -48,7 +48,7 @@ pub fn last_focused(
     Ok(found)
 }
 
-/// What one without a state file tells agents.
+/// What one without a state file sends to agents.
 async fn listen(companion: &Companion) -> Use {
     // Others tell only agents, and a second session with VS Code's takes the answers of the agent
     // that has one.
@@ -70,7 +70,7 @@ async fn listen(companion: &Companion) -> Use {
         return Use::Silent;
     };
     let focused = context.files().iter().map(|file| file.timestamp).max();
-    // It has been heard; whether the goodbye is does not matter.
+    // It has been received; whether the close is does not matter.
     let _ = client.disconnect().await;
     used(focused)
 }

@@ -66,7 +66,7 @@ fn editors(companion: &Companion) -> Vec<u32> {
     let parents = companion.files.iter().filter_map(|file| file.content.ppid);
     let mut editors: Vec<u32> = parents.collect();
     if editors.is_empty() {
-        // Who tells no `ppid` publishes under its editor's alone.
+        // One without `ppid` publishes under its editor's alone.
         editors.clone_from(&companion.pids);
     }
     let publisher = |file: &pillion_discovery::survey::FoundFile| {

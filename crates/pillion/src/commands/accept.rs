@@ -10,7 +10,7 @@ use crate::args::Target;
 
 /// Accept a pending diff
 ///
-/// The agent then writes the text in the view: the one it proposed, unless somebody edited it
+/// The agent then writes the text in the view: the one it proposed, unless it was edited
 /// there.
 ///
 /// An agent may replace its proposal at any moment. `pillion accept 1.3` accepts exactly the third

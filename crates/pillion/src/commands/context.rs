@@ -27,7 +27,7 @@ const FIRST: Duration = Duration::from_secs(1);
 /// How long saying goodbye may take.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long an empty context may stay the last word: what was focused just now is told a little
+/// How long an empty context may stay the last word: what was focused just now is sent a little
 /// later (C4.2).
 const SECOND: Duration = Duration::from_millis(300);
 
@@ -97,7 +97,7 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
             }
             () = output::closed(), if args.follow => Ok(()),
         };
-        // Most companions do not let sessions be ended: the stream's end tells them, too.
+        // Most companions do not let sessions be ended: the stream's end shows them, too.
         let _ = tokio::time::timeout(END_TIMEOUT, session.0.disconnect()).await;
         match signal {
             // That is how following ends.

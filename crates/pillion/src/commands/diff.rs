@@ -243,7 +243,7 @@ async fn ask(
     if end.as_ref().is_err_and(leaves_it_open) {
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.close_diff(path)).await;
     }
-    // Most companions do not let sessions be ended: the stream's end tells them, too.
+    // Most companions do not let sessions be ended: the stream's end shows them, too.
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, client.disconnect()).await;
     end.map_err(agent_connection::failure)
 }
@@ -335,7 +335,7 @@ fn stopped(stop: Stop, is_closed: bool) -> Failure {
         .hint("Was it suspended with Ctrl-Z? `fg` in its terminal resumes it.")
 }
 
-/// Prints the text, or what tells of it; an accepted text that cannot be printed is kept.
+/// Prints the text, or what describes it; an accepted text that cannot be printed is kept.
 fn print(printed: &str, accepted: Option<&str>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(printed.as_bytes()).and_then(|()| out.flush());

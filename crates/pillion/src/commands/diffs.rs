@@ -15,7 +15,7 @@ use crate::args::Target;
 /// `1.3` is the agent's third proposal for diff 1: `pillion accept 1.3` accepts that proposal and
 /// no other. If a path leads elsewhere through links, ` -> ` shows the real file.
 ///
-/// The printed text is always the agent's proposal. If somebody has edited it in the view, `pillion
+/// The printed text is always the agent's proposal. If it was edited in the view, `pillion
 /// accept` accepts the edited text and prints a note. Output to `/dev/null` does not count as shown.
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -148,7 +148,7 @@ impl Shared {
     }
 }
 
-/// Prints lines that may hold paths and what programs said.
+/// Prints lines that may hold paths and output of programs.
 fn say(before: &str, text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     text.lines()

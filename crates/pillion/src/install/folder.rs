@@ -1,7 +1,7 @@
 //! A folder of files that Pillion installs, and knows again: a marker in it lists them.
 //!
 //! It comes and goes file by file, and a copy that failed is repeated. Taken away, it leaves what is
-//! not Pillion's. What lies there and is not Pillion's, or was changed by the user, is told apart by the hashes in
+//! not Pillion's. What lies there and is not Pillion's, or was changed by the user, is distinguished by the hashes in
 //! the marker.
 
 mod marker;

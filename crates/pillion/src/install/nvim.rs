@@ -94,7 +94,7 @@ impl Folders {
         }
     }
 
-    /// Another copy, where plugin managers put theirs: lazy.nvim, vim-plug, and whoever uses
+    /// Another copy, where plugin managers put theirs: lazy.nvim, vim-plug, and those who use
     /// packages.
     fn other_copy(&self, machine: &Machine, target: &Path) -> Option<PathBuf> {
         let mut places = vec![
@@ -186,7 +186,7 @@ mod tests {
                 let name = name.replace('\\', "/");
                 let of_an_editor = |name: &str| name.starts_with(['.', '#']) || name.ends_with('~');
                 if of_an_editor(path.file_name().unwrap().to_str().unwrap()) {
-                    // The file that somebody is editing lies beside it.
+                    // The file that is being edited lies beside it.
                 } else if path.is_dir() {
                     folders.push(path);
                 } else if name != "README.md" {

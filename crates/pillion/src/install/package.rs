@@ -23,7 +23,7 @@ pub struct Plugin {
     pub programs: &'static [&'static str],
     /// What the editor calls a plugin.
     pub kind: &'static str,
-    /// How the plugin is told where `pillion` is.
+    /// How the plugin gets the path of `pillion`.
     pub setting: &'static str,
     /// The plugin's files, by their paths in it.
     pub files: &'static [(&'static str, &'static [u8])],

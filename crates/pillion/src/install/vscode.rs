@@ -113,7 +113,7 @@ impl Installer for Code {
         let there = ids(&program);
         let mut plan = Plan::default();
         for extension in EXTENSIONS.iter().filter(|it| is_wanted(it, options)) {
-            // One that cannot tell is told to remove it.
+            // One that cannot list is asked to remove it.
             if there
                 .as_ref()
                 .is_some_and(|ids| !ids.iter().any(|id| extension.is(id)))

@@ -56,7 +56,7 @@ impl Scene {
     }
 
     /// Lets the model propose, and waits until the review shows the proposal for this file, and Claude
-    /// Code asks in its own window. `said` is what the model says at the end.
+    /// Code asks in its own window. `said` is the model's text at the end.
     fn propose(&self, turns: impl IntoIterator<Item = Turn>, said: &str, file_name: &str) {
         self.model.script(turns);
         self.model.script([Turn::say(said)]);

@@ -112,7 +112,7 @@ pub fn run<S: AsRef<OsStr>>(home: &Home, args: impl IntoIterator<Item = S>) -> V
     output.stdout
 }
 
-/// The diffs that wait, as `pillion diffs` tells.
+/// The diffs that wait, as `pillion diffs` lists them.
 pub fn pending(home: &Home) -> Vec<Pending> {
     pending_at(home, &[])
 }

@@ -219,7 +219,7 @@ fn the_client_of_0_61_takes_the_one_that_env_says() {
     the_client_takes_the_one_that_env_names("@google/gemini-cli-core");
 }
 
-/// As VS Code's companion is, whose file tells no editor: outside of VS Code's own terminals no
+/// As VS Code's companion is, whose file names no editor: outside of VS Code's own terminals no
 /// release connects to it by itself.
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]

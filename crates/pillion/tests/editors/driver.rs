@@ -52,7 +52,7 @@ pub struct Start<'a> {
     pub habit: Habit,
 }
 
-/// One editor that runs. Keys are pressed as a person does; what is said to be waited for is so when
+/// One editor that runs. Keys are pressed as a person does; what is waited for is so when
 /// the function returns.
 pub trait Editor {
     /// Accepts the proposal in focus, as the help says.
@@ -131,7 +131,7 @@ pub trait Editor {
     /// Fails if it noted an error since it started.
     fn assert_no_errors(&self);
 
-    /// All that is useful to somebody who wonders why a test failed.
+    /// All that helps to find out why a test failed.
     fn describe(&self) -> String;
 
     /// Quits it, and waits until it is gone.

@@ -1,4 +1,4 @@
-//! The sources of the package: nothing to be said against them.
+//! The sources of the package: no warnings.
 
 use std::fs;
 use std::path::PathBuf;

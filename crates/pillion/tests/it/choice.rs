@@ -16,7 +16,7 @@ fn companions(sandbox: &Sandbox) -> Vec<Value> {
     serde_json::from_str(&out).unwrap()
 }
 
-/// The port of the companion that was told of the file when it was focused from `folder`.
+/// The port of the companion that got the file when it was focused from `folder`.
 #[track_caller]
 fn told(sandbox: &Sandbox, folder: &Path, args: &[&str]) -> u16 {
     let before = companions(sandbox);
@@ -29,7 +29,7 @@ fn told(sandbox: &Sandbox, folder: &Path, args: &[&str]) -> u16 {
     after[0]["port"].as_u64().unwrap().try_into().unwrap()
 }
 
-/// Runs it as whoever has no runtime directory: below `su`, `docker exec` or cron.
+/// Runs it without a runtime directory: as below `su`, `docker exec` or cron.
 fn run_without_runtime_dir(sandbox: &Sandbox, args: &[&str]) -> Ran {
     ran(sandbox.command(args).env_remove("XDG_RUNTIME_DIR"), b"")
 }
@@ -106,7 +106,7 @@ fn who_does_not_see_the_state_of_companions_is_told_so_and_tells_equals_apart_al
     for used in [&one, &other, &one] {
         let port = used.port().to_string();
         sandbox.run(["focus", file, "--port", &port]).expect(0);
-        // Agents, and who asks as one, are told a moment later (C4.2).
+        // Agents, and commands that connect as one, get it a moment later (C4.2).
         let started = Instant::now();
         loop {
             let out = run_without_runtime_dir(&sandbox, &["list", "--json"]).expect(0);

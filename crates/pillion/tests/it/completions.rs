@@ -21,7 +21,7 @@ fn offered(shell: &str, options: &[&str], script: &str, words: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Calls the completion function as bash does when somebody presses Tab.
+/// Calls the completion function as bash does for the Tab key.
 const BASH: &str = r#"
 eval "$("$PILLION" completions bash)"
 COMP_LINE="$WORDS"; COMP_POINT=${#WORDS}

@@ -20,7 +20,7 @@ use crate::shared_conformance::{claude_commands, commands, fill, run};
 /// Nothing but time shows that a silent stream lives, and nobody opens a second workspace folder.
 const NOT_SEEN: [&str; 3] = ["C1.1-stream-alive", "C2.5-atomic", "C2.5-separator"];
 
-/// Starts it in a terminal, which stays when it has ended and told its exit code.
+/// Starts it in a terminal, which stays when it has ended and printed its exit code.
 fn in_terminal(tmux: &Tmux, sandbox: &Sandbox, env: &Env, size: Size, arguments: &str) -> Pane {
     let line = format!(
         "{} conformance {arguments}; echo \"exit code $?\"; sleep 100",

@@ -79,7 +79,7 @@ fn what_was_focused_is_shown_with_cursor_and_selection() {
         if shown == expected {
             break;
         }
-        // Agents are told a moment later, of the first file perhaps before the second (C4.2).
+        // Agents get it a moment later, the first file perhaps before the second (C4.2).
         assert!(started.elapsed() < SOON, "{shown}");
     }
     let json = sandbox.run(["context", "--json"]).expect(0).stdout;

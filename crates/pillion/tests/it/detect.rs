@@ -187,7 +187,7 @@ fn the_same_as_gemini_cli_wherever_it_knows_the_terminal() {
 }
 
 impl Sandbox {
-    /// A program that does what it is told by its arguments, under another name.
+    /// A program that does what its arguments are, under another name.
     fn stand_in(&self, name: &str) -> PathBuf {
         let path = self.home.other_workspace("bin").join(name);
         std::os::unix::fs::symlink("/bin/bash", &path).unwrap();

@@ -1,4 +1,4 @@
-//! `pillion doctor`: every break of the way is made for real, told, and fixed by what it says.
+//! `pillion doctor`: every break of the way is made for real, reported, and fixed by its advice.
 
 mod agent;
 mod claude;

@@ -1,4 +1,4 @@
-//! A companion that is not Pillion's: somebody who listens, and a discovery file.
+//! A companion that is not Pillion's: a listener, and a discovery file.
 
 use std::fs;
 use std::net::TcpListener;

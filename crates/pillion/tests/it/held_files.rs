@@ -15,7 +15,7 @@ use crate::sandbox::{Sandbox, Serve};
 /// Linux's number for the command of `fcntl` that chooses a lease's signal.
 const F_SETSIG: libc::c_int = 10;
 
-/// Whoever opens the file now is made to wait, unless it says that it will not.
+/// A program that opens the file now waits, unless it asks not to.
 struct Lease(File);
 
 impl Lease {
@@ -31,7 +31,7 @@ impl Lease {
         Self(file)
     }
 
-    /// Waits until somebody wants to open the file.
+    /// Waits until a program wants to open the file.
     fn wait_for_another(&self) {
         let fd = self.0.as_raw_fd();
         while unsafe { libc::fcntl(fd, libc::F_GETLEASE) } == libc::F_WRLCK {

@@ -1,4 +1,4 @@
-//! What somebody can take of a companion: other users of the machine, who have no token, above all.
+//! What a client can consume of a companion: above all other users of the machine, who have no token.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

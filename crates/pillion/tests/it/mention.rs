@@ -1,4 +1,4 @@
-//! `pillion mention` and `pillion focus FILE:FROM-TO`, as Claude Code hears them.
+//! `pillion mention` and `pillion focus FILE:FROM-TO`, as Claude Code gets them.
 
 use pillion_agent::Address;
 use pillion_agent::claude::{Client, Selection, Update, Updates};

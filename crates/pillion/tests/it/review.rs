@@ -35,7 +35,7 @@ impl Review {
             env.set(name, value);
         }
         let tmux = Tmux::start();
-        // The shell tells afterwards how the terminal was left.
+        // The shell shows afterwards how the terminal was left.
         let script = format!(
             "{} review {args}; echo \"exit code $?\"; stty -a; sleep 100",
             env!("CARGO_BIN_EXE_pillion")

@@ -28,7 +28,7 @@ struct Stage {
     sandbox: Sandbox,
 }
 
-/// What a talkative agent said.
+/// What a talkative agent printed.
 struct Said {
     output: Output,
     pid: u32,
@@ -335,7 +335,7 @@ fn of_equals_the_one_used_last_wins() {
         // Where Pillion's own way of asking is shut: as an agent.
         let start = Instant::now();
         let mut found = None;
-        // Agents are told a moment later.
+        // Agents get it a moment later.
         while found != Some(serve.port()) && start.elapsed() < SOON {
             found = stage.port(Dialect::QwenCode, |command| {
                 command.env("XDG_RUNTIME_DIR", &runtime);
@@ -351,7 +351,7 @@ fn one_that_does_not_answer_is_not_waited_for() {
     let workspace = stage.sandbox.home.workspace();
     let mute = Foreign::new();
     let root = workspace.to_str().unwrap();
-    // Of process 1, whose descendant everybody is: that makes no editor the terminal's own.
+    // Of process 1, the ancestor of all: that makes no editor the terminal's own.
     mute.serve_gemini(&stage.sandbox, 1, root, "t");
     let serve = stage.sandbox.serve::<&str>([]);
     stage.sandbox.home.file("a.txt", "x");
@@ -423,7 +423,7 @@ fn a_temporary_directory_that_a_file_gives_the_agent_does_not_lead_it_away() {
     let own = stage.sandbox.serve::<&str>([]);
     let tmpdir = stage.sandbox.home.tmp();
     let tmpdir = tmpdir.to_str().unwrap();
-    // A release that reads the file also where nobody said whether the folder is trusted.
+    // A release that reads the file also where trust in the folder is undecided.
     let package = r#"{"name": "@google/gemini-cli", "version": "0.36.0"}"#;
     fs::write(stage.bin().join("package.json"), package).unwrap();
     let run = || {
@@ -445,7 +445,7 @@ fn a_temporary_directory_that_a_file_gives_the_agent_does_not_lead_it_away() {
     stage.sandbox.home.file(".env", &file);
     assert_eq!(run(), (port, Some(tmpdir.to_owned()), note.clone()));
     drop(own);
-    // Of another's companion no state tells its directory.
+    // Of another's companion no state has its directory.
     let foreign = Foreign::new();
     let root = stage.sandbox.home.workspace();
     foreign.serve_gemini(&stage.sandbox, process::id(), root.to_str().unwrap(), "t");

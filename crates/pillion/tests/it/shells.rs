@@ -82,7 +82,7 @@ impl Hostile {
             .serve_gemini(&self.sandbox, process::id(), workspace, token);
         let output = self
             .command(shell)
-            // Only the parent process tells which shell this is.
+            // Only the parent process shows which shell this is.
             .env("SHELL", "/bin/none")
             .output()
             .unwrap_or_else(|error| panic!("{} does not run: {error}", shell.program));

@@ -21,7 +21,7 @@ mv "$HOME/begun" "$HOME/started"
 cat
 "#;
 
-/// Names that are commands to somebody.
+/// Names that are commands to some program.
 const HOSTILE: [&str; 5] = [
     "it's \"q\" %{x} %sh{touch PWNED}",
     "$(touch PWNED)`touch PWNED`",

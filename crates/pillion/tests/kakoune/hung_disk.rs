@@ -15,7 +15,7 @@ each_kakoune! {
         let Some(hung) = HungDisk::mount(&world.home.workspace().join("far")) else {
             return;
         };
-        // Whoever looks where its repository is.
+        // The search for its repository.
         hung.wait_for_request();
         gemini.propose(&path, "two\n");
         world.look();

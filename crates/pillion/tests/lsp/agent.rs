@@ -30,7 +30,7 @@ pub fn at_work() -> (Sandbox, Editor, TestAgent, String) {
     (sandbox, editor, agent, path)
 }
 
-/// The agent proposes, and the editor shows it; what the editor was told.
+/// The agent proposes, and the editor shows it; what the editor was sent.
 pub fn show(agent: &TestAgent, editor: &mut Editor, path: &str, content: &str) -> Value {
     let call = agent.proposing(path, content);
     let diff = editor.open_diff();

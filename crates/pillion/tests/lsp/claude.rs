@@ -1,4 +1,4 @@
-//! What Claude Code hears of an editor, and what the editor is told of its proposals.
+//! What Claude Code gets from an editor, and what the editor gets of its proposals.
 
 use pillion_agent::claude::Answer;
 use pillion_protocol::{Position, Range};
@@ -52,7 +52,7 @@ fn a_selection_has_the_range_of_the_plugin_in_utf16_units() {
     claude.selection(|it| {
         it.path.as_deref() == path && it.text == "\u{1f600}\nx" && it.range == wanted
     });
-    // As an older plugin tells of it, and as one without a selection does.
+    // As an older plugin sends it, and as one without a selection does.
     open["selection"] = Value::Null;
     editor.notify("pillion/didChangeContext", json!({"openFiles": [open]}));
     let caret = range((3, 1), (3, 1));

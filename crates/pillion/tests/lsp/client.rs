@@ -149,7 +149,7 @@ impl Editor {
         self.input = None;
     }
 
-    /// Waits for the end of the process; the exit code, and what it said on standard error.
+    /// Waits for the end of the process; the exit code, and what it printed on standard error.
     pub fn ended(&mut self) -> (Option<i32>, String) {
         let code = sandbox::ended(&mut self.child);
         (code, self.errors.take().unwrap().join().unwrap())

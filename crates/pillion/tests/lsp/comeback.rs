@@ -195,7 +195,7 @@ fn where_another_program_listens_nothing_comes_back() {
     let second = Server::own(&sandbox);
     second.expect_fresh(&first);
     drop((somebody, second.kill()));
-    // Whoever listened there may have heard the token.
+    // The listener there may have received the token.
     let third = Server::own(&sandbox);
     assert_ne!(third.claude, first.claude);
 }

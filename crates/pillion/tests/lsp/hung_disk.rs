@@ -11,7 +11,7 @@ use crate::client::{Editor, files, plugin_params, uri};
 use crate::plain::world::World;
 use crate::sandbox::{self, Sandbox};
 
-/// A plugin, an agent, and what the plugin was told of the environment.
+/// A plugin, an agent, and what the plugin was sent about the environment.
 fn plugin(sandbox: &Sandbox) -> (Editor, TestAgent, Value) {
     let mut editor = Editor::plugin(sandbox);
     let environment = editor.params("pillion/environment");

@@ -1,4 +1,4 @@
-//! A plugin that does not answer: agents are told, and nothing is mixed up afterwards.
+//! A plugin that does not answer: agents get errors, and nothing is mixed up afterwards.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Claude Code's protocol, spoken by the project's own client: what it hears of a person in Neovim,
+//! Claude Code's protocol, spoken by the project's own client: what it gets from a person in Neovim,
 //! and what that person sees of what it proposes.
 
 use std::time::Duration;
@@ -120,7 +120,7 @@ each_neovim! {
     }
 }
 
-/// Waits until the person is told this.
+/// Waits until this message is shown.
 fn is_told(world: &World, message: &str) {
     world.nvim.wait_for::<serde_json::Value>(
         "the message",

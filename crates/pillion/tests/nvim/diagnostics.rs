@@ -1,4 +1,4 @@
-//! The problems that Neovim shows, as Pillion is told of them (`pillion/diagnostics`).
+//! The problems that Neovim shows, as Pillion gets them (`pillion/diagnostics`).
 
 use pillion_testkit::NvimVersion;
 use serde_json::{Value, json};

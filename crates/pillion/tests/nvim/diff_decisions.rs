@@ -1,4 +1,4 @@
-//! How a person decides about a diff in Neovim, and that it is heard exactly once.
+//! How a person decides about a diff in Neovim, and that the outcome is sent exactly once.
 
 use std::time::Duration;
 
@@ -229,7 +229,7 @@ each_neovim! {
                 assert_eq!(review.lines().join("\n") + "\n", ORIGINAL);
                 continue;
             }
-            // Whoever types in a terminal stays there, and sees it beside.
+            // A person who types in a terminal stays there, and sees it beside.
             std::fs::remove_file(&path).unwrap();
             review.world.nvim.command("bwipeout! | set columns=120 lines=40 | edit a.txt");
             review.world.nvim.lua::<Value>(

@@ -1,4 +1,4 @@
-//! What a person is told when the agent dies before it takes what they accepted.
+//! The message when the agent dies before it takes what was accepted.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Writes that accept nothing, whatever way they come, and what is said then: in our words, with the
+//! Writes that accept nothing, whatever way they come, and the message then: in our words, with the
 //! proposal as usable as before.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
 const SOON: Duration = Duration::from_secs(60);
 
 impl Review {
-    /// The keys decide nothing, and this is said. Enter goes on where Neovim asks for it.
+    /// The keys decide nothing, and this is shown. Enter goes on where Neovim asks for it.
     #[track_caller]
     fn decides_nothing(&mut self, keys: &str, said: &str) {
         self.world.nvim.command("messages clear");
@@ -91,7 +91,7 @@ each_neovim! {
         review.world.nvim.assert_no_errors();
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
-        // Where the write itself is an error, ours is said, too.
+        // Where the write itself is an error, ours is shown, too.
         review.world.nvim.command("autocmd! InsertLeave * silent! write");
         review.propose(PROPOSED);
         review.decides_nothing("Gomine<Esc>", "autosave and :wa do not accept a proposal");
@@ -119,7 +119,7 @@ each_neovim! {
             ]);
         }
         for keys in played {
-            // It is said once for each proposal.
+            // It is shown once for each proposal.
             review.world.nvim.lua::<()>("require('pillion.diff.pending').get(...).is_write_explained = nil", json!([1]));
             review.decides_nothing(keys, "autosave and :wa do not accept a proposal");
         }

@@ -138,7 +138,7 @@ each_neovim! {
 }
 
 each_neovim! {
-    /// Nothing on the screen tells it from the one before.
+    /// Nothing on the screen distinguishes it from the one before.
     fn the_same_text_proposed_again_can_be_accepted(version) {
         let mut review = Review::new(version);
         review.propose(PROPOSED);

@@ -1,4 +1,4 @@
-//! When Pillion runs, and what is said when it does not.
+//! When Pillion runs, and what is shown when it does not.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::world::{World, setup};
 
-/// How often a text stands in what Neovim has said.
+/// How often a text is in Neovim's messages.
 fn said(nvim: &Nvim, text: &str) -> usize {
     nvim.messages().matches(text).count()
 }

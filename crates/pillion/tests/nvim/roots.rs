@@ -82,7 +82,7 @@ each_neovim! {
 }
 
 each_neovim! {
-    /// Everything that somebody has is no workspace, not even if it is a repository.
+    /// The home folder is no workspace, not even if it is a repository.
     fn the_home_folder_and_the_whole_machine_are_no_roots(version) {
         for cwd in ["home", "/"] {
             let home = Home::new();

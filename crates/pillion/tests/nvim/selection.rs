@@ -66,7 +66,7 @@ fn listen(world: &World) {
     );
 }
 
-/// Waits until this is said to be selected there: line, character, line, character.
+/// Waits until this is reported as selected there: line, character, line, character.
 #[track_caller]
 fn says(world: &World, text: Option<&str>, range: [u32; 4]) {
     let [from, start, to, end] = range;

@@ -145,7 +145,7 @@ each_neovim! {
         qwen.typed(&pasted("@first.txt "));
         world.nvim.command("2PillionSend gemini");
         gemini.typed(&pasted("@first.txt line 2 two\n"));
-        // Another session is somebody else's work.
+        // Another session is other work.
         world.nvim.command("lua require('pillion').setup({ agents = { other = { 'other' } } })");
         panes.open(&["new-session", "-d", "-s", "play"], "exec -a other cat");
         terminal::is_refused(&world, "PillionSend other", "other is not running in a terminal");

@@ -361,7 +361,7 @@ each_neovim! {
         wait_terminal(&world, "gemini");
         world.nvim.input("<F2>");
         world.nvim.wait_until("where the person came from", &format!("{in_file} and vim.fn.winnr() == 2"));
-        // Who reads what the agent said goes on reading.
+        // A person who reads the agent's output goes on reading.
         world.nvim.input("<F2>");
         wait_terminal(&world, "gemini");
         world.nvim.input("<C-\\><C-n><F2>");

@@ -1,4 +1,4 @@
-//! Texts that must come back to an agent byte for byte, whoever shows them (C5.5, C5.6).
+//! Texts that must come back to an agent byte for byte, wherever they are shown (C5.5, C5.6).
 
 use std::iter;
 

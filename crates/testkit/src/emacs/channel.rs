@@ -82,7 +82,7 @@ impl Channel {
 
     /// Has an expression evaluated, whatever comes of it.
     pub fn send(&self, expression: &str) {
-        // One that is gone already needs not be told.
+        // One that is gone already needs no message.
         let _ = self.lock().send(expression);
     }
 

@@ -69,7 +69,7 @@ fn message(turn: Turn) -> (Value, &'static str) {
     )
 }
 
-/// The tool calls of a turn, with Qwen Code's names: opencode is only told what to say.
+/// The tool calls of a turn, with Qwen Code's names: opencode is only given text.
 fn calls(turn: Turn) -> Vec<Value> {
     let (name, arguments) = match turn {
         Turn::Say(_) => return Vec::new(),

@@ -106,7 +106,7 @@ impl Rpc {
             .inner
             .lock()
             .unwrap_or_else(|poison| poison.into_inner());
-        // One that is gone already needs not be told.
+        // One that is gone already needs no message.
         let _ = inner.send(&[NOTIFICATION.into()], method, arguments);
     }
 }

@@ -76,7 +76,7 @@ impl Channel {
 
     /// Runs an Ex command.
     pub fn run(&self, command: &str) {
-        // One that is gone already needs not be told.
+        // One that is gone already needs no message.
         let _ = self.lock().send(&json!(["ex", command]));
     }
 

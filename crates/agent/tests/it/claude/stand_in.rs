@@ -32,7 +32,7 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// Upgrades whoever has the token, and answers the subprotocol if `names_subprotocol`.
+    /// Upgrades clients with the token, and answers the subprotocol if `names_subprotocol`.
     pub async fn start(
         names_subprotocol: bool,
         act: impl Fn(&Value) -> Act + Send + Sync + 'static,

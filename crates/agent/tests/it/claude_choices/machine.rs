@@ -271,7 +271,7 @@ impl Listener {
     }
 }
 
-/// Notes a request; whoever only looks whether somebody listens makes none. False at the end.
+/// Notes a request; a mere connection makes none. False at the end.
 fn note(mut stream: TcpStream, port: u16, log: &Mutex<Vec<Dialled>>) -> bool {
     let mut head = Vec::new();
     let mut byte = [0];

@@ -160,7 +160,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let shared = Arc::clone(shared);
         thread::spawn(move || {
-            // Whoever called may be gone.
+            // The caller may be gone.
             let _ = shared.connected(stream.unwrap());
         });
     }

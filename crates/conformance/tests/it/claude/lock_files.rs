@@ -63,7 +63,7 @@ pub fn publish(shared: &Shared) -> Vec<PathBuf> {
     files
 }
 
-/// Puts back what somebody deleted.
+/// Restores what was deleted.
 pub fn keep(shared: &Shared) {
     while !shared.is_stopped.load(Ordering::SeqCst) {
         thread::sleep(KEEP_INTERVAL);

@@ -230,7 +230,7 @@ fn every_rule_of_claude_codes_has_an_id_of_its_own_and_says_what_breaks() {
     assert!(VARIANTS.iter().all(is_known));
 }
 
-/// Nobody sits at the editor: what needs somebody is skipped and says so, and nothing fails.
+/// There is no person at the editor: what needs one is skipped with the reason, and nothing fails.
 #[test]
 fn what_nobody_does_for_claude_code_breaks_no_rule() {
     let companion = Companion::start("none");

@@ -1,6 +1,6 @@
-//! The version that an agent's command tells when it is asked.
+//! The version that an agent's command prints.
 //!
-//! The only thing that the doctor runs, and only where no package tells the release.
+//! The only thing that the doctor runs, and only where no package has the release.
 
 use std::path::Path;
 use std::process::Command;

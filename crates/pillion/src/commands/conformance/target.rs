@@ -85,7 +85,7 @@ fn is_of(protocol: Protocol, dialect: Dialect) -> bool {
 }
 
 /// A file of the companion that is meant: one that lives, else one that is dead, else a file that
-/// only its name tells of.
+/// only its name contains.
 fn file_of(
     survey: Survey,
     protocol: Protocol,

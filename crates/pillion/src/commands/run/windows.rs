@@ -50,7 +50,7 @@ fn find(program: &OsStr) -> Option<PathBuf> {
     if !is_bare && named.extension().is_some() && named.is_file() {
         return Some(named.to_owned());
     }
-    // Where it is, is said; what it is called, perhaps not wholly.
+    // Its place is known; its name, perhaps not wholly.
     let path = SearchPath::of(|name| std::env::var_os(name));
     let path = if is_bare { path } else { path.with_folder(".") };
     path.programs(program).next()

@@ -59,7 +59,7 @@ fn writes_what_is_accepted(release: ClaudeRelease) {
     assert!(!is_modified, "the model is told that it was edited");
 }
 
-/// The turn ends there, and the model hears of it with the next prompt.
+/// The turn ends there, and the model gets it with the next prompt.
 fn writes_nothing_that_is_rejected(release: ClaudeRelease) {
     let scene = Scene::new(release);
     let path = scene.propose_new(FILE, TEXT);

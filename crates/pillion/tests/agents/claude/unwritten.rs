@@ -53,7 +53,7 @@ fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
     assert!(!path.exists());
 }
 
-/// It compares the file with what it has read, and tells its model.
+/// It compares the file with what it has read, and sends that to its model.
 fn leaves_a_file_alone_that_changed(release: ClaudeRelease) {
     const FILE: &str = "changed.txt";
     let scene = Scene::new(release);

@@ -1,4 +1,4 @@
-//! The real Claude Code in a terminal beside the editor, with a stand-in for its model: what it is told, and
+//! The real Claude Code in a terminal beside the editor, with a stand-in for its model: what it is sent, and
 //! what is on the disk after each decision.
 
 use std::fs;

@@ -159,7 +159,7 @@ fn modes_and_rules_that_show_no_diff_are_reported() {
         }
         assert_eq!(told.code, 0, "{}", told.text);
     }
-    // An older release asks unless it is told otherwise.
+    // An older release asks unless it is configured otherwise.
     world.settings(CLAUDE, "{}");
     world.install(CLAUDE, "2.1.112");
     world.doctor(CLAUDE).expect_gone("changes-without-asking");

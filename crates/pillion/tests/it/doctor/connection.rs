@@ -1,4 +1,4 @@
-//! Dialling: containers, proxies, and whoever else has the port.
+//! Dialling: containers, proxies, and other programs on the port.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -93,7 +93,7 @@ fn take(port: u16, answer: &'static [u8]) {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
             let mut asked = [0; 4096];
-            // A look whether somebody listens sends nothing.
+            // A check whether there is a listener sends nothing.
             if stream.read(&mut asked).is_ok_and(|length| length > 0) {
                 let _ = stream.write_all(answer);
             }
@@ -238,7 +238,7 @@ fn companions_that_are_slow_are_asked_at_once() {
                 if stream.read(&mut begin).unwrap_or(0) > 0 {
                     both.wait();
                     let refusal = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n";
-                    // Whoever asked may be gone.
+                    // The caller may be gone.
                     let _ = stream.write_all(refusal);
                 }
             }

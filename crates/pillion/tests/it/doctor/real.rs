@@ -271,7 +271,7 @@ fn gemini_needs_its_list_of_trusted_folders_as_the_doctor_says() {
     gemini_ends(&both, "settings-broken", "trustedFolders.json");
 }
 
-/// The file lies below a folder where everybody can write.
+/// The file lies below a folder where every user can write.
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn gemini_passes_over_a_system_file_that_is_not_roots_as_the_doctor_says() {

@@ -146,7 +146,7 @@ impl World {
         self.told("", agent)
     }
 
-    /// What the doctor says to somebody who did what it said.
+    /// What the doctor reports after its advice was followed.
     pub fn after(&self, fix: &str, agent: &str) -> Told {
         self.told(fix, agent)
     }
@@ -236,7 +236,7 @@ impl Told {
         finding["fix"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Expects that the agent would connect, and that nothing is to be said of `ids`.
+    /// Expects that the agent would connect, and that `ids` are not reported.
     #[track_caller]
     pub fn expect_connects(&self, without: &str) {
         assert_eq!(self.code, 0, "{}", self.text);

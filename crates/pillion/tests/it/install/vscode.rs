@@ -15,7 +15,7 @@ const QWEN: &str = "qwenlm.qwen-code-vscode-ide-companion";
 
 impl Sandbox {
     /// An editor's command that notes its arguments, a line each, and fails where `fails` stands in
-    /// them. It lists what it was told to install.
+    /// them. It lists what it was asked to install.
     fn editor(&self, name: &str, fails: &str) -> PathBuf {
         let script = format!(
             "#!/bin/sh\n\

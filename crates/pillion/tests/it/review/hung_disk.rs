@@ -8,7 +8,7 @@ use pillion_testkit::{Env, HungDisk, SOON};
 
 use super::{REVIEWED, Review, TOO_EARLY};
 
-/// What the reviewer is told when there is no editor, because of a disk.
+/// The message when there is no editor, because of a disk.
 const SILENT: &str = "a disk did not respond";
 
 /// Presses `e` until a disk is waited for because of it.

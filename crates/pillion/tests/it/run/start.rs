@@ -81,7 +81,7 @@ fn an_agent_that_is_not_on_the_path_is_named_by_its_own() {
         .expect_error(2, "unknown agent ./own/vim", "`pillion env`");
 }
 
-/// Above the agent may be a folder that everybody can write to.
+/// Above the agent may be a folder that every user can write to.
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     let stage = Stage::new(TALKATIVE);
@@ -138,7 +138,7 @@ fn an_agent_that_is_not_there_can_be_got() {
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(start().contains("hint: Run `gemini --version`"));
-    // It is there, but not what it needs: that is not for npm to be told.
+    // It is there, but not what it needs: npm would not help.
     fs::write(&forbidden, "#!/no/such/node\n").unwrap();
     fs::set_permissions(&forbidden, fs::Permissions::from_mode(0o755)).unwrap();
     let error = start();

@@ -1,4 +1,4 @@
-//! What agents are told.
+//! What agents are sent.
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{TestAgent, discovery_file, discovery_files};
@@ -25,7 +25,7 @@ each_client! {
         emacs.input("<C-a><C-SPC><C-n><C-n>");
         emacs.wait_until("a region", "(and (region-active-p) (eobp))");
         if client == Client::Eglot {
-            // It tells of a region when it asks what can be done with it.
+            // It sends a region when it requests code actions.
             emacs.command("eglot-code-actions");
         }
         gemini.context(|context| {

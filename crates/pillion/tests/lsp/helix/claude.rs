@@ -1,4 +1,4 @@
-//! The real Claude Code and a person in Helix: how it connects, what its model is told, and what is on the
+//! The real Claude Code and a person in Helix: how it connects, what its model is sent, and what is on the
 //! disk after each decision.
 
 use std::fs;
@@ -53,7 +53,7 @@ each_release! {
         let told = scene.ask("", "what is open");
         assert_sent(&told, &format!("The user opened the file {path} in the IDE"));
 
-        // Two whole lines. Helix tells where it is when it is asked for code actions.
+        // Two whole lines. Helix sends where it is with a request for code actions.
         scene.helix.keys("jxx");
         scene.helix.wait_no_actions("Accept");
         scene.claude.wait_for("lines selected");
@@ -297,7 +297,7 @@ impl Scene {
         }
     }
 
-    /// Sends a prompt, after what stands there. The model's request with it, and all that is told beside it.
+    /// Sends a prompt, after what stands there. The model's request with it, and all that is sent beside it.
     fn ask(&self, before: &str, prompt: &str) -> ModelRequest {
         let answer = format!("I heard {prompt}");
         self.model.script([Turn::say(&answer)]);
@@ -361,7 +361,7 @@ fn wait_published(home: &Home) {
     }
 }
 
-/// That this stands in what the model was told.
+/// That this is in what the model was sent.
 #[track_caller]
 fn assert_sent(request: &ModelRequest, text: &str) {
     assert!(

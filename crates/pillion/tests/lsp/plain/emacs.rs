@@ -23,7 +23,7 @@ fn eglot_which_opens_a_proposal_late_is_hinted_when() {
     assert!(text.contains("`pillion accept 1.1`"), "{text}");
 }
 
-/// It tells of the region when it asks for actions, and at once it asks about the cursor.
+/// It sends the region when it requests actions, and then at once requests about the cursor.
 #[test]
 fn a_selection_outlives_what_lsp_mode_asks_about_its_end() {
     let mut world = World::with(&[], json!({"clientInfo": {"name": "emacs"}}));

@@ -104,7 +104,7 @@ fn while_a_save_and_the_edits_of_helix_contradict_each_other_nothing_is_accepted
         let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
         world.editor.notify("textDocument/didChange", params);
     };
-    // The save is told of before the last two edits.
+    // The save is reported before the last two edits.
     typed(&mut world, 1, "b\nm\n");
     world.did_save(&proposal.uri, "b\nmin\n");
     typed(&mut world, 2, "b\nmi\n");
@@ -112,7 +112,7 @@ fn while_a_save_and_the_edits_of_helix_contradict_each_other_nothing_is_accepted
     let why = refused["error"]["message"].as_str().unwrap();
     assert!(why.contains("has not reported all edits"), "{refused}");
     typed(&mut world, 3, "b\nmin\n");
-    // A save that is told of after newer edits.
+    // A save that is reported after newer edits.
     typed(&mut world, 4, "b\nmine\n");
     world.did_save(&proposal.uri, "b\nmi\n");
     let refused = world.execute("pillion.accept", json!([1, 1]));

@@ -1,4 +1,4 @@
-//! The real Claude Code and a person in Neovim: what its model is told, and what is on the disk after
+//! The real Claude Code and a person in Neovim: what its model is sent, and what is on the disk after
 //! each decision. The older release runs with the older Neovim.
 
 use std::fs;
@@ -263,7 +263,7 @@ impl Scene {
         fs::read_to_string(self.path()).expect("it is there")
     }
 
-    /// Sends a prompt. The model's request with it, and all that is told beside it.
+    /// Sends a prompt. The model's request with it, and all that is sent beside it.
     fn ask(&self, prompt: &str) -> ModelRequest {
         self.claude.wait_ready();
         self.ask_after(prompt, prompt)
@@ -354,7 +354,7 @@ impl Scene {
     }
 }
 
-/// That this stands in what the model was told.
+/// That this is in what the model was sent.
 #[track_caller]
 fn assert_sent(request: &ModelRequest, text: &str) {
     assert!(

@@ -50,7 +50,7 @@ fn a_proposal_that_a_dead_process_left_behind_cannot_be_decided() {
     assert_eq!(running(&sandbox), [0; 0]);
 }
 
-/// Whatever stands where the socket should be, nothing is said to it.
+/// Whatever is where the socket should be, nothing is sent to it.
 #[test]
 fn a_socket_that_was_replaced_is_not_used() {
     let mut world = World::new();
