@@ -167,7 +167,7 @@ The terminal then stays beside it."
   "Non-nil while a command runs that the person invoked.")
 
 (defconst pillion-typing-delay 1.0
-  "For how many seconds after a key somebody counts as typing.")
+  "For how many seconds after a key the person counts as typing.")
 
 (defconst pillion-editing-delay 5.0
   "The same after a key that changed the text: writing includes pauses.")

@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; A proposal comes into sight by itself, but not while that would disturb the
-;; person; then they are told of it.
+;; person; then a message announces it.
 
 ;;; Code:
 

@@ -1,4 +1,4 @@
-//! `cargo xtask`: the project's own chores. One file per chore; this one reads what was typed.
+//! `cargo xtask`: the project's own tasks. One file per task; this one reads what was typed.
 
 mod bench;
 mod editors;

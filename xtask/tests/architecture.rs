@@ -84,7 +84,7 @@ fn forbid(below: &str, words: &[&str], except: &[&str]) {
     assert!(offenders.is_empty(), "{}", offenders.join("\n"));
 }
 
-/// Each crate of the house and those that it may use, in the order of `docs/architecture.md`.
+/// Each crate and those that it may use, in the order of `docs/architecture.md`.
 #[test]
 fn arrows_between_crates_point_one_way() {
     let levels: [&[&str]; 5] = [

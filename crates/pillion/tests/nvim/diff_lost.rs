@@ -27,8 +27,8 @@ fn kept(home: &Home) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The agent dies with a proposal open, and the person types `keys` all the same. What they are
-/// told of it.
+/// The agent dies with a proposal open, and the person types `keys` all the same. The message
+/// about it.
 fn told_after(review: Review, keys: &str, wanted: &str) -> World {
     let Review { world, gemini, .. } = review;
     drop(gemini);

@@ -91,7 +91,7 @@ local function described(buf, one)
   }
 end
 
---- The worst first, then in the order of the lines, and no more than anybody is told of.
+--- The worst first, then in the order of the lines, and no more than agents get.
 local function sorted(found)
   local list = {}
   for buf, diagnostics in pairs(found) do

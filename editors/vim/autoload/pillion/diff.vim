@@ -124,7 +124,7 @@ def PassOver(diff: dict<any>)
     notify.Soon('warn', 'you edited this proposal: :w accepts, :q! rejects')
     return
   endif
-  # Who quits Vim is told by `quit.vim`.
+  # When Vim quits, `quit.vim` shows the message.
   if diff.is_write_explained || typed.Quits()
     return
   endif

@@ -88,7 +88,7 @@ export def Error(text: string)
   Say('error', text)
 enddef
 
-# After the command that is carried out: also `:silent w` is told why it did nothing.
+# After the command that is carried out: also `:silent w` shows why it did nothing.
 export def Soon(level: string, text: string)
   timer_start(0, (_) => Say(level, text))
 enddef

@@ -17,8 +17,7 @@ var repositories: dict<string> = {}
 
 var known: list<string> = []
 
-# Whether agents may be told of this folder at all: neither the whole machine nor everything that somebody has
-# is a workspace.
+# Whether this folder may be a root at all: neither the whole machine nor the home folder is a workspace.
 def IsWorkspace(folder: string): bool
   return folder != fnamemodify(folder, ':h') && folder != files.Trimmed($HOME) && folder != files.Real($HOME)
 enddef

@@ -264,7 +264,7 @@ function M.attach(group, sorted)
   end
   on({ "TermEnter", "TermLeave", "WinEnter", "VimResized", "WinScrolled" }, label)
   on(TAKEN_OVER, keep)
-  -- From a timer: in autocommands this is not heard.
+  -- From a timer: in autocommands this has no effect.
   on("OptionSet", keep, M.option())
 end
 

@@ -71,7 +71,7 @@ local function refuse(diff)
   vim.schedule(function()
     if vim.api.nvim_buf_is_loaded(diff.right) then
       vim.bo[diff.right].bufhidden = "hide"
-      -- Who quits Neovim is told what waits.
+      -- When Neovim quits, what waits is shown.
       if not is_all then
         notify.unasked("warn", "you edited this proposal: :w accepts it, :q! rejects it")
       end

@@ -140,7 +140,7 @@ local function through_run(line)
   return ("<Cmd>lua require('pillion.diff.typed').run(%q)<CR>"):format(line)
 end
 
---- `ZZ` itself: whoever plays it plays no map of the person's.
+--- `ZZ` itself: when it is played, no map of the person's is.
 local ZZ = "<Cmd>lua require('pillion.diff.typed').run('exit', true)<CR>"
 
 --- Keys in a map after which a `:` begins a command line.

@@ -120,7 +120,7 @@ local function draw(buf, hunk, old, new, line_count)
   end
 end
 
---- Neovim does not show virtual lines above the first line until the window is told to.
+--- Neovim does not show virtual lines above the first line until the window is scrolled there.
 local function show_above_first(diff, count)
   for _, win in ipairs(vim.fn.win_findbuf(diff.right)) do
     vim.api.nvim_win_call(win, function()

@@ -10,7 +10,7 @@ local M = {}
 
 --- A write that was not typed for this buffer. What is written stays modified.
 function M.pass_over(diff)
-  -- Who quits is told by `diff/quit.lua`.
+  -- When Neovim quits, `diff/quit.lua` shows the message.
   if diff.is_write_explained or typed.quits() then
     return
   end

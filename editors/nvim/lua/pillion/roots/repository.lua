@@ -9,8 +9,8 @@ local MARKS = { ".git", ".jj", ".hg", ".svn", ".bzr", ".pijul", "_darcs" }
 --- each folder above.
 local known = {}
 
---- Whether agents may be told of this folder at all: neither the whole machine nor everything that
---- somebody has is a workspace.
+--- Whether this folder may be a root at all: neither the whole machine nor the home folder is a
+--- workspace.
 function M.is_workspace(folder)
   local home = vim.loop.os_homedir()
   return folder ~= vim.fn.fnamemodify(folder, ":h") and folder ~= home and folder ~= vim.loop.fs_realpath(home or "/")

@@ -69,7 +69,7 @@ local function send(item, done)
 end
 
 --- Mentions the items `{ path, first, last }`, one after the other: agents put them where their cursor
---- is. `done(agent, count)`: who was told last, and of how many.
+--- is. `done(agent, count)`: which got it last, and of how many.
 function M.put(items, done)
   local told
   local function next_item(index)

@@ -79,7 +79,7 @@ function M.chosen(target)
   return with_agent(pane, processes.list())
 end
 
---- Pastes: line breaks stay what they are, and a program that asked for it is told that it is a paste.
+--- Pastes: line breaks stay what they are, and for a program that asked for it, they are marked as a paste.
 function M.paste(pane, text)
   tmux({ "load-buffer", "-b", BUFFER, "-" }, text)
   tmux({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", pane.pane })
