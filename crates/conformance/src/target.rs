@@ -178,7 +178,7 @@ impl TargetFile {
     fn read(path: &Path, protocol: Protocol, environment: &Environment) -> io::Result<Self> {
         let facts = facts::of(path)?;
         let content = facts::content(path)?.and_then(|bytes| object(&bytes));
-        let shelf = shelf(path, protocol, environment);
+        let published_as = published_as(path, protocol, environment);
         let name = path.file_name().and_then(|name| name.to_str());
         let by_name = name.and_then(|name| {
             let fits = |dialect: &Dialect| dialect.places().iter().any(|it| it.name.fits(name));
@@ -187,8 +187,8 @@ impl TargetFile {
         Ok(Self {
             path: path.to_owned(),
             protocol,
-            dialect: shelf.map(|(dialect, _)| dialect).or(by_name),
-            place: shelf.map(|(_, place)| place),
+            dialect: published_as.map(|(dialect, _)| dialect).or(by_name),
+            place: published_as.map(|(_, place)| place),
             facts,
             content,
         })
@@ -306,7 +306,7 @@ impl fmt::Debug for TargetFile {
 }
 
 /// The place that a file lies in, if some agent looks there for its name.
-fn shelf(
+fn published_as(
     path: &Path,
     protocol: Protocol,
     environment: &Environment,
@@ -337,13 +337,13 @@ fn siblings(protocol: Protocol, environment: &Environment) -> Vec<TargetFile> {
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
-            let is_looked_at = shelf(&path, protocol, environment).is_some();
+            let is_considered = published_as(&path, protocol, environment).is_some();
             let extension = path.extension().and_then(|it| it.to_str());
             let is_similar = matches!(extension, Some("json" | "lock"));
-            if !is_looked_at && (!is_similar || others.len() >= MAX_OTHERS) {
+            if !is_considered && (!is_similar || others.len() >= MAX_OTHERS) {
                 continue;
             }
-            let list = if is_looked_at {
+            let list = if is_considered {
                 &mut files
             } else {
                 &mut others
