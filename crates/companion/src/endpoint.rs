@@ -8,8 +8,8 @@ mod refusal;
 mod response;
 mod server;
 mod socket;
-mod unauthenticated;
 mod streamable_http;
+mod unauthenticated;
 mod websocket;
 
 use std::io;

@@ -6,6 +6,7 @@
 //! one kind of event, and one loop handles them in order, with state machines that know neither
 //! sockets nor clocks.
 
+mod checks;
 mod clock;
 mod companion;
 mod context;
@@ -17,7 +18,6 @@ mod endpoint;
 mod event;
 mod forward;
 mod line_endings;
-mod checks;
 mod lost;
 mod main_loop;
 mod mcp;

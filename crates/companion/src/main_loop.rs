@@ -11,11 +11,11 @@ use pillion_protocol::{Dialect, IdeContext};
 use pillion_system::{Signal, Signals};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::editor::{Diff, Editor, Reply, Status};
 use crate::event::{Caller, Event, Events};
-use crate::checks::FileChecks;
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::Delivery;
 use crate::pending::ProposalKey;

@@ -221,8 +221,11 @@ impl Bridge {
             What::Given(id, text) => self.given(id, text),
             What::Untyped(id) => {
                 let view = self.views.find_mut(id);
-                if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_reported, true)) {
-                    self.show_message("only what you type accepts or rejects, such as :pillion-accept");
+                if view.is_some_and(|view| !std::mem::replace(&mut view.is_untyped_reported, true))
+                {
+                    self.show_message(
+                        "only what you type accepts or rejects, such as :pillion-accept",
+                    );
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),

@@ -13,7 +13,7 @@ use pillion_companion::DiffId;
 use pillion_discovery::canonicalize;
 use pillion_system::time_limit;
 
-use crate::disk::{Done, CHECK_TIMEOUT};
+use crate::disk::{CHECK_TIMEOUT, Done};
 
 /// An agent that has not written by then does not.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);

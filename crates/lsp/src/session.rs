@@ -88,7 +88,9 @@ impl Start {
         let ide = params.editor(self.options.editor.as_deref());
         let environment = Environment::current();
         // A plugin determines which folders are workspaces, and its user may have chosen any.
-        let home = environment.home().filter(|_| profile_kind == ProfileKind::Plain);
+        let home = environment
+            .home()
+            .filter(|_| profile_kind == ProfileKind::Plain);
         let mut roots = if params.has_no_root(&profile_kind) {
             Roots::default()
         } else {

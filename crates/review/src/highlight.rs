@@ -108,7 +108,10 @@ fn start(inputs: Sender<Input>) -> io::Result<Sender<ColourRequest>> {
 }
 
 /// Answers requests until there are no more, or nobody takes the answers. Only the newest counts.
-fn work(requests: &Receiver<ColourRequest>, mut deliver: impl FnMut(Texts, Side, Coloured) -> bool) {
+fn work(
+    requests: &Receiver<ColourRequest>,
+    mut deliver: impl FnMut(Texts, Side, Coloured) -> bool,
+) {
     let mut kept = Kept::default();
     while let Ok(mut wanted) = requests.recv() {
         loop {
@@ -199,7 +202,10 @@ mod tests {
 
     /// What is delivered for requests that are all there when the work begins, or come with a
     /// delivery.
-    fn delivered(requests: Vec<ColourRequest>, then: Option<ColourRequest>) -> Vec<(u64, Side, usize, usize)> {
+    fn delivered(
+        requests: Vec<ColourRequest>,
+        then: Option<ColourRequest>,
+    ) -> Vec<(u64, Side, usize, usize)> {
         syntax::load();
         let (sender, receiver) = mpsc::channel();
         for wanted in requests {

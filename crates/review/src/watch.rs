@@ -23,7 +23,7 @@ use pillion_protocol::File;
 use batch::{Batch, MAX_BURST};
 use rules::{is_made_by_an_editor, is_rule_file};
 use source::{Change, Source, System};
-use tree::{Found, Tree, FileFilter};
+use tree::{FileFilter, Found, Tree};
 use trouble::Trouble;
 
 /// Folders that are watched at most: systems allow only so many.

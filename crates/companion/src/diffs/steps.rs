@@ -8,7 +8,7 @@ use pillion_protocol::Outcome;
 
 use super::outcomes::closed_answer;
 use super::seen::Seen;
-use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, Waiting, TargetCheck};
+use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, TargetCheck, Waiting};
 use crate::control::on_disk::OnDisk;
 use crate::disk::CHECK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
@@ -90,7 +90,8 @@ impl<C> Diffs<C> {
         now: Instant,
     ) -> Vec<Action<C>> {
         let entry = self.current(id, revision);
-        let Some(entry) = entry.filter(|entry| matches!(entry.state, State::Checking { .. })) else {
+        let Some(entry) = entry.filter(|entry| matches!(entry.state, State::Checking { .. }))
+        else {
             return Vec::new();
         };
         let Target {

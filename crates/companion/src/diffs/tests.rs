@@ -1,8 +1,8 @@
 //! The diff rules, one by one.
 
+mod checking;
 mod gone;
 mod limits;
-mod checking;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -102,7 +102,9 @@ fn evict_oldest(connections: &mut BTreeMap<u64, AbortHandle>) {
 
 fn limit_for(descriptors: Option<u64>) -> usize {
     let share = descriptors.map(|all| usize::try_from(all / SHARE).unwrap_or(usize::MAX));
-    share.map_or(MAX_UNAUTHENTICATED, |share| share.clamp(1, MAX_UNAUTHENTICATED))
+    share.map_or(MAX_UNAUTHENTICATED, |share| {
+        share.clamp(1, MAX_UNAUTHENTICATED)
+    })
 }
 
 /// How many files this process may have open.

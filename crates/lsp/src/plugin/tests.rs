@@ -356,7 +356,10 @@ fn the_sample_is_made_of_what_the_tables_say() {
         }
         if method == "initialize" {
             let params: InitializeParams = message::params(message["params"].clone()).unwrap();
-            let is_plugin = matches!(params.profile_kind(), Ok(handshake::ProfileKind::Plugin { .. }));
+            let is_plugin = matches!(
+                params.profile_kind(),
+                Ok(handshake::ProfileKind::Plugin { .. })
+            );
             assert!(is_plugin, "{message}");
         }
     }

@@ -207,7 +207,9 @@ impl Driver {
         {
             match input {
                 Input::EditorEnded(_) => break,
-                Input::Companion(EditorEvent::Lost(lost)) => self.final_messages.push(lost.to_string()),
+                Input::Companion(EditorEvent::Lost(lost)) => {
+                    self.final_messages.push(lost.to_string())
+                }
                 Input::Kept(text) => self.final_messages.push(text),
                 _ => {}
             }
