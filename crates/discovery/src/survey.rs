@@ -55,7 +55,7 @@ pub enum Liveness {
     /// The process that it belongs to is gone.
     ProcessGone,
     /// Nothing listens on its port.
-    NoListener,
+    NobodyListens,
 }
 
 /// What was found, and what could not be looked at.
@@ -319,7 +319,7 @@ impl Group {
         let liveness = if self.is_gone {
             Liveness::ProcessGone
         } else if refusing.contains(&port) {
-            Liveness::NoListener
+            Liveness::NobodyListens
         } else {
             Liveness::Alive
         };

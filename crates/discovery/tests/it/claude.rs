@@ -416,7 +416,7 @@ fn dead_companions_of_others_are_seen_as_such_and_stay() {
         companions.find(|it| it.port == port).unwrap().liveness
     };
     assert_eq!(liveness(listener.port()), Liveness::ProcessGone);
-    assert_eq!(liveness(silent), Liveness::NoListener);
+    assert_eq!(liveness(silent), Liveness::NobodyListens);
     assert_eq!(found.malformed.len(), 3, "{:?}", found.malformed);
     assert_eq!(locks(&world).len(), 5);
 }

@@ -70,7 +70,7 @@ fn others_are_alive_when_their_process_lives_and_their_port_listens() {
     };
     assert_eq!(liveness("/alive"), Liveness::Alive);
     assert_eq!(liveness("/dead"), Liveness::ProcessGone);
-    assert_eq!(liveness("/silent"), Liveness::NoListener);
+    assert_eq!(liveness("/silent"), Liveness::NobodyListens);
     assert!(found.companions.iter().all(|it| !it.is_pillion()));
 }
 

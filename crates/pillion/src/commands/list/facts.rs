@@ -40,7 +40,7 @@ pub struct Facts {
 pub enum State {
     Alive,
     ProcessGone,
-    NoListener,
+    NobodyListens,
 }
 
 impl Facts {
@@ -74,7 +74,7 @@ impl Facts {
             state: match companion.liveness {
                 Liveness::Alive => State::Alive,
                 Liveness::ProcessGone => State::ProcessGone,
-                Liveness::NoListener => State::NoListener,
+                Liveness::NobodyListens => State::NobodyListens,
             },
             current: false,
             agents: None,

@@ -100,7 +100,7 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
         let state = match facts.state {
             State::Alive => "alive",
             State::ProcessGone => "its process is gone",
-            State::NoListener => "nobody listens",
+            State::NobodyListens => "nobody listens",
         };
         cells.push(state.to_owned());
     }
