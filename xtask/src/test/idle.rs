@@ -3,44 +3,61 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// For so long they must have been idle, before one more job is started.
+/// For how long their load is measured, before it changes what there is room for.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// How many of them must have been.
+/// How many processors are idle when there is room for one more job.
 const SPARE_PROCESSORS: f64 = 0.5;
+
+/// How many are when there is room for one less.
+const NO_PROCESSORS: f64 = 0.1;
 
 /// The time of one tick of the system's counters, which programs are shown, whatever the kernel's own is.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Counts the ticks in which processors were idle.
+/// Finds out how many jobs there is room for beside those that run in any case.
 #[derive(Debug)]
 pub struct Idle {
     since: Instant,
     /// The system's counter then; `None` where there is none.
     ticks: Option<u64>,
+    room: usize,
+    most: usize,
 }
 
 impl Idle {
-    pub fn new() -> Idle {
+    /// For so many jobs at most; for none as long as nothing is known.
+    pub fn new(most: usize) -> Idle {
         Idle {
             since: Instant::now(),
             ticks: idle_ticks(),
+            room: 0,
+            most,
         }
     }
 
-    /// Whether processors were idle since the last answer, which is a second old at least: a job
-    /// that was started shows its load before the next one is.
-    pub fn has_room(&mut self) -> bool {
+    /// How many jobs there is room for. Every second, one more if processors were idle in it, and one less if
+    /// none was.
+    pub fn room(&mut self) -> usize {
         let elapsed = self.since.elapsed();
-        if elapsed < SAMPLE {
-            return false;
+        if elapsed >= SAMPLE {
+            let ticks = idle_ticks();
+            if let Some((before, now)) = self.ticks.zip(ticks) {
+                let idle = TICK.as_secs_f64() * now.saturating_sub(before) as f64;
+                self.measured(idle / elapsed.as_secs_f64());
+            }
+            (self.since, self.ticks) = (Instant::now(), ticks);
         }
-        let before = std::mem::replace(self, Idle::new());
-        let Some((before, now)) = before.ticks.zip(self.ticks) else {
-            return false;
-        };
-        let idle = TICK.as_secs_f64() * now.saturating_sub(before) as f64;
-        idle >= SPARE_PROCESSORS * elapsed.as_secs_f64()
+        self.room
+    }
+
+    /// So many processors were idle.
+    fn measured(&mut self, idle: f64) {
+        if idle >= SPARE_PROCESSORS {
+            self.room = (self.room + 1).min(self.most);
+        } else if idle < NO_PROCESSORS {
+            self.room = self.room.saturating_sub(1);
+        }
     }
 }
 
@@ -71,16 +88,25 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_before_a_second_has_passed() {
-        let ticks = Some(0);
-        let mut idle = Idle {
-            since: Instant::now(),
-            ticks,
-        };
-        assert!(!idle.has_room());
-        idle.since -= SAMPLE;
-        // Since the start of the machine, whole seconds of idle time have come together.
-        assert_eq!(idle.has_room(), idle_ticks().is_some());
-        assert!(!idle.has_room(), "who has asked waits for the next");
+    fn there_is_room_for_as_many_as_keep_the_processors_busy() {
+        let mut idle = Idle::new(2);
+        assert_eq!(
+            idle.room(),
+            0,
+            "nothing is known before a second has passed"
+        );
+        for (measured, room) in [
+            (0.6, 1),
+            (0.3, 1),
+            (2.0, 2),
+            (2.0, 2),
+            (0.2, 2),
+            (0.0, 1),
+            (0.0, 0),
+            (0.0, 0),
+        ] {
+            idle.measured(measured);
+            assert_eq!(idle.room, room, "{measured} are idle");
+        }
     }
 }

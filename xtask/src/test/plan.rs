@@ -73,7 +73,7 @@ pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Ski
         Lane {
             jobs: working,
             at_once: processors() + 1,
-            when_idle: 2 * processors(),
+            when_idle: 5 * processors(),
         },
     ];
     lanes.extend(

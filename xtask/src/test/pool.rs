@@ -72,16 +72,18 @@ pub fn run(
             (lane.at_once, lane.when_idle, jobs)
         })
         .collect();
-    let idle = Mutex::new(Idle::new());
+    let most = lanes.iter().map(|(_, when_idle, _)| *when_idle).max();
+    let idle = Mutex::new(Idle::new(most.unwrap_or_default()));
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         for (lane, (at_once, when_idle, jobs)) in lanes.iter().enumerate() {
             for place in 0..at_once + when_idle {
                 let file = folder.join(format!("{lane}-{place}.txt"));
                 let sender = sender.clone();
-                let idle = (place >= *at_once).then_some(&idle);
+                let needs_room = (place + 1).saturating_sub(*at_once);
+                let idle = &idle;
                 scope.spawn(move || {
-                    while let Some(job) = next(jobs, idle) {
+                    while let Some(job) = next(jobs, needs_room, idle) {
                         if sender.send(run_one(job, &file)).is_err() {
                             // The reader of the results is gone.
                             return;
@@ -95,11 +97,11 @@ pub fn run(
     })
 }
 
-/// The next job of a lane. Whoever has to ask `idle` gets one only when processors are.
-fn next(jobs: &Mutex<VecDeque<Job>>, idle: Option<&Mutex<Idle>>) -> Option<Job> {
+/// The next job of a lane, as soon as there is room for so many more than run in any case.
+fn next(jobs: &Mutex<VecDeque<Job>>, needs_room: usize, idle: &Mutex<Idle>) -> Option<Job> {
     loop {
         let mut jobs = lock(jobs);
-        if jobs.is_empty() || idle.is_none_or(|idle| lock(idle).has_room()) {
+        if jobs.is_empty() || needs_room == 0 || needs_room <= lock(idle).room() {
             return jobs.pop_front();
         }
         drop(jobs);
