@@ -65,7 +65,7 @@ pub enum Step {
 pub enum Help {
     /// It was done: its effect must show at once.
     Done,
-    /// A person or command was asked, and has [`Timeouts::help`](crate::Timeouts::help) to do it.
+    /// A person or command was asked, and has [`Timeouts::help`](crate::timeouts::Timeouts::help) to do it.
     Asked,
     /// Nobody can do it; this is why, and how that could be changed.
     Nobody(String),
