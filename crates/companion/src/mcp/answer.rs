@@ -119,8 +119,6 @@ fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
     const BLOCK: &[u8] = br#"{"content":[{"type":"text","text":"#;
     match result {
         Ok(diffs::Answer::Closed(content)) => {
-            // About what it takes: text with some line ends and quotes.
-            out.reserve(content.len() + content.len() / 8 + 256);
             out.extend_from_slice(BLOCK);
             write_closed_content(out, content);
             out.extend_from_slice(br#"}],"isError":false}"#);
@@ -135,49 +133,89 @@ fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
 }
 
 /// Writes the JSON text that holds the JSON of a `ClosedContent` (C5.5), without making the latter
-/// first: it may be a whole file.
+/// first: it may be a whole file, so it is copied eight bytes at a time.
 fn write_closed_content(out: &mut Vec<u8>, content: &str) {
     out.extend_from_slice(br#""{\"content\":\""#);
-    let mut rest = content.as_bytes();
-    while let Some(at) = next_escaped(rest) {
-        out.extend_from_slice(&rest[..at]);
-        match rest[at] {
-            b'"' => out.extend_from_slice(br#"\\\""#),
-            b'\\' => out.extend_from_slice(br"\\\\"),
-            b'\n' => out.extend_from_slice(br"\\n"),
-            b'\r' => out.extend_from_slice(br"\\r"),
-            b'\t' => out.extend_from_slice(br"\\t"),
-            0x08 => out.extend_from_slice(br"\\b"),
-            0x0c => out.extend_from_slice(br"\\f"),
-            control => {
-                let hex = |digit| char::from_digit(digit, 16).map_or(b'0', |digit| digit as u8);
-                out.extend_from_slice(br"\\u00");
-                out.extend([u32::from(control) >> 4, u32::from(control) & 15].map(hex));
-            }
+    let (mut rest, mut end) = (content.as_bytes(), out.len());
+    while let Some(&byte) = rest.first() {
+        if out.len() < end + 2 * WORD {
+            // About what it takes: text with some line ends and quotes.
+            out.resize(end + rest.len() + rest.len() / 8 + 2 * WORD, 0);
         }
-        rest = &rest[at + 1..];
+        let plain = rest.first_chunk().map_or(0, |word| {
+            out[end..end + WORD].copy_from_slice(word);
+            plain_bytes(*word)
+        });
+        let (taken, length) = if plain > 0 {
+            (plain, plain)
+        } else {
+            let (written, length) = TWICE_QUOTED[usize::from(byte)];
+            out[end..end + WORD].copy_from_slice(&written);
+            (1, length)
+        };
+        rest = &rest[taken..];
+        end += length;
     }
-    out.extend_from_slice(rest);
+    out.truncate(end);
     out.extend_from_slice(br#"\"}""#);
 }
 
-/// Where the first byte is that JSON writes in another way. Sixteen are examined together, without
-/// a branch for each: of a whole file most are written as they are.
-fn next_escaped(bytes: &[u8]) -> Option<usize> {
-    let (chunks, _) = bytes.as_chunks::<16>();
-    let is_plain = |chunk: &&[u8; 16]| {
-        !chunk
-            .iter()
-            .fold(false, |any, byte| any | is_escaped(*byte))
-    };
-    let plain = 16 * chunks.iter().take_while(is_plain).count();
-    let found = bytes[plain..].iter().position(|byte| is_escaped(*byte));
-    found.map(|at| plain + at)
+/// How many bytes are examined together.
+const WORD: usize = size_of::<u64>();
+
+/// How many of these bytes come before the first that JSON writes in another way.
+fn plain_bytes(word: [u8; WORD]) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    // Of the highest bits that are set, the lowest is that of the first byte below `limit`; those above it
+    // may be wrong.
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & (ONES << 7);
+    let word = u64::from_le_bytes(word);
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let escaped = below(word, 0x20) | is(b'"') | is(b'\\');
+    escaped.trailing_zeros() as usize / 8
 }
 
-/// Whether JSON writes a byte of a text in another way.
-fn is_escaped(byte: u8) -> bool {
-    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+/// How each byte of a text is written in JSON within JSON, and how many bytes that takes.
+static TWICE_QUOTED: [([u8; WORD], usize); 256] = {
+    let mut table = [([0; WORD], 1); 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = twice_quoted(byte as u8);
+        byte += 1;
+    }
+    table
+};
+
+const fn twice_quoted(byte: u8) -> ([u8; WORD], usize) {
+    let written: &[u8] = match byte {
+        b'"' => br#"\\\""#,
+        b'\\' => br"\\\\",
+        b'\n' => br"\\n",
+        b'\r' => br"\\r",
+        b'\t' => br"\\t",
+        0x08 => br"\\b",
+        0x0c => br"\\f",
+        0..b' ' => {
+            let hex = b"0123456789abcdef";
+            &[
+                b'\\',
+                b'\\',
+                b'u',
+                b'0',
+                b'0',
+                hex[byte as usize >> 4],
+                hex[byte as usize & 15],
+            ]
+        }
+        _ => &[byte],
+    };
+    let mut padded = [0; WORD];
+    let mut at = 0;
+    while at < written.len() {
+        padded[at] = written[at];
+        at += 1;
+    }
+    (padded, written.len())
 }
 
 fn write_blocks(out: &mut Vec<u8>, texts: &[String]) {
