@@ -297,7 +297,8 @@ impl Prepared {
         );
         let server = tokio::spawn(server);
         let main_loop = MainLoop::new(editor, events, sessions, self.presence, self.losses);
-        main_loop.run(inbox, self.signals).await;
+        // As a task like the others: to wake what the runtime itself runs takes a system call.
+        let _ = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         let _ = stop.send(());
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
     }
