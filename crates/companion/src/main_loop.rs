@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, IdeContext};
-use pillion_system::{Signal, Signals};
+use pillion_system::{Signal, Signals, memory};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::checks::FileChecks;
@@ -27,6 +27,9 @@ use crate::target;
 /// the context.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
 
+/// How long after the last call of an agent freed memory is returned to the system.
+const RELEASE_DELAY: Duration = Duration::from_secs(1);
+
 /// How long the last outcomes may take to reach their agents when the companion stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 
@@ -42,6 +45,8 @@ pub(crate) struct MainLoop {
     sessions: Sessions,
     losses: Losses,
     upkeep: Instant,
+    /// When freed memory is returned to the system.
+    release: Option<Instant>,
     reported: Vec<Dialect>,
 }
 
@@ -66,6 +71,7 @@ impl MainLoop {
             sessions,
             losses,
             upkeep: Instant::now() + UPKEEP_INTERVAL,
+            release: None,
             reported: Vec::new(),
         }
     }
@@ -100,7 +106,12 @@ impl MainLoop {
     }
 
     fn due(&self) -> Instant {
-        let due = [self.context.due(), self.diffs.due(), self.sessions.due()];
+        let due = [
+            self.context.due(),
+            self.diffs.due(),
+            self.sessions.due(),
+            self.release,
+        ];
         let earliest = due.into_iter().flatten().min();
         earliest.unwrap_or(self.upkeep).min(self.upkeep)
     }
@@ -121,6 +132,7 @@ impl MainLoop {
             } => {
                 let call = self.parse_call(&session, request, tool, arguments);
                 self.called(&session, call, caller, now);
+                self.release = Some(now + RELEASE_DELAY);
             }
             Event::CallCancelled { session, request } => {
                 let actions = self.diffs.cancel(&session, &request);
@@ -177,6 +189,10 @@ impl MainLoop {
         self.perform(actions);
         for session in self.sessions.expired(now) {
             self.session_gone(&session, now);
+        }
+        if self.release.is_some_and(|at| at <= now) {
+            self.release = None;
+            memory::release_freed();
         }
         if self.upkeep <= now {
             self.upkeep = now + UPKEEP_INTERVAL;

@@ -11,7 +11,6 @@ mod failure;
 mod install;
 mod line_writer;
 mod logging;
-mod memory;
 mod second_session;
 mod status;
 mod tilde;
@@ -22,11 +21,12 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::Parser;
+use pillion_system::memory;
 
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
-    memory::keep_freed_memory();
+    memory::keep_freed();
     let cli = Cli::parse();
     let result = logging::start(cli.log.as_deref()).and_then(|()| cli.run());
     let code = match result {

@@ -3,6 +3,7 @@
 //!
 //! - [`child`]: programs that are run for no longer than a while.
 //! - [`input`]: how much fits into a pipe.
+//! - [`memory`]: how much the allocator keeps.
 //! - [`output`]: whether output is read.
 //! - [`process`]: whose child a process is, and whether it lives.
 //! - [`search_path`]: where a program is.
@@ -12,6 +13,7 @@
 
 pub mod child;
 pub mod input;
+pub mod memory;
 pub mod output;
 pub mod process;
 pub mod search_path;
