@@ -2,7 +2,7 @@
 //! proposal is as large as a file. By default, glibc returns such blocks to the system at once, and most
 //! of the time for the next one goes into page faults.
 
-/// Lets the allocator keep freed blocks of up to 16 MiB. To be called before other threads run.
+/// Lets the allocator keep freed blocks of up to 16 MiB, until they are released. To be called before other threads run.
 pub fn keep_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -11,6 +11,8 @@ pub fn keep_freed() {
         unsafe {
             libc::mallopt(libc::M_MMAP_THRESHOLD, KEEP);
             libc::mallopt(libc::M_TRIM_THRESHOLD, KEEP);
+            // One arena: of others, glibc never releases the end.
+            libc::mallopt(libc::M_ARENA_MAX, 1);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
+use pillion_testkit::{SOON, pause};
 
 use crate::sandbox::{Sandbox, ran};
 
@@ -183,4 +184,37 @@ fn what_a_command_accepted_for_an_agent_that_is_gone_is_kept() {
     let (_, place) = line.unwrap_or_else(|| panic!("{said}"));
     let (place, _) = place.split_once(": ").unwrap();
     assert_eq!(fs::read_to_string(place).unwrap(), "mine\r\n");
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn the_memory_of_a_large_proposal_is_returned_to_the_system() {
+    const TEXT: usize = 2 << 20;
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve::<&str>([]);
+    let resident = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", serve.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes: usize = line
+            .unwrap()
+            .trim()
+            .trim_end_matches(" kB")
+            .parse()
+            .unwrap();
+        kilobytes * 1024
+    };
+    let agent = serve.connect();
+    let before = resident();
+    agent.propose("/tmp/new", &"text\n".repeat(TEXT / 5));
+    assert!(resident() > before + TEXT, "it is held while it is pending");
+    agent.close("/tmp/new").unwrap();
+    let started = Instant::now();
+    while resident() > before + TEXT / 2 {
+        assert!(
+            started.elapsed() < SOON,
+            "{before} bytes became {}",
+            resident()
+        );
+        pause(started);
+    }
 }
