@@ -17,7 +17,7 @@ pub fn warn(text: impl fmt::Display) {
     print(format_args!("warning: {text}"));
 }
 
-/// Writes a line to `out` as [`print`] does to standard error.
+/// Writes a line to `out` as [`print()`] does to standard error.
 ///
 /// # Errors
 /// When it takes no more.
