@@ -19,6 +19,7 @@ mod ide_chooser;
 mod ide_client;
 mod kakoune;
 mod kate;
+mod memory;
 mod model;
 mod npm;
 mod nvim;
@@ -47,6 +48,7 @@ pub use ide_chooser::{ChoiceSituation, Chosen, ChosenDial, IdeChooser, IdeProces
 pub use ide_client::{DiffHandle, IdeClient, Outcome};
 pub use kakoune::{Kakoune, KakouneSetup};
 pub use kate::Kate;
+pub use memory::{peak_memory, resident_memory};
 pub use model::{Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{Nvim, NvimSetup};

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::companion::TOKEN;
 use crate::rules::{Absent, failed};
 use crate::wire::Request;
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, peak_memory};
 
 /// For all of it, on a machine that is busy.
 const LONGEST: Duration = Duration::from_secs(240);
@@ -25,8 +25,8 @@ const LONGEST: Duration = Duration::from_secs(240);
 /// The event streams that are flooded.
 const FLOODS: u32 = 4;
 
-/// In kB. Without a limit it would be several times as much after a second.
-const MOST_MEMORY: u64 = 600_000;
+/// In bytes. Without a limit it would be several times as much after a second.
+const MOST_MEMORY: usize = 600_000 << 10;
 
 /// What becomes of the rules when this answers.
 fn report(answer: fn(TcpStream)) -> Report {
@@ -213,14 +213,6 @@ fn one_that_answers_initialize_with_an_error() {
     expect_no_mcp(&report);
 }
 
-/// How much memory this process had at most, in kB.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    number.unwrap().parse().unwrap()
-}
-
 /// Serves, but for its event streams, of which each is `push`ed to and left open until that ends.
 fn serve(mut stream: TcpStream, push: impl FnOnce(&mut TcpStream)) {
     let Some((method, message)) = request(&stream) else {
@@ -293,5 +285,6 @@ fn flooded() {
     for report in [of_messages, of_bytes] {
         assert!(!failed(&report).is_empty());
     }
-    assert!(peak() < MOST_MEMORY, "{} kB", peak());
+    let peak = peak_memory(std::process::id());
+    assert!(peak < MOST_MEMORY, "{peak} bytes");
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::Stdio;
 
 use pillion_agent::Update;
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, peak_memory};
 
 use crate::sandbox::{Sandbox, Serve};
 
@@ -74,7 +74,7 @@ fn a_silent_connection_is_closed_and_an_idle_stream_stays() {
 fn headers_without_an_end_take_little_memory() {
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
-    let before = peak_memory(&serve);
+    let before = peak_memory(serve.child.id());
     let header = format!("GET /mcp HTTP/1.1\r\nX: {}", "x".repeat(300 * 1024));
     let connections: Vec<_> = (0..300)
         .map(|_| {
@@ -85,8 +85,8 @@ fn headers_without_an_end_take_little_memory() {
         })
         .collect();
     serve.connect().propose("/tmp/new", "x");
-    let grown = peak_memory(&serve) - before;
-    assert!(grown < 40 * 1024, "{grown} KiB for {}", connections.len());
+    let grown = peak_memory(serve.child.id()) - before;
+    assert!(grown < 40 << 20, "{grown} bytes for {}", connections.len());
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_body_in_tiny_pieces_takes_no_more_memory_than_its_bytes() {
     const PIECES: usize = 500_000;
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
-    let before = peak_memory(&serve);
+    let before = peak_memory(serve.child.id());
     let mut stream = dial(&serve);
     let token = serve.token();
     let head = format!(
@@ -113,14 +113,6 @@ fn a_body_in_tiny_pieces_takes_no_more_memory_than_its_bytes() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
-    let grown = peak_memory(&serve) - before;
-    assert!(grown < 10 * 1024, "{grown} KiB");
-}
-
-/// In KiB.
-fn peak_memory(serve: &Serve) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", serve.child.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
-        .unwrap()
+    let grown = peak_memory(serve.child.id()) - before;
+    assert!(grown < 10 << 20, "{grown} bytes");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
-use pillion_testkit::{SOON, pause};
+use pillion_testkit::{SOON, pause, resident_memory};
 
 use crate::sandbox::{Sandbox, ran};
 
@@ -192,17 +192,7 @@ fn the_memory_of_a_large_proposal_is_returned_to_the_system() {
     const TEXT: usize = 2 << 20;
     let sandbox = Sandbox::new();
     let serve = sandbox.serve::<&str>([]);
-    let resident = || {
-        let status = fs::read_to_string(format!("/proc/{}/status", serve.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kilobytes: usize = line
-            .unwrap()
-            .trim()
-            .trim_end_matches(" kB")
-            .parse()
-            .unwrap();
-        kilobytes * 1024
-    };
+    let resident = || resident_memory(serve.child.id());
     let agent = serve.connect();
     let before = resident();
     agent.propose("/tmp/new", &"text\n".repeat(TEXT / 5));

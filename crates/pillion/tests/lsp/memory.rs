@@ -1,26 +1,12 @@
 //! What a proposal costs whose file is large.
 
-use std::fs;
+use pillion_testkit::peak_memory;
 
 use crate::agent;
 use crate::client::Editor;
 use crate::sandbox::Sandbox;
 
 const SIZE: usize = 4 << 20;
-
-/// The most memory that a process has had at once, in bytes.
-fn peak(pid: u32) -> usize {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib: usize = line
-        .unwrap()
-        .trim()
-        .strip_suffix(" kB")
-        .unwrap()
-        .parse()
-        .unwrap();
-    kib << 10
-}
 
 #[test]
 fn a_large_file_is_shown_without_a_second_copy_of_its_text() {
@@ -32,10 +18,10 @@ fn a_large_file_is_shown_without_a_second_copy_of_its_text() {
         let file = sandbox.home.file("large", line.repeat(SIZE / line.len()));
         let mut editor = Editor::plugin(&sandbox);
         let agent = agent::connect(&mut editor);
-        let before = peak(editor.child.id());
+        let before = peak_memory(editor.child.id());
         let _call = agent.proposing(file.to_str().unwrap(), "small");
         let request = editor.next("pillion/openDiff");
-        let cost = peak(editor.child.id()) - before;
+        let cost = peak_memory(editor.child.id()) - before;
         let original = request["params"]["original"].as_str().unwrap();
         assert!(original.len() > SIZE - line.len());
         assert!(cost < (copies + 1) * SIZE, "{copies}: {cost}");
