@@ -32,7 +32,7 @@ const MAX_FOLDERS: usize = 4_096;
 /// Of so many folders each is looked through by itself; of more, all.
 const MAX_OUTDATED: usize = 1_024;
 
-/// A file in a folder that has just come up was saved if it is not older than this.
+/// A file in a folder that has just come up was saved if it was not older than this then.
 const JUST_NOW: Duration = Duration::from_secs(2);
 
 /// So much earlier than the last report a file may seem to be saved that was saved after it: clocks of
@@ -42,21 +42,30 @@ const LOST_MARGIN: Duration = Duration::from_millis(50);
 /// How often it is tried again to watch what could not be watched.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Watches `roots` on a thread of its own, and reports files that are saved to `focus`. `troubles`
-/// gets what keeps them from being noticed whenever that changes, as one sentence each.
+/// Watches `roots` on a thread of its own, and reports files that are saved from now on to `focus`.
+/// `troubles` gets what keeps them from being noticed whenever that changes, as one sentence each.
 pub fn start(
     roots: Vec<PathBuf>,
     focus: impl Fn(File) + Send + 'static,
     troubles: impl Fn(Vec<String>) + Send + Clone + 'static,
 ) {
     let report = troubles.clone();
+    // On a busy machine it takes a while until the folders are watched.
+    let mut since = SystemTime::now();
     let thread = thread::Builder::new()
         .name("watch".to_owned())
         .spawn(move || {
             loop {
                 let watch = System::new(&roots);
-                let watch = watch.map(|source| Watch::new(&roots, source, MAX_FOLDERS));
-                let error = watch.map_or_else(|error| error, |watch| watch.run(&focus, &report));
+                let watch = watch.map(|source| Watch::new(&roots, source, MAX_FOLDERS, since));
+                let error = match watch {
+                    Ok(watch) => {
+                        let error = watch.run(&focus, &report);
+                        since = SystemTime::now();
+                        error
+                    }
+                    Err(error) => error,
+                };
                 report(vec![Trouble::Nothing(error.to_string()).to_string()]);
                 thread::sleep(RETRY_INTERVAL);
             }
@@ -72,6 +81,8 @@ struct Watch<S> {
     batch: Batch,
     /// Folders that came up, to look through when the batch is due.
     new: BTreeSet<PathBuf>,
+    /// When the first of them was reported.
+    new_since: Option<SystemTime>,
     /// Folders with other rules than before, likewise.
     outdated: BTreeSet<PathBuf>,
     /// Until when nothing was lost, if something was.
@@ -79,16 +90,22 @@ struct Watch<S> {
 }
 
 impl<S: Source> Watch<S> {
-    fn new(roots: &[PathBuf], source: S, max_folders: usize) -> Self {
+    /// Nothing is lost that was saved after `since`.
+    fn new(roots: &[PathBuf], source: S, max_folders: usize, since: SystemTime) -> Self {
         let mut watch = Self {
             source,
             tree: Tree::new(roots, max_folders),
             batch: Batch::default(),
             new: BTreeSet::new(),
+            new_since: None,
             outdated: BTreeSet::new(),
             lost: None,
         };
-        watch.start_over();
+        let mut found = Found::new(FileFilter::Everywhere(since), MAX_BURST + 1);
+        watch.tree.sync_all(&mut watch.source, &mut found);
+        for path in found.into_files() {
+            watch.batch.insert(path, Instant::now());
+        }
         watch
     }
 
@@ -168,6 +185,7 @@ impl<S: Source> Watch<S> {
         let is_root = self.tree.roots().iter().any(|root| root == folder);
         if is_root || !self.tree.ignores(folder, true) || self.is_outdated(folder) {
             self.batch.touch(now);
+            self.new_since.get_or_insert_with(SystemTime::now);
             insert(&mut self.new, Some(folder), self.tree.roots());
         }
     }
@@ -195,6 +213,7 @@ impl<S: Source> Watch<S> {
     /// Looks through the folders that are to be looked through. Files that were saved there meanwhile.
     fn look(&mut self) -> impl Iterator<Item = PathBuf> + use<S> {
         let (new, outdated) = (mem::take(&mut self.new), mem::take(&mut self.outdated));
+        let new_since = self.new_since.take().unwrap_or_else(SystemTime::now);
         let (tree, source) = (&mut self.tree, &mut self.source);
         if let Some(since) = self.lost.take() {
             let wanted = FileFilter::Everywhere(since - LOST_MARGIN);
@@ -202,8 +221,8 @@ impl<S: Source> Watch<S> {
             tree.sync_all(source, &mut found);
             return found.into_files();
         }
-        let recently = SystemTime::now() - JUST_NOW;
-        let mut found = Found::new(FileFilter::InNewFolders(recently), MAX_BURST + 1);
+        let recently = FileFilter::InNewFolders(new_since - JUST_NOW);
+        let mut found = Found::new(recently, MAX_BURST + 1);
         for folder in outermost(new) {
             tree.sync(&folder, source, &mut found);
         }

@@ -219,11 +219,69 @@ impl Source for Silent {
     }
 }
 
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn silent(root: &Path, since: SystemTime) -> Watch<Silent> {
+    Watch::new(&[root.to_owned()], Silent, MAX_FOLDERS, since)
+}
+
+fn write_at(path: &Path, time: SystemTime) {
+    fs::write(path, "").unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(time).unwrap();
+}
+
+#[test]
+fn what_is_saved_before_the_folders_are_watched_is_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir(root.join("src")).unwrap();
+    let since = SystemTime::now() - MINUTE;
+    let saved = root.join("src/saved.rs");
+    write_at(&saved, since + Duration::from_secs(1));
+    write_at(&root.join("old.rs"), since - Duration::from_secs(1));
+    write_at(&root.join("ahead.rs"), SystemTime::now() + MINUTE);
+    let mut watch = silent(&root, since);
+    let due = watch.batch.due().unwrap();
+    assert_eq!(watch.settle(due), [saved]);
+    assert_eq!(watch.batch.due(), None);
+}
+
+#[test]
+fn a_checkout_before_the_folders_are_watched_is_no_save() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let since = SystemTime::now() - MINUTE;
+    for number in 0..=MAX_BURST {
+        write_at(&root.join(format!("{number}.rs")), since);
+    }
+    let mut watch = silent(&root, since);
+    let due = watch.batch.due().unwrap();
+    assert!(watch.settle(due).is_empty());
+}
+
+#[test]
+fn a_file_of_a_new_folder_is_shared_however_late_it_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let mut watch = silent(&root, SystemTime::now());
+    let new = root.join("new");
+    fs::create_dir(&new).unwrap();
+    watch.take_in(vec![Change::Folder(new.clone())], Instant::now());
+    // As if that had been a minute ago.
+    watch.new_since = watch.new_since.map(|since| since - MINUTE);
+    let saved = new.join("saved.rs");
+    write_at(&saved, SystemTime::now() - MINUTE);
+    write_at(&new.join("old.rs"), SystemTime::now() - MINUTE * 2);
+    let due = watch.batch.due().unwrap();
+    assert_eq!(watch.settle(due), [saved]);
+}
+
 #[test]
 fn the_largest_burst_leaves_little_to_remember() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let mut watch = Watch::new(std::slice::from_ref(&root), Silent, MAX_FOLDERS);
+    let mut watch = silent(&root, SystemTime::now());
     let now = Instant::now();
     for number in 0..100_000 {
         let path = root.join(number.to_string());
@@ -240,16 +298,12 @@ fn the_largest_burst_leaves_little_to_remember() {
 fn what_the_system_could_not_keep_is_looked_for() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    fs::write(root.join("old.rs"), "").unwrap();
-    let old = fs::File::options().write(true).open(root.join("old.rs"));
-    let minute = Duration::from_secs(60);
-    old.unwrap()
-        .set_modified(SystemTime::now() - minute)
-        .unwrap();
+    write_at(&root.join("old.rs"), SystemTime::now() - MINUTE);
     let mut watch = Watch::new(
         std::slice::from_ref(&root),
         System::new(&[]).unwrap(),
         MAX_FOLDERS,
+        SystemTime::now(),
     );
     let max = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let max: usize = max.trim().parse().unwrap();

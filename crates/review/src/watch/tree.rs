@@ -244,7 +244,9 @@ impl Found {
         for file in fs::read_dir(folder).into_iter().flatten().flatten() {
             let metadata = file.metadata().ok().filter(Metadata::is_file);
             let written = metadata.and_then(|file| file.modified().ok());
-            let Some(written) = written.filter(|at| *at >= since) else {
+            // A time to come says nothing about when it was written.
+            let is_wanted = |at: &SystemTime| (since..=SystemTime::now()).contains(at);
+            let Some(written) = written.filter(is_wanted) else {
                 continue;
             };
             let path = file.path();
