@@ -14,7 +14,7 @@
 (require 'pillion-json)
 
 (defconst pillion-client--start-timeout 10
-  "How many seconds Pillion may take to start.")
+  "How many seconds Pillion may take to start, while Emacs is not busy itself.")
 
 (defconst pillion-client--end-timeout 2
   "How many seconds it may take to exit when asked to.")
@@ -250,6 +250,16 @@ an error whose message the agent gets.")
     (pillion-say "cannot start pillion: %s" why)
     (delete-process (jsonrpc--process connection))))
 
+(defun pillion-client--await-start (connection seconds)
+  "End CONNECTION unless it starts within SECONDS.
+They are counted one by one: after a time in which Emacs was busy, what
+the companion has answered is read first."
+  (when (and (eq connection pillion-client--connection) (eq pillion-client-phase 'starting))
+    (if (> seconds 0)
+        (run-at-time 1 nil #'pillion-client--await-start connection (1- seconds))
+      (pillion-client--give-up
+       connection (format "it did not respond within %d s" pillion-client--start-timeout)))))
+
 (defun pillion-client-program ()
   "The program, or nil."
   (let ((default-directory "/"))
@@ -286,11 +296,8 @@ IS-AUTOMATIC is non-nil if nobody asked for it."
             :success-fn (lambda (result) (pillion-client--on-initialized connection result))
             :error-fn (lambda (error)
                         (pillion-client--give-up connection (plist-get error :message)))
-            :timeout pillion-client--start-timeout
-            :timeout-fn (lambda ()
-                          (pillion-client--give-up
-                           connection (format "it did not respond within %d s"
-                                              pillion-client--start-timeout))))))))))
+            :timeout nil)
+           (pillion-client--await-start connection pillion-client--start-timeout)))))))
 
 (defun pillion-client-stop ()
   "Ask the companion to exit.  Pending diffs then count as rejected."

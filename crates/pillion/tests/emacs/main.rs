@@ -46,5 +46,6 @@ mod review;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
 mod sources;
+mod start;
 mod terminal;
 mod world;
