@@ -251,7 +251,7 @@ an error whose message the agent gets.")
     (delete-process (jsonrpc--process connection))))
 
 (defun pillion-client--await-start (connection seconds)
-  "End CONNECTION unless it starts within SECONDS.
+  "End CONNECTION if it is still starting after SECONDS.
 They are counted one by one: after a time in which Emacs was busy, what
 the companion has answered is read first."
   (when (and (eq connection pillion-client--connection) (eq pillion-client-phase 'starting))

@@ -28,6 +28,7 @@ pub struct Skipped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     Slow,
+    Waiting,
     Modules,
     WithNeeds,
     Others,
@@ -131,10 +132,13 @@ fn check(arguments: &[&str]) -> Job {
 fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
     let chosen = binary.tests.iter().filter(|test| args.chooses(test));
     if !binary.is_of_modules {
+        // Some of its tests wait until a client has been silent for half a minute.
+        let waits = binary.title == "companion/it";
+        let turn = if waits { Turn::Waiting } else { Turn::Others };
         let job = |test: &String| {
             let mut job = job(binary, test, &["--exact", test]);
             job.may_be_flaky = true;
-            (Turn::Others, job)
+            (turn, job)
         };
         return chosen.map(job).collect();
     }
