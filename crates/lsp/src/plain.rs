@@ -22,7 +22,7 @@ use gen_lsp_types::{
     MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
-use lsp_server::{Request, RequestId, Response};
+use lsp_server::{Request, Response};
 use pillion_companion::{EditorEvent, now_ms};
 use serde_json::{Value, json};
 
@@ -33,10 +33,8 @@ use crate::plain::peers::Peers;
 use crate::plain::proposal::{ACCEPT, REJECT};
 use crate::plain::proposals::Proposals;
 use crate::plain::relay::Relay;
-use crate::plain::viewer::{Caller, Viewer};
-use crate::plain::wire::{
-    At, CodeAction, DidChange, DidClose, DidOpen, DidSave, Edits, ExecuteCommand, Opened,
-};
+use crate::plain::viewer::{Caller, Seat, Viewer};
+use crate::plain::wire::{At, CodeAction, ExecuteCommand};
 use crate::position::Encoding;
 use crate::profile::{self, Action, ClientProfile, Published};
 use crate::quirks::Quirks;
@@ -102,129 +100,73 @@ impl Plain {
         }
     }
 
-    fn notified(&mut self, method: &str, params: Value) -> Result<Vec<Action>, String> {
-        match method {
-            "textDocument/didOpen" => message::params(params).map(|params| self.did_open(params)),
-            "textDocument/didChange" => {
-                message::params(params).map(|params| self.did_change(params))
-            }
-            "textDocument/didSave" => message::params(params).map(|params| self.did_save(params)),
-            "textDocument/didClose" => message::params(params).map(|params| self.did_close(params)),
-            // What every client sends and nothing needs.
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    fn did_open(&mut self, params: DidOpen) -> Vec<Action> {
-        let Opened { uri, text } = params.text_document;
-        match uri::to_path(&uri) {
-            Some(path) if self.proposals.holds(&path) => {
-                let own = self.proposals.own();
-                self.proposals
-                    .did_open(own, &path, uri, text, Instant::now())
-            }
-            Some(path) => {
-                self.files.open(path, text, now_ms());
-                self.report()
-            }
-            None => Vec::new(),
-        }
-    }
-
-    fn did_change(&mut self, params: DidChange) -> Vec<Action> {
-        let edits = Edits {
-            version: params.text_document.version.as_i64(),
-            changes: params.content_changes,
+    /// An editor reports what it does with a document. Of others than our own, only proposals matter.
+    fn notified(&mut self, seat: Seat, method: &str, params: Value) -> Result<Vec<Action>, String> {
+        let Some((path, event)) = wire::document_event(method, params)? else {
+            return Ok(Vec::new());
         };
-        match uri::to_path(&params.text_document.uri) {
-            Some(path) if self.proposals.holds(&path) => {
-                self.proposals
-                    .did_change(Viewer::Own, &path, edits, Instant::now());
-                Vec::new()
-            }
-            Some(path) if self.files.change(&path, edits) => self.report(),
-            _ => Vec::new(),
+        if self.proposals.holds(&path) {
+            let now = Instant::now();
+            return Ok(self.proposals.document_event(seat, &path, event, now));
+        }
+        let is_own = seat.viewer == Viewer::Own;
+        let is_news = is_own && self.files.document_event(path, event, now_ms());
+        Ok(if is_news { self.report() } else { Vec::new() })
+    }
+
+    /// An editor sends a request.
+    fn asked(&mut self, caller: Caller, method: &str, params: Value) -> Vec<Action> {
+        let answered = match method {
+            "workspace/executeCommand" => match message::params(params) {
+                Ok(ExecuteCommand { command, arguments }) => {
+                    let arguments = arguments.unwrap_or_default();
+                    let proposals = &mut self.proposals;
+                    return proposals.execute(caller, &command, &arguments, Instant::now());
+                }
+                Err(why) => Err(why),
+            },
+            "textDocument/documentHighlight"
+            | "textDocument/hover"
+            | "textDocument/signatureHelp" => self.at(caller.viewer, params),
+            "textDocument/codeAction" => self.code_action(caller.viewer, params),
+            _ => return vec![caller.answer(Err(message::unknown_method(method)))],
+        };
+        match answered {
+            Ok((value, actions)) => [caller.answer(Ok(value))]
+                .into_iter()
+                .chain(actions)
+                .collect(),
+            Err(why) => vec![caller.answer(Err(message::invalid(why)))],
         }
     }
 
-    fn did_save(&mut self, params: DidSave) -> Vec<Action> {
-        match uri::to_path(&params.text_document.uri) {
-            Some(path) if self.proposals.holds(&path) => {
-                let now = Instant::now();
-                self.proposals
-                    .did_save(Viewer::Own, &path, params.text, now);
-                Vec::new()
-            }
-            Some(path) => {
-                self.files.save(&path, params.text, now_ms());
-                self.report()
-            }
-            None => Vec::new(),
-        }
-    }
-
-    fn did_close(&mut self, params: DidClose) -> Vec<Action> {
-        match uri::to_path(&params.text_document.uri) {
-            Some(path) if self.proposals.holds(&path) => {
-                self.proposals.did_close(Viewer::Own, &path, Instant::now());
-                Vec::new()
-            }
-            Some(path) => {
-                self.files.close(&path);
-                self.report()
-            }
-            None => Vec::new(),
-        }
-    }
-
-    /// A place that the client asks about is where the cursor is. The answer is empty.
-    fn at(&mut self, params: Value) -> Answered {
-        let At {
-            text_document,
-            position,
-        } = message::params(params)?;
-        let actions = self.focus(&text_document, |files, path| {
-            files.visit(path, position, now_ms());
+    /// A place that an editor asks about is where the cursor is. The answer is empty.
+    fn at(&mut self, viewer: Viewer, params: Value) -> Answered {
+        let params: At = message::params(params)?;
+        let actions = self.focus(viewer, &params.text_document, |files, path| {
+            files.visit(path, params.position, now_ms());
         });
         Ok((Value::Null, actions))
     }
 
-    fn code_action(&mut self, params: Value) -> Answered {
+    fn code_action(&mut self, viewer: Viewer, params: Value) -> Answered {
         let params: CodeAction = message::params(params)?;
         let has_no_place = self.quirks.asks_for_each_line;
-        let actions = self.focus(&params.text_document, |files, path| {
+        let actions = self.focus(viewer, &params.text_document, |files, path| {
             if !has_no_place {
                 files.select(path, params.range, now_ms());
             }
         });
         let path = uri::to_path(&params.text_document.uri);
         let path = path.filter(|_| wants_commands(params.context.only));
-        let commands = path.map_or(Vec::new(), |path| {
-            self.proposals.commands(Viewer::Own, &path)
-        });
+        let commands = path.map_or(Vec::new(), |path| self.proposals.commands(viewer, &path));
         Ok((json!(commands), actions))
     }
 
-    fn execute(&mut self, request: Request) -> Vec<Action> {
-        let now = Instant::now();
-        let is_any_pending = self.proposals.is_any_pending();
-        let Request { id, params, .. } = match self.relay.command(request, is_any_pending, now) {
-            Ok(actions) => return actions,
-            Err(request) => request,
-        };
-        match message::params::<ExecuteCommand>(params) {
-            Ok(ExecuteCommand { command, arguments }) => {
-                let arguments = arguments.unwrap_or_default();
-                let proposals = &mut self.proposals;
-                proposals.execute(Caller::own(id), &command, &arguments, now)
-            }
-            Err(why) => answer(id, Err(why)),
-        }
-    }
-
-    /// This document has the focus; `visit` gets it if it is a file.
+    /// This document has the focus in an editor; `visit` gets it if it is a file of our own.
     fn focus(
         &mut self,
+        viewer: Viewer,
         document: &wire::Identifier,
         visit: impl FnOnce(&mut Files, &Path),
     ) -> Vec<Action> {
@@ -233,7 +175,10 @@ impl Plain {
         };
         // A proposal keeps the last file active.
         if self.proposals.holds(&path) {
-            self.proposals.focus(Viewer::Own, &path);
+            self.proposals.focus(viewer, &path);
+            return Vec::new();
+        }
+        if viewer != Viewer::Own {
             return Vec::new();
         }
         visit(&mut self.files, &path);
@@ -267,18 +212,6 @@ fn wants_commands(only: Option<Vec<String>>) -> bool {
 
 /// The answer to a request, and what is to be done besides; or what is wrong with its parameters.
 type Answered = Result<(Value, Vec<Action>), String>;
-
-fn answer(id: RequestId, answered: Answered) -> Vec<Action> {
-    let (result, actions) = match answered {
-        Ok((value, actions)) => (Ok(value), actions),
-        Err(why) => {
-            let error = message::invalid(why);
-            (Err(error), Vec::new())
-        }
-    };
-    let answer = Action::Answer { id, result };
-    [answer].into_iter().chain(actions).collect()
-}
 
 impl ClientProfile for Plain {
     fn capabilities(&self) -> ServerCapabilities {
@@ -314,22 +247,14 @@ impl ClientProfile for Plain {
     }
 
     fn request(&mut self, request: Request) -> Vec<Action> {
+        let now = Instant::now();
         if let Some(path) = self.relay.document(&request.method, &request.params) {
-            return self.relay.request(&path, request, Instant::now());
+            return self.relay.request(&path, request, now);
         }
-        if request.method == "workspace/executeCommand" {
-            return self.execute(request);
-        }
-        let Request { id, method, params } = request;
-        match method.as_str() {
-            "textDocument/documentHighlight"
-            | "textDocument/hover"
-            | "textDocument/signatureHelp" => answer(id, self.at(params)),
-            "textDocument/codeAction" => answer(id, self.code_action(params)),
-            _ => {
-                let result = Err(message::unknown_method(&method));
-                vec![Action::Answer { id, result }]
-            }
+        let is_any_pending = self.proposals.is_any_pending();
+        match self.relay.command(request, is_any_pending, now) {
+            Ok(actions) => actions,
+            Err(Request { id, method, params }) => self.asked(Caller::own(id), &method, params),
         }
     }
 
@@ -339,7 +264,7 @@ impl ClientProfile for Plain {
                 .relay
                 .notification(path, method, params, Instant::now());
         }
-        self.notified(method, params)
+        self.notified(self.proposals.own(), method, params)
             .unwrap_or_else(|why| vec![Action::Send(message::ignored(method, &why))])
     }
 

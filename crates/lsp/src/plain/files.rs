@@ -8,7 +8,7 @@ use pillion_protocol::{Cursor, File};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::plain::document::Document;
-use crate::plain::wire::{Edits, Position, Range};
+use crate::plain::wire::{DocumentEvent, Edits, Position, Range};
 use crate::position::Encoding;
 use crate::profile::MAX_REPORTED;
 
@@ -57,8 +57,19 @@ impl Files {
         }
     }
 
+    /// The editor does something with a file. Whether there is something to report.
+    pub fn document_event(&mut self, path: PathBuf, event: DocumentEvent, now_ms: u64) -> bool {
+        match event {
+            DocumentEvent::Opened { text, .. } => self.open(path, text, now_ms),
+            DocumentEvent::Changed(edits) => return self.change(&path, edits),
+            DocumentEvent::Saved(text) => self.save(&path, text, now_ms),
+            DocumentEvent::Closed => self.close(&path),
+        }
+        true
+    }
+
     /// A file was opened, and so focused.
-    pub fn open(&mut self, path: PathBuf, text: String, now_ms: u64) {
+    fn open(&mut self, path: PathBuf, text: String, now_ms: u64) {
         self.close(&path);
         let file = OpenFile {
             document: Document::new(text),
@@ -72,7 +83,7 @@ impl Files {
     }
 
     /// A file was edited. What was selected before is not selected any more.
-    pub fn change(&mut self, path: &Path, edits: impl Into<Edits>) -> bool {
+    fn change(&mut self, path: &Path, edits: impl Into<Edits>) -> bool {
         let Some(file) = self.open.get_mut(path) else {
             return false;
         };
@@ -81,14 +92,14 @@ impl Files {
     }
 
     /// A file was saved, and so focused. The editor's text wins.
-    pub fn save(&mut self, path: &Path, text: Option<String>, now_ms: u64) {
+    fn save(&mut self, path: &Path, text: Option<String>, now_ms: u64) {
         if let (Some(file), Some(text)) = (self.focus(path, now_ms), text) {
             file.document.save(text);
         }
     }
 
     /// A file was closed.
-    pub fn close(&mut self, path: &Path) {
+    fn close(&mut self, path: &Path) {
         if let Some(file) = self.open.remove(path) {
             self.order.remove(&file.focus);
         }

@@ -199,7 +199,7 @@ impl Relay {
         self.ask(number, request, now)
     }
 
-    /// A command of the editor, if it is about another's proposal: the third argument names the owner.
+    /// A request of the editor, if it is a command about another's proposal: the third argument names the owner.
     /// Without arguments it is about what had the focus last, unless that can be two.
     pub fn command(
         &mut self,
@@ -207,6 +207,9 @@ impl Relay {
         is_own_pending: bool,
         now: Instant,
     ) -> Result<Vec<Action>, Request> {
+        if request.method != "workspace/executeCommand" {
+            return Err(request);
+        }
         let arguments = request.params.get("arguments").and_then(Value::as_array);
         let arguments = arguments.map(Vec::as_slice).unwrap_or_default();
         match arguments {

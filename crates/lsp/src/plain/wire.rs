@@ -1,8 +1,12 @@
 //! What clients send, as far as this profile reads it. Nothing else is asked of a message: clients
 //! leave out what the specification wants, and put in what it does not know.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+use crate::{message, uri};
 
 /// A place in a document: counted from 0, characters in the negotiated encoding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -31,33 +35,91 @@ pub struct Identifier {
     pub uri: String,
 }
 
-/// `textDocument/didOpen`.
+/// What an editor does with a document.
+#[derive(Debug)]
+pub enum DocumentEvent {
+    /// It opens it, under this name.
+    Opened { uri: String, text: String },
+    /// The person edits it.
+    Changed(Edits),
+    /// It saves it. Not every editor sends the text.
+    Saved(Option<String>),
+    /// It closes it.
+    Closed,
+}
+
+/// What a notification reports about which document; nothing if it is about anything else.
+///
+/// # Errors
+/// A sentence that names the field.
+pub fn document_event(
+    method: &str,
+    params: Value,
+) -> Result<Option<(PathBuf, DocumentEvent)>, String> {
+    let (uri, event) = match method {
+        "textDocument/didOpen" => {
+            let Opened { uri, text } = message::params::<DidOpen>(params)?.text_document;
+            (uri.clone(), DocumentEvent::Opened { uri, text })
+        }
+        "textDocument/didChange" => {
+            let params: DidChange = message::params(params)?;
+            let Versioned { uri, version } = params.text_document;
+            let (version, changes) = (version.as_i64(), params.content_changes);
+            (uri, DocumentEvent::Changed(Edits { version, changes }))
+        }
+        "textDocument/didSave" => {
+            let params: DidSave = message::params(params)?;
+            let event = DocumentEvent::Saved(params.text);
+            (params.text_document.uri, event)
+        }
+        "textDocument/didClose" => {
+            let params: DidClose = message::params(params)?;
+            (params.text_document.uri, DocumentEvent::Closed)
+        }
+        // What every client sends and nothing needs.
+        _ => return Ok(None),
+    };
+    Ok(uri::to_path(&uri).map(|path| (path, event)))
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DidOpen {
-    pub text_document: Opened,
+struct DidOpen {
+    text_document: Opened,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Opened {
-    pub uri: String,
-    pub text: String,
+struct Opened {
+    uri: String,
+    text: String,
 }
 
-/// `textDocument/didChange`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DidChange {
-    pub text_document: Versioned,
-    pub content_changes: Vec<Change>,
+struct DidChange {
+    text_document: Versioned,
+    content_changes: Vec<Change>,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Versioned {
-    pub uri: String,
+struct Versioned {
+    uri: String,
     /// Of the document after the edits: a number that grows.
     #[serde(default)]
-    pub version: Value,
+    version: Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DidSave {
+    text_document: Identifier,
+    text: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DidClose {
+    text_document: Identifier,
 }
 
 /// The edits that led to a version of a document.
@@ -80,21 +142,6 @@ impl From<Vec<Change>> for Edits {
 pub struct Change {
     pub range: Option<Range>,
     pub text: String,
-}
-
-/// `textDocument/didSave`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DidSave {
-    pub text_document: Identifier,
-    pub text: Option<String>,
-}
-
-/// `textDocument/didClose`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DidClose {
-    pub text_document: Identifier,
 }
 
 /// `textDocument/documentHighlight`, `hover` and `signatureHelp`.

@@ -10,8 +10,9 @@ use pillion_protocol::Outcome;
 use super::Proposals;
 use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
+use crate::plain::view::View;
 use crate::plain::viewer::{Seat, Viewer};
-use crate::plain::wire::Edits;
+use crate::plain::wire::DocumentEvent;
 use crate::profile::Action;
 
 /// How long an editor may take to open a document again that it closed, as it does when its
@@ -32,8 +33,31 @@ impl Proposals {
         !self.pending.is_empty()
     }
 
-    /// An editor opened a proposal.
-    pub fn did_open(
+    /// An editor does something with a proposal.
+    pub fn document_event(
+        &mut self,
+        seat: Seat,
+        path: &Path,
+        event: DocumentEvent,
+        now: Instant,
+    ) -> Vec<Action> {
+        match event {
+            DocumentEvent::Opened { uri, text } => {
+                return self.did_open(seat, path, uri, text, now);
+            }
+            DocumentEvent::Changed(edits) => {
+                self.edited(seat, path, now, |view| view.change(edits, seat.encoding));
+            }
+            DocumentEvent::Saved(Some(text)) => {
+                self.edited(seat, path, now, |view| view.save(text));
+            }
+            DocumentEvent::Saved(None) => drop(self.focus(seat.viewer, path)),
+            DocumentEvent::Closed => self.did_close(seat.viewer, path, now),
+        }
+        Vec::new()
+    }
+
+    fn did_open(
         &mut self,
         seat: Seat,
         path: &Path,
@@ -68,29 +92,17 @@ impl Proposals {
         self.compare(id, viewer).into_iter().collect()
     }
 
-    /// The person edited a proposal.
-    pub fn did_change(&mut self, viewer: Viewer, path: &Path, edits: Edits, now: Instant) {
+    /// The editor reports what the person edited or saved.
+    fn edited(&mut self, seat: Seat, path: &Path, now: Instant, edit: impl FnOnce(&mut View)) {
         let redraw = self.next_redraw(now);
-        if let Some(showing) = self.focus(viewer, path) {
-            let encoding = showing.seat.encoding;
-            showing.view.change(edits, encoding);
+        if let Some(showing) = self.focus(seat.viewer, path) {
+            edit(&mut showing.view);
             showing.reported(now);
             showing.redraw = Some(redraw);
         }
     }
 
-    /// The person saved a proposal.
-    pub fn did_save(&mut self, viewer: Viewer, path: &Path, text: Option<String>, now: Instant) {
-        let redraw = self.next_redraw(now);
-        if let (Some(showing), Some(text)) = (self.focus(viewer, path), text) {
-            showing.view.save(text);
-            showing.reported(now);
-            showing.redraw = Some(redraw);
-        }
-    }
-
-    /// An editor closed a proposal.
-    pub fn did_close(&mut self, viewer: Viewer, path: &Path, now: Instant) {
+    fn did_close(&mut self, viewer: Viewer, path: &Path, now: Instant) {
         let showing = self.find_mut(path);
         let showing = showing.and_then(|pending| pending.showing_mut(viewer));
         if let Some(showing) = showing.filter(|showing| showing.view.text().is_some()) {
