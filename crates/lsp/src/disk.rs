@@ -4,25 +4,24 @@
 
 mod launch;
 mod proposal_dir;
-mod queue;
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::Weak;
 use std::time::Duration;
-use std::{io, thread};
 
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::Message;
-use pillion_companion::{Companion, ProposalKey};
+use pillion_companion::{Companion, Diff, ProposalKey};
 use pillion_system::Worker;
 
 use self::proposal_dir::ProposalFile;
-use self::queue::Queue;
 use crate::link;
 use crate::roots::{FoldersChanged, Roots};
 
+pub use launch::launch;
 pub use proposal_dir::ProposalDir;
 
 /// How long reading a file may take. After that, the caller gets an error.
@@ -32,24 +31,14 @@ pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Something to do with the file of a proposal.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Job {
-    /// Write it, for the file `path`.
-    Write {
-        key: ProposalKey,
-        path: PathBuf,
-        text: Arc<str>,
-    },
+    /// Write it, unless the proposal is gone: its text would wait here for as long as a disk hangs.
+    Write { key: ProposalKey, diff: Weak<Diff> },
     /// Read what was saved in it.
     Read { key: ProposalKey, number: u64 },
     /// Remove it, its folder, and what an editor put beside it.
     Remove { key: ProposalKey },
-    /// Have a program open it.
-    Launch {
-        key: ProposalKey,
-        program: String,
-        file: PathBuf,
-    },
 }
 
 /// What came of work on another thread.
@@ -85,70 +74,25 @@ pub enum Done {
     },
 }
 
-/// The thread that owns the files of proposals, and does one job after the other. Dropping it
-/// removes them, as far as the disk answers.
-#[derive(Debug)]
-pub struct ProposalFiles {
-    queue: Arc<Queue>,
+/// Starts the thread that owns the files of proposals. Dropping it removes them, as far as the disk answers.
+///
+/// # Errors
+/// When the system has no thread for it.
+pub fn start(
+    dir: ProposalDir,
     done: Sender<Done>,
-}
-
-impl ProposalFiles {
-    /// Starts the thread.
-    ///
-    /// # Errors
-    /// When the system has no thread for it.
-    pub fn start(
-        dir: ProposalDir,
-        done: Sender<Done>,
-        inputs: Sender<link::Input>,
-    ) -> io::Result<Self> {
-        let queue = Arc::new(Queue::default());
-        let worker = queue.worker();
-        let files = Self {
-            queue: Arc::clone(&queue),
-            done: done.clone(),
-        };
-        let run = move || {
-            let mut store = Store {
-                dir,
-                open: HashMap::new(),
-                inputs: Some(inputs),
-            };
-            while let Some(job) = queue.next() {
-                if let Some(result) = store.perform(job) {
-                    let _ = done.send(result);
-                }
-            }
-            drop(store);
-            drop(worker);
-        };
-        let thread = thread::Builder::new().name("proposals".to_owned());
-        thread.spawn(run)?;
-        Ok(files)
-    }
-
-    /// Has something done, after everything that was ordered before.
-    pub fn order(&self, job: Job) {
-        match job {
-            Job::Launch { key, program, file } => {
-                let done = self.done.clone();
-                launch::open(program, file, move |result| {
-                    let _ = done.send(Done::Launched { key, result });
-                });
-            }
-            job => self.queue.push(job),
+    inputs: Sender<link::Input>,
+) -> io::Result<Worker<Job>> {
+    let mut store = Store {
+        dir,
+        open: HashMap::new(),
+        inputs: Some(inputs),
+    };
+    Worker::start("proposals", REMOVE_TIMEOUT, move |job| {
+        if let Some(result) = store.perform(job) {
+            let _ = done.send(result);
         }
-    }
-}
-
-impl Drop for ProposalFiles {
-    fn drop(&mut self) {
-        self.queue.close();
-        if !self.queue.wait_done(REMOVE_TIMEOUT) {
-            tracing::warn!("proposals were not removed: their disk does not respond");
-        }
-    }
+    })
 }
 
 /// What the thread of the proposals owns.
@@ -188,8 +132,9 @@ impl Store {
 
     fn perform(&mut self, job: Job) -> Option<Done> {
         match job {
-            Job::Write { key, path, text } => {
-                let file = self.write(key, &path, &text);
+            Job::Write { key, diff } => {
+                let diff = diff.upgrade()?;
+                let file = self.write(key, &diff.path, &diff.proposed);
                 Some(Done::Written { key, file })
             }
             Job::Read { key, number } => {
@@ -201,8 +146,6 @@ impl Store {
                 self.open.remove(&key);
                 None
             }
-            // Not for this thread: a program may take long to start.
-            Job::Launch { .. } => None,
         }
     }
 }
@@ -222,4 +165,51 @@ pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Worker<F
 /// Whether a path is that of a proposal: of now, of before, or of another process.
 pub fn is_below(folders: &[PathBuf], path: &Path) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pillion_companion::{DiffId, Original};
+    use pillion_discovery::Environment;
+    use pillion_protocol::Dialect;
+
+    use super::*;
+
+    fn diff(id: u64) -> Arc<Diff> {
+        Arc::new(Diff {
+            id: DiffId(id),
+            revision: 1,
+            agent: Dialect::GeminiCli,
+            agent_number: 1,
+            path: "/w/a".into(),
+            original: Original::default(),
+            proposed: "text".into(),
+            notes: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_proposal_that_is_gone_before_it_was_written_never_is() {
+        let home = tempfile::tempdir().unwrap();
+        let pairs = [("XDG_RUNTIME_DIR", home.path()), ("TMPDIR", home.path())];
+        let (inputs, _) = crossbeam_channel::unbounded();
+        let mut store = Store {
+            dir: ProposalDir::new(&Environment::from_pairs(pairs)),
+            open: HashMap::new(),
+            inputs: Some(inputs),
+        };
+        let mut write = |diff: Weak<Diff>, id| {
+            let (id, revision) = (DiffId(id), 1);
+            let key = ProposalKey { id, revision };
+            store.perform(Job::Write { key, diff })
+        };
+        let (gone, pending) = (Arc::downgrade(&diff(1)), diff(2));
+        assert!(gone.upgrade().is_none(), "its text waits for no disk");
+        assert!(write(gone, 1).is_none());
+        let written = write(Arc::downgrade(&pending), 2);
+        assert!(matches!(written, Some(Done::Written { file: Ok(_), .. })));
+        assert_eq!(store.open.len(), 1);
+    }
 }

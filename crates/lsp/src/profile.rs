@@ -44,7 +44,7 @@ pub trait ClientProfile {
     /// The companion sends a request or reports something.
     fn event(&mut self, event: EditorEvent) -> Vec<Action>;
 
-    /// A job that was ordered by [`Action::Disk`] or [`Action::Compare`] is done.
+    /// Something is done that was ordered by [`Action::Disk`], [`Action::Launch`] or [`Action::Compare`].
     fn done(&mut self, done: Done) -> Vec<Action> {
         let _ = done;
         Vec::new()
@@ -107,6 +107,12 @@ pub enum Action {
     HangUp(End),
     /// Have something done with the file of a proposal.
     Disk(Job),
+    /// Have a program open the file of a proposal.
+    Launch {
+        key: ProposalKey,
+        program: String,
+        file: PathBuf,
+    },
     /// Have a proposal compared with its file.
     Compare(Comparison),
     /// Tell agents what is open and focused: the whole of it.

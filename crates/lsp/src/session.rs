@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use self::service::{Plan, Service};
 use crate::comparer;
-use crate::disk::{self, Done, ProposalDir, ProposalFiles};
+use crate::disk::{self, Done, Job, ProposalDir};
 use crate::handshake::{InitializeParams, ProfileKind};
 use crate::link::{self, End, Event};
 use crate::plain::{self, Plain};
@@ -42,7 +42,7 @@ pub struct Session {
     service: Service,
     pub profile: Box<dyn ClientProfile + Send>,
     /// Where proposals lie as files, if that is how they are shown.
-    files: Option<ProposalFiles>,
+    files: Option<Worker<Job>>,
     /// Where other threads report what came of their work.
     done: Sender<Done>,
     /// The connections with other `pillion lsp`: what is sent here is written there.
@@ -132,7 +132,7 @@ impl Start {
                     open_with: self.options.open_with,
                     editor_pid,
                 };
-                let files = ProposalFiles::start(dir, self.done.clone(), self.inputs.clone());
+                let files = disk::start(dir, self.done.clone(), self.inputs.clone());
                 let files = files.context("cannot start a thread")?;
                 let service = if has_plugin(&environment, editor_pid) {
                     tracing::info!("the editor's plugin serves agents, so this process does not");
@@ -365,6 +365,9 @@ impl Session {
                     if let Some(files) = &self.files {
                         files.order(job);
                     }
+                }
+                Action::Launch { key, program, file } => {
+                    disk::launch(key, program, file, self.done.clone());
                 }
                 Action::Compare(comparison) => {
                     if let Err(error) = comparer::start(comparison, self.done.clone()) {

@@ -2,31 +2,30 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::thread;
 
-/// Starts `program` with the file as its one argument. No shell reads either. `done` is called on
-/// another thread when it has started, or with one sentence about why it cannot be.
-pub fn open(
-    program: String,
-    file: PathBuf,
-    done: impl Fn(Result<(), String>) + Send + Sync + 'static,
-) {
-    let done = Arc::new(done);
-    let failed = format!("cannot start {program:?}");
-    let run = {
-        let (done, failed) = (Arc::clone(&done), failed.clone());
-        move || match start(&program, file) {
-            Ok(child) => {
-                done(Ok(()));
-                reap(child);
-            }
-            Err(error) => done(Err(format!("{failed}: {error}"))),
+use crossbeam_channel::Sender;
+use pillion_companion::ProposalKey;
+
+use super::Done;
+
+/// Starts `program` with the file of a proposal as its one argument, on a thread: it may take long. No shell
+/// reads either. For [`Done::Launched`].
+pub fn launch(key: ProposalKey, program: String, file: PathBuf, done: Sender<Done>) {
+    let report = move |result| drop(done.send(Done::Launched { key, result }));
+    let failed = report.clone();
+    let why = format!("cannot start {program:?}");
+    let reason = why.clone();
+    let run = move || match start(&program, file) {
+        Ok(child) => {
+            report(Ok(()));
+            reap(child);
         }
+        Err(error) => report(Err(format!("{reason}: {error}"))),
     };
     let thread = thread::Builder::new().name("open-with".to_owned());
     if let Err(error) = thread.spawn(run) {
-        done(Err(format!("{failed}: {error}")));
+        failed(Err(format!("{why}: {error}")));
     }
 }
 

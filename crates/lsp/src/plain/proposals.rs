@@ -127,8 +127,7 @@ impl Proposals {
         proposal.hunks = diagnostics;
         Some(Action::Disk(Job::Write {
             key: proposal.key(),
-            path: proposal.diff.path.clone(),
-            text: Arc::clone(&proposal.diff.proposed),
+            diff: Arc::downgrade(&proposal.diff),
         }))
     }
 
@@ -295,7 +294,7 @@ impl Proposals {
             let why = "start `pillion lsp` with --open-with PROGRAM, where PROGRAM opens a file in this editor";
             return self.not_shown(key, why);
         };
-        vec![Action::Disk(Job::Launch { key, program, file })]
+        vec![Action::Launch { key, program, file }]
     }
 
     /// When [`Proposals::elapse`] wants to be called.
