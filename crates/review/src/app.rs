@@ -181,6 +181,7 @@ pub struct Settings {
 }
 
 /// The review.
+#[derive(Default)]
 pub struct App {
     /// What does not change.
     pub settings: Settings,
@@ -213,19 +214,8 @@ impl App {
     pub fn new(settings: Settings, size: Size) -> Self {
         Self {
             settings,
-            status: Status::default(),
-            troubles: Vec::new(),
-            numbered: Vec::new(),
-            views: Pending::default(),
-            current: 0,
-            overlay: None,
-            unified: false,
-            wrap: false,
             size,
-            message: None,
-            armed: None,
-            delay: ReviewDelay::default(),
-            jobs: 0,
+            ..Self::default()
         }
     }
 

@@ -2,27 +2,21 @@
 
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use pillion_system::Worker;
 
 use crate::Input;
+use crate::app::Event;
 use crate::view::Job;
 
 /// Compares texts on a thread of its own: a long one must keep neither keys nor agents waiting.
-pub fn start(done: Sender<Input>) -> io::Result<Sender<Job>> {
-    let (sender, jobs) = mpsc::channel::<Job>();
-    thread::Builder::new()
-        .name("compare".to_owned())
-        .spawn(move || {
-            for job in jobs {
-                // A panic has given the terminal back and was reported: there is nothing to go on with.
-                let compared = panic::catch_unwind(AssertUnwindSafe(|| job.run()));
-                let is_over = compared.is_err();
-                let input = compared.map_or(Input::Stop, Input::Compared);
-                if done.send(input).is_err() || is_over {
-                    return;
-                }
-            }
-        })?;
-    Ok(sender)
+pub fn start(done: Sender<Input>) -> io::Result<Worker<Job>> {
+    Worker::start("compare", Duration::ZERO, move |job: Job| {
+        // A panic has given the terminal back and was reported: there is nothing to go on with.
+        let compared = panic::catch_unwind(AssertUnwindSafe(|| job.run()));
+        let compared = compared.map(|compared| Input::Event(Event::Compared(compared)));
+        let _ = done.send(compared.unwrap_or(Input::Stop));
+    })
 }

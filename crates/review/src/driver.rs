@@ -13,6 +13,7 @@ use crossterm::style::Print;
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
 use pillion_companion::{Diff, EditorEvent, Handle, Reply};
 use pillion_discovery::{Environment, kept_text};
+use pillion_system::Worker;
 use pillion_text::stderr;
 use ratatui::layout::Size;
 
@@ -47,7 +48,7 @@ pub fn run(
         watch::start(
             options.roots.clone(),
             move |file| focus.focus(file),
-            move |texts| drop(troubles.send(Input::Troubles(texts))),
+            move |texts| drop(troubles.send(Input::Event(Event::Troubles(texts)))),
         );
     }
     let in_tmux = std::env::var_os("TMUX").is_some();
@@ -106,7 +107,7 @@ struct Driver {
     sources: Sources<OnDisk>,
     editor: Option<Running>,
     unfinished: Unfinished,
-    compare: Sender<Job>,
+    compare: Worker<Job>,
     /// Diffs that are not on the screen yet.
     unanswered: Vec<Reply<()>>,
     looked: Instant,
@@ -150,10 +151,8 @@ impl Driver {
         let now = Instant::now();
         let look = (!self.app.views.is_empty()).then(|| self.looked + POLL_INTERVAL);
         let expires = self.app.settles(now).or_else(|| self.app.expires());
-        let until = match (look, expires) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(at), None) | (None, Some(at)) => at,
-            (None, None) => return inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        let Some(until) = [look, expires].into_iter().flatten().min() else {
+            return inputs.recv().map_err(|_| RecvTimeoutError::Disconnected);
         };
         inputs.recv_timeout(until.saturating_duration_since(now))
     }
@@ -210,18 +209,16 @@ impl Driver {
                 Ok(())
             }
             Input::EditorEnded(ended) => self.on_editor_end(ended),
-            Input::Compared(compared) => self.update(Event::Compared(compared)),
             Input::Source(answer) => match self.sources.take(answer) {
                 Some((id, News::Disk(disk))) => self.update(Event::Disk(id, disk)),
                 Some((id, News::Read(original))) => self.update(Event::Reread(id, original)),
                 None => Ok(()),
             },
+            Input::Kept(text) => self.kept(text),
             Input::Coloured(texts, side, coloured) => {
                 self.update(Event::Coloured(texts, side, coloured))
             }
-            Input::Kept(text) => self.kept(text),
-            Input::Notice(text) => self.update(Event::Notice(text)),
-            Input::Troubles(texts) => self.update(Event::Troubles(texts)),
+            Input::Event(event) => self.update(event),
             Input::Interrupt if self.editor.is_some() => Ok(()),
             Input::Interrupt | Input::Stop => self.stop(),
         }
@@ -283,8 +280,7 @@ impl Driver {
                 self.companion.resolve_diff(proposal, outcome);
             }
             Effect::Compare(job) => {
-                // The thread is gone only after a panic, which ends the review.
-                let _ = self.compare.send(*job);
+                self.compare.order(*job);
             }
             Effect::Shown(shown) => self.unanswered.push(shown),
             Effect::Closed(closed, Ok(text)) => closed.done(text),

@@ -4,15 +4,14 @@
 mod command;
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::thread;
 
 use pillion_companion::Stale;
-use pillion_discovery::kept_text::file_name;
-use tempfile::TempDir;
+use pillion_discovery::{Environment, FileError, kept_text};
 
 use crate::app::Edit;
 use crate::unfinished::Unfinished;
@@ -23,7 +22,7 @@ pub use command::EditorCommand;
 /// all of [`Draft`], but nothing else here.
 #[derive(Debug)]
 pub struct Session {
-    folder: Option<TempDir>,
+    folder: Option<PathBuf>,
     draft: Arc<Draft>,
     /// What has to be done before the program ends holds one of these.
     unfinished: Unfinished,
@@ -41,12 +40,11 @@ impl Session {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn new(path: &Path, text: String, unfinished: Unfinished) -> io::Result<Self> {
-        let folder = private_folder()?;
-        let file = folder.path().join(file_name(path));
-        write_private(&file, &text)?;
+    pub fn new(path: &Path, text: String, unfinished: Unfinished) -> Result<Self, FileError> {
+        let base = Environment::current().tmpdir();
+        let file = kept_text::keep(&base, path, &text)?;
         Ok(Self {
-            folder: Some(folder),
+            folder: file.parent().map(Path::to_owned),
             draft: Arc::new(Draft { file, text }),
             unfinished,
         })
@@ -100,7 +98,7 @@ impl Session {
 
     /// Leaves the file where it is. Answers `reason` with the place of the file.
     pub fn keep(mut self, reason: &str) -> String {
-        let _ = self.folder.take().map(TempDir::keep);
+        self.folder = None;
         format!(
             "{reason}: your text is kept in {}",
             self.draft.file.display()
@@ -110,13 +108,14 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if let Some(folder) = self.folder.take() {
-            let unfinished = self.unfinished.clone();
-            let remove = move || drop((folder, unfinished));
-            // Without a thread it is removed here.
-            let _ = thread::Builder::new()
-                .name("remove".to_owned())
-                .spawn(remove);
+        let Some(folder) = self.folder.take() else {
+            return;
+        };
+        let (unfinished, on_thread) = (self.unfinished.clone(), folder.clone());
+        let remove = move || drop((fs::remove_dir_all(on_thread), unfinished));
+        let thread = thread::Builder::new().name("remove".to_owned());
+        if thread.spawn(remove).is_err() {
+            let _ = fs::remove_dir_all(folder);
         }
     }
 }
@@ -168,28 +167,6 @@ fn without_added_newline(before: &str, mut after: String) -> String {
         after.clear();
     }
     after
-}
-
-fn private_folder() -> io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("pillion-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o700));
-    }
-    builder.tempdir()
-}
-
-fn write_private(file: &Path, text: &str) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options.open(file)?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -69,6 +69,8 @@ enum Input {
     Key(app::Press),
     /// What else the terminal sends.
     Terminal(crossterm::event::Event),
+    /// What the review itself takes in as it is.
+    Event(app::Event),
     /// The terminal, or a thread that the review needs, is gone.
     Stop,
     /// There is a copy for the reviewer's editor, or why not.
@@ -78,15 +80,11 @@ enum Input {
     EditorEnded(Result<Ended, String>),
     /// What the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.
     Closing(ProposalKey, Option<app::Edit>, Closing),
-    Compared(view::Compared),
     /// A file was checked, or read again.
     Source(source::Answer),
-    Notice(String),
     /// Where a text is kept, or that it is lost.
     Kept(String),
     Coloured(highlight::Texts, proposal::Side, syntax::Coloured),
-    /// What keeps saved files from being noticed, as of now.
-    Troubles(Vec<String>),
     Interrupt,
 }
 
@@ -118,7 +116,8 @@ pub struct FrontendHandle {
 impl FrontendHandle {
     /// Shows a sentence.
     pub fn notice(&self, text: impl Into<String>) {
-        let _ = self.inputs.send(Input::Notice(text.into()));
+        let notice = app::Event::Notice(text.into());
+        let _ = self.inputs.send(Input::Event(notice));
     }
 
     /// The review as its companion reaches it. While the reviewer's editor runs, Ctrl-C is for that.

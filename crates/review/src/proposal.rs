@@ -147,6 +147,14 @@ impl Proposal {
         &self.now.texts.after
     }
 
+    /// One of the two texts, as it is compared.
+    pub fn side(&self, side: Side) -> &Text {
+        match side {
+            Side::Left => self.before(),
+            Side::Right => self.after(),
+        }
+    }
+
     /// Why the file is not shown, and its bytes.
     pub fn hidden_before(&self) -> Option<(Unreadable, usize)> {
         let texts = &self.now.texts;

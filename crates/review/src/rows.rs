@@ -51,8 +51,19 @@ pub enum Row {
     },
 }
 
+impl Row {
+    /// The line before and the line after that it shows.
+    pub fn lines(self) -> (Option<usize>, Option<usize>) {
+        match self {
+            Self::Fold(_) => (None, None),
+            Self::Same { left, right } => (Some(left), Some(right)),
+            Self::Changed { left, right, .. } => (left, right),
+        }
+    }
+}
+
 /// All rows of a proposal.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rows {
     segments: Vec<Segment>,
     /// The row where each hunk begins.
@@ -99,10 +110,8 @@ impl Rows {
     /// Arranges `proposal`; with `unfold` nothing is hidden.
     pub fn new(proposal: &Proposal, layout: Layout, unfold: bool) -> Self {
         let mut rows = Self {
-            segments: Vec::new(),
-            hunks: Vec::new(),
-            len: 0,
             comparisons: MAX_COMPARISONS,
+            ..Self::default()
         };
         let unfold = unfold || proposal.hunks().is_empty();
         let (mut left, mut right) = (0, 0);

@@ -9,6 +9,7 @@ mod pages;
 mod tabs;
 mod theme;
 
+use pillion_text::visible::{self, wrap};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -80,6 +81,22 @@ fn put(buffer: &mut Buffer, area: Rect, line: &Line<'_>) {
         buffer[(x, area.y)].reset();
     }
     buffer.set_line(area.x, area.y, line, area.width);
+}
+
+/// Writes a text at a place, over what stands there, cut at the edge.
+fn write(buffer: &mut Buffer, area: Rect, text: impl AsRef<str>, style: Style) {
+    buffer.set_stringn(area.x, area.y, text, usize::from(area.width), style);
+}
+
+/// A text in rows of so many columns, at most `count`. The last has all that has no row of its own.
+fn wrapped(text: &str, columns: usize, count: u16) -> Vec<String> {
+    let count = usize::from(count);
+    let rows = wrap::rows(text, columns).into_iter().take(count);
+    let rows = rows.enumerate().map(|(at, row)| match at + 1 == count {
+        true => visible::head(&text[row.start..], columns),
+        false => text[row].to_owned(),
+    });
+    rows.collect()
 }
 
 /// A number of columns as a coordinate.

@@ -119,7 +119,7 @@ fn the_command_is_visual_then_editor_then_vi() {
 
 #[test]
 fn the_copy_is_named_like_the_file_unless_that_does_harm() {
-    let name = |path: &str| file_name(Path::new(path));
+    let name = |path: &str| kept_text::file_name(Path::new(path));
     assert_eq!(name("/w/src/[id].tsx"), "[id].tsx");
     assert_eq!(name("/w/漢字.rs"), "漢字.rs");
     assert_eq!(name("/w/.exrc"), "proposal.exrc");

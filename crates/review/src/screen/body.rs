@@ -15,8 +15,8 @@ use crate::proposal::Side;
 use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
-use crate::screen::{Rest, narrow};
-use crate::view::{Changed, LineOf, Sight, View, Viewport, content};
+use crate::screen::{Rest, narrow, write};
+use crate::view::{Changed, LineOf, Sight, View, Viewport};
 
 /// Draws the current view. Answers what it lacks.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Rest {
@@ -25,13 +25,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
     };
     let view = &mut app.views[app.current];
     if let Some(text) = instead(view) {
-        buffer.set_stringn(
-            area.x + 2,
-            area.y,
-            text,
-            usize::from(area.width).saturating_sub(2),
-            theme.muted,
-        );
+        write(buffer, indented(area, 2), text, theme.muted);
         return Rest::default();
     }
     view.paint.refill();
@@ -88,11 +82,7 @@ fn instead(view: &View) -> Option<String> {
 fn wanted(view: &View, rows: Range<usize>) -> Option<ColourRequest> {
     let (mut left, mut right) = (None, None);
     for row in rows.filter_map(|row| view.rows().get(row)) {
-        let lines = match row {
-            Row::Fold(_) => (None, None),
-            Row::Same { left, right } => (Some(left), Some(right)),
-            Row::Changed { left, right, .. } => (left, right),
-        };
+        let lines = row.lines();
         left = left.max(lines.0);
         right = right.max(lines.1);
     }
@@ -230,14 +220,7 @@ impl Painter<'_> {
             Some(Mark::Reverts | Mark::Conflict) if sub == 0 => "!",
             _ => return,
         };
-        let area = indented(area, 1);
-        buffer.set_stringn(
-            area.x,
-            area.y,
-            symbol,
-            usize::from(area.width),
-            self.theme.warning,
-        );
+        write(buffer, indented(area, 1), symbol, self.theme.warning);
     }
 
     fn words(&mut self, pair: Option<(usize, usize)>) -> Option<Changed> {
@@ -250,14 +233,7 @@ impl Painter<'_> {
     fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize) {
         let text = format!("⋯ {lines} unchanged lines");
         let indent = MARK + self.viewport.columns.left_number + SIGN;
-        let area = indented(area, indent);
-        buffer.set_stringn(
-            area.x,
-            area.y,
-            text,
-            usize::from(area.width),
-            self.theme.fold,
-        );
+        write(buffer, indented(area, indent), text, self.theme.fold);
     }
 
     fn side_by_side(
@@ -285,8 +261,7 @@ impl Painter<'_> {
                 None => super::fill(buffer, area, "╱", self.theme.missing),
                 Some(cell) => {
                     let number = number(cell.line, digits, sub);
-                    let room = usize::from(area.width);
-                    buffer.set_stringn(area.x, area.y, number, room, self.number_style(&cell));
+                    write(buffer, area, number, self.number_style(&cell));
                     self.text(buffer, indented(area, digits), &cell, sub);
                 }
             }
@@ -310,8 +285,7 @@ impl Painter<'_> {
         let right = shown(numbers.1, columns.right_number);
         let numbers = format!("{left} {right}");
         let area = indented(area, MARK);
-        let style = self.number_style(cell);
-        buffer.set_stringn(area.x, area.y, &numbers, usize::from(area.width), style);
+        write(buffer, area, &numbers, self.number_style(cell));
         self.text(buffer, indented(area, numbers.len()), cell, sub);
     }
 
@@ -339,16 +313,8 @@ impl Painter<'_> {
         }
         let area = indented(area, SIGN);
         let view = &mut *self.view;
-        let text = match cell.side {
-            Side::Left => view.proposal.before(),
-            Side::Right => view.proposal.after(),
-        };
-        let shown = text.shown(cell.line);
-        let line_of = LineOf {
-            side: cell.side,
-            line: cell.line,
-            content: content(shown),
-        };
+        let shown = view.proposal.side(cell.side).shown(cell.line);
+        let line_of = LineOf::new(&view.proposal, cell.side, cell.line);
         let sight = if self.viewport.wrap {
             let width = usize::from(area.width);
             view.paint.wrapped_row(line_of, width, sub)
@@ -364,8 +330,7 @@ impl Painter<'_> {
             }
             Sight::TooLong(bytes) => {
                 let mark = format!("⟨{bytes} bytes more: w cuts lines⟩");
-                let style = base.patch(self.theme.stand_in);
-                buffer.set_stringn(area.x, area.y, mark, usize::from(area.width), style);
+                write(buffer, area, mark, base.patch(self.theme.stand_in));
                 return;
             }
         };

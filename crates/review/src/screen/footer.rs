@@ -1,6 +1,6 @@
 //! Draws what is below the diff: the last message, where the view stands, and the keys.
 
-use pillion_text::visible::{self, width, wrap};
+use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use crate::app::{App, Tone, mark_name};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
 use crate::screen::theme::Theme;
-use crate::screen::{fill, narrow, put};
+use crate::screen::{fill, narrow, put, wrapped};
 
 /// Draws the lines below the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
@@ -43,14 +43,7 @@ fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Puts a text into as many rows as there are.
 fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) {
-    let rows = wrap::rows(text, room);
-    for (y, row) in (area.top()..area.bottom()).zip(&rows) {
-        let is_last = y + 1 == area.bottom();
-        let row = match is_last {
-            // With all that has no row of its own.
-            true => visible::head(&text[row.start..], room),
-            false => text[row.clone()].to_owned(),
-        };
+    for (y, row) in (area.top()..).zip(wrapped(text, room, area.height)) {
         let spans = [Span::raw(" "), Span::styled(row, style), Span::raw(" ")];
         let place = Rect {
             x: area.x + 2,

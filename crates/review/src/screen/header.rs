@@ -1,6 +1,6 @@
 //! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
 
-use pillion_text::visible::{self, width, wrap};
+use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::geometry::{self, Geometry};
 use crate::proposal::Proposal;
 use crate::screen::theme::Theme;
-use crate::screen::{agents, fill, put, tabs};
+use crate::screen::{agents, fill, put, tabs, wrapped};
 use crate::view::View;
 
 /// Draws the lines above the diff.
@@ -31,25 +31,11 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
 
 fn note(buffer: &mut Buffer, area: Rect, note: &str, style: Style) {
     let room = geometry::note_room(area.width);
-    for (y, row) in (area.top()..area.bottom()).zip(wrap::rows(note, room)) {
-        let is_first = y == area.top();
-        let is_last = y + 1 == area.bottom();
-        let text = match is_last {
-            // With all that has no row of its own.
-            true => visible::head(&note[row.start..], room),
-            false => note[row].to_owned(),
-        };
-        let mark = if is_first { " ! " } else { "   " };
+    let rows = wrapped(note, room, area.height);
+    for (y, text) in (area.top()..).zip(rows) {
+        let mark = if y == area.top() { " ! " } else { "   " };
         let line = Line::styled(format!("{mark}{text}"), style);
-        put(
-            buffer,
-            Rect {
-                y,
-                height: 1,
-                ..area
-            },
-            &line,
-        );
+        put(buffer, Rect { y, ..area }, &line);
     }
 }
 

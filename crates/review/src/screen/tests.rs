@@ -83,7 +83,7 @@ fn text(buffer: &Buffer) -> String {
         while x < buffer.area.width {
             let symbol = buffer[(x, y)].symbol();
             line.push_str(symbol);
-            x += u16::try_from(pillion_text::visible::width(symbol).max(1)).unwrap();
+            x += u16::try_from(visible::width(symbol).max(1)).unwrap();
         }
         text.push_str(line.trim_end());
         text.push('\n');

@@ -33,6 +33,18 @@ pub struct LineOf<'a> {
     pub content: &'a str,
 }
 
+impl<'a> LineOf<'a> {
+    /// A line of a proposal.
+    pub fn new(proposal: &'a Proposal, side: Side, line: usize) -> Self {
+        let content = content(proposal.side(side).shown(line));
+        Self {
+            side,
+            line,
+            content,
+        }
+    }
+}
+
 /// Kept for one pair of texts.
 #[derive(Default)]
 pub struct Paint {

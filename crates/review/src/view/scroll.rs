@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::geometry::Columns;
 use crate::proposal::Side;
 use crate::rows::{Layout, Row};
-use crate::view::{LineOf, Paint, View, content};
+use crate::view::{LineOf, Paint, View};
 use crate::words::Ranges;
 
 /// Rows that stay visible above a hunk that is jumped to.
@@ -92,11 +92,7 @@ impl View {
         let enough = self.x.saturating_add(step).saturating_add(narrow);
         let mut widest = 0;
         for row in self.visible(viewport) {
-            let (left, right) = match self.rows().get(row) {
-                None | Some(Row::Fold(_)) => (None, None),
-                Some(Row::Same { left, right }) => (Some(left), Some(right)),
-                Some(Row::Changed { left, right, .. }) => (left, right),
-            };
+            let (left, right) = self.rows().get(row).map(Row::lines).unwrap_or_default();
             for (side, line) in [(Side::Left, left), (Side::Right, right)] {
                 if let Some(line) = line {
                     widest = widest.max(self.width_of(side, line, enough));
@@ -340,16 +336,7 @@ impl View {
         line: usize,
         work: impl FnOnce(&mut Paint, LineOf<'_>) -> T,
     ) -> T {
-        let text = match side {
-            Side::Left => self.proposal.before(),
-            Side::Right => self.proposal.after(),
-        };
-        let shown = text.shown(line);
-        let line = LineOf {
-            side,
-            line,
-            content: content(shown),
-        };
+        let line = LineOf::new(&self.proposal, side, line);
         work(&mut self.paint, line)
     }
 }

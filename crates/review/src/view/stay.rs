@@ -104,8 +104,7 @@ fn with_lines(
 fn lines(rows: &Rows, row: usize) -> Option<Lines> {
     match rows.get(row)? {
         Row::Fold(_) => None,
-        Row::Same { left, right } => Some((Some(left), Some(right))),
-        Row::Changed { left, right, .. } => Some((left, right)),
+        row => Some(row.lines()),
     }
 }
 

@@ -13,6 +13,7 @@ use super::source::{Refusal, Source};
 use super::trouble::Trouble;
 
 /// The folders below the roots. Sorted, so that what is below a folder stands together behind it.
+#[derive(Default)]
 pub struct Tree {
     roots: Vec<PathBuf>,
     folders: BTreeMap<PathBuf, Rules>,
@@ -47,12 +48,8 @@ impl Tree {
     pub fn new(roots: &[PathBuf], max_folders: usize) -> Self {
         Self {
             roots: roots.to_vec(),
-            folders: BTreeMap::new(),
             max_folders,
-            outside: Outside::default(),
-            excludes: HashMap::new(),
-            troubles: BTreeSet::new(),
-            refused: None,
+            ..Self::default()
         }
     }
 
