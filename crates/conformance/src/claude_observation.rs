@@ -8,27 +8,21 @@ use pillion_http::Upgraded;
 use serde_json::Value;
 use tokio_tungstenite::WebSocketStream;
 
-use crate::observation::{Handshake, MovedTo, Moves, Once, Stopped};
+use crate::observation::{MovedTo, Moves, Once};
 use crate::reply::ToolReply;
 use crate::rule::Problem;
 
 pub(super) type Socket = WebSocketStream<Upgraded>;
 
-/// Everything of that kind, and what the clients leave behind.
+/// What there is only there, and what the clients leave behind.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
-    pub(super) handshake: Handshake,
-    /// Whether a view can be opened at all.
-    pub(super) views: Once<()>,
     pub(super) accepted: Once<Decided>,
     pub(super) rejected: Once<Decided>,
     pub(super) closed: Once<Decided>,
     pub(super) selections: Once<Selections>,
     pub(super) mention: Once<Mention>,
-    /// Whether two clients are served at once.
-    pub(super) together: Once<()>,
     pub(super) restored: Once<Restored>,
-    pub(super) stopped: Once<Stopped>,
     /// Whether a command failed although it had every chance.
     pub(super) is_command_broken: Cell<bool>,
     /// Connections of which the check is over, each with the tabs that are open there.

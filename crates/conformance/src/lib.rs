@@ -157,16 +157,8 @@ impl Conformance {
     /// Closes what is still open and removes what was written, for a run that was broken off. False
     /// when the companion did not answer: a view may be open still.
     pub async fn clean_up(&self) -> bool {
-        clean_up(&self.test).await
+        self.test.clean_up().await
     }
-}
-
-/// Closes what is open there because of us, and removes what was written. False when the companion did
-/// not answer: a view may be open still.
-async fn clean_up(test: &TestContext) -> bool {
-    let are_closed = [test.close_sessions().await, test.close_clients().await];
-    test.names.sweep();
-    are_closed == [true, true]
 }
 
 /// One run. A row that a broken one stands in the way of is skipped, so rows are looked at in the
@@ -198,7 +190,7 @@ impl Run<'_> {
         }
         self.results.borrow_mut().insert(id, None);
         let finding = self.finding(check).await;
-        clean_up(self.test).await;
+        self.test.clean_up().await;
         let (mut verdict, is_hurt) = self.judged(check, finding).await;
         if check.rule.level == Level::May {
             verdict = verdict.forgiven();

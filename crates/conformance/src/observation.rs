@@ -28,7 +28,7 @@ pub(super) async fn once<T>(
     seen.as_ref().map_err(Clone::clone)
 }
 
-/// Everything of that kind, and what the sessions leave behind.
+/// Everything of that kind, for either protocol, and what sessions over HTTP leave behind.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
     pub(super) handshake: Handshake,
@@ -39,7 +39,7 @@ pub(super) struct Observations {
     pub(super) accepted: Once<Scenario>,
     pub(super) rejected: Once<Scenario>,
     pub(super) contexts: Once<Contexts>,
-    /// Whether two sessions are served at once.
+    /// Whether two agents are served at once.
     pub(super) together: Once<()>,
     pub(super) stopped: Once<Stopped>,
     /// Sessions of which the check is over.

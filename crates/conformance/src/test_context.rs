@@ -135,6 +135,14 @@ impl TestContext {
         }
     }
 
+    /// Closes what is open there because of us, and removes what was written. False when the companion
+    /// did not answer: a view may be open still.
+    pub(super) async fn clean_up(&self) -> bool {
+        let are_closed = [self.close_sessions().await, self.close_clients().await];
+        self.names.sweep();
+        are_closed == [true, true]
+    }
+
     /// The request was not fulfilled: it is not repeated.
     pub(super) fn nobody_came(&self) {
         self.is_alone.set(true);

@@ -44,7 +44,13 @@ impl TestContext {
     pub(super) async fn client(&self) -> Result<Client<'_>, Problem> {
         let row = self.rows().session;
         let further = self.another(Client::open);
-        first_or_further(&self.claude.handshake, row, Client::open(self), further).await
+        first_or_further(
+            &self.observations.handshake,
+            row,
+            Client::open(self),
+            further,
+        )
+        .await
     }
 
     /// Whether a client is served at all: a companion that refuses everything proves nothing.

@@ -2,13 +2,16 @@
 
 use std::time::Instant;
 
-use pillion_http::Upgraded;
+use futures_util::StreamExt;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::client::Client;
 use super::upgrade::{agrees, of_agent};
@@ -42,9 +45,6 @@ checks! {
 
 const LARGE: usize = 5_000_000;
 
-/// The longest frame that is read by hand.
-const MAX_FRAME: usize = 125;
-
 async fn ping(client: &mut Client<'_>) -> Finding {
     const PAYLOAD: &str = "still there?";
     client.send(Message::Ping(PAYLOAD.into())).await?;
@@ -55,20 +55,6 @@ async fn ping(client: &mut Client<'_>) -> Finding {
         Some(payload) => broken(format!("the pong has {payload:?} as its payload")),
         None => broken(client.end().unwrap_or("no pong arrived")),
     }
-}
-
-/// Takes the first frame off: its first byte and its payload, if it is short.
-fn first_frame(bytes: &mut Vec<u8>) -> Option<(u8, Vec<u8>)> {
-    let (first, length) = (*bytes.first()?, usize::from(*bytes.get(1)?));
-    if length > MAX_FRAME {
-        return Some((first, Vec::new()));
-    }
-    if bytes.len() < 2 + length {
-        return None;
-    }
-    let payload = bytes[2..2 + length].to_vec();
-    bytes.drain(..2 + length);
-    Some((first, payload))
 }
 
 async fn text(client: &mut Client<'_>) -> Finding {
@@ -131,35 +117,26 @@ async fn unmasked(test: &TestContext) -> Finding {
     test.has_clients().await?;
     let answer = test.send(of_agent(test)).await?;
     agrees(&answer)?;
-    let (mut stream, mut bytes) = (answer.upgraded().await?, Vec::new());
+    let mut stream = answer.upgraded().await?;
     let text = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let mut frame = vec![0x81, u8::try_from(text.len()).unwrap_or_default()];
     frame.extend(text);
     let _ = stream.write_all(&frame).await;
-    let closed = closed(&mut stream, &mut bytes);
-    let is_closed = timeout(test.timeouts.answer, closed).await.is_ok();
-    match first_frame(&mut bytes) {
-        Some((0x88, payload)) => match payload[..] {
-            [high, low, ..] => match u16::from_be_bytes([high, low]) {
-                1002 => Ok("it is closed with 1002".to_owned()),
-                code => broken(format!("it is closed with {code}")),
-            },
-            _ => Ok("it is closed without a code".to_owned()),
+    let mut socket = WebSocketStream::from_raw_socket(stream, Role::Client, None).await;
+    let Ok(first) = timeout(test.timeouts.answer, socket.next()).await else {
+        return broken("it is neither answered nor cut off");
+    };
+    match first {
+        Some(Ok(Message::Close(Some(close)))) => match u16::from(close.code) {
+            1002 => Ok("it is closed with 1002".to_owned()),
+            code => broken(format!("it is closed with {code}")),
         },
-        Some(_) => broken("the request in it is answered"),
-        None if is_closed => Ok("the connection is cut".to_owned()),
-        None => broken("it is neither answered nor cut off"),
-    }
-}
-
-/// Reads to the end, or to the first frame.
-async fn closed(stream: &mut Upgraded, bytes: &mut Vec<u8>) {
-    loop {
-        if bytes.len() >= 2 && bytes.len() >= 2 + usize::from(bytes[1] & 0x7f) {
-            return;
+        Some(Ok(Message::Close(None))) => Ok("it is closed without a code".to_owned()),
+        Some(Ok(_)) => broken("the request in it is answered"),
+        None
+        | Some(Err(Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake))) => {
+            Ok("the connection is cut".to_owned())
         }
-        if !matches!(stream.read_buf(bytes).await, Ok(count) if count > 0) {
-            return;
-        }
+        Some(Err(error)) => broken(format!("it is answered with no frame: {error}")),
     }
 }

@@ -136,7 +136,7 @@ async fn stopped(test: &TestContext) -> Result<&Stopped, Problem> {
         };
         Stopped::see(test, is_it).await
     };
-    once(&test.claude.stopped, stop).await
+    once(&test.observations.stopped, stop).await
 }
 
 async fn stopped_port(test: &TestContext) -> Finding {

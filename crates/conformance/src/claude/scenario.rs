@@ -83,7 +83,7 @@ async fn has_views(client: &mut Client<'_>) -> Result<(), Problem> {
         let _ = client.close_tab(&view.tab).await;
         found
     };
-    once(&test.claude.views, try_one).await.copied()
+    once(&test.observations.views, try_one).await.copied()
 }
 
 fn still_open(client: &Client<'_>, view: &View) -> Result<(), Problem> {

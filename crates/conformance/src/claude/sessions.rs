@@ -40,7 +40,9 @@ checks! {
 
 /// Whether two clients are served at once. It is tried once.
 async fn together_once(test: &TestContext) -> Result<(), Problem> {
-    once(&test.claude.together, together(test)).await.copied()
+    once(&test.observations.together, together(test))
+        .await
+        .copied()
 }
 
 async fn together(test: &TestContext) -> Result<(), Problem> {
