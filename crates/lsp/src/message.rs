@@ -1,7 +1,7 @@
 //! Messages that both profiles send and read, and the errors that answer a request.
 
 use gen_lsp_types::{LogMessageParams, MessageType, ShowMessageParams};
-use lsp_server::{ErrorCode, Message, Notification, ResponseError};
+use lsp_server::{ErrorCode, Message, Notification, RequestId, Response, ResponseError};
 use pillion_text::visible;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,15 @@ const MAX_TEXT: usize = 500;
 /// A notification.
 pub fn notification(method: &str, params: impl Serialize) -> Message {
     Notification::new(method.to_owned(), params).into()
+}
+
+/// The answer to a request.
+pub fn answer(id: RequestId, result: Result<Value, ResponseError>) -> Message {
+    let response_result = result;
+    Message::Response(Response {
+        id,
+        response_result,
+    })
 }
 
 /// Tells the person at the editor.

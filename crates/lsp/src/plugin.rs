@@ -8,7 +8,7 @@ mod messages;
 mod version;
 
 use gen_lsp_types::{MessageType, ServerCapabilities};
-use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
+use lsp_server::{Message, Request, RequestId, Response};
 use pillion_companion::{DiffId, EditorEvent, ProposalKey, Status};
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
@@ -146,7 +146,7 @@ impl ClientProfile for Plugin {
             return vec![Self::mention(id, params)];
         }
         let result = Err(message::unknown_method(&method));
-        vec![Action::Answer { id, result }]
+        vec![Action::Send(message::answer(id, result))]
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
@@ -211,8 +211,7 @@ fn refuse(why: Message) -> Vec<Action> {
 }
 
 fn invalid(id: RequestId, why: String) -> Action {
-    let result = Err(message::error(ErrorCode::InvalidParams, why));
-    Action::Answer { id, result }
+    Action::Send(message::answer(id, Err(message::invalid(why))))
 }
 
 fn environment(published: &Published) -> Action {

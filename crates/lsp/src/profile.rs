@@ -6,7 +6,7 @@ use std::time::Instant;
 use gen_lsp_types::{
     ChangeNotifications, ServerCapabilities, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
-use lsp_server::{Message, Request, RequestId, Response, ResponseError};
+use lsp_server::{Message, Request, RequestId, Response};
 use pillion_companion::{EditorEvent, ProposalKey};
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File, Outcome};
@@ -32,7 +32,7 @@ pub trait ClientProfile {
     /// The workspace roots changed.
     fn roots_changed(&mut self, published: &Published) -> Vec<Action>;
 
-    /// The client sends a request. Some time an [`Action::Answer`] follows.
+    /// The client sends a request. Some time its answer is sent.
     fn request(&mut self, request: Request) -> Vec<Action>;
 
     /// The client sends a notification.
@@ -92,13 +92,8 @@ pub fn follows_roots() -> WorkspaceOptions {
 /// What a profile wants done.
 #[derive(Debug)]
 pub enum Action {
-    /// Send it to the client.
+    /// Send it to the client: an answer at once, anything else when the client is ready.
     Send(Message),
-    /// Answer a request of the client.
-    Answer {
-        id: RequestId,
-        result: Result<Value, ResponseError>,
-    },
     /// Connect to the process that shows a proposal, as the link with this number.
     Dial { number: u32, owner: Owner },
     /// Send it to another `pillion lsp`.

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, after, at, bounded, never, select, tick, unbounded};
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome};
 use pillion_system::{process, time_limit};
 use pillion_text::stderr;
@@ -311,12 +311,8 @@ impl Server {
         session.recv_timeout(START_TIMEOUT).map_err(silent)?
     }
 
-    fn answer(&self, id: RequestId, response_result: Result<Value, ResponseError>) {
-        let response = Response {
-            id,
-            response_result,
-        };
-        let _ = self.output.send(response.into());
+    fn answer(&self, id: RequestId, result: Result<Value, ResponseError>) {
+        let _ = self.output.send(message::answer(id, result));
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
-use lsp_server::{ErrorCode, Message, Request, Response, ResponseError};
+use lsp_server::{ErrorCode, Message, Request, ResponseError};
 use pillion_companion::{EditorEvent, LostOutcome, Options as CompanionOptions, Reply};
 use pillion_discovery::Environment;
 use pillion_system::Worker;
@@ -346,20 +346,13 @@ impl Session {
         let mut silent = Vec::new();
         for action in actions {
             match action {
+                // A client that asks is ready for the answer.
+                Action::Send(answer @ Message::Response(_)) => drop(output.send(answer)),
                 Action::Send(message) => {
                     if let Message::Request(Request { id, method, .. }) = &message {
                         tracing::debug!(%id, method, "asked");
                     }
                     self.say(message, output);
-                }
-                // Not held back as messages are: a client that asks is ready for the answer.
-                Action::Answer { id, result } => {
-                    let response_result = result;
-                    let response = Response {
-                        id,
-                        response_result,
-                    };
-                    let _ = output.send(response.into());
                 }
                 Action::Disk(job) => {
                     if let Some(files) = &self.files {
@@ -396,12 +389,9 @@ impl Session {
                 } => {
                     let output = output.clone();
                     let reply = Reply::new(move |agent: Result<_, _>| {
-                        let response = Response {
-                            id: request,
-                            // One that goes away in between has named nothing.
-                            response_result: Ok(answer(agent.unwrap_or_default())),
-                        };
-                        let _ = output.send(response.into());
+                        // One that goes away in between has named nothing.
+                        let named = answer(agent.unwrap_or_default());
+                        let _ = output.send(message::answer(request, Ok(named)));
                     });
                     if let Some(companion) = self.service.handle() {
                         companion.mention(path, lines, reply);

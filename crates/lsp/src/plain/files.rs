@@ -13,7 +13,7 @@ use crate::position::Encoding;
 use crate::profile::MAX_REPORTED;
 
 /// The files that are open in the editor.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Files {
     encoding: Encoding,
     /// The editor's cursor lies on a character, which it takes for a selection.
@@ -50,10 +50,7 @@ impl Files {
         Self {
             encoding,
             has_block_cursor,
-            open: HashMap::new(),
-            order: BTreeMap::new(),
-            focuses: 0,
-            newest_ms: 0,
+            ..Self::default()
         }
     }
 

@@ -31,7 +31,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_WAITING: usize = 1000;
 
 /// The documents that are others' proposals, and the connections to their owners.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Relay {
     /// Whose proposals are our own.
     pid: u32,
@@ -88,10 +88,7 @@ impl Relay {
         Self {
             pid,
             hello,
-            links: BTreeMap::new(),
-            last_number: 0,
-            documents: HashMap::new(),
-            focused: None,
+            ..Self::default()
         }
     }
 
@@ -304,13 +301,9 @@ impl Relay {
             }
             // No owner asks anything of another's editor.
             Message::Request(request) => {
-                let response_result = Err(message::unknown_method(&request.method));
-                let response = Response {
-                    id: request.id,
-                    response_result,
-                };
+                let unknown = Err(message::unknown_method(&request.method));
+                let message = message::answer(request.id, unknown);
                 let end = End::Owner(number);
-                let message = response.into();
                 vec![Action::Link { end, message }]
             }
         }
@@ -433,7 +426,7 @@ fn failed(why: &str) -> ResponseError {
 }
 
 fn answer(id: RequestId, result: Result<Value, ResponseError>) -> Action {
-    Action::Answer { id, result }
+    Action::Send(message::answer(id, result))
 }
 
 #[cfg(all(test, unix))]

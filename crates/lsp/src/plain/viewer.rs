@@ -1,9 +1,10 @@
 //! Who shows a proposal: the editor that we serve, and others whose `pillion lsp` relays to us.
 
-use lsp_server::{Message, RequestId, Response, ResponseError};
+use lsp_server::{Message, RequestId, ResponseError};
 use serde_json::Value;
 
 use crate::link::End;
+use crate::message;
 use crate::position::Encoding;
 use crate::profile::Action;
 
@@ -55,16 +56,6 @@ impl Caller {
 
     /// Answers.
     pub fn answer(self, result: Result<Value, ResponseError>) -> Action {
-        let Self { viewer, id } = self;
-        match viewer {
-            Viewer::Own => Action::Answer { id, result },
-            Viewer::Peer(_) => {
-                let response_result = result;
-                viewer.send(Message::Response(Response {
-                    id,
-                    response_result,
-                }))
-            }
-        }
+        self.viewer.send(message::answer(self.id, result))
     }
 }

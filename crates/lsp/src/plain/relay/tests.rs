@@ -108,14 +108,10 @@ fn show(action: &Action) -> String {
             message: it,
         } => format!("{number}: {}", message(it)),
         Action::HangUp(End::Owner(number)) => format!("hang up {number}"),
-        Action::Answer {
-            id,
-            result: Ok(result),
-        } => format!("{id} = {result}"),
-        Action::Answer {
-            id,
-            result: Err(error),
-        } => format!("{id} ! {}", error.message),
+        Action::Send(Message::Response(it)) => match &it.response_result {
+            Ok(result) => format!("{} = {result}", it.id),
+            Err(error) => format!("{} ! {}", it.id, error.message),
+        },
         Action::Send(it) => format!("editor: {}", message(it)),
         other => panic!("{other:?}"),
     }
