@@ -1,6 +1,8 @@
 //! Keeps a proposal byte for byte although an editor does not. Some show CRLF as LF, hide a byte
 //! order mark, or end the last line; which of these, is visible in what they show when they open the file.
 
+use std::iter;
+
 use pillion_text::Text;
 use pillion_text::hunks;
 
@@ -66,41 +68,33 @@ fn alike<'a>(proposal: &'a str, shown: &'a str) -> Option<(Lines<'a>, Lines<'a>,
     })
 }
 
-/// Puts `now` together: lines that are as in `shown` come from `original`, byte for byte.
+/// Puts `now` together: lines that are as in `shown` end as in `original`.
 fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut String) {
     let usual = original.usual_end().unwrap_or("\n");
     let hides_ends = shown.hides(original);
     let mut last_end = 0;
-    let mut put = |line: &Line<'_>, end: &str| {
-        let end = if end.is_empty() { usual } else { end };
-        text.push_str(line.content);
-        text.push_str(end);
-        last_end = end.len();
-    };
     let mut next = 0..0;
     let all = original.lines.len()..now.lines.len();
     let last = hunks::Hunk::new(all.start..all.start, all.end..all.end);
     let found = hunks::between(&shown.plain(), &now.plain());
     for hunk in found.iter().chain([&last]) {
-        let same = (next.start..hunk.before.start).zip(next.end..);
-        for (before, after) in same {
-            let (line, now) = (&original.lines[before], &now.lines[after]);
-            let was_changed = shown.lines[before].ends_otherwise(now);
-            put(line, if was_changed { now.end } else { line.end });
-        }
-        let mut replaced = hunk.before.clone();
-        for line in &now.lines[hunk.after.clone()] {
-            // A line that takes another's place ends as that one did.
-            let before = replaced.next().filter(|_| hides_ends);
-            put(
-                line,
-                match before {
-                    Some(at) if shown.lines[at].ends_otherwise(line) => line.end,
-                    Some(at) => original.lines[at].end,
-                    None if hides_ends => usual,
-                    None => line.end,
-                },
-            );
+        let same = (next.start..hunk.before.start).map(Some);
+        let same = same.zip(next.end..);
+        // A line that takes another's place ends as that one did.
+        let replaced = hunk.before.clone().map(|at| hides_ends.then_some(at));
+        let replaced = replaced.chain(iter::repeat(None)).zip(hunk.after.clone());
+        for (before, after) in same.chain(replaced) {
+            let line = &now.lines[after];
+            let end = match before {
+                Some(at) if shown.lines[at].ends_otherwise(line) => line.end,
+                Some(at) => original.lines[at].end,
+                None if hides_ends => usual,
+                None => line.end,
+            };
+            let end = if end.is_empty() { usual } else { end };
+            text.push_str(line.content);
+            text.push_str(end);
+            last_end = end.len();
         }
         next = hunk.before.end..hunk.after.end;
     }
