@@ -51,21 +51,19 @@ impl FileChecks {
         let (check, events) = (Arc::clone(&self.check), self.events.clone());
         let TargetCheck { id, revision, .. } = wanted;
         let check = move || {
-            let target = check(&wanted.file_path)?;
-            Ok(match wanted.agent.protocol() {
+            let target = check(&wanted.file_path);
+            let result = target.map(|target| match wanted.agent.protocol() {
                 Protocol::Claude => target.adapted(&wanted.proposed),
                 Protocol::Companion => target,
-            })
+            });
+            // From its thread: the agent waits, and the loop is awake one task earlier.
+            let _ = events.send(Event::TargetChecked {
+                id,
+                revision,
+                result,
+            });
         };
-        tokio::spawn(async move {
-            if let Some(result) = lane.run(check).await {
-                let _ = events.send(Event::TargetChecked {
-                    id,
-                    revision,
-                    result,
-                });
-            }
-        });
+        tokio::spawn(async move { lane.run(check).await });
     }
 
     /// Checks whether a path is a file, for an [`Event::FileChecked`]. None comes of one that hangs.
