@@ -3,6 +3,7 @@
 
 mod answer;
 mod calls;
+mod json;
 mod message;
 mod toolset;
 

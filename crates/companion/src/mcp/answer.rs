@@ -9,6 +9,7 @@ use pillion_protocol::{Dialect, Outcome, claude};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::json::{append, plain_bytes};
 use super::message::Malformed;
 use crate::diffs;
 use crate::outbox::{Mention, Push};
@@ -133,51 +134,31 @@ fn write_tool_result(out: &mut Vec<u8>, result: &ToolResult) {
 }
 
 /// Writes the JSON text that holds the JSON of a `ClosedContent` (C5.5), without making the latter
-/// first: it may be a whole file, so it is copied eight bytes at a time.
+/// first: it may be a whole file, so it is copied sixteen bytes at a time.
 fn write_closed_content(out: &mut Vec<u8>, content: &str) {
     out.extend_from_slice(br#""{\"content\":\""#);
-    let (mut rest, mut end) = (content.as_bytes(), out.len());
-    while let Some(&byte) = rest.first() {
-        if out.len() < end + 2 * WORD {
-            // About what it takes: text with some line ends and quotes.
-            out.resize(end + rest.len() + rest.len() / 8 + 2 * WORD, 0);
+    let mut rest = content.as_bytes();
+    // About what it takes: source code with its line ends, tabs and quotes.
+    out.reserve(rest.len() + rest.len() / 4);
+    loop {
+        if let Some(word) = rest.first_chunk() {
+            let plain = plain_bytes(*word);
+            append(out, word, plain);
+            rest = &rest[plain..];
         }
-        let plain = rest.first_chunk().map_or(0, |word| {
-            out[end..end + WORD].copy_from_slice(word);
-            plain_bytes(*word)
-        });
-        let (taken, length) = if plain > 0 {
-            (plain, plain)
-        } else {
-            let (written, length) = TWICE_QUOTED[usize::from(byte)];
-            out[end..end + WORD].copy_from_slice(&written);
-            (1, length)
+        let Some((byte, after)) = rest.split_first() else {
+            break;
         };
-        rest = &rest[taken..];
-        end += length;
+        let (written, length) = &TWICE_QUOTED[usize::from(*byte)];
+        append(out, written, *length);
+        rest = after;
     }
-    out.truncate(end);
     out.extend_from_slice(br#"\"}""#);
 }
 
-/// How many bytes are examined together.
-const WORD: usize = size_of::<u64>();
-
-/// How many of these bytes come before the first that JSON writes in another way.
-fn plain_bytes(word: [u8; WORD]) -> usize {
-    const ONES: u64 = u64::MAX / 0xff;
-    // Of the highest bits that are set, the lowest is that of the first byte below `limit`; those above it
-    // may be wrong.
-    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & (ONES << 7);
-    let word = u64::from_le_bytes(word);
-    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    let escaped = below(word, 0x20) | is(b'"') | is(b'\\');
-    escaped.trailing_zeros() as usize / 8
-}
-
 /// How each byte of a text is written in JSON within JSON, and how many bytes that takes.
-static TWICE_QUOTED: [([u8; WORD], usize); 256] = {
-    let mut table = [([0; WORD], 1); 256];
+static TWICE_QUOTED: [([u8; 8], usize); 256] = {
+    let mut table = [([0; 8], 1); 256];
     let mut byte = 0;
     while byte < table.len() {
         table[byte] = twice_quoted(byte as u8);
@@ -186,7 +167,7 @@ static TWICE_QUOTED: [([u8; WORD], usize); 256] = {
     table
 };
 
-const fn twice_quoted(byte: u8) -> ([u8; WORD], usize) {
+const fn twice_quoted(byte: u8) -> ([u8; 8], usize) {
     let written: &[u8] = match byte {
         b'"' => br#"\\\""#,
         b'\\' => br"\\\\",
@@ -209,7 +190,7 @@ const fn twice_quoted(byte: u8) -> ([u8; WORD], usize) {
         }
         _ => &[byte],
     };
-    let mut padded = [0; WORD];
+    let mut padded = [0; 8];
     let mut at = 0;
     while at < written.len() {
         padded[at] = written[at];

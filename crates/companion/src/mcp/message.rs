@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
+use super::json;
 use crate::request_id::RequestId;
 
 /// JSON-RPC's code for a text that is no JSON.
@@ -63,10 +64,8 @@ impl Message {
         if bytes.trim_ascii_start().starts_with(b"[") {
             return Err(invalid("batches are not supported: send one message"));
         }
-        let fields: Fields = match serde_json::from_slice(bytes) {
-            Ok(fields) => fields,
-            Err(error) => parse_without_halves(bytes).ok_or_else(|| not_json(&error))?,
-        };
+        let usual = json::read(bytes).and_then(|value| Fields::deserialize(value).ok());
+        let fields = usual.map_or_else(|| parse_unusual(bytes), Ok)?;
         if fields.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
             return Err(invalid("jsonrpc is not \"2.0\""));
         }
@@ -106,6 +105,12 @@ fn invalid(reason: &str) -> Malformed {
         code: INVALID_REQUEST,
         reason: reason.to_owned(),
     }
+}
+
+/// Any message, or why it is none.
+fn parse_unusual(bytes: &[u8]) -> Result<Fields, Malformed> {
+    serde_json::from_slice(bytes)
+        .or_else(|error| parse_without_halves(bytes).ok_or_else(|| not_json(&error)))
 }
 
 /// A message that only half a character keeps from being read.
