@@ -104,37 +104,9 @@ mod system {
     use pillion_discovery::Environment;
 
     /// Programs that start companions, or are some, by the beginning of their names.
-    const NAMES: &[&str] = &[
-        "pillion",
-        "nvim",
-        "vim",
-        "gvim",
-        "emacs",
-        "code",
-        "codium",
-        "cursor",
-        "windsurf",
-        "antigravity",
-        "positron",
-        "hx",
-        "helix",
-        "kak",
-        "kate",
-        "zed",
-        "sublime",
-        "idea",
-        "pycharm",
-        "webstorm",
-        "goland",
-        "clion",
-        "rider",
-        "rubymine",
-        "phpstorm",
-        "rustrover",
-        "java",
-        "node",
-        "electron",
-    ];
+    const NAMES: &str = "pillion nvim vim gvim emacs code codium cursor windsurf antigravity positron hx helix kak \
+                         kate zed sublime idea pycharm webstorm goland clion rider rubymine phpstorm rustrover \
+                         java node electron";
 
     /// Their environments, as far as this user may see them.
     pub fn environments() -> Vec<Environment> {
@@ -150,10 +122,8 @@ mod system {
         let process = fs::metadata(format!("/proc/{pid}")).ok()?;
         (process.uid() == rustix::process::geteuid().as_raw()).then_some(())?;
         let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-        NAMES
-            .iter()
-            .any(|known| name.starts_with(known))
-            .then_some(())?;
+        let mut known = NAMES.split_whitespace();
+        known.any(|known| name.starts_with(known)).then_some(())?;
         let text = fs::read(format!("/proc/{pid}/environ")).ok()?;
         let pair = |pair: &[u8]| {
             let at = pair.iter().position(|byte| *byte == b'=')?;

@@ -4,7 +4,27 @@
 //! is what counts here: a value may begin on the next line if it is quoted, an unclosed quote is
 //! part of the value, and what does not fit is passed over.
 
-/// An assignment.
+use std::sync::LazyLock;
+
+use regex_automata::meta::Regex;
+use regex_automata::util::captures::Captures;
+
+/// An assignment: white space is JavaScript's, and an escaped quote closes a value only if nothing
+/// else does.
+static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
+    let space = r"[[\s\x{FEFF}]--\x{85}]";
+    let quoted =
+        ["'", "\"", "`"].map(|quote| format!(r"{space}*{quote}(?:\\{quote}|[^{quote}])*{quote}"));
+    let value = format!(r"{}|[^\#\n]+", quoted.join("|"));
+    let pattern = format!(
+        r"(?mx) ^ {space}* (?: export {space}+ )?
+          (?<name> [A-Za-z0-9_.-]+ ) (?: {space}*= | :{space} ) (?<value> {value} )?
+          {space}* (?: \#.* )? $"
+    );
+    Regex::new(&pattern).expect("the pattern is valid")
+});
+
+/// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
@@ -16,107 +36,22 @@ pub struct Entry {
 /// Every assignment, in their order. Of several to one name the last one counts.
 pub fn parse(text: &str) -> Vec<Entry> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let mut entries = Vec::new();
-    let mut start = 0;
-    while start <= text.len() {
-        match assignment(&text, start) {
-            Some((entry, end)) => {
-                entries.push(entry);
-                start = line_after(&text, end);
-            }
-            None => start = line_after(&text, start),
-        }
-    }
-    entries
-}
-
-/// Where the line behind this place begins; behind the end if there is none.
-fn line_after(text: &str, from: usize) -> usize {
-    text[from..]
-        .find('\n')
-        .map_or(text.len() + 1, |at| from + at + 1)
-}
-
-/// The assignment that begins on the line at `start`, and where it ends.
-fn assignment(text: &str, start: usize) -> Option<(Entry, usize)> {
-    let start = skip_space(text, start);
-    let exported = text[start..].strip_prefix("export").and_then(|_| {
-        let begin = start + "export".len();
-        let name = skip_space(text, begin);
-        (name > begin).then_some(name)
-    });
-    // A variable may be called `export`.
-    let starts = exported.into_iter().chain([start]);
-    let (begin, end, value) = starts.into_iter().find_map(|begin| {
-        let end = skip(text, begin, is_of_name);
-        Some((begin, end, value_start(text, end).filter(|_| end > begin)?))
-    })?;
-    let (value, rest) = value_at(text, value);
-    let entry = Entry {
-        name: text[begin..end].to_owned(),
-        value: unquoted(value),
-        line: text[..begin].matches('\n').count() + 1,
+    let entry = |found: Captures| {
+        let name = found.get_group_by_name("name")?.range();
+        let value = found.get_group_by_name("value").map(|it| &text[it.range()]);
+        Some(Entry {
+            name: text[name.clone()].to_owned(),
+            value: unquoted(value.unwrap_or_default()),
+            line: text[..name.start].matches('\n').count() + 1,
+        })
     };
-    Some((entry, rest))
-}
-
-/// Behind what separates a name from its value: `=`, or a colon with a space behind it.
-fn value_start(text: &str, name_end: usize) -> Option<usize> {
-    let sign = skip_space(text, name_end);
-    if text[sign..].starts_with('=') {
-        return Some(sign + 1);
-    }
-    let rest = text[name_end..].strip_prefix(':')?;
-    let space = rest.chars().next().filter(|char| is_space(*char))?;
-    Some(name_end + 1 + space.len_utf8())
-}
-
-/// The text of the value, and where the assignment ends.
-fn value_at(text: &str, start: usize) -> (&str, usize) {
-    let open = skip_space(text, start);
-    let quote = text[open..].chars().next();
-    if let Some(quote) = quote.filter(|quote| is_quote(*quote))
-        && let Some((close, end)) = closing(text, open + 1, quote)
-    {
-        return (&text[open..=close], end);
-    }
-    let end = skip(text, start, |char| char != '#' && char != '\n');
-    (&text[start..end], end)
-}
-
-/// Where a quoted value closes, and where its assignment ends. An escaped quote closes it only if
-/// nothing else does.
-fn closing(text: &str, start: usize, quote: char) -> Option<(usize, usize)> {
-    let mut escaped = Vec::new();
-    let mut at = start;
-    while let Some(found) = text[at..].find(quote).map(|offset| at + offset) {
-        // Each backslash belongs to the quote right behind it, whatever stands before.
-        let is_escaped = found > at && text.as_bytes()[found - 1] == b'\\';
-        if !is_escaped {
-            if let Some(end) = ending(text, found + 1) {
-                return Some((found, end));
-            }
-            break;
-        }
-        escaped.push(found);
-        at = found + 1;
-    }
-    let mut candidates = escaped.into_iter().rev();
-    candidates.find_map(|close| Some((close, ending(text, close + 1)?)))
-}
-
-/// Where an assignment ends whose value does at `from`: nothing but a comment may follow on the line.
-fn ending(text: &str, from: usize) -> Option<usize> {
-    let rest = skip_space(text, from);
-    if rest == text.len() || text[rest..].starts_with('#') {
-        return Some(skip(text, rest, |char| char != '\n'));
-    }
-    text[from..rest].rfind('\n').map(|at| from + at)
+    ASSIGNMENT.captures_iter(&text).filter_map(entry).collect()
 }
 
 fn unquoted(value: &str) -> String {
     let value = value.trim_matches(is_space);
-    let quote = value.chars().next().filter(|quote| is_quote(*quote));
+    let quote = value.chars().next();
+    let quote = quote.filter(|char| matches!(char, '\'' | '"' | '`'));
     let inner = quote.and_then(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
     let text = inner.unwrap_or(value);
     if quote == Some('"') {
@@ -124,24 +59,6 @@ fn unquoted(value: &str) -> String {
     } else {
         text.to_owned()
     }
-}
-
-fn skip_space(text: &str, from: usize) -> usize {
-    skip(text, from, is_space)
-}
-
-fn skip(text: &str, from: usize, is: impl Fn(char) -> bool) -> usize {
-    text[from..]
-        .find(|char| !is(char))
-        .map_or(text.len(), |offset| from + offset)
-}
-
-fn is_of_name(char: char) -> bool {
-    char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-')
-}
-
-fn is_quote(char: char) -> bool {
-    matches!(char, '\'' | '"' | '`')
 }
 
 /// White space in JavaScript.

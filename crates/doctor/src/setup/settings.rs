@@ -1,11 +1,13 @@
 //! The agent's settings files, read and not judged.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use json_comments::{CommentSettings, StripComments};
 use pillion_agent::find::{Release, Version};
 use pillion_discovery::{Environment, canonicalize};
 use pillion_protocol::Dialect;
+use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
 
 use super::owner::{self, Insecure};
@@ -304,38 +306,26 @@ fn expand_all(value: &mut Value, environment: &Environment) {
     }
 }
 
+/// A variable in a text, and what stands for it where it is not set.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"\$(?:([A-Za-z0-9_]+)|\{([^}]+?)(?::-([^}]*))?\})";
+    Regex::new(pattern).expect("the pattern is valid")
+});
+
 /// A variable that is not set stays as it stands there.
 fn expand(text: &str, environment: &Environment) -> String {
     let mut expanded = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('$') {
-        expanded.push_str(before);
-        let (name, default, end) = variable(behind).unwrap_or_default();
+    let mut end = 0;
+    for found in VARIABLE.captures_iter(text) {
+        let group = |index| found.get_group(index).map(|span| &text[span.range()]);
+        let name = group(1).or_else(|| group(2)).unwrap_or_default();
         let value = environment.value(name).map(|value| value.to_string_lossy());
-        match value.as_deref().or(default) {
-            Some(value) => expanded.push_str(value),
-            None => expanded.extend(["$", &behind[..end]]),
-        }
-        rest = &behind[end..];
+        let value = value.as_deref().or_else(|| group(3)).or_else(|| group(0));
+        let whole = found.get_match().map_or(end..end, |whole| whole.range());
+        expanded.extend([&text[end..whole.start], value.unwrap_or_default()]);
+        end = whole.end;
     }
-    expanded + rest
-}
-
-/// The name of a variable behind its `$`, what stands for it where it is not set, and its end.
-fn variable(text: &str) -> Option<(&str, Option<&str>, usize)> {
-    let Some(inner) = text.strip_prefix('{') else {
-        let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
-        let end = text.find(|char| !is_of_name(char)).unwrap_or(text.len());
-        return (end > 0).then(|| (&text[..end], None, end));
-    };
-    let (inner, _) = inner.split_once('}')?;
-    // The name has one character at least.
-    let first = inner.chars().next()?.len_utf8();
-    let end = inner.len() + 2;
-    Some(match inner[first..].find(":-").map(|at| first + at) {
-        Some(at) => (&inner[..at], Some(&inner[at + 2..]), end),
-        None => (inner, None, end),
-    })
+    expanded + &text[end..]
 }
 
 /// As JavaScript takes a value for true.
