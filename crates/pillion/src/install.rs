@@ -33,7 +33,7 @@ pub trait Installer: Sync {
     fn name(&self) -> &'static str;
 
     /// Other words for it.
-    fn aliases(&self) -> &'static [&'static str] {
+    fn aliases(&self) -> &[&'static str] {
         &[]
     }
 

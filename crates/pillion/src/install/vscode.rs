@@ -23,7 +23,7 @@ use crate::failure::{Failure, Kind};
 
 /// All of the family.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
-    FAMILY.iter().map(|editor| *editor as &dyn Installer)
+    FAMILY.iter().map(|editor| editor as &dyn Installer)
 }
 
 /// An extension of an agent's maker.
@@ -49,6 +49,29 @@ const NEXT: &str = "Start the agent in the editor's terminal and type `/ide enab
 /// Prints the extensions that there are, a line each.
 const LIST: &[&str] = &["--list-extensions"];
 
+/// Where the programs are: `~` is the home folder.
+const LINUX: [&str; 6] = [
+    "/usr/share/{program}/bin/{program}",
+    "/opt/{program}/bin/{program}",
+    "/snap/bin/{program}",
+    "~/.local/share/{program}/bin/{program}",
+    "/var/lib/flatpak/exports/bin/{flatpak}",
+    "~/.local/share/flatpak/exports/bin/{flatpak}",
+];
+
+const MAC: [&str; 3] = [
+    "/Applications/{application}.app/Contents/Resources/app/bin/{program}",
+    "~/Applications/{application}.app/Contents/Resources/app/bin/{program}",
+    "~/Library/Application Support/{support_folder}/bin/{program}",
+];
+
+const WINDOWS: [&str; 4] = [
+    "%ProgramFiles%/{windows_folder}/bin/{program}.cmd",
+    "%ProgramFiles%/{windows_folder}/resources/app/bin/{program}.cmd",
+    "%LOCALAPPDATA%/Programs/{windows_folder}/bin/{program}.cmd",
+    "%LOCALAPPDATA%/Programs/{windows_folder}/resources/app/bin/{program}.cmd",
+];
+
 /// More than an editor's list of extensions has, or what it says of itself.
 const MAX_JSON: u64 = 16 << 20;
 
@@ -57,8 +80,8 @@ impl Installer for Code {
         self.name
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
+    fn aliases(&self) -> &[&'static str] {
+        &self.aliases
     }
 
     fn display_name(&self) -> &'static str {
@@ -159,7 +182,7 @@ impl Code {
             // Whatever its command is called within.
             let is_here = machine.environment.filled(name).is_some();
             return machine
-                .program(self.programs)
+                .program(&self.programs)
                 .filter(|_| is_here)
                 .ok_or(None);
         }
@@ -186,7 +209,7 @@ impl Code {
     /// The editor of the family, not this one, that a program belongs to.
     fn another_that_has(&self, program: &Path) -> Option<&'static str> {
         let own_name = Product::of(program)?.application_name;
-        let has_it = |editor: &&&Code| editor.programs.contains(&own_name.as_str());
+        let has_it = |editor: &&Code| editor.programs.contains(&own_name.as_str());
         let known = FAMILY.iter().filter(|editor| editor.only_with.is_none());
         known
             .filter(|editor| editor.name != self.name)
@@ -196,52 +219,42 @@ impl Code {
 
     /// The usual places of its program, which is not always on PATH.
     fn places(&self, machine: &Machine) -> Vec<PathBuf> {
-        let home = machine.home();
-        let mut places = Vec::new();
-        for program in self.programs {
-            match machine.platform {
-                Platform::Linux => {
-                    places.push(format!("/usr/share/{program}/bin/{program}").into());
-                    places.push(format!("/opt/{program}/bin/{program}").into());
-                    places.push(format!("/snap/bin/{program}").into());
-                    let own = format!(".local/share/{program}/bin/{program}");
-                    places.extend(home.as_ref().map(|home| home.join(own)));
-                }
-                Platform::Mac => {
-                    let inside = "Contents/Resources/app/bin";
-                    let app = format!("Applications/{}.app/{inside}/{program}", self.application);
-                    places.push(format!("/{app}").into());
-                    places.extend(home.as_ref().map(|home| home.join(app)));
-                    places.extend(self.support_folder.and_then(|folder| {
-                        let own = format!("Library/Application Support/{folder}/bin/{program}");
-                        Some(home.as_ref()?.join(own))
-                    }));
-                }
-                Platform::Windows => {
-                    let all = machine.variable("ProgramFiles");
-                    let all = all.unwrap_or_else(|| r"C:\Program Files".into());
-                    let local = machine
-                        .variable("LOCALAPPDATA")
-                        .or_else(|| Some(machine.join(home.as_ref()?, "AppData/Local")));
-                    let own = local.map(|local| machine.join(local, "Programs"));
-                    for folder in [Some(all), own].into_iter().flatten() {
-                        for bin in ["bin", "resources/app/bin"] {
-                            let file = format!("{}/{bin}/{program}.cmd", self.windows_folder);
-                            places.push(machine.join(&folder, &file));
-                        }
-                    }
+        let all = machine.variable("ProgramFiles");
+        let all = all.unwrap_or_else(|| r"C:\Program Files".into());
+        let local = || Some(machine.join(machine.home()?, "AppData/Local"));
+        let folders = [
+            ("~", machine.home()),
+            ("%ProgramFiles%", Some(all)),
+            (
+                "%LOCALAPPDATA%",
+                machine.variable("LOCALAPPDATA").or_else(local),
+            ),
+        ];
+        let place = |pattern: &str, program: &str| {
+            let mut place = pattern.replace("{program}", program);
+            for (name, value) in [
+                ("{application}", self.application),
+                ("{support_folder}", self.support_folder),
+                ("{windows_folder}", self.windows_folder),
+                ("{flatpak}", self.flatpak),
+            ] {
+                if place.contains(name) {
+                    place = place.replace(name, value?);
                 }
             }
-        }
-        if machine.platform == Platform::Linux
-            && let Some(package) = self.flatpak
-        {
-            let below = format!("flatpak/exports/bin/{package}");
-            places.push(format!("/var/lib/{below}").into());
-            let own = format!(".local/share/{below}");
-            places.extend(home.map(|home| home.join(own)));
-        }
-        places
+            let (first, rest) = place.split_once('/')?;
+            match folders.iter().find(|(name, _)| *name == first) {
+                Some((_, folder)) => Some(machine.join(folder.as_ref()?, rest)),
+                None => Some(place.into()),
+            }
+        };
+        let patterns = match machine.platform {
+            Platform::Linux => &LINUX[..],
+            Platform::Mac => &MAC,
+            Platform::Windows => &WINDOWS,
+        };
+        let of_program = |program| patterns.iter().filter_map(move |it| place(it, program));
+        self.programs.iter().copied().flat_map(of_program).collect()
     }
 
     /// The extensions that it has, from its own list on the disk; nothing if there is no list to
@@ -249,10 +262,8 @@ impl Code {
     fn listed(&self, machine: &Machine, program: Option<&Path>) -> Option<Vec<Listed>> {
         let product = program.and_then(Product::of);
         let named = product.as_ref().and_then(Product::folder);
-        let folder = named.unwrap_or(self.extensions);
-        let home = machine.home().filter(|_| !folder.is_empty())?;
-        let list = format!("{folder}/extensions/extensions.json");
-        read_json(&machine.join(home, &list))
+        let list = format!("{}/extensions/extensions.json", named.or(self.extensions)?);
+        read_json(&machine.join(machine.home()?, &list))
     }
 }
 
@@ -315,10 +326,10 @@ fn is_wanted(extension: &Extension, options: &Options) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::editors::*;
     use super::*;
 
-    fn places(editor: &Code, platform: Platform, variables: &[(&str, &str)]) -> Vec<String> {
+    fn places(name: &str, platform: Platform, variables: &[(&str, &str)]) -> Vec<String> {
+        let editor = FAMILY.iter().find(|editor| editor.name == name).unwrap();
         let places = editor.places(&Machine::of(platform, variables));
         places
             .into_iter()
@@ -335,8 +346,8 @@ mod tests {
             "/snap/bin/positron",
             "/h/.local/share/positron/bin/positron",
         ];
-        assert_eq!(places(&POSITRON, Platform::Linux, &home), expected);
-        let of_code = places(&VS_CODE, Platform::Linux, &home);
+        assert_eq!(places("positron", Platform::Linux, &home), expected);
+        let of_code = places("vscode", Platform::Linux, &home);
         assert_eq!(of_code[0], "/usr/share/code/bin/code");
         assert_eq!(
             of_code[4],
@@ -353,8 +364,8 @@ mod tests {
         let app = "Applications/Visual Studio Code.app/Contents/Resources/app/bin/code";
         let support = "/h/Library/Application Support/Code/bin/code";
         let expected = [format!("/{app}"), format!("/h/{app}"), support.to_owned()];
-        assert_eq!(places(&VS_CODE, Platform::Mac, &[("HOME", "/h")]), expected);
-        let of_antigravity = places(&ANTIGRAVITY, Platform::Mac, &[("HOME", "/h")]);
+        assert_eq!(places("vscode", Platform::Mac, &[("HOME", "/h")]), expected);
+        let of_antigravity = places("antigravity", Platform::Mac, &[("HOME", "/h")]);
         let bin = "/Applications/Antigravity.app/Contents/Resources/app/bin";
         assert_eq!(of_antigravity[0], format!("{bin}/antigravity"));
         assert_eq!(of_antigravity[2], format!("{bin}/agy"));
@@ -373,8 +384,8 @@ mod tests {
             r"E:\Local\Programs\Microsoft VS Code\bin\code.cmd",
             r"E:\Local\Programs\Microsoft VS Code\resources\app\bin\code.cmd",
         ];
-        assert_eq!(places(&VS_CODE, Platform::Windows, &variables), expected);
-        let fewer = places(&CURSOR, Platform::Windows, &variables[..1]);
+        assert_eq!(places("vscode", Platform::Windows, &variables), expected);
+        let fewer = places("cursor", Platform::Windows, &variables[..1]);
         assert_eq!(fewer[0], r"C:\Program Files\cursor\bin\cursor.cmd");
         let own = r"C:\Users\me\AppData\Local\Programs\cursor\resources\app\bin\cursor.cmd";
         assert_eq!(fewer[3], own);

@@ -1,5 +1,7 @@
 //! The languages that Kate has a server for, and whether that server is there. Kate compiles them into its plugin,
-//! compressed; these are those of 25.04 to 26.08.
+//! compressed; `languages.txt` has those of 25.04 to 26.08.
+
+use std::sync::LazyLock;
 
 use crate::install::machine::Machine;
 
@@ -9,7 +11,7 @@ pub struct Language {
     /// What its entry is called.
     pub name: &'static str,
     /// The program of its server, or those of several releases.
-    programs: &'static [&'static str],
+    programs: Vec<&'static str>,
 }
 
 /// Where Kate looks besides PATH for some of them.
@@ -39,71 +41,13 @@ pub fn by_server(machine: &Machine) -> (Vec<&'static Language>, Vec<&'static Lan
     LANGUAGES.iter().partition(is_missing)
 }
 
-const LANGUAGES: [Language; 62] = [
-    language("ada", &["ada_language_server"]),
-    language("bash", &["bash-language-server"]),
-    language("bibtex", &["texlab"]),
-    language("blueprint", &["blueprint-compiler"]),
-    language("c", &["clangd"]),
-    language("clojure", &["clojure-lsp"]),
-    language("cmake", &["neocmakelsp"]),
-    language("css", &["vscode-css-languageserver"]),
-    language("cpp", &["clangd"]),
-    language("c-sharp", &["OmniSharp"]),
-    language("d", &["serve-d"]),
-    language("dart", &["dart"]),
-    language("debputy", &["debputy"]),
-    language("docker", &["docker-langserver"]),
-    language("elm", &["elm-language-server"]),
-    language("fish", &["fish-lsp"]),
-    language("fortran", &["fortls"]),
-    language("fsharp", &["fsautocomplete"]),
-    language("gleam", &["gleam"]),
-    language("glsl", &["glsl_analyzer"]),
-    language("go", &["gopls"]),
-    language("godot", &["nc"]),
-    language("haskell", &["haskell-language-server-wrapper"]),
-    language("html", &["vscode-html-languageserver"]),
-    language("java", &["jdtls"]),
-    language("javascript", &["typescript-language-server"]),
-    language("javascriptreact", &["typescript-language-server"]),
-    language("json", &["vscode-json-languageserver"]),
-    language("jsonc", &["vscode-json-languageserver"]),
-    language("julia", &["julia"]),
-    language("kotlin", &["kotlin-language-server"]),
-    language("latex", &["texlab"]),
-    language("less", &["vscode-css-languageserver"]),
-    language("lua", &["lua-language-server"]),
-    language("markdown", &["marksman"]),
-    language("nix", &["nil"]),
-    language("nim", &["nimlsp"]),
-    language("ocaml", &["ocamllsp"]),
-    language("openscad", &["openscad-lsp"]),
-    language("perl", &["perl", "perlnavigator"]),
-    language("php", &["phpactor"]),
-    language("purescript", &["purescript-language-server"]),
-    language("python", &["pylsp"]),
-    language("qml", &["qmlls"]),
-    language("r", &["R"]),
-    language("racket", &["racket"]),
-    language("rpmspec", &["rpm_lsp_server"]),
-    language("rst", &["python"]),
-    language("ruby", &["solargraph"]),
-    language("rust", &["rust-analyzer"]),
-    language("scala", &["metals"]),
-    language("scss", &["vscode-css-languageserver"]),
-    language("terraform", &["terraform-ls"]),
-    language("typescript", &["typescript-language-server"]),
-    language("typescriptreact", &["typescript-language-server"]),
-    language("typst", &["tinymist"]),
-    language("vala", &["vala-language-server"]),
-    language("vhdl", &["vhdl_ls"]),
-    language("vue", &["vue-language-server"]),
-    language("xml", &["lemminx"]),
-    language("yaml", &["yaml-language-server"]),
-    language("zig", &["zls"]),
-];
-
-const fn language(name: &'static str, programs: &'static [&'static str]) -> Language {
-    Language { name, programs }
-}
+static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {
+    let language = |line: &'static str| {
+        let mut words = line.split_whitespace();
+        let name = words.next()?;
+        let programs = words.collect();
+        Some(Language { name, programs })
+    };
+    let lines = include_str!("languages.txt").lines();
+    lines.filter_map(language).collect()
+});
