@@ -3,8 +3,8 @@
 //! An [`Installer`] looks and plans, and changes nothing; a [`Plan`] is carried out in one place,
 //! after it was shown if only that was asked for. A new editor is a file below this module, and
 //! its name in two lines here. One with a plugin of Pillion's is a [`package::Plugin`], which says
-//! where it goes; one whose settings are changed says how as an [`edit`]; one that
-//! only needs a few lines of the user's says them in [`Plan::next`].
+//! where it goes; one that needs lines in a settings file of the user's is a
+//! [`settings::Settings`], which says how they are added and removed.
 
 mod edit;
 mod emacs;
@@ -17,6 +17,7 @@ mod nvim;
 mod package;
 mod plan;
 mod program;
+mod settings;
 mod vim;
 mod vscode;
 
@@ -67,26 +68,14 @@ pub struct Found {
 }
 
 impl Found {
-    /// Of an editor for which there is one thing to install: a plugin.
-    fn of_plugin(program: Option<PathBuf>, installed: Vec<String>) -> Self {
+    /// Of an editor for which there is one thing to install.
+    fn of(thing: &str, program: Option<PathBuf>, installed: Vec<String>) -> Self {
         let is_missing = program.is_some() && installed.is_empty();
-        let missing = is_missing.then(|| "plugin".to_owned());
+        let missing = is_missing.then(|| thing.to_owned());
         Self {
             missing: missing.into_iter().collect(),
             program,
             installed,
-        }
-    }
-
-    /// Of an editor whose settings name Pillion, or could.
-    fn of_settings(program: Option<PathBuf>, are_there: bool) -> Self {
-        let settings = |is_so: bool| is_so.then(|| "settings".to_owned());
-        Self {
-            installed: settings(are_there).into_iter().collect(),
-            missing: settings(program.is_some() && !are_there)
-                .into_iter()
-                .collect(),
-            program,
         }
     }
 }
@@ -107,8 +96,8 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
         &vim::VIM,
         &emacs::EMACS,
         &kakoune::KAKOUNE,
-        &helix::Helix,
-        &kate::Kate,
+        &helix::HELIX,
+        &kate::KATE,
     ];
     one_each.into_iter().chain(vscode::editors())
 }

@@ -3,66 +3,36 @@
 mod languages;
 mod settings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::languages::Language;
-use super::edit::{self, Edit, Refusal};
+use super::edit::Refusal;
 use super::machine::{Machine, Platform};
-use super::plan::Plan;
-use super::{Found, Installer, Options};
+use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
+
+/// Helix.
+pub const HELIX: Settings = Settings {
+    name: "helix",
+    aliases: &["hx"],
+    editor: "Helix",
+    programs: &PROGRAMS,
+    path,
+    is_installed: settings::is_installed,
+    add,
+    remove: |path, text| settings::uninstall(text).map_err(|why| why.at(path)),
+    next: "Restart Helix; `hx --health rust` then lists `pillion`.",
+};
 
 const PROGRAMS: [&str; 2] = ["hx", "helix"];
 
-const NEXT: &str = "Restart Helix; `hx --health rust` then lists `pillion`.";
-
-/// Helix.
-#[derive(Debug)]
-pub struct Helix;
-
-impl Installer for Helix {
-    fn name(&self) -> &'static str {
-        "helix"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["hx"]
-    }
-
-    fn display_name(&self) -> &'static str {
-        "Helix"
-    }
-
-    fn find(&self, machine: &Machine) -> Found {
-        let text = path(machine).and_then(|path| edit::read(&path));
-        let is_installed = text.is_ok_and(|text| settings::is_installed(&text.unwrap_or_default()));
-        Found::of_settings(machine.program(&PROGRAMS), is_installed)
-    }
-
-    fn install(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let path = path(machine)?;
-        edit::check_owner(machine, &path)?;
-        let known = known(machine)?;
-        let before = edit::read(&path)?;
-        let text = before.as_deref();
-        let after = settings::install(text, &known).map_err(|why| why.at(&path))?;
-        let mut notes = Vec::new();
-        if machine.program(&["pillion"]).is_none() {
-            notes.push("Helix looks for `pillion` on PATH, where it is missing: add it".to_owned());
-        }
-        let plan = Plan::of_edit(Edit {
-            path,
-            before,
-            after: Some(after),
-            added: Some(format!("`pillion lsp` for {} languages", known.len())),
-        });
-        Ok(plan.between(notes, NEXT))
-    }
-
-    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let without = |text: &str| settings::is_installed(text).then(|| settings::uninstall(text));
-        Plan::of_removal(machine, path(machine)?, self.name(), without)
-    }
+fn add(machine: &Machine, path: &Path, text: Option<&str>) -> anyhow::Result<Added> {
+    let known = known(machine)?;
+    Ok(Added {
+        text: settings::install(text, &known).map_err(|why| why.at(path))?,
+        what: format!("`pillion lsp` for {} languages", known.len()),
+        notes: Vec::new(),
+    })
 }
 
 /// The user's own file. Helix takes the same place on a Mac as on Linux.

@@ -4,79 +4,46 @@
 mod languages;
 mod settings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::languages::Language;
-use super::edit::{self, Edit, Refusal};
+use super::edit::{self, Refusal};
 use super::machine::{Machine, Platform};
-use super::plan::Plan;
-use super::{Found, Installer, Options};
+use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
 
-const PROGRAMS: [&str; 1] = ["kate"];
-
-const NEXT: &str = "Restart Kate, and allow it to start `pillion` when it asks. Run this again after you have \
-                    installed a language server.";
-
 /// Kate.
-#[derive(Debug)]
-pub struct Kate;
+pub const KATE: Settings = Settings {
+    name: "kate",
+    aliases: &[],
+    editor: "Kate",
+    programs: &["kate"],
+    path,
+    is_installed: settings::is_installed,
+    add,
+    remove: |path, text| settings::uninstall(text).map_err(|why| why.at(path)),
+    next: "Restart Kate, and allow it to start `pillion` when it asks. Run this again after you have \
+           installed a language server.",
+};
 
-impl Installer for Kate {
-    fn name(&self) -> &'static str {
-        "kate"
-    }
-
-    fn display_name(&self) -> &'static str {
-        "Kate"
-    }
-
-    fn find(&self, machine: &Machine) -> Found {
-        let text = path(machine).and_then(|path| edit::read(&path));
-        let is_installed = text.is_ok_and(|text| settings::is_installed(&text.unwrap_or_default()));
-        Found::of_settings(machine.program(&PROGRAMS), is_installed)
-    }
-
-    fn install(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let path = path(machine)?;
-        edit::check_owner(machine, &path)?;
-        check_choice(machine)?;
-        let before = edit::read(&path)?;
-        let (missing, served) = languages::by_server(machine);
-        let added = settings::install(before.as_deref(), &missing);
-        let added = added.map_err(|why| why.at(&path))?;
-        let plan = Plan::of_edit(Edit {
-            path,
-            before,
-            after: Some(added.text),
-            added: Some("`pillion lsp` for every language without a server of its own".to_owned()),
-        });
-        Ok(plan.between(notes(machine, &served, &added.users), NEXT))
-    }
-
-    fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let without = |text: &str| settings::is_installed(text).then(|| settings::uninstall(text));
-        Plan::of_removal(machine, path(machine)?, self.name(), without)
-    }
+fn add(machine: &Machine, path: &Path, text: Option<&str>) -> anyhow::Result<Added> {
+    check_choice(machine, path)?;
+    let (missing, served) = languages::by_server(machine);
+    let added = settings::install(text, &missing).map_err(|why| why.at(path))?;
+    Ok(Added {
+        text: added.text,
+        what: "`pillion lsp` for every language without a server of its own".to_owned(),
+        notes: notes(machine, &served, &added.users),
+    })
 }
 
 /// What the user may wonder about afterwards.
 fn notes(machine: &Machine, served: &[&Language], users: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
-    for (program, note) in [
-        (
-            "kate",
-            "Pillion opens proposals with `kate`, which is not on PATH: add it, or review with `pillion` in a \
-             terminal",
-        ),
-        (
-            "pillion",
-            "Kate looks for `pillion` on PATH, where it is missing: add it",
-        ),
-    ] {
-        if machine.program(&[program]).is_none() {
-            notes.push(note.to_owned());
-        }
+    if machine.program(&["kate"]).is_none() {
+        let note = "Pillion opens proposals with `kate`, which is not on PATH: add it, or review with \
+                    `pillion` in a terminal";
+        notes.push(note.to_owned());
     }
     let own = served.iter().map(|language| language.name);
     let kept: Vec<&str> = own.chain(users.iter().map(String::as_str)).collect();
@@ -101,19 +68,16 @@ fn path(machine: &Machine) -> anyhow::Result<PathBuf> {
 }
 
 /// Refuses if the user has chosen another file, because Kate would not read this one.
-fn check_choice(machine: &Machine) -> anyhow::Result<()> {
-    let settings = path(machine)?;
-    let rc = settings
-        .ancestors()
-        .nth(3)
-        .map(|it| machine.join(it, "katerc"));
+fn check_choice(machine: &Machine, path: &Path) -> anyhow::Result<()> {
+    let config = path.ancestors().nth(3);
+    let rc = config.map(|config| machine.join(config, "katerc"));
     let rc = rc.and_then(|rc| edit::read(&rc).ok().flatten());
     let Some(other) = rc.as_deref().and_then(settings::other_file) else {
         return Ok(());
     };
     let message = format!(
         "Kate reads its servers from {other} instead of {}",
-        settings.display()
+        path.display()
     );
     let hint = "Clear that field in Settings, LSP Client, or add the lines of docs/editors.md to that file.";
     Err(Failure::new(Kind::Refused, message).hint(hint).into())

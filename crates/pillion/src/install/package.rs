@@ -69,7 +69,7 @@ impl Installer for Plugin {
         self.name
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
+    fn aliases(&self) -> &[&'static str] {
         self.aliases
     }
 
@@ -88,7 +88,7 @@ impl Installer for Plugin {
             }
             Err(error) => vec![format!("plugin ({error})")],
         };
-        Found::of_plugin(program, installed)
+        Found::of("plugin", program, installed)
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {

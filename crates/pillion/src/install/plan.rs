@@ -3,9 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::edit::{self, Edit, Refusal};
+use super::edit::Edit;
 use super::folder::{Put, Take};
-use super::machine::Machine;
 use super::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
 
 /// The steps, and what else to report.
@@ -30,36 +29,6 @@ impl Plan {
             plan.steps.push(Step::Edit(edit));
         }
         plan
-    }
-
-    /// Removes what `editor` got in the settings file at `path`. `without` gives the text without
-    /// it, or no text if the file goes too; nothing if nothing in the file is ours.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or what is ours in it was changed.
-    pub fn of_removal<R: Refusal>(
-        machine: &Machine,
-        path: PathBuf,
-        editor: &str,
-        without: impl Fn(&str) -> Option<Result<Option<String>, R>>,
-    ) -> anyhow::Result<Self> {
-        edit::check_owner(machine, &path)?;
-        let before = edit::read(&path)?;
-        let Some(after) = before.as_deref().and_then(without) else {
-            let place = path.display();
-            let note = format!("nothing in {place} was written by `pillion install {editor}`");
-            return Ok(Self {
-                notes: vec![note],
-                ..Self::default()
-            });
-        };
-        let after = after.map_err(|why| why.at(&path))?;
-        Ok(Self::of_edit(Edit {
-            path,
-            before,
-            after,
-            added: None,
-        }))
     }
 
     /// With `before` in front of its notes, and, if it does anything, with what is to be done `then`.
