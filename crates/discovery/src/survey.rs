@@ -8,6 +8,8 @@ use pillion_protocol::dialect::{Base, Protocol};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
+use serde::Serialize;
+
 use crate::environment::Environment;
 use crate::liveness;
 use crate::private_file::{FileError, Folder};
@@ -47,7 +49,8 @@ pub struct FoundFile {
 }
 
 /// Whether a companion is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Liveness {
     /// Its process lives and something listens on its port, as far as is known: one that does
     /// not answer a dial may still be there.
@@ -289,8 +292,7 @@ struct Group {
 
 impl Group {
     fn new(files: Vec<FoundFile>) -> Self {
-        let publisher = files[0].content.pillion.as_ref();
-        let publisher = publisher.map(|publisher| publisher.pid);
+        let publisher = files[0].publisher();
         let mut pids: Vec<u32> = files.iter().filter_map(FoundFile::pid).collect();
         pids.sort_unstable();
         pids.dedup();
@@ -352,5 +354,10 @@ impl FoundFile {
         let names = self.dialect.places().iter().map(|place| place.name);
         let mut pids = names.filter_map(|pattern| pattern.pid_in(name));
         pids.find(|pid| *pid != u32::from(self.content.port))
+    }
+
+    /// The process of Pillion's that wrote the file, if it is one of Pillion's.
+    pub fn publisher(&self) -> Option<u32> {
+        self.content.pillion.as_ref().map(|publisher| publisher.pid)
     }
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pillion_protocol::Dialect;
 
 /// Where a companion starts.
 #[derive(Debug, Args)]
@@ -32,6 +34,16 @@ pub struct Target {
 fn port(text: &str) -> Result<u16, &'static str> {
     let port = text.parse().ok().filter(|port| *port > 0);
     port.ok_or("a port is a number from 1 to 65535")
+}
+
+/// Reads the name of one of these agents.
+pub fn agent<const COUNT: usize>(
+    agents: [Dialect; COUNT],
+) -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(agents.map(Dialect::name)).try_map(move |name| {
+        let named = agents.into_iter().find(|agent| agent.name() == name);
+        named.ok_or("unknown agent")
+    })
 }
 
 impl Target {

@@ -23,4 +23,5 @@ pub mod serve;
 pub mod uninstall;
 
 mod control_client;
+mod output;
 mod position;

@@ -24,6 +24,7 @@ mod vscode;
 use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
+use serde::Serialize;
 
 pub use self::machine::Machine;
 pub use self::plan::{Outcome, Plan};
@@ -57,7 +58,7 @@ pub trait Installer: Sync {
 }
 
 /// What was found of an editor.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// Its program.
     pub program: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use pillion_agent::find::{Dial, Source};
 use pillion_agent::host::{Host, Override, hosts, needs_container_override};
-use pillion_discovery::survey::Companion;
+use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_protocol::dialect::Protocol;
 
 use super::super::facts::Facts;
@@ -166,15 +166,8 @@ fn forget(facts: &Facts, dial: &Dial) -> String {
 
 /// The process of a companion of Pillion's.
 fn process(facts: &Facts, port: u16) -> Option<u32> {
-    let mut own = facts
-        .survey
-        .companions
-        .iter()
-        .filter(|companion| companion.port == port);
-    own.find_map(publisher)
-}
-
-fn publisher(companion: &Companion) -> Option<u32> {
-    let mut files = companion.files.iter();
-    files.find_map(|file| file.content.pillion.as_ref().map(|publisher| publisher.pid))
+    let companions = facts.survey.companions.iter();
+    let own = companions.filter(|companion| companion.port == port);
+    let mut files = own.flat_map(|companion| &companion.files);
+    files.find_map(FoundFile::publisher)
 }

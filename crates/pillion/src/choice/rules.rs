@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use pillion_discovery::Environment;
-use pillion_discovery::survey::Companion;
+use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_protocol::Dialect;
 
 /// What speaks for a companion whose workspace contains the folder.
@@ -69,11 +69,7 @@ fn editors(companion: &Companion) -> Vec<u32> {
         // One without `ppid` publishes under its editor's alone.
         editors.clone_from(&companion.pids);
     }
-    let publisher = |file: &pillion_discovery::survey::FoundFile| {
-        let publisher = file.content.pillion.as_ref();
-        publisher.map(|publisher| publisher.pid)
-    };
-    editors.extend(companion.files.iter().filter_map(publisher));
+    editors.extend(companion.files.iter().filter_map(FoundFile::publisher));
     editors.extend(companion.state.as_ref().map(|state| state.pid));
     editors
 }
@@ -96,7 +92,7 @@ mod tests {
     use std::path::PathBuf;
 
     use pillion_discovery::CompanionState;
-    use pillion_discovery::survey::{FoundFile, Liveness};
+    use pillion_discovery::survey::Liveness;
     use pillion_protocol::discovery::Publisher;
     use pillion_protocol::{DiscoveryFile, IdeInfo, Token};
 

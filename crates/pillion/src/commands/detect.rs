@@ -7,6 +7,7 @@ use pillion_system::process;
 use pillion_text::visible;
 use serde::Serialize;
 
+use super::output::print_json;
 use crate::failure::{Failure, Kind};
 
 /// As much of a command line is shown to people: that of a Java program fills a screen.
@@ -41,14 +42,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             "Run this in an editor's own terminal. Agents do not need a recognised editor: `pillion run` connects one from any terminal.",
         )
     })?;
-    let mut out = io::stdout().lock();
     if args.json {
-        let printed = Printed::from(&detection);
-        writeln!(out, "{}", visible::json(&serde_json::to_string(&printed)?))?;
-    } else {
-        write_text(&mut out, &detection)?;
+        return print_json(&Printed::from(&detection));
     }
-    Ok(())
+    Ok(write_text(&mut io::stdout().lock(), &detection)?)
 }
 
 fn write_text(out: &mut impl Write, detection: &Detection) -> io::Result<()> {

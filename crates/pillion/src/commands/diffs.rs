@@ -8,6 +8,7 @@ use pillion_text::visible;
 use serde::Serialize;
 
 use super::control_client::ControlClient;
+use super::output::print_json;
 use crate::args::Target;
 
 /// List pending diffs, or print the proposed text of one
@@ -54,7 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let diffs = client.diffs()?;
     if args.json {
         let printed: Vec<_> = diffs.iter().map(|diff| Printed::new(diff, None)).collect();
-        print_json(&mut out, &printed)
+        print_json(&printed)
     } else {
         Ok(write_table(&mut out, &diffs)?)
     }
@@ -63,7 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 fn print_one(out: &mut io::StdoutLock, diff: &DiffText, is_json: bool) -> anyhow::Result<()> {
     let DiffText { summary, proposed } = diff;
     if is_json {
-        return print_json(out, &Printed::new(summary, Some(proposed)));
+        return print_json(&Printed::new(summary, Some(proposed)));
     }
     if io::stderr().is_terminal() {
         let (name, place) = (name(summary), place(summary));
@@ -71,12 +72,6 @@ fn print_one(out: &mut io::StdoutLock, diff: &DiffText, is_json: bool) -> anyhow
     }
     let is_terminal = out.is_terminal();
     Ok(write_text(out, proposed, is_terminal)?)
-}
-
-fn print_json(out: &mut impl Write, printed: &impl Serialize) -> anyhow::Result<()> {
-    // It may be read in a terminal, too.
-    let json = serde_json::to_string(printed)?;
-    Ok(writeln!(out, "{}", visible::json(&json))?)
 }
 
 /// Writes a text of the agent's. A terminal would do what control characters in it say.

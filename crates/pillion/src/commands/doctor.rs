@@ -6,13 +6,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pillion_discovery::Environment;
 use pillion_doctor::{Examination, Report, Style};
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
 use pillion_text::visible;
 
+use crate::args;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
 
@@ -30,7 +30,7 @@ const QUIET: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: every installed one]
-    #[arg(value_name = "AGENT", value_parser = agents())]
+    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::PROGRAMS))]
     agent: Option<Dialect>,
 
     /// Check as if the agent were started in this folder [default: the current folder]
@@ -41,14 +41,6 @@ pub struct Args {
     /// why, fix}]}]}`
     #[arg(long)]
     json: bool,
-}
-
-fn agents() -> impl TypedValueParser<Value = Dialect> {
-    PossibleValuesParser::new(Dialect::PROGRAMS.map(Dialect::name)).try_map(|name| {
-        let mut agents = Dialect::PROGRAMS.into_iter();
-        let agent = agents.find(|agent| agent.name() == name);
-        agent.ok_or("unknown agent")
-    })
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {

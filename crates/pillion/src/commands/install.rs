@@ -1,15 +1,16 @@
 //! `pillion install`, and what it has in common with `pillion uninstall`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 use serde::Serialize;
 
+use super::output::print_json;
+use crate::args;
 use crate::failure::{Failure, Kind};
-use crate::install::{self, Installer, Machine, Options, Outcome, Plan};
+use crate::install::{self, Found, Installer, Machine, Options, Outcome, Plan};
 
 /// Install what an editor needs to work with agents
 ///
@@ -44,7 +45,7 @@ pub struct Shared {
     dry_run: bool,
 
     /// Only this agent's extension (VS Code forks) [default: every agent's]
-    #[arg(long, value_name = "AGENT", value_parser = agents())]
+    #[arg(long, value_name = "AGENT", value_parser = args::agent(Dialect::AGENTS))]
     agent: Option<Dialect>,
 
     /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes, next}`, or
@@ -75,17 +76,6 @@ pub fn editors() -> PossibleValuesParser {
 pub fn known(name: &str) -> anyhow::Result<&'static dyn Installer> {
     let unknown = || Failure::new(Kind::Usage, format!("unknown editor {name}"));
     Ok(install::editor(name).ok_or_else(unknown)?)
-}
-
-fn agents() -> impl TypedValueParser<Value = Dialect> {
-    let names = Dialect::AGENTS.map(Dialect::name);
-    PossibleValuesParser::new(names).map(|name| {
-        let named = |dialect: &Dialect| dialect.name() == name;
-        Dialect::AGENTS
-            .into_iter()
-            .find(named)
-            .unwrap_or(Dialect::GeminiCli)
-    })
 }
 
 impl Shared {
@@ -192,20 +182,23 @@ impl PrintedStep {
 struct Listed<'a> {
     name: &'a str,
     display_name: &'a str,
-    program: Option<PathBuf>,
-    installed: Vec<String>,
-    missing: Vec<String>,
+    #[serde(flatten)]
+    found: Found,
 }
 
 impl Listed<'_> {
     fn program(&self) -> String {
-        let program = self.program.as_ref().map(|path| path.display().to_string());
+        let program = self
+            .found
+            .program
+            .as_ref()
+            .map(|path| path.display().to_string());
         visible::one_line(&program.unwrap_or_else(|| "-".to_owned()))
     }
 
     fn state(&self) -> String {
-        let mut words = self.installed.clone();
-        words.extend(self.missing.iter().map(|what| format!("no {what}")));
+        let mut words = self.found.installed.clone();
+        words.extend(self.found.missing.iter().map(|what| format!("no {what}")));
         if words.is_empty() {
             words.push("-".to_owned());
         }
@@ -214,15 +207,10 @@ impl Listed<'_> {
 }
 
 fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
-    let listed = install::editors().map(|editor| {
-        let found = editor.find(machine);
-        Listed {
-            name: editor.name(),
-            display_name: editor.display_name(),
-            program: found.program,
-            installed: found.installed,
-            missing: found.missing,
-        }
+    let listed = install::editors().map(|editor| Listed {
+        name: editor.name(),
+        display_name: editor.display_name(),
+        found: editor.find(machine),
     });
     let listed: Vec<_> = listed.collect();
     if json {
@@ -236,11 +224,5 @@ fn list(machine: &Machine, json: bool) -> anyhow::Result<()> {
         let (program, state) = (editor.program(), editor.state());
         writeln!(out, "{:<16} {program:<width$} {state}", editor.name)?;
     }
-    Ok(())
-}
-
-fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    let text = visible::json(&serde_json::to_string(value)?);
-    writeln!(io::stdout().lock(), "{text}")?;
     Ok(())
 }

@@ -4,14 +4,14 @@ use pillion_text::stderr;
 mod facts;
 mod table;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pillion_discovery::survey::Survey;
 use pillion_discovery::{Environment, FileError, survey};
-use pillion_text::visible;
 
 use self::facts::Facts;
+use super::output::{print_json, terminal_width};
 use crate::args::Target;
 use crate::choice::Running;
 use crate::status;
@@ -54,8 +54,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let gone = found - companions.len();
     let here = here.ok().map(|companion| companion.port);
     let listed = facts::gather(&companions, here, statuses);
-    for port in listed.iter().filter(|facts| facts.is_silent()) {
-        let port = port.port();
+    for port in listed.iter().filter(|facts| facts.is_silent) {
+        let port = port.port;
         stderr::warn(format_args!("the companion on port {port} does not answer"));
     }
     print(&args, &listed, &environment)?;
@@ -119,22 +119,18 @@ fn warnings(
 }
 
 fn print(args: &Args, listed: &[Facts], environment: &Environment) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", visible::json(&serde_json::to_string(listed)?))?;
-    } else if listed.is_empty() {
+        return print_json(listed);
+    }
+    let mut out = io::stdout().lock();
+    if listed.is_empty() {
         writeln!(out, "no companion is running on this machine")?;
         stderr::print(
             "hint: Start one with `pillion` in the folder you work in, or open an editor that has one.",
         );
     } else {
-        let width = if out.is_terminal() {
-            crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width))
-        } else {
-            usize::MAX
-        };
-        let home = environment.home();
-        let table = table::table(listed, args.all, home.as_deref(), width);
+        let width = terminal_width().unwrap_or(usize::MAX);
+        let table = table::table(listed, args.all, environment.home().as_deref(), width);
         out.write_all(table.as_bytes())?;
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
 use pillion_system::child::{self, Group};
 
 /// A download over a slow line takes a while; a program that asks something waits forever.
@@ -69,24 +70,8 @@ fn lines(text: &[u8]) -> Vec<String> {
 /// A line as a terminal would leave it: without colours, and of a progress that is drawn over itself
 /// the last state.
 fn plain(line: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = line.trim_end().rsplit('\r').next().unwrap_or_default();
-    while let Some((before, sequence)) = rest.split_once('\x1b') {
-        plain.push_str(before);
-        rest = match sequence.chars().next() {
-            Some('[') => after(&sequence[1..], |c| ('@'..='~').contains(&c)),
-            Some(']') => after(sequence, |c| c == '\x07'),
-            Some('(') => after(&sequence[1..], |_| true),
-            _ => sequence,
-        };
-    }
-    plain + rest
-}
-
-/// What follows the first such character; nothing if there is none.
-fn after(text: &str, is_last: impl Fn(char) -> bool) -> &str {
-    let end = text.char_indices().find(|(_, c)| is_last(*c));
-    end.map_or("", |(at, c)| &text[at + c.len_utf8()..])
+    let last = line.trim_end().rsplit('\r').next();
+    strip_str(last.unwrap_or_default()).to_string()
 }
 
 #[cfg(all(test, unix))]

@@ -1,10 +1,9 @@
 //! The context of a companion that speaks Claude Code's protocol only: one file, and what is selected in
 //! it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use pillion_agent::ClientError;
 use pillion_agent::claude::{Selection, Update, Updates};
+use pillion_companion::now_ms;
 use pillion_protocol::{Cursor, File, IdeContext};
 
 use super::{FIRST, Printer};
@@ -45,8 +44,6 @@ async fn selection(updates: &mut Updates) -> Option<Selection> {
 /// The same as agents of the companion contract would get it.
 fn context(selection: Selection) -> IdeContext {
     let file = selection.path.map(|path| {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.map(|time| time.as_millis()).unwrap_or_default();
         let end = selection.range.end;
         File {
             cursor: Some(Cursor {
@@ -55,7 +52,7 @@ fn context(selection: Selection) -> IdeContext {
             }),
             selected_text: Some(selection.text).filter(|text| !text.is_empty()),
             selection: Some(selection.range),
-            ..File::focused(path, now.try_into().unwrap_or_default())
+            ..File::focused(path, now_ms())
         }
     });
     IdeContext::for_agents(file.into_iter().collect(), None)

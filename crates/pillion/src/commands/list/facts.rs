@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pillion_companion::control::CompanionStatus;
-use pillion_discovery::survey::{Companion, Liveness};
+use pillion_discovery::survey::{Companion, FoundFile, Liveness};
 use pillion_discovery::{Environment, detect};
 use pillion_protocol::IdeInfo;
 use pillion_system::process;
@@ -15,13 +15,13 @@ use crate::status::Statuses;
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Facts {
-    pub(super) port: u16,
+    pub port: u16,
     /// The companion's process, or for another's the one under which agents find it.
     pub(super) pid: Option<u32>,
     pub(super) editor: Option<IdeInfo>,
     pub(super) workspace: Vec<String>,
     pub(super) pillion: bool,
-    pub(super) state: State,
+    pub(super) state: Liveness,
     /// Whether commands in this folder talk to it.
     pub(super) current: bool,
     /// None if it does not tell.
@@ -30,38 +30,18 @@ pub struct Facts {
     pub(super) pending_diffs: Option<usize>,
     last_focused_ms: Option<u64>,
     files: Vec<String>,
+    /// It could tell more, and does not answer.
     #[serde(skip)]
-    is_silent: bool,
-}
-
-/// Whether it is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum State {
-    Alive,
-    ProcessGone,
-    NobodyListens,
+    pub is_silent: bool,
 }
 
 impl Facts {
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// It could tell more, and does not answer.
-    pub fn is_silent(&self) -> bool {
-        self.is_silent
-    }
-
     /// From its files alone.
     pub(super) fn of(companion: &Companion) -> Self {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let parents = companion.files.iter().filter_map(|file| file.content.ppid);
         let own = companion.state.as_ref().map(|state| state.pid);
-        let publisher = || {
-            let mut marks = companion.files.iter();
-            marks.find_map(|file| Some(file.content.pillion.as_ref()?.pid))
-        };
+        let publisher = || companion.files.iter().find_map(FoundFile::publisher);
         Self {
             port: companion.port,
             pid: own
@@ -71,11 +51,7 @@ impl Facts {
             editor: companion.ide.clone().or_else(|| by_process(companion)),
             workspace: companion.roots.iter().map(|root| text(root)).collect(),
             pillion: companion.is_pillion(),
-            state: match companion.liveness {
-                Liveness::Alive => State::Alive,
-                Liveness::ProcessGone => State::ProcessGone,
-                Liveness::NobodyListens => State::NobodyListens,
-            },
+            state: companion.liveness,
             current: false,
             agents: None,
             pending_diffs: None,
@@ -110,7 +86,7 @@ fn by_process(companion: &Companion) -> Option<IdeInfo> {
 pub fn gather(companions: &[Companion], here: Option<u16>, mut statuses: Statuses) -> Vec<Facts> {
     let facts = companions.iter().map(|companion| {
         let mut facts = Facts::of(companion);
-        let is_alive = facts.state == State::Alive;
+        let is_alive = facts.state == Liveness::Alive;
         facts.current = is_alive && Some(facts.port) == here;
         if is_alive && companion.state.is_some() {
             facts.hear(statuses.remove(&companion.port));

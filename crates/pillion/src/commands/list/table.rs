@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use pillion_discovery::survey::Liveness;
 use pillion_text::visible;
 
-use super::facts::{Facts, State};
+use super::facts::Facts;
 use crate::tilde;
 
 /// Between two columns.
@@ -98,9 +99,9 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
     ];
     if with_state {
         let state = match facts.state {
-            State::Alive => "alive",
-            State::ProcessGone => "its process is gone",
-            State::NobodyListens => "nobody listens",
+            Liveness::Alive => "alive",
+            Liveness::ProcessGone => "its process is gone",
+            Liveness::NobodyListens => "nobody listens",
         };
         cells.push(state.to_owned());
     }
@@ -114,7 +115,7 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use pillion_discovery::survey::{Companion, Liveness};
+    use pillion_discovery::survey::Companion;
     use pillion_protocol::IdeInfo;
 
     use super::*;
