@@ -19,6 +19,7 @@ use pillion_system::Signals;
 
 use self::helper::{Commands, Reviewer};
 use self::output::Table;
+use super::output::terminal_width;
 use crate::args;
 use crate::failure::{Failure, Kind};
 
@@ -55,30 +56,8 @@ pub struct Args {
     #[command(flatten)]
     target: args::Target,
 
-    /// Run CMD to accept the diff of $PILLION_CONFORMANCE_FILE in the editor
-    #[arg(long, value_name = "CMD")]
-    accept_with: Option<String>,
-
-    /// Run CMD to reject the diff of $PILLION_CONFORMANCE_FILE in the editor
-    #[arg(long, value_name = "CMD")]
-    reject_with: Option<String>,
-
-    /// Run CMD to close the view of $PILLION_CONFORMANCE_FILE without a decision (Claude Code's rules)
-    #[arg(long, value_name = "CMD")]
-    close_with: Option<String>,
-
-    /// Run CMD to mention lines of $PILLION_CONFORMANCE_FILE to the agent (Claude Code's rules)
-    #[arg(long, value_name = "CMD")]
-    mention_with: Option<String>,
-
-    /// Run CMD to move the editor's cursor to line $PILLION_CONFORMANCE_LINE of
-    /// $PILLION_CONFORMANCE_FILE, often and for up to 11 files of the workspace
-    #[arg(long, value_name = "CMD")]
-    move_with: Option<String>,
-
-    /// Run CMD at the end to stop the companion as its editor does
-    #[arg(long, value_name = "CMD")]
-    stop_with: Option<String>,
+    #[command(flatten)]
+    commands: Commands,
 
     /// How long a person, or a command in place of one, may take
     #[arg(long, alias = "patience", value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
@@ -203,16 +182,8 @@ fn check(
     tell: impl FnMut(&Row),
 ) -> anyhow::Result<Report> {
     let help = Duration::from_secs(args.timeout);
-    let commands = Commands {
-        accept: args.accept_with.clone(),
-        reject: args.reject_with.clone(),
-        close: args.close_with.clone(),
-        mention: args.mention_with.clone(),
-        r#move: args.move_with.clone(),
-        stop: args.stop_with.clone(),
-    };
     let reviewer = Reviewer {
-        commands,
+        commands: args.commands.clone(),
         port: target.port(),
         limit: help,
         is_person_there: io::stdin().is_terminal() && io::stderr().is_terminal(),
@@ -252,13 +223,6 @@ fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
-}
-
-/// How many columns the terminal has that the table goes to, if it goes to one.
-fn terminal_width() -> Option<usize> {
-    let is_terminal = io::stdout().is_terminal();
-    let size = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
-    is_terminal.then(size)
 }
 
 /// Whether the companion conforms.

@@ -12,13 +12,32 @@ use pillion_system::{Child, Group};
 use pillion_text::stderr;
 
 /// The commands that were given, as lines for a shell.
+#[derive(Debug, Clone, clap::Args)]
 pub struct Commands {
-    pub accept: Option<String>,
-    pub reject: Option<String>,
-    pub close: Option<String>,
-    pub mention: Option<String>,
-    pub r#move: Option<String>,
-    pub stop: Option<String>,
+    /// Run CMD to accept the diff of $PILLION_CONFORMANCE_FILE in the editor
+    #[arg(long, value_name = "CMD")]
+    pub accept_with: Option<String>,
+
+    /// Run CMD to reject the diff of $PILLION_CONFORMANCE_FILE in the editor
+    #[arg(long, value_name = "CMD")]
+    pub reject_with: Option<String>,
+
+    /// Run CMD to close the view of $PILLION_CONFORMANCE_FILE without a decision (Claude Code's rules)
+    #[arg(long, value_name = "CMD")]
+    pub close_with: Option<String>,
+
+    /// Run CMD to mention lines of $PILLION_CONFORMANCE_FILE to the agent (Claude Code's rules)
+    #[arg(long, value_name = "CMD")]
+    pub mention_with: Option<String>,
+
+    /// Run CMD to move the editor's cursor to line $PILLION_CONFORMANCE_LINE of
+    /// $PILLION_CONFORMANCE_FILE, often and for up to 11 files of the workspace
+    #[arg(long, value_name = "CMD")]
+    pub move_with: Option<String>,
+
+    /// Run CMD at the end to stop the companion as its editor does
+    #[arg(long, value_name = "CMD")]
+    pub stop_with: Option<String>,
 }
 
 pub struct Reviewer {
@@ -43,34 +62,21 @@ impl Reviewer {
             Step::Accept { file }
             | Step::AcceptAgain { file }
             | Step::Reject { file }
-            | Step::Close { file } => self.run(line, file, 1).await,
-            Step::Mention { file, lines } => {
-                let running = self.start_with(line, file, *lines);
-                self.end(line, running).await
-            }
-            Step::Stop => self.run(line, "", 1).await,
+            | Step::Close { file } => self.run(line, [(file.as_str(), (1, 1))]).await,
+            Step::Mention { file, lines } => self.run(line, [(file.as_str(), *lines)]).await,
+            Step::Stop => self.run(line, [("", (1, 1))]).await,
             Step::Move { file, lines } => {
-                for number in 1..=*lines {
-                    let help = self.run(line, file, number).await;
-                    if help != Help::Done {
-                        return help;
-                    }
-                }
-                Help::Done
+                let places = (1..=*lines).map(|number| (file.as_str(), (number, number)));
+                self.run(line, places).await
             }
             Step::Visit { files } => {
-                for file in files {
-                    let help = self.run(line, file, 1).await;
-                    if help != Help::Done {
-                        return help;
-                    }
-                }
-                Help::Done
+                let places = files.iter().map(|file| (file.as_str(), (1, 1)));
+                self.run(line, places).await
             }
             Step::Burst { file, lines, pace } => {
                 let mut moves = Vec::new();
                 for number in lines {
-                    moves.push(self.start(line, file, *number));
+                    moves.push(self.start(line, file, (*number, *number)));
                     tokio::time::sleep(*pace).await;
                 }
                 for running in moves {
@@ -86,18 +92,19 @@ impl Reviewer {
 
     fn command(&self, step: &Step) -> Option<&str> {
         let command = match step {
-            Step::Accept { .. } | Step::AcceptAgain { .. } => &self.commands.accept,
-            Step::Close { .. } => &self.commands.close,
-            Step::Mention { .. } => &self.commands.mention,
-            Step::Reject { .. } => &self.commands.reject,
-            Step::Move { .. } | Step::Burst { .. } | Step::Visit { .. } => &self.commands.r#move,
-            Step::Stop => &self.commands.stop,
+            Step::Accept { .. } | Step::AcceptAgain { .. } => &self.commands.accept_with,
+            Step::Close { .. } => &self.commands.close_with,
+            Step::Mention { .. } => &self.commands.mention_with,
+            Step::Reject { .. } => &self.commands.reject_with,
+            Step::Move { .. } | Step::Burst { .. } | Step::Visit { .. } => &self.commands.move_with,
+            Step::Stop => &self.commands.stop_with,
         };
         command.as_deref()
     }
 
     /// Asks the person at the terminal.
     fn ask(&self, step: &Step) -> Help {
+        let nobody = |why: &str| Help::Nobody(why.to_owned());
         let (wish, flag) = match step {
             Step::Accept { file } => (format!("Accept the diff of {file} as it is"), "accept"),
             Step::Reject { file } => (format!("Reject the diff of {file}"), "reject"),
@@ -105,29 +112,21 @@ impl Reviewer {
                 let wish = format!("Close the view of {file} without accepting or rejecting it");
                 (wish, "close")
             }
+            Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
             Step::AcceptAgain { .. } => {
-                return Help::Nobody(
-                    "a person would have to accept too many diffs: pass --accept-with CMD"
-                        .to_owned(),
+                return nobody(
+                    "a person would have to accept too many diffs: pass --accept-with CMD",
                 );
             }
             Step::Mention { .. } => {
-                return Help::Nobody(
-                    "pass --mention-with CMD, a command that mentions lines to the agent"
-                        .to_owned(),
+                return nobody(
+                    "pass --mention-with CMD, a command that mentions lines to the agent",
                 );
             }
-            Step::Move { .. } => ("Open a file and move the cursor in it".to_owned(), "move"),
-            Step::Burst { .. } => {
-                return Help::Nobody("a person cannot move the cursor that quickly".to_owned());
-            }
-            Step::Visit { .. } => {
-                return Help::Nobody("a person would have to focus too many files".to_owned());
-            }
+            Step::Burst { .. } => return nobody("a person cannot move the cursor that quickly"),
+            Step::Visit { .. } => return nobody("a person would have to focus too many files"),
             Step::Stop => {
-                return Help::Nobody(
-                    "pass --stop-with CMD, a command that stops the companion".to_owned(),
-                );
+                return nobody("pass --stop-with CMD, a command that stops the companion");
             }
         };
         if !self.is_person_there {
@@ -140,18 +139,24 @@ impl Reviewer {
         Help::Asked
     }
 
-    async fn run(&self, line: &str, file: &str, number: u32) -> Help {
-        self.end(line, self.start(line, file, number)).await
+    /// Runs a line for one file and its first and last line after the other.
+    async fn run<'a>(
+        &self,
+        line: &str,
+        places: impl IntoIterator<Item = (&'a str, (u32, u32))>,
+    ) -> Help {
+        for (file, lines) in places {
+            let help = self.end(line, self.start(line, file, lines)).await;
+            if help != Help::Done {
+                return help;
+            }
+        }
+        Help::Done
     }
 
     /// Starts a line in the user's shell. What it is about reaches it by the environment: nothing is
     /// pasted into the line.
-    fn start(&self, line: &str, file: &str, number: u32) -> io::Result<Child> {
-        self.start_with(line, file, (number, number))
-    }
-
-    /// The same for some lines.
-    fn start_with(&self, line: &str, file: &str, (first, last): (u32, u32)) -> io::Result<Child> {
+    fn start(&self, line: &str, file: &str, (first, last): (u32, u32)) -> io::Result<Child> {
         let mut command = shell(line);
         command
             .env("PILLION_CONFORMANCE_PORT", self.port.to_string())

@@ -11,6 +11,8 @@ use pillion_protocol::Dialect;
 use crate::failure::{Failure, Kind};
 use crate::{args, choice};
 
+const LIST: &str = "`pillion list --all` shows every companion with discovery files.";
+
 /// The companion that was named, or that of this folder.
 ///
 /// # Errors
@@ -25,13 +27,15 @@ pub fn find(
     if let Some(file) = file {
         return read(file, protocol, environment);
     }
-    let named = |name: &str| -> anyhow::Error {
-        Failure::new(
-            Kind::NoCompanion,
-            format!("no discovery file belongs to {name}"),
-        )
-        .hint("`pillion list --all` shows every companion with discovery files.")
-        .into()
+    let named = |name: String,
+                 is_meant: &dyn Fn(&Companion) -> bool,
+                 is_its_name: &dyn Fn(&str) -> bool| {
+        let file = file_of(survey(environment), protocol, is_meant, is_its_name);
+        let file = file.ok_or_else(|| {
+            let message = format!("no discovery file belongs to {name}");
+            Failure::new(Kind::NoCompanion, message).hint(LIST)
+        })?;
+        read(&file, protocol, environment)
     };
     if let Some(pid) = pid {
         let is_its = |companion: &Companion| {
@@ -39,26 +43,14 @@ pub fn find(
             own == Some(pid) || companion.pids.contains(&pid)
         };
         let in_name = format!("-{pid}");
-        let file = file_of(survey(environment), protocol, is_its, |name| {
-            name.contains(&in_name)
-        });
-        return file.map_or_else(
-            || Err(named(&format!("process {pid}"))),
-            |file| read(&file, protocol, environment),
-        );
+        let name = format!("process {pid}");
+        return named(name, &is_its, &|name| name.contains(&in_name));
     }
     if let Some(port) = target.port {
         let (with_pid, lock) = (format!("-{port}.json"), format!("{port}.lock"));
-        let file = file_of(
-            survey(environment),
-            protocol,
-            |companion| companion.port == port,
-            |name| name.ends_with(&with_pid) || name == lock,
-        );
-        return file.map_or_else(
-            || Err(named(&format!("port {port}"))),
-            |file| read(&file, protocol, environment),
-        );
+        let is_its_name = |name: &str| name.ends_with(&with_pid) || name == lock;
+        let name = format!("port {port}");
+        return named(name, &|companion| companion.port == port, &is_its_name);
     }
     let companion = choice::choose(target, environment)?;
     let mut files = companion.files.iter();
@@ -70,8 +62,7 @@ pub fn find(
             Protocol::Claude => "lock file for Claude Code",
         };
         let message = format!("{name} (port {port}) has left no {missing}");
-        Failure::new(Kind::NoCompanion, message)
-            .hint("`pillion list --all` shows every companion with discovery files.")
+        Failure::new(Kind::NoCompanion, message).hint(LIST)
     })?;
     read(&file.path, protocol, environment)
 }
