@@ -48,6 +48,13 @@ pub struct Surroundings<'a> {
     pub has_host: fn() -> bool,
 }
 
+impl Change {
+    fn set(name: &'static str, value: &str) -> Self {
+        let value = Some(Plain(value.to_owned()));
+        Self { name, value }
+    }
+}
+
 impl<'a> Surroundings<'a> {
     /// Here, with these variables.
     pub fn here(environment: &'a Environment) -> Self {
@@ -115,8 +122,7 @@ impl Wiring {
         if here.leads_away(agent, names)
             && let Some(name) = names.same_host.first()
         {
-            let value = Some(Plain("1".to_owned()));
-            changes.push(Change { name, value });
+            changes.push(Change::set(name, "1"));
         }
         changes.extend(install_nothing(agent, here));
         Self(changes)
@@ -216,10 +222,7 @@ impl Wiring {
         };
         let wired = self.applied(here.environment);
         let helps = !takes(&wired) && takes(&wired.with(name, Some(value)));
-        helps.then(|| Change {
-            name,
-            value: Some(Plain(value.to_owned())),
-        })
+        helps.then(|| Change::set(name, value))
     }
 
     /// The environment in which the agent is started.
@@ -263,10 +266,7 @@ impl Value {
 fn install_nothing(agent: Dialect, here: Surroundings<'_>) -> Option<Change> {
     const NAME: &str = "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL";
     let is_set = here.environment.filled(NAME).is_some();
-    (agent == Dialect::ClaudeCode && !is_set).then(|| Change {
-        name: NAME,
-        value: Some(Plain("1".to_owned())),
-    })
+    (agent == Dialect::ClaudeCode && !is_set).then(|| Change::set(NAME, "1"))
 }
 
 /// The process under whose id this agent finds this companion: a living one; the editor itself, if
@@ -304,10 +304,7 @@ fn tmpdir(companion: &Companion, release: Release, terminal: &Environment) -> Op
     let sees =
         |terminal: &Environment| companion.is_seen(release.agent, &agents(release, terminal));
     let helps = !sees(terminal) && sees(&terminal.clone().with_tmpdir(tmpdir));
-    helps.then(|| Change {
-        name: Environment::TMPDIR,
-        value: Some(Plain(tmpdir.to_owned())),
-    })
+    helps.then(|| Change::set(Environment::TMPDIR, tmpdir))
 }
 
 fn holds_pid_and_port(file: &FoundFile) -> bool {

@@ -28,9 +28,7 @@ pub struct Setting<'a> {
 
 /// The file that turns IDE mode on or off, the last one that counts.
 pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
-    let is_trusted = facts.trust.is_trusted();
-    let files = facts.settings.files.iter().rev();
-    let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);
+    let mut counting = facts.settings.counting(facts.trust.is_trusted());
     counting.find_map(|file| {
         let is_on = own_ide_mode(facts, file)?;
         Some(Setting { file, is_on })
@@ -219,8 +217,6 @@ fn own_ide_mode(facts: &Facts, file: &SettingsFile) -> Option<bool> {
 
 /// The last value that counts.
 pub(super) fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
-    let is_trusted = facts.trust.is_trusted();
-    let files = facts.settings.files.iter().rev();
-    let mut counting = files.filter(|file| is_trusted || file.scope != Scope::Project);
+    let mut counting = facts.settings.counting(facts.trust.is_trusted());
     counting.find_map(|file| file.content.get(names))
 }

@@ -106,50 +106,43 @@ impl Settings {
             !is_broken && !is_set(&ENABLED) && !is_set(&[OLD_NAME])
         })
     }
+
+    /// The files that count where the folder is trusted or is not, the last word first.
+    pub fn counting(&self, is_trusted: bool) -> impl Iterator<Item = &SettingsFile> {
+        let files = self.files.iter().rev();
+        files.filter(move |file| is_trusted || file.scope != Scope::Project)
+    }
 }
 
 /// How an agent's settings files are named.
 struct Names {
     folder: PathBuf,
     project: &'static str,
-    /// The variables that name the administrator's files.
-    system: &'static str,
-    defaults: &'static str,
-    system_folder: &'static str,
-    trust: &'static str,
+    /// What its variables begin with.
+    prefix: &'static str,
+    system_folder: PathBuf,
 }
 
 fn names(agent: Dialect, environment: &Environment) -> Names {
-    if agent == Dialect::QwenCode {
-        return Names {
-            folder: environment.qwen_home(),
-            project: ".qwen",
-            system: "QWEN_CODE_SYSTEM_SETTINGS_PATH",
-            defaults: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
-            system_folder: if cfg!(target_os = "macos") {
-                "/Library/Application Support/QwenCode"
-            } else if cfg!(windows) {
-                r"C:\ProgramData\qwen-code"
-            } else {
-                "/etc/qwen-code"
-            },
-            trust: "QWEN_CODE_TRUSTED_FOLDERS_PATH",
-        };
-    }
-    let home = home(agent, environment);
+    let (project, prefix, package, application) = match agent {
+        Dialect::QwenCode => (".qwen", "QWEN_CODE", "qwen-code", "QwenCode"),
+        _ => (".gemini", "GEMINI_CLI", "gemini-cli", "GeminiCli"),
+    };
+    let system_folder = if cfg!(target_os = "macos") {
+        Path::new("/Library/Application Support").join(application)
+    } else if cfg!(windows) {
+        Path::new(r"C:\ProgramData").join(package)
+    } else {
+        Path::new("/etc").join(package)
+    };
     Names {
-        folder: home.join(".gemini"),
-        project: ".gemini",
-        system: "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-        defaults: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
-        system_folder: if cfg!(target_os = "macos") {
-            "/Library/Application Support/GeminiCli"
-        } else if cfg!(windows) {
-            r"C:\ProgramData\gemini-cli"
-        } else {
-            "/etc/gemini-cli"
+        folder: match agent {
+            Dialect::QwenCode => environment.qwen_home(),
+            _ => home(agent, environment).join(project),
         },
-        trust: "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
+        project,
+        prefix,
+        system_folder,
     }
 }
 
@@ -164,11 +157,14 @@ pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
 pub fn read(release: Release, environment: &Environment, folder: &Path) -> Settings {
     let agent = release.agent;
     let names = names(agent, environment);
-    let named = |variable| environment.filled(variable).map(PathBuf::from);
-    let system = named(names.system);
-    let system = system.unwrap_or_else(|| Path::new(names.system_folder).join("settings.json"));
-    let defaults =
-        named(names.defaults).unwrap_or_else(|| system.with_file_name("system-defaults.json"));
+    let named = |file: &str| {
+        let variable = format!("{}_{file}_PATH", names.prefix);
+        environment.filled(&variable).map(PathBuf::from)
+    };
+    let system = named("SYSTEM_SETTINGS");
+    let system = system.unwrap_or_else(|| names.system_folder.join("settings.json"));
+    let defaults = named("SYSTEM_DEFAULTS");
+    let defaults = defaults.unwrap_or_else(|| system.with_file_name("system-defaults.json"));
     let user = names.folder.join("settings.json");
     let project = folder.join(names.project).join("settings.json");
     let mut places = vec![
@@ -196,7 +192,7 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
             content,
         }
     });
-    let trust = named(names.trust);
+    let trust = named("TRUSTED_FOLDERS");
     let trust = trust.unwrap_or_else(|| names.folder.join("trustedFolders.json"));
     Settings {
         files: files.collect(),

@@ -211,10 +211,9 @@ impl Variables {
 
     fn add_from_settings(&mut self, start: &Start<'_>) {
         let excluded = start.kept_from_projects();
-        for file in start.settings.files.iter().rev() {
-            let counts = file.scope != Scope::Project || start.trust.is_trusted();
-            let set = file.content.get(&["env"]).filter(|_| counts);
-            for (name, value) in set.and_then(Value::as_object).into_iter().flatten() {
+        for file in start.settings.counting(start.trust.is_trusted()) {
+            let set = file.content.get(&["env"]).and_then(Value::as_object);
+            for (name, value) in set.into_iter().flatten() {
                 if let Some(value) = value.as_str()
                     && !excluded.contains(&name.as_str())
                 {
@@ -327,8 +326,7 @@ impl Start<'_> {
 
     /// What the settings that count say, the last word first.
     fn setting<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Value> {
-        let files = self.settings.files.iter().rev();
-        let counting = files.filter(|file| file.scope != Scope::Project || self.trust.is_trusted());
+        let counting = self.settings.counting(self.trust.is_trusted());
         counting.filter_map(|file| file.content.get(names))
     }
 }

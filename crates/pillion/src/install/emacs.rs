@@ -40,11 +40,8 @@ fn settings(machine: &Machine, home: &Path) -> anyhow::Result<PathBuf> {
     let is_classic = [".emacs.d", ".emacs"]
         .iter()
         .any(|name| machine.join(home, name).exists());
-    let other = match machine.variable("XDG_CONFIG_HOME") {
-        Some(folder) => machine.absolute("XDG_CONFIG_HOME", folder)?,
-        None => machine.join(home, ".config"),
-    };
-    let other = machine.join(&other, "emacs");
+    let other = machine.folder_or("XDG_CONFIG_HOME", ".config")?;
+    let other = machine.join(other, "emacs");
     Ok(if !is_classic && other.is_dir() {
         other
     } else {

@@ -58,17 +58,11 @@ fn next(package: &Package) -> &'static str {
 
 /// The folder of Kakoune's settings.
 fn settings(machine: &Machine) -> anyhow::Result<PathBuf> {
-    for (name, part) in [("KAKOUNE_CONFIG_DIR", ""), ("XDG_CONFIG_HOME", "kak")] {
-        if let Some(folder) = machine.variable(name) {
-            let folder = machine.absolute(name, folder)?;
-            return Ok(match part {
-                "" => folder,
-                part => machine.join(folder, part),
-            });
-        }
-    }
-    let home = machine.absolute_home()?;
-    Ok(machine.join(home, ".config/kak"))
+    let own = "KAKOUNE_CONFIG_DIR";
+    Ok(match machine.variable(own) {
+        Some(folder) => machine.absolute(own, folder)?,
+        None => machine.join(machine.folder_or("XDG_CONFIG_HOME", ".config")?, "kak"),
+    })
 }
 
 #[cfg(all(test, unix))]

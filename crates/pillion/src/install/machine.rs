@@ -74,6 +74,17 @@ impl Machine {
         }
     }
 
+    /// The folder that a variable names, else this one below the home directory.
+    ///
+    /// # Errors
+    /// When it is relative, or there is no home directory.
+    pub fn folder_or(&self, name: &str, below_home: &str) -> Result<PathBuf, Failure> {
+        match self.variable(name) {
+            Some(folder) => self.absolute(name, folder),
+            None => Ok(self.join(self.absolute_home()?, below_home)),
+        }
+    }
+
     /// The folder that a variable names.
     ///
     /// # Errors
