@@ -18,6 +18,7 @@ mod package;
 mod plan;
 mod program;
 mod settings;
+mod step;
 mod vim;
 mod vscode;
 
@@ -27,7 +28,7 @@ use pillion_protocol::Dialect;
 use serde::Serialize;
 
 pub use self::machine::Machine;
-pub use self::plan::{Outcome, Plan};
+pub use self::plan::Plan;
 
 /// One editor: where it is, what it needs, how it gets that.
 pub trait Installer: Sync {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::output::print_json;
 use crate::args;
 use crate::failure::{Failure, Kind};
-use crate::install::{self, Found, Installer, Machine, Options, Outcome, Plan};
+use crate::install::{self, Found, Installer, Machine, Options, Plan};
 
 /// Install what an editor needs to work with agents
 ///
@@ -166,12 +166,11 @@ struct PrintedStep {
 }
 
 impl PrintedStep {
-    fn new(step: String, outcome: Option<Outcome>) -> Self {
-        let (success, message) = outcome.map(|it| (it.success, it.message)).unzip();
+    fn new(step: String, outcome: Option<anyhow::Result<String>>) -> Self {
         Self {
             step,
-            success,
-            message,
+            success: outcome.as_ref().map(Result::is_ok),
+            message: outcome.map(|done| done.unwrap_or_else(|error| format!("{error:#}"))),
         }
     }
 }

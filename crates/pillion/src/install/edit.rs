@@ -9,6 +9,7 @@ use std::{fs, io};
 use anyhow::{Context, anyhow};
 
 use super::machine::Machine;
+use super::step::Step;
 use crate::failure::{Failure, Kind};
 
 /// The file to change.
@@ -61,12 +62,12 @@ pub fn check_owner(machine: &Machine, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Edit {
+impl Step for Edit {
     /// Does it.
     ///
     /// # Errors
     /// When the file has changed, or the system refuses.
-    pub fn carry_out(&self) -> anyhow::Result<String> {
+    fn carry_out(&self) -> anyhow::Result<String> {
         let shown = self.path.display();
         if read(&self.path)? != self.before {
             return Err(anyhow!(
@@ -80,7 +81,9 @@ impl Edit {
         written.with_context(|| format!("cannot change {shown}"))?;
         Ok(self.describe("added", "removed"))
     }
+}
 
+impl Edit {
     fn describe(&self, add: &str, remove: &str) -> String {
         let shown = self.path.display();
         match &self.added {

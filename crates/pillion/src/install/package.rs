@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::edit;
 use super::folder::{File, InTheWay, Ours, Put, State, Take};
 use super::machine::Machine;
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
@@ -173,7 +173,7 @@ impl Package {
                     .into());
             }
         };
-        plan.steps.push(Step::Put(Put {
+        plan.steps.push(Box::new(Put {
             target: self.target,
             files,
             in_the_way,
@@ -192,7 +192,7 @@ impl Package {
         match self.look()? {
             State::Ours(ours) => Ok(Plan {
                 notes: kept.into_iter().collect(),
-                steps: vec![Step::Take(Take {
+                steps: vec![Box::new(Take {
                     target: self.target,
                     ours,
                 })],

@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::edit::Edit;
-use super::folder::{Put, Take};
 use super::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
+use super::step::Step;
 
 /// The steps, and what else to report.
 #[derive(Debug, Default)]
 pub struct Plan {
-    pub steps: Vec<Step>,
+    pub steps: Vec<Box<dyn Step>>,
     /// What the user should know, whether or not there is something to do.
     pub notes: Vec<String>,
     /// What the user is to do then: lines as they are, such as those that belong into a settings
@@ -26,7 +26,7 @@ impl Plan {
             let note = format!("{} is already set up", edit.path.display());
             plan.notes.push(note);
         } else {
-            plan.steps.push(Step::Edit(edit));
+            plan.steps.push(Box::new(edit));
         }
         plan
     }
@@ -40,24 +40,15 @@ impl Plan {
     }
 }
 
-/// One change.
+/// Runs the editor's own program.
 #[derive(Debug)]
-pub enum Step {
-    /// Put a folder of files in place.
-    Put(Put),
-    /// Take such a folder away.
-    Take(Take),
-    /// Change a settings file.
-    Edit(Edit),
-    /// Run the editor's own program.
-    Run {
-        program: PathBuf,
-        arguments: Vec<String>,
-        /// What that does.
-        what: String,
-        /// How to know that it did: some of these programs fail and say that they did not.
-        proof: Proof,
-    },
+pub struct Run {
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
+    /// What that does.
+    pub what: String,
+    /// How to know that it did: some of these programs fail and say that they did not.
+    pub proof: Proof,
 }
 
 /// A line that the program must print, or must not, when it is run with these arguments.
@@ -68,51 +59,22 @@ pub struct Proof {
     pub is_there: bool,
 }
 
-/// What became of a step.
-#[derive(Debug)]
-pub struct Outcome {
-    pub success: bool,
-    /// For people: what was done, or why not.
-    pub message: String,
-}
-
-impl Step {
-    /// Does it.
-    pub fn carry_out(&self) -> Outcome {
-        let result = match self {
-            Step::Put(put) => put.carry_out().map_err(|error| format!("{error:#}")),
-            Step::Take(take) => take.carry_out().map_err(|error| format!("{error:#}")),
-            Step::Edit(edit) => edit.carry_out().map_err(|error| format!("{error:#}")),
-            Step::Run {
-                program,
-                arguments,
-                what,
-                proof,
-            } => run(program, arguments, what, proof),
-        };
-        let success = result.is_ok();
-        let (Ok(message) | Err(message)) = result;
-        Outcome { success, message }
+impl Step for Run {
+    fn carry_out(&self) -> anyhow::Result<String> {
+        let Run {
+            program,
+            arguments,
+            what,
+            proof,
+        } = self;
+        run(program, arguments, what, proof).map_err(anyhow::Error::msg)
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Step::Put(put) => put.fmt(f),
-            Step::Take(take) => take.fmt(f),
-            Step::Edit(edit) => edit.fmt(f),
-            Step::Run {
-                program,
-                arguments,
-                what,
-                ..
-            } => {
-                write!(f, "run {}", program.display())?;
-                arguments.iter().try_for_each(|word| write!(f, " {word}"))?;
-                write!(f, " ({what})")
-            }
-        }
+        let words = self.arguments.join(" ");
+        write!(f, "run {} {words} ({})", self.program.display(), self.what)
     }
 }
 

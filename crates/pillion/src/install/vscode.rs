@@ -16,8 +16,9 @@ use serde::de::DeserializeOwned;
 use self::editors::{Code, FAMILY};
 use self::product::Product;
 use super::machine::{Machine, Platform};
-use super::plan::{Plan, Proof, Step};
+use super::plan::{Plan, Proof, Run};
 use super::program::{self, LIST_TIMEOUT};
+use super::step::Step;
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 
@@ -279,8 +280,8 @@ impl Extension {
     }
 
     /// Has the editor's `program` run with these arguments, after which its list has the extension, or has not.
-    fn step(&self, program: &Path, arguments: &[&str], is_there: bool) -> Step {
-        Step::Run {
+    fn step(&self, program: &Path, arguments: &[&str], is_there: bool) -> Box<dyn Step> {
+        Box::new(Run {
             program: program.to_owned(),
             arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
             what: self.what(),
@@ -289,7 +290,7 @@ impl Extension {
                 line: self.id,
                 is_there,
             },
-        }
+        })
     }
 }
 

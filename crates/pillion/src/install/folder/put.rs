@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow};
 
 use super::{File, Marker, PART, State, make_folders};
 use crate::failure::{Failure, Kind};
+use crate::install::step::Step;
 
 /// The folder to put in place.
 #[derive(Debug)]
@@ -27,9 +28,9 @@ pub enum InTheWay {
     Kept(PathBuf),
 }
 
-impl Put {
+impl Step for Put {
     /// Does it. After a failure it can be done again.
-    pub fn carry_out(&self) -> anyhow::Result<String> {
+    fn carry_out(&self) -> anyhow::Result<String> {
         let copied = self.copy().with_context(|| {
             let target = self.target.display();
             match &self.in_the_way {
@@ -42,7 +43,9 @@ impl Put {
         });
         copied.map(|()| self.done()).map_err(hinted)
     }
+}
 
+impl Put {
     fn copy(&self) -> anyhow::Result<()> {
         let target = &self.target;
         let mut made = make_folders(target.parent().unwrap_or(target))?;

@@ -7,6 +7,7 @@ use anyhow::Context;
 
 use super::{Ours, State, remove_empty};
 use crate::failure::{Failure, Kind};
+use crate::install::step::Step;
 
 /// The folder to take away.
 #[derive(Debug)]
@@ -15,10 +16,10 @@ pub struct Take {
     pub ours: Ours,
 }
 
-impl Take {
+impl Step for Take {
     /// Does it: looked at again, since something may have changed since it was planned. After a
     /// failure it can be done again.
-    pub fn carry_out(&self) -> anyhow::Result<String> {
+    fn carry_out(&self) -> anyhow::Result<String> {
         let target = &self.target;
         let cannot = || format!("cannot remove {}", target.display());
         let State::Ours(ours) = State::of(target).with_context(cannot)? else {

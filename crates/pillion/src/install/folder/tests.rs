@@ -3,6 +3,7 @@
 use tempfile::TempDir;
 
 use super::*;
+use crate::install::step::Step;
 
 fn world() -> (TempDir, PathBuf) {
     let world = tempfile::tempdir().unwrap();
