@@ -5,10 +5,11 @@ mod done;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use crossbeam_channel::{Receiver, Sender, select, tick, unbounded};
+use crossbeam_channel::{Receiver, Sender, never, select, tick, unbounded};
 use pillion_companion::{
     CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Pending, ProposalKey,
     Reply, Stale, StartError, Status, now_ms,
@@ -66,8 +67,11 @@ struct Bridge {
     root_requests: Sender<roots::Request>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
-    /// What was accepted, until its file was checked: the agent writes it as soon as it gets the outcome.
+    /// What was accepted, until its file was checked and Kakoune awaits that it is written: the agent writes it as
+    /// soon as it gets the outcome.
     decided: BTreeMap<DiffId, (ProposalKey, Outcome)>,
+    /// When they get it in any case.
+    await_limit: Receiver<Instant>,
     followed: Followed,
     /// Counts the files that were to be followed.
     last_followed: u64,
@@ -130,6 +134,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         views: Pending::default(),
         closing: BTreeMap::new(),
         decided: BTreeMap::new(),
+        await_limit: never(),
         followed: Followed::default(),
         last_followed: 0,
         keeping: 0,
@@ -152,10 +157,12 @@ impl Bridge {
         let checks = tick(LIFE_INTERVAL);
         let done = self.done.1.clone();
         loop {
+            let limit = self.await_limit.clone();
             let next = select! {
                 recv(messages) -> message => message.map_or(Next::End, |message| self.received(message)),
                 recv(events) -> event => event.map_or(Next::End, |event| self.event(event)),
                 recv(done) -> done => done.map_or(Next::End, |done| self.done(done)),
+                recv(limit) -> _ => self.resolve_all(),
                 recv(checks) -> _ => self.check_server(),
             };
             if matches!(next, Next::End) {

@@ -53,6 +53,8 @@ pub enum Done {
         number: u64,
         path: Option<PathBuf>,
     },
+    /// Kakoune was told that the agent is about to write the target.
+    Awaited(DiffId),
     /// It was written, or will not be.
     Followed {
         number: u64,

@@ -24,8 +24,10 @@ pub struct Session {
 #[derive(Debug)]
 struct Script {
     text: String,
-    /// Whether the session is to be there.
-    is_probe: bool,
+    /// What is reported when the session has it, or does not take it.
+    then: Option<Done>,
+    /// What is reported when it does not take it.
+    or: Option<Done>,
 }
 
 impl Session {
@@ -36,13 +38,15 @@ impl Session {
     pub fn new(name: &str, done: Sender<Done>) -> io::Result<Self> {
         let name = Arc::new(Mutex::new(name.to_owned()));
         let current = Arc::clone(&name);
-        let run = move |Script { text, is_probe }| {
+        let run = move |Script { text, then, or }| {
             let name = lock(&current).clone();
-            if let Err(error) = send(&name, &text) {
+            let sent = send(&name, &text);
+            if let Err(error) = &sent {
                 tracing::warn!(%error, "the session does not accept commands");
-                if is_probe {
-                    let _ = done.send(Done::Gone);
-                }
+            }
+            let or = or.filter(|_| sent.is_err());
+            for report in then.into_iter().chain(or) {
+                let _ = done.send(report);
             }
         };
         let scripts = Worker::start("kak -p", FINISH_TIMEOUT, run)?;
@@ -51,12 +55,17 @@ impl Session {
 
     /// Runs commands there, after those of before.
     pub fn run(&self, script: String) {
-        self.order(script, false);
+        self.order(script, None, None);
     }
 
-    /// The same; if the session does not take them, it is gone, which comes as [`Done::Gone`].
+    /// The same; `then` comes when the session has them, or does not take them.
+    pub fn run_then(&self, script: String, then: Done) {
+        self.order(script, Some(then), None);
+    }
+
+    /// Runs commands there; if the session does not take them, it is gone, which comes as [`Done::Gone`].
     pub fn probe(&self, script: String) {
-        self.order(script, true);
+        self.order(script, None, Some(Done::Gone));
     }
 
     /// It may be renamed.
@@ -72,8 +81,8 @@ impl Session {
         lock(&self.name).clone()
     }
 
-    fn order(&self, text: String, is_probe: bool) {
-        self.scripts.order(Script { text, is_probe });
+    fn order(&self, text: String, then: Option<Done>, or: Option<Done>) {
+        self.scripts.order(Script { text, then, or });
     }
 }
 

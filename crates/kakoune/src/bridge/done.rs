@@ -2,8 +2,9 @@
 //! the results.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crossbeam_channel::after;
 use pillion_companion::{DiffId, ProposalKey};
 use pillion_discovery::{FileError, kept_text};
 
@@ -12,6 +13,9 @@ use crate::disk::Done;
 use crate::removed::Removed;
 use crate::view::View;
 use crate::{reload, script};
+
+/// How long an agent waits for its outcome because Kakoune does not take commands.
+const AWAIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Bridge {
     /// Follows the file of a proposal, which its agent is about to write. Whether that is possible.
@@ -48,12 +52,17 @@ impl Bridge {
                 }
             }
             Done::Checked { id, number, path } => {
-                if let Some(path) = path {
-                    self.session.run(script::await_write(&path));
-                    self.followed.add(path, number);
-                }
-                self.resolve(id);
+                let Some(path) = path else {
+                    self.resolve(id);
+                    return Next::Continue;
+                };
+                // First: Kakoune would ask about the file if the agent were faster.
+                let await_write = script::await_write(&path);
+                self.session.run_then(await_write, Done::Awaited(id));
+                self.await_limit = after(AWAIT_TIMEOUT);
+                self.followed.add(path, number);
             }
+            Done::Awaited(id) => self.resolve(id),
             Done::Followed {
                 number,
                 path,
@@ -74,11 +83,17 @@ impl Bridge {
         Next::Continue
     }
 
-    /// What was accepted counts, and what is being kept is waited for, as far as the disk answers.
-    pub(super) fn finish(&mut self) {
+    /// Agents get what was decided, also if Kakoune does not respond.
+    pub(super) fn resolve_all(&mut self) -> Next {
         for id in self.decided.keys().copied().collect::<Vec<_>>() {
             self.resolve(id);
         }
+        Next::Continue
+    }
+
+    /// What was accepted counts, and what is being kept is waited for, as far as the disk answers.
+    pub(super) fn finish(&mut self) {
+        self.resolve_all();
         let deadline = Instant::now() + kept_text::KEEP_TIMEOUT;
         while self.keeping > 0
             && let Ok(done) = self.done.1.recv_deadline(deadline)

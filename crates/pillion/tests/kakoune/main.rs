@@ -34,6 +34,7 @@ macro_rules! each_kakoune {
 }
 
 mod agents;
+mod await_write;
 mod clients;
 mod commands;
 mod conformance;
