@@ -208,7 +208,10 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
     let stamp = folder.join(STAMP);
     // With the folder: programs have the paths of their libraries, and a copy elsewhere would
     // still look here.
-    let wanted = format!("{} {editors:?} {additions:?} {UNWANTED:?}\n", folder.display());
+    let wanted = format!(
+        "{} {editors:?} {additions:?} {UNWANTED:?}\n",
+        folder.display()
+    );
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted.as_bytes()) {
         return Ok(());
     }
