@@ -17,6 +17,8 @@ pub const DEBOUNCE_MS: f64 = 50.0;
 
 pub const READY: &str = "spawn to ready, p50";
 pub const MEMORY_IDLE: &str = "memory, idle";
+pub const MEMORY_AFTER_DIFFS: &str = "memory, after the diffs";
+pub const MEMORY_100_SESSIONS: &str = "memory, 100 sessions";
 
 /// One line of the table: pillion, floor, reference. What one of them cannot do is `None`.
 #[derive(Debug)]
@@ -78,14 +80,14 @@ pub fn measure(programs: &Programs, effort: &Effort) -> Result<Vec<Figure>> {
     for (size, rounds) in text::SIZES.into_iter().zip(effort.diffs) {
         bench.diffs(&mut client, size, rounds)?;
     }
-    bench.memory("memory, after the diffs");
+    bench.memory(MEMORY_AFTER_DIFFS);
     bench.burst(&mut client)?;
     bench.idle();
     for count in [1, 10, 100] {
         bench.sessions(&mut client, count)?;
         bench.context(&mut client, count)?;
     }
-    bench.memory("memory, 100 sessions");
+    bench.memory(MEMORY_100_SESSIONS);
     bench.size(programs)?;
     Ok(bench.figures)
 }

@@ -222,21 +222,23 @@ impl Target {
 /// What was to be reached.
 fn targets(figures: &[Figure], idle: Duration) -> Vec<Target> {
     let find = |name: &str| figures.iter().find(|figure| figure.name == name);
-    let mut targets: Vec<_> = SIZES
-        .into_iter()
-        .map(|size| {
-            let name = figures::diff_name("openDiff", size, "p50");
+    let mut targets = Vec::new();
+    for (tool, limit) in [("openDiff", 1.1), ("closeDiff", 1.15)] {
+        targets.extend(SIZES.map(|size| {
+            let name = figures::diff_name(tool, size, "p50");
             Target {
                 value: find(&name).and_then(Figure::ratio),
                 what: name,
                 unit: "× floor",
-                limit: if size < 1 << 20 { 1.15 } else { 1.5 },
+                limit,
             }
-        })
-        .collect();
+        }));
+    }
     let absolute = [
         (figures::READY.to_owned(), "ms", 10.0),
         (figures::MEMORY_IDLE.to_owned(), "MB", 8.0),
+        (figures::MEMORY_AFTER_DIFFS.to_owned(), "MB", 12.0),
+        (figures::MEMORY_100_SESSIONS.to_owned(), "MB", 14.0),
         (figures::context_name(100, "p50"), "ms", 20.0),
         // What the kernel's own accounting of processes can tell from nothing: one tick.
         (figures::idle_name(idle), "ms", 10.0),
@@ -298,23 +300,26 @@ mod tests {
     #[test]
     fn targets_find_their_figures() {
         let idle = Duration::from_secs(60);
-        let names = SIZES.map(|size| figures::diff_name("openDiff", size, "p50"));
+        let names = ["openDiff", "closeDiff"]
+            .map(|tool| SIZES.map(|size| figures::diff_name(tool, size, "p50")));
         let others = [
             figures::READY.to_owned(),
             figures::MEMORY_IDLE.to_owned(),
+            figures::MEMORY_AFTER_DIFFS.to_owned(),
+            figures::MEMORY_100_SESSIONS.to_owned(),
             figures::context_name(100, "p50"),
             figures::idle_name(idle),
         ];
         let figures: Vec<_> = names
             .into_iter()
+            .flatten()
             .chain(others)
-            .map(|name| figure(name, 2.4))
+            .map(|name| figure(name, 2.26))
             .collect();
         let reached = targets(&figures, idle);
         let reached: Vec<_> = reached.iter().map(Target::is_reached).collect();
-        // 1.2 times the floor is too much up to 100 KB.
-        let no = [Some(false); 3];
-        assert_eq!(reached[..3], no);
-        assert_eq!(reached[3..], [Some(true); 5]);
+        // 1.13 times the floor is too much for openDiff, and not for closeDiff.
+        assert_eq!(reached[..4], [Some(false); 4]);
+        assert_eq!(reached[4..], [Some(true); 10]);
     }
 }
