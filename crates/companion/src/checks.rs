@@ -47,7 +47,7 @@ impl FileChecks {
     /// that no thread is left for: callers have a deadline.
     pub(crate) fn check_target(&mut self, wanted: TargetCheck) {
         let lane = self.targets.entry(wanted.agent);
-        let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS));
+        let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS)).clone();
         let (check, events) = (Arc::clone(&self.check), self.events.clone());
         let TargetCheck { id, revision, .. } = wanted;
         let check = move || {
@@ -63,7 +63,7 @@ impl FileChecks {
                 result,
             });
         };
-        lane.start(check);
+        tokio::spawn(async move { lane.run(check).await });
     }
 
     /// Checks whether a path is a file, for an [`Event::FileChecked`]. None comes of one that hangs.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// How long a check of a file may take, and how long it may wait for a thread before that.
@@ -33,28 +33,11 @@ impl Lane {
     ) -> Option<T> {
         let free = timeout(CHECK_TIMEOUT, Arc::clone(&self.slots).acquire_owned());
         let slot = free.await.ok()?.ok()?;
-        on_thread(slot, work).await.ok()
+        let done = spawn_blocking(move || {
+            let result = work();
+            drop(slot);
+            result
+        });
+        done.await.ok()
     }
-
-    /// The same without waiting for it: at once if a thread is free.
-    pub(crate) fn start(&self, work: impl FnOnce() + Send + 'static) {
-        match Arc::clone(&self.slots).try_acquire_owned() {
-            Ok(slot) => drop(on_thread(slot, work)),
-            Err(_) => {
-                let lane = self.clone();
-                tokio::spawn(async move { lane.run(work).await });
-            }
-        }
-    }
-}
-
-fn on_thread<T: Send + 'static>(
-    slot: OwnedSemaphorePermit,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> JoinHandle<T> {
-    spawn_blocking(move || {
-        let result = work();
-        drop(slot);
-        result
-    })
 }
