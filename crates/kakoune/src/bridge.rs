@@ -5,11 +5,10 @@ mod done;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context as _;
-use crossbeam_channel::{Receiver, Sender, never, select, tick, unbounded};
+use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
 use pillion_companion::{
     CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Pending, ProposalKey,
     Reply, Stale, StartError, Status, now_ms,
@@ -18,6 +17,7 @@ use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Outcome};
 use pillion_system::{Worker, process};
 
+use self::done::Decided;
 use crate::clients::Clients;
 use crate::context::{Context, Report};
 use crate::disk::{self, Done, Job};
@@ -67,11 +67,7 @@ struct Bridge {
     root_requests: Sender<roots::Request>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
-    /// What was accepted, until its file was checked and Kakoune awaits that it is written: the agent writes it as
-    /// soon as it gets the outcome.
-    decided: BTreeMap<DiffId, (ProposalKey, Outcome)>,
-    /// When they get it in any case.
-    await_limit: Receiver<Instant>,
+    decided: BTreeMap<DiffId, Decided>,
     followed: Followed,
     /// Counts the files that were to be followed.
     last_followed: u64,
@@ -134,7 +130,6 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         views: Pending::default(),
         closing: BTreeMap::new(),
         decided: BTreeMap::new(),
-        await_limit: never(),
         followed: Followed::default(),
         last_followed: 0,
         keeping: 0,
@@ -157,12 +152,13 @@ impl Bridge {
         let checks = tick(LIFE_INTERVAL);
         let done = self.done.1.clone();
         loop {
-            let limit = self.await_limit.clone();
+            let due = self.decided.values().map(|decided| decided.due).min();
+            let due = due.map_or_else(never, at);
             let next = select! {
                 recv(messages) -> message => message.map_or(Next::End, |message| self.received(message)),
                 recv(events) -> event => event.map_or(Next::End, |event| self.event(event)),
                 recv(done) -> done => done.map_or(Next::End, |done| self.done(done)),
-                recv(limit) -> _ => self.resolve_all(),
+                recv(due) -> _ => self.resolve_due(Instant::now()),
                 recv(checks) -> _ => self.check_server(),
             };
             if matches!(next, Next::End) {
@@ -398,7 +394,7 @@ impl Bridge {
             return;
         };
         let is_accepted = matches!(outcome, Outcome::Accepted { .. });
-        self.decided.insert(key.id, (key, outcome));
+        self.decided.insert(key.id, Decided::now(key, outcome));
         if !is_accepted || !self.follow(&view) {
             self.resolve(key.id);
         }

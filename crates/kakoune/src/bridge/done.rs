@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::after;
 use pillion_companion::{DiffId, ProposalKey};
 use pillion_discovery::{FileError, kept_text};
+use pillion_protocol::Outcome;
 
 use super::{Bridge, Next};
 use crate::disk::Done;
@@ -14,8 +14,27 @@ use crate::removed::Removed;
 use crate::view::View;
 use crate::{reload, script};
 
-/// How long an agent waits for its outcome because Kakoune does not take commands.
+/// How long an agent waits for its outcome at most, because the disk or Kakoune does not respond.
 const AWAIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A decision that its agent does not know yet. Of an acceptance it hears once the file was checked, and Kakoune was
+/// told that it is about to be written: the agent writes it at once.
+pub(super) struct Decided {
+    proposal: ProposalKey,
+    outcome: Outcome,
+    /// When it hears of it in any case.
+    pub(super) due: Instant,
+}
+
+impl Decided {
+    pub(super) fn now(proposal: ProposalKey, outcome: Outcome) -> Self {
+        Self {
+            proposal,
+            outcome,
+            due: Instant::now() + AWAIT_TIMEOUT,
+        }
+    }
+}
 
 impl Bridge {
     /// Follows the file of a proposal, which its agent is about to write. Whether that is possible.
@@ -27,8 +46,8 @@ impl Bridge {
 
     /// Sends the agent what was decided, if that is still to be sent.
     pub(super) fn resolve(&mut self, id: DiffId) {
-        if let Some((proposal, outcome)) = self.decided.remove(&id) {
-            self.handle.resolve_diff(proposal, outcome);
+        if let Some(decided) = self.decided.remove(&id) {
+            self.handle.resolve_diff(decided.proposal, decided.outcome);
         }
     }
 
@@ -59,7 +78,6 @@ impl Bridge {
                 // First: Kakoune would ask about the file if the agent were faster.
                 let await_write = script::await_write(&path);
                 self.session.run_then(await_write, Done::Awaited(id));
-                self.await_limit = after(AWAIT_TIMEOUT);
                 self.followed.add(path, number);
             }
             Done::Awaited(id) => self.resolve(id),
@@ -83,9 +101,13 @@ impl Bridge {
         Next::Continue
     }
 
-    /// Agents get what was decided, also if Kakoune does not respond.
-    pub(super) fn resolve_all(&mut self) -> Next {
-        for id in self.decided.keys().copied().collect::<Vec<_>>() {
+    /// Agents hear of what is due, also if Kakoune does not respond.
+    pub(super) fn resolve_due(&mut self, now: Instant) -> Next {
+        let due = self
+            .decided
+            .iter()
+            .filter(|(_, decided)| decided.due <= now);
+        for id in due.map(|(id, _)| *id).collect::<Vec<_>>() {
             self.resolve(id);
         }
         Next::Continue
@@ -93,7 +115,9 @@ impl Bridge {
 
     /// What was accepted counts, and what is being kept is waited for, as far as the disk answers.
     pub(super) fn finish(&mut self) {
-        self.resolve_all();
+        for id in self.decided.keys().copied().collect::<Vec<_>>() {
+            self.resolve(id);
+        }
         let deadline = Instant::now() + kept_text::KEEP_TIMEOUT;
         while self.keeping > 0
             && let Ok(done) = self.done.1.recv_deadline(deadline)
