@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -62,7 +62,8 @@ pub struct Session {
 pub struct View {
     pub session: String,
     pub text: String,
-    pub opened: Instant,
+    /// Whether the editor has opened it, where the answer comes before.
+    pub is_there: bool,
 }
 
 impl Companion {
