@@ -6,11 +6,14 @@ use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::rules::{Outside, Rules, is_made_by_an_editor, is_rule_file, user_excludes};
 use super::source::{Refusal, Source};
 use super::trouble::Trouble;
+
+/// So much later than it is a file on another machine's disk may seem to be written.
+const CLOCK_SKEW: Duration = Duration::from_secs(30);
 
 /// The folders below the roots. Sorted, so that what is below a folder stands together behind it.
 #[derive(Default)]
@@ -241,8 +244,8 @@ impl Found {
         for file in fs::read_dir(folder).into_iter().flatten().flatten() {
             let metadata = file.metadata().ok().filter(Metadata::is_file);
             let written = metadata.and_then(|file| file.modified().ok());
-            // A time to come says nothing about when it was written.
-            let is_wanted = |at: &SystemTime| (since..=SystemTime::now()).contains(at);
+            // A time to come says nothing about when it was written, but for a clock that is a little fast.
+            let is_wanted = |at: &SystemTime| (since..SystemTime::now() + CLOCK_SKEW).contains(at);
             let Some(written) = written.filter(is_wanted) else {
                 continue;
             };
