@@ -2,9 +2,9 @@
 //! They are the person's from then on: nothing here removes them.
 
 use std::fmt::Write as _;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use pillion_system::time_limit;
 
@@ -22,7 +22,10 @@ pub fn keep(base: &Path, path: &Path, text: &str) -> Result<PathBuf, FileError> 
     let name = folder_name().map_err(|error| FileError::io("name a folder in", base, error))?;
     let folder = Folder::create(base, &[&name])?;
     let name = file_name(path);
-    folder.write(&name, text.as_bytes())?;
+    if let Err(error) = folder.write(&name, text.as_bytes()) {
+        let _ = fs::remove_dir(folder.path());
+        return Err(error);
+    }
     Ok(folder.path().join(name))
 }
 
