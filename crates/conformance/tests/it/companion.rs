@@ -62,8 +62,8 @@ pub struct Session {
 pub struct View {
     pub session: String,
     pub text: String,
-    /// Whether the editor has opened it, where the answer comes before.
-    pub is_there: bool,
+    /// How many sessions there had been when it was opened, until somebody tries to close it.
+    pub opens_with: Option<u32>,
 }
 
 impl Companion {

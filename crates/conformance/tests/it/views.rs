@@ -1,6 +1,5 @@
 //! The views of the small companion: `openDiff` and `closeDiff`.
 
-use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -62,7 +61,7 @@ impl Shared {
         let view = View {
             session: session.to_owned(),
             text: text.unwrap_or_default().to_owned(),
-            is_there: false,
+            opens_with: Some(state.last_session),
         };
         let is_known = state.views.contains_key(path);
         let is_kept = self.breaks("C5.1-replace") && is_known;
@@ -131,10 +130,11 @@ impl Shared {
         };
         let first = state.views.keys().find(is_alike).cloned();
         let path = first.as_deref().unwrap_or(path);
-        // As if it opened only now: the first attempt finds none.
+        // As if it opened only now: the first attempt finds none, unless others have connected meanwhile.
+        let connected = state.last_session;
         if self.breaks("C5.2-open/early")
             && let Some(view) = state.views.get_mut(path)
-            && !mem::replace(&mut view.is_there, true)
+            && view.opens_with.take() == Some(connected)
         {
             return failure();
         }
