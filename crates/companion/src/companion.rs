@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::{io, iter, thread};
+use std::{io, thread};
 
 use pillion_discovery::tokens::{RandomError, random_token};
-use pillion_discovery::{Environment, Tokens};
+use pillion_discovery::{Environment, Tokens, kept_text};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, File, IdeInfo, Outcome, Token};
 use pillion_system::Signals;
@@ -260,7 +260,7 @@ async fn prepare(options: Options, events: Events) -> Result<Prepared, StartErro
         tokens: tokens.clone(),
         control_token: control_token.clone(),
     };
-    let losses = Losses::new(kept_in(&options.environment));
+    let losses = Losses::new(kept_text::places(&options.environment));
     let publishing = Presence::publish(options.environment, identity, events);
     let presence = tokio::select! {
         biased;
@@ -302,12 +302,6 @@ impl Prepared {
         let _ = stop.send(());
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
     }
-}
-
-/// Where texts are kept that would be lost, the best place first.
-fn kept_in(environment: &Environment) -> Vec<PathBuf> {
-    let tmpdir = environment.tmpdir();
-    iter::once(tmpdir).chain(environment.home()).collect()
 }
 
 fn system(what: &'static str) -> impl FnOnce(io::Error) -> StartError {

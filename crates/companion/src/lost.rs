@@ -183,14 +183,8 @@ impl Lost {
 
     fn put(&self, places: &[PathBuf]) -> LostText {
         let path = Path::new(&self.file_path);
-        let mut problem = None;
-        for place in places {
-            match kept_text::keep(place, path, &self.content) {
-                Ok(file) => return LostText::Kept(file),
-                Err(error) => problem = problem.or(Some(error)),
-            }
-        }
-        problem.map_or(LostText::AsProposed, LostText::NotKept)
+        kept_text::keep_in(places, path, &self.content)
+            .map_or_else(LostText::NotKept, LostText::Kept)
     }
 }
 

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fs, io};
+use std::{fs, io, iter};
 
 use pillion_system::time_limit;
 
+use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
 
 /// How long the disk may take to keep a text. Then the person is shown that it is lost.
@@ -27,6 +28,28 @@ pub fn keep(base: &Path, path: &Path, text: &str) -> Result<PathBuf, FileError> 
         return Err(error);
     }
     Ok(folder.path().join(name))
+}
+
+/// Where texts are kept, the best place first: nothing private is put into the temporary directory of another user.
+pub fn places(environment: &Environment) -> Vec<PathBuf> {
+    let tmpdir = environment.tmpdir();
+    iter::once(tmpdir).chain(environment.home()).collect()
+}
+
+/// As [`keep`], below the first of these directories that can be written to.
+///
+/// # Errors
+/// When none can: why not the first.
+pub fn keep_in(places: &[PathBuf], path: &Path, text: &str) -> Result<PathBuf, FileError> {
+    let mut problem = None;
+    for place in places {
+        match keep(place, path, text) {
+            Ok(file) => return Ok(file),
+            Err(error) => problem = problem.or(Some(error)),
+        }
+    }
+    let nowhere = || FileError::io("write to", Path::new(""), io::ErrorKind::NotFound);
+    Err(problem.unwrap_or_else(nowhere))
 }
 
 /// As [`keep`], for a caller that waits for no disk: `then` gets the file on another thread, after

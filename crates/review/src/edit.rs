@@ -41,13 +41,8 @@ impl Session {
     /// # Errors
     /// When the file cannot be written.
     pub fn new(path: &Path, text: String, unfinished: Unfinished) -> Result<Self, FileError> {
-        let environment = Environment::current();
-        let keep = |base: &Path| kept_text::keep(base, path, &text);
-        // Under another user, the temporary directory may be one that nothing private is put into.
-        let file = keep(&environment.tmpdir()).or_else(|error| {
-            let home = environment.home();
-            home.map_or(Err(error), |home| keep(&home))
-        })?;
+        let places = kept_text::places(&Environment::current());
+        let file = kept_text::keep_in(&places, path, &text)?;
         Ok(Self {
             folder: file.parent().map(Path::to_owned),
             draft: Arc::new(Draft { file, text }),
