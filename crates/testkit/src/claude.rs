@@ -56,6 +56,9 @@ impl ClaudeRelease {
             .with("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .with("DISABLE_TELEMETRY", "1")
             .with("DISABLE_AUTOUPDATER", "1")
+            // It would run npm, git and ssh first, each several times.
+            .with("DISABLE_INSTALLATION_CHECKS", "1")
+            .with("CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL", "1")
             // Otherwise it may try to install an extension into an editor of this machine.
             .with("CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL", "1")
     }
