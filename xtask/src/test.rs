@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that can be checked, in one command.
 
 mod binaries;
+mod durations;
 mod idle;
 mod isolation;
 mod needs;
@@ -17,6 +18,7 @@ use std::{env, thread};
 use anyhow::{Result, bail};
 
 use self::binaries::Binary;
+use self::durations::Durations;
 use self::needs::Needs;
 pub use self::pool::Job;
 use self::run::Run;
@@ -38,7 +40,7 @@ pub struct Args {
 
     /// Leave out the tests that need more than Rust, and slow ones
     ///
-    /// What is left takes about four minutes on two processors once it is built: the module tests of
+    /// What is left takes about two minutes on two processors once it is built: the module tests of
     /// all crates, and the tests with stand-ins. Left out are real agents, Neovim, Vim, Emacs, Kakoune,
     /// tmux, other shells, the checks of Lua, and what is marked as slow.
     #[arg(long)]
@@ -81,14 +83,20 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     match binaries {
         Some(binaries) => {
-            let (mut lanes, skipped) = plan::tests(&binaries, args, &needs);
+            let folder = target_dir().join("test-output");
+            let durations = Durations::read(&folder);
+            let (mut lanes, skipped) = plan::tests(&binaries, args, &needs, &durations);
             run.skip(skipped);
             if is_whole {
                 let (checks, skipped) = plan::checks(&needs)?;
                 lanes.push(checks);
                 run.skip(skipped);
             }
-            run.jobs(lanes, &target_dir().join("test-output"))?;
+            run.jobs(lanes, &folder)?;
+            // Of the module tests of a crate, a name chooses a part.
+            if args.name.is_none() {
+                run.keep_durations(durations, &folder)?;
+            }
             let is_documented = args.name.is_none() && !args.fast && needs.missing().is_none();
             for suite in [EDITORS, LSP] {
                 let is_run = args.only.as_deref().is_none_or(|only| only == suite);

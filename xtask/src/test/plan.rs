@@ -1,12 +1,15 @@
 //! Which tests run, in which processes, and what goes beside what.
 
+use std::cmp::Reverse;
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 
 use super::Args;
 use super::binaries::Binary;
+use super::durations::Durations;
 use super::isolation;
 use super::needs::Needs;
 use super::pool::{Job, Lane};
@@ -23,19 +26,20 @@ pub struct Skipped {
     pub unnamed: usize,
 }
 
-/// When a job comes in its lane: first what takes longest, so that nothing is left over at the end that
-/// all others wait for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
-    Slow,
-    Waiting,
-    Modules,
-    WithNeeds,
-    Others,
-}
+/// How long a job takes that no run has measured yet: one that is marked as slow, the module tests of a
+/// crate, a test with real programs, and any other.
+const SLOW: Duration = Duration::from_secs(120);
+const MODULES: Duration = Duration::from_secs(30);
+const WITH_NEEDS: Duration = Duration::from_secs(10);
+const OTHER: Duration = Duration::from_secs(1);
 
-/// The lanes of the tests that `args` chooses, and what is skipped.
-pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Skipped) {
+/// The lanes of the tests that `args` chooses, each with what takes longest first, and what is skipped.
+pub fn tests(
+    binaries: &[Binary],
+    args: &Args,
+    needs: &Needs,
+    durations: &Durations,
+) -> (Vec<Lane>, Skipped) {
     let mut skipped = Skipped::default();
     let (mut waiting, mut agents, mut working) = (Vec::new(), Vec::new(), Vec::new());
     for binary in binaries {
@@ -53,26 +57,34 @@ pub fn tests(binaries: &[Binary], args: &Args, needs: &Needs) -> (Vec<Lane>, Ski
                     .push(format!("{} {}: {missing}", binary.title, test.test));
             } else if test.mark() == Mark::Waits {
                 waiting.push(ignored(binary, test, needs));
-            } else if test.reason.contains("real agents") {
-                agents.push(ignored(binary, test, needs));
             } else {
                 let is_slow = test.mark() == Mark::Takes;
-                let turn = if is_slow { Turn::Slow } else { Turn::WithNeeds };
-                working.push((turn, ignored(binary, test, needs)));
+                let expected = if is_slow { SLOW } else { WITH_NEEDS };
+                let has_agents = test.reason.contains("real agents");
+                let lane = if has_agents {
+                    &mut agents
+                } else {
+                    &mut working
+                };
+                lane.push((expected, ignored(binary, test, needs)));
             }
         }
     }
-    working.sort_by_key(|(turn, _)| *turn);
-    let working = working.into_iter().map(|(_, job)| job).collect();
+    let longest_first = |mut jobs: Vec<(Duration, Job)>| {
+        jobs.sort_by_cached_key(|(expected, job)| {
+            Reverse(durations.of(&job.title).unwrap_or(*expected))
+        });
+        jobs.into_iter().map(|(_, job)| job).collect()
+    };
     // Agents work for seconds before they wait: with more of them at once, none is ready in time.
     let mut lanes = vec![
         Lane {
-            jobs: agents,
+            jobs: longest_first(agents),
             at_once: processors(),
             when_idle: processors(),
         },
         Lane {
-            jobs: working,
+            jobs: longest_first(working),
             at_once: processors() + 1,
             when_idle: 5 * processors(),
         },
@@ -129,16 +141,13 @@ fn check(arguments: &[&str]) -> Job {
     }
 }
 
-fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
+fn plain(binary: &Binary, args: &Args) -> Vec<(Duration, Job)> {
     let chosen = binary.tests.iter().filter(|test| args.chooses(test));
     if !binary.is_of_modules {
-        // Some of its tests wait until a client has been silent for half a minute.
-        let waits = binary.title == "companion/it";
-        let turn = if waits { Turn::Waiting } else { Turn::Others };
         let job = |test: &String| {
             let mut job = job(binary, test, &["--exact", test]);
             job.may_be_flaky = true;
-            (turn, job)
+            (OTHER, job)
         };
         return chosen.map(job).collect();
     }
@@ -150,7 +159,7 @@ fn plain(binary: &Binary, args: &Args) -> Vec<(Turn, Job)> {
         .into_iter()
         .chain(args.name.as_deref())
         .collect();
-    vec![(Turn::Modules, job(binary, "", &options))]
+    vec![(MODULES, job(binary, "", &options))]
 }
 
 fn ignored(binary: &Binary, test: &IgnoredTest, needs: &Needs) -> Job {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use super::durations::Durations;
 use super::plan::Skipped;
 use super::pool::{self, Ended, Job, Lane};
 use super::results::Results;
@@ -145,6 +146,14 @@ impl<W: Write> Run<W> {
             self.flaky.push(ended.job.title);
         }
         Ok(())
+    }
+
+    /// Keeps how long each job took for the next run.
+    pub fn keep_durations(&self, mut durations: Durations, folder: &Path) -> Result<()> {
+        for (title, took) in &self.jobs {
+            durations.note(title, *took);
+        }
+        durations.write(folder)
     }
 
     /// Compares what passed of a suite with what the documentation says.
