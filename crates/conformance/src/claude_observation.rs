@@ -8,9 +8,8 @@ use pillion_http::Upgraded;
 use serde_json::Value;
 use tokio_tungstenite::WebSocketStream;
 
-use crate::observation::{MovedTo, Moves, Once};
+use crate::observation::{CursorMoved, Once};
 use crate::reply::ToolReply;
-use crate::rule::Problem;
 
 pub(super) type Socket = WebSocketStream<Upgraded>;
 
@@ -48,11 +47,7 @@ pub(super) struct Selections {
     pub(super) early: Option<Value>,
     /// What came after it, unasked.
     pub(super) of_start: Vec<Value>,
-    /// What was received while the cursor moved.
-    pub(super) of_moves: Result<Moves, Problem>,
-    /// What was received when commands moved the cursor in quick succession.
-    pub(super) of_bursts: Vec<Moves>,
-    pub(super) moved_to: MovedTo,
+    pub(super) of_cursor: CursorMoved,
 }
 
 /// A mention that was brought about.
@@ -79,8 +74,7 @@ pub(super) struct Restored {
 impl Selections {
     /// The params of every `selection_changed` that was received.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
-        let moves = self.of_moves.iter().chain(&self.of_bursts);
-        let moves = moves.flat_map(|moves| &moves.contexts);
-        self.of_start.iter().chain(moves.map(|(_, params)| params))
+        let moved = self.of_cursor.contexts();
+        self.of_start.iter().chain(moved.map(|(_, params)| params))
     }
 }

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::agent::{Agent, params_since};
 use crate::check::checks;
 use crate::message::is_context;
-use crate::moves::place;
 use crate::observation::{Contexts, Moves};
 use crate::rule::{Counter, Finding, Look, Problem, blocked, broken, unchecked};
 use crate::scenario;
@@ -83,13 +82,12 @@ async fn heard(test: &TestContext) -> Result<&Contexts, Problem> {
 /// What was heard when the cursor moved, if there are any contexts.
 async fn heard_moves(test: &TestContext) -> Result<(&Contexts, &Moves), Problem> {
     let contexts = heard(test).await?;
-    let moves = contexts.of_moves.as_ref().map_err(Clone::clone)?;
-    Ok((contexts, moves))
+    Ok((contexts, contexts.of_cursor.moves()?))
 }
 
 /// There is no file in any context.
 fn no_file<T>(contexts: &Contexts) -> Result<T, Problem> {
-    if contexts.moved_to.is_some() {
+    if contexts.of_cursor.to.is_some() {
         return blocked(&["C4.3-listed", "C4.2-change"], "no file is listed");
     }
     unchecked("no file is open: open one in the editor, or pass --move-with CMD")
@@ -157,14 +155,14 @@ async fn change(test: &TestContext) -> Finding {
 }
 
 async fn debounce(test: &TestContext) -> Finding {
-    let (contexts, moves) = heard_moves(test).await?;
-    moves.debounced(&contexts.of_bursts, &["C4.2-change"])
+    let contexts = heard(test).await?;
+    contexts.of_cursor.debounced(&["C4.2-change"])
 }
 
 /// A context need not name files, but agents learn of them from nowhere else.
 async fn listed(test: &TestContext) -> Finding {
     let (contexts, moves) = heard_moves(test).await?;
-    let (file, _) = place(&contexts.moved_to)?;
+    let (file, _) = contexts.of_cursor.place()?;
     let last = moves.last()?;
     match last.pointer("/workspaceState/openFiles") {
         Some(Value::Array(files)) if files.is_empty() => {
@@ -181,7 +179,7 @@ async fn listed(test: &TestContext) -> Finding {
 
 async fn moved(test: &TestContext) -> Finding {
     let (contexts, moves) = heard_moves(test).await?;
-    let (file, line) = place(&contexts.moved_to)?;
+    let (file, line) = contexts.of_cursor.place()?;
     let last = moves.last()?;
     let active = scenario::active(last);
     let real = |path: &str| Path::new(path).canonicalize().ok();

@@ -1,14 +1,14 @@
 //! How the cursor is moved, and what agents hear of it, whatever the protocol.
 
 use std::iter;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
 use crate::agent::{Agent, params_since};
 use crate::files::some_file;
 use crate::helper::Step;
-use crate::observation::{MovedTo, Moves, TOO_CLOSE};
+use crate::observation::{CursorMoved, MovedTo, Moves, TOO_CLOSE};
 use crate::rule::{Finding, Problem, blocked, broken, unchecked};
 use crate::test_context::TestContext;
 
@@ -90,19 +90,50 @@ pub(super) fn in_vain<T>(
     unchecked(why)
 }
 
-/// Where a command has moved it, if that is known.
-pub(super) fn place(moved_to: &MovedTo) -> Result<(&str, u32), Problem> {
-    match moved_to {
-        Some((file, line)) => Ok((file, *line)),
-        None => unchecked(
-            "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace",
-        ),
+impl CursorMoved {
+    /// Has the cursor moved, and once more in quick succession where commands do that.
+    pub(super) async fn hear(test: &TestContext, agent: &mut impl Agent, cursor: &Cursor) -> Self {
+        let (moves, to) = match Moves::hear(test, agent, cursor).await {
+            Ok((moves, to)) => (Ok(moves), to),
+            Err(problem) => (Err(problem), None),
+        };
+        let bursts = match (&moves, &to) {
+            (Ok(moves), Some((file, _))) => moves.bursts(test, agent, cursor, file).await,
+            _ => Vec::new(),
+        };
+        Self { moves, bursts, to }
+    }
+
+    /// Every context that came of it, each with its time.
+    pub(super) fn contexts(&self) -> impl Iterator<Item = &(Instant, Value)> {
+        let moves = self.moves.iter().chain(&self.bursts);
+        moves.flat_map(|moves| &moves.contexts)
+    }
+
+    /// What came while it was moved about.
+    pub(super) fn moves(&self) -> Result<&Moves, Problem> {
+        self.moves.as_ref().map_err(Clone::clone)
+    }
+
+    /// Where a command has moved it, if that is known.
+    pub(super) fn place(&self) -> Result<(&str, u32), Problem> {
+        match &self.to {
+            Some((file, line)) => Ok((file, *line)),
+            None => unchecked(
+                "it is not known where the cursor was moved to: pass --move-with CMD, with a file of several lines in the workspace",
+            ),
+        }
+    }
+
+    /// Whether changes are debounced. `row` is about whether anything comes at all.
+    pub(super) fn debounced(&self, row: &'static [&'static str]) -> Finding {
+        self.moves()?.debounced(&self.bursts, row)
     }
 }
 
 impl Moves {
     /// Has the cursor moved; what came of it, and where it stands then, if that is known.
-    pub(super) async fn hear(
+    async fn hear(
         test: &TestContext,
         agent: &mut impl Agent,
         cursor: &Cursor,
@@ -138,7 +169,7 @@ impl Moves {
     }
 
     /// Has commands move the cursor in this file in quick succession, until the moves were merged once.
-    pub(super) async fn bursts(
+    async fn bursts(
         &self,
         test: &TestContext,
         agent: &mut impl Agent,
@@ -191,7 +222,7 @@ impl Moves {
     /// Whether they, and moves in quick succession, are debounced. Judged by what a debounce does,
     /// merging moves, and more than once: on a busy machine contexts may come late, and then close
     /// together, whatever sent them. `row` is about whether anything comes at all.
-    pub(super) fn debounced(&self, bursts: &[Self], row: &'static [&'static str]) -> Finding {
+    fn debounced(&self, bursts: &[Self], row: &'static [&'static str]) -> Finding {
         self.sent()
             .or_else(|_| blocked(row, "nothing was sent when the cursor moved"))?;
         // Moves that were done one after the other may have come all at once, and any debounce merges

@@ -81,13 +81,9 @@ pub(super) struct Scenario {
 pub(super) struct Contexts {
     /// What two sessions received from their start on, one after the other.
     pub(super) of_sessions: [Vec<Value>; 2],
-    /// What was received while the cursor moved.
-    pub(super) of_moves: Result<Moves, Problem>,
-    /// What was received when commands moved the cursor in quick succession.
-    pub(super) of_bursts: Vec<Moves>,
+    pub(super) of_cursor: CursorMoved,
     /// The file that was not active before a command moved to it.
     pub(super) focused: Option<String>,
-    pub(super) moved_to: MovedTo,
     /// What was received when a command focused many files.
     pub(super) of_visits: Visits,
     /// Whether a context was not a notification.
@@ -102,6 +98,16 @@ pub(super) struct Visits {
     /// Why they were not, if so.
     pub(super) why_not: Option<String>,
     pub(super) contexts: Vec<(Instant, Value)>,
+}
+
+/// What was received of the cursor, whatever the protocol.
+#[derive(Debug, Clone)]
+pub(super) struct CursorMoved {
+    /// While it was moved about.
+    pub(super) moves: Result<Moves, Problem>,
+    /// When commands moved it in quick succession.
+    pub(super) bursts: Vec<Moves>,
+    pub(super) to: MovedTo,
 }
 
 /// The file and the line where a command, which can be relied on, has moved the cursor.

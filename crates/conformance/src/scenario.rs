@@ -11,9 +11,9 @@ use crate::helper::Step;
 use crate::message::{is_context, is_outcome};
 use crate::moves::{Cursor, in_vain};
 use crate::names::Names;
-use crate::observation::{Contexts, Moves, Scenario, Visits, once};
+use crate::observation::{Contexts, CursorMoved, Scenario, Visits, once};
 use crate::reply::ToolReply;
-use crate::rule::{Problem, blocked, unchecked};
+use crate::rule::{Problem, blocked};
 use crate::session::Session;
 use crate::shape::files;
 use crate::test_context::TestContext;
@@ -125,40 +125,28 @@ impl Contexts {
         }
         second.listen(quiet).await;
         let of_second = contexts_of(&second);
-        let before = of_second.last().cloned();
-        let mut contexts = Self {
-            of_sessions: [of_first, of_second],
-            of_moves: unchecked("the cursor was not moved"),
-            of_bursts: Vec::new(),
-            moved_to: None,
-            focused: None,
-            of_visits: Visits::default(),
-            is_asked,
-        };
-        match Moves::hear(test, &mut second, &CURSOR).await {
-            Err(problem) => contexts.of_moves = Err(problem),
-            Ok((moves, to)) => {
-                if let Some((file, _)) = &to {
-                    contexts.of_bursts = moves.bursts(test, &mut second, &CURSOR, file).await;
-                    let is_new = before.is_some_and(|it| is_focus_elsewhere(&it, file));
-                    contexts.focused = is_new.then(|| file.clone());
-                    contexts.of_visits = Visits::hear(test, &mut second).await;
-                }
-                contexts.of_moves = Ok(moves);
-                contexts.moved_to = to;
-            }
+        let of_cursor = CursorMoved::hear(test, &mut second, &CURSOR).await;
+        let (mut focused, mut of_visits) = (None, Visits::default());
+        if let Some((file, _)) = &of_cursor.to {
+            let before = of_second.last();
+            let is_new = before.is_some_and(|it| is_focus_elsewhere(it, file));
+            focused = is_new.then(|| file.clone());
+            of_visits = Visits::hear(test, &mut second).await;
         }
-        contexts.is_asked |= has_requests(&second);
-        Ok(contexts)
+        Ok(Self {
+            of_sessions: [of_first, of_second],
+            of_cursor,
+            focused,
+            of_visits,
+            is_asked: is_asked || has_requests(&second),
+        })
     }
 
     /// Every context that was received.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
-        let moves = self.of_moves.iter().chain(&self.of_bursts);
-        let moves = moves.flat_map(|moves| &moves.contexts);
-        let moves = moves.chain(&self.of_visits.contexts);
-        let moves = moves.map(|(_, context)| context);
-        self.of_sessions.iter().flatten().chain(moves)
+        let moved = self.of_cursor.contexts().chain(&self.of_visits.contexts);
+        let moved = moved.map(|(_, context)| context);
+        self.of_sessions.iter().flatten().chain(moved)
     }
 
     /// Every file in them.

@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::selection::{is_in, mention, selections};
 use crate::check::checks;
 use crate::claude_observation::Selections;
-use crate::moves::place;
 use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked};
 use crate::shape::{Field, fits};
 use crate::test_context::TestContext;
@@ -48,7 +47,7 @@ async fn heard(test: &TestContext) -> Result<&Selections, Problem> {
     let selections = selections(test).await?;
     match selections.all().next() {
         Some(_) => Ok(selections),
-        None if selections.moved_to.is_some() => {
+        None if selections.of_cursor.to.is_some() => {
             blocked(&["K7-start", "K7-change"], "no `selection_changed` arrived")
         }
         None => unchecked("no `selection_changed` arrived: focus a file in the editor"),
@@ -59,7 +58,7 @@ async fn start(test: &TestContext) -> Finding {
     let selections = selections(test).await?;
     match selections.of_start.len() {
         // A companion without an open file has nothing to report.
-        0 if selections.all().next().is_none() && selections.moved_to.is_none() => {
+        0 if selections.all().next().is_none() && selections.of_cursor.to.is_none() => {
             unchecked("no `selection_changed` arrived: focus a file in the editor")
         }
         0 => broken("none came"),
@@ -120,14 +119,13 @@ async fn path(test: &TestContext) -> Finding {
 }
 
 async fn change(test: &TestContext) -> Finding {
-    let selections = selections(test).await?;
-    selections.of_moves.as_ref().map_err(Clone::clone)?.sent()
+    selections(test).await?.of_cursor.moves()?.sent()
 }
 
 async fn moved(test: &TestContext) -> Finding {
-    let selections = heard(test).await?;
-    let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
-    let (file, line) = place(&selections.moved_to)?;
+    let moved = &heard(test).await?.of_cursor;
+    let moves = moved.moves()?;
+    let (file, line) = moved.place()?;
     let last = moves.last()?;
     well_formed(last).or_blocked(&["K7-shape"], "the last selection")?;
     if !is_in(last, file) {
@@ -149,9 +147,7 @@ async fn moved(test: &TestContext) -> Finding {
 }
 
 async fn debounce(test: &TestContext) -> Finding {
-    let selections = heard(test).await?;
-    let moves = selections.of_moves.as_ref().map_err(Clone::clone)?;
-    moves.debounced(&selections.of_bursts, &["K7-change"])
+    heard(test).await?.of_cursor.debounced(&["K7-change"])
 }
 
 const MENTION: [Field; 3] = [

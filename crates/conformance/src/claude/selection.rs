@@ -11,7 +11,7 @@ use crate::claude_observation::{Mention, Selections};
 use crate::files::some_file;
 use crate::helper::Step;
 use crate::moves::{Cursor, LINES};
-use crate::observation::{Moves, once};
+use crate::observation::{CursorMoved, once};
 use crate::rule::{Problem, unchecked};
 use crate::test_context::TestContext;
 
@@ -63,23 +63,11 @@ impl Selections {
         client.wait_for(test.timeouts.answer, is_selection).await;
         client.settle().await;
         let of_start = params_since(&client, 0, SELECTION_CHANGED).into_iter();
-        let mut selections = Self {
+        let selections = Self {
             early,
             of_start: of_start.map(|(_, params)| params).collect(),
-            of_moves: unchecked("the cursor was not moved"),
-            of_bursts: Vec::new(),
-            moved_to: None,
+            of_cursor: CursorMoved::hear(test, &mut client, &CURSOR).await,
         };
-        match Moves::hear(test, &mut client, &CURSOR).await {
-            Err(problem) => selections.of_moves = Err(problem),
-            Ok((moves, moved_to)) => {
-                if let Some((file, _)) = &moved_to {
-                    selections.of_bursts = moves.bursts(test, &mut client, &CURSOR, file).await;
-                }
-                selections.of_moves = Ok(moves);
-                selections.moved_to = moved_to;
-            }
-        }
         client.leave().await;
         Ok(selections)
     }
