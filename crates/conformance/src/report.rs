@@ -1,5 +1,7 @@
 //! What was found, rule by rule.
 
+use serde::Serialize;
+
 use crate::rule::{Level, Rule, Verdict};
 
 /// One rule and what became of it.
@@ -19,7 +21,7 @@ pub struct Report {
 }
 
 /// How many rows ended how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Rules that are kept.
     pub passed: usize,

@@ -20,7 +20,7 @@ const NARROWEST: usize = 24;
 struct JsonReport<'a> {
     companion: JsonCompanion,
     rules: Vec<JsonRow<'a>>,
-    summary: JsonSummary,
+    summary: Summary,
 }
 
 #[derive(Serialize)]
@@ -42,13 +42,6 @@ struct JsonRow<'a> {
     reason: &'a str,
     result: &'a str,
     detail: &'a str,
-}
-
-#[derive(Serialize)]
-struct JsonSummary {
-    passed: usize,
-    failed: usize,
-    skipped: usize,
 }
 
 #[derive(Serialize)]
@@ -169,11 +162,6 @@ fn result(verdict: &Verdict, is_terminal: bool) -> String {
 
 /// The report as one line of JSON.
 pub fn json(target: &Target, report: &Report) -> anyhow::Result<String> {
-    let Summary {
-        passed,
-        failed,
-        skipped,
-    } = report.summary();
     let shown = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let report = JsonReport {
         companion: JsonCompanion {
@@ -184,11 +172,7 @@ pub fn json(target: &Target, report: &Report) -> anyhow::Result<String> {
             files: target.files().map(shown).collect(),
         },
         rules: report.rows.iter().map(row).collect(),
-        summary: JsonSummary {
-            passed,
-            failed,
-            skipped,
-        },
+        summary: report.summary(),
     };
     Ok(visible::json(&serde_json::to_string(&report)?) + "\n")
 }
