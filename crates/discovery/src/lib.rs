@@ -22,6 +22,7 @@ pub mod handover;
 pub mod kept_text;
 mod liveness;
 pub mod private_file;
+pub mod process_dir;
 pub mod publication;
 mod real_path;
 pub mod state;

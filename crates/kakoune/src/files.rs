@@ -1,21 +1,23 @@
 //! The private folder that this program and its Kakoune share: 0700, of this process, gone with it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_companion::{DiffId, ProposalKey};
 use pillion_discovery::private_file::Folder;
+use pillion_discovery::process_dir::ProcessDir;
 use pillion_discovery::{Environment, FileError};
-use pillion_system::process;
 
 use crate::removed::Removed;
 use crate::view::Content;
 
 const NAME: &str = "kakoune";
 
+const INBOX: &str = "in";
+
 /// The folder. Dropping it removes it.
 #[derive(Debug)]
 pub struct Files {
+    _dir: ProcessDir,
     path: PathBuf,
     out: Folder,
 }
@@ -26,23 +28,14 @@ impl Files {
     /// # Errors
     /// Why no place could be used.
     pub fn new(environment: &Environment) -> Result<Self, FileError> {
-        let pid = std::process::id().to_string();
-        let mut made = Err(FileError::NotAFolder(PathBuf::new()));
-        for dir in environment.state_dirs() {
-            let (Some(base), Some(part)) = (dir.parent(), dir.file_name()) else {
-                continue;
-            };
-            let part = part.to_string_lossy();
-            sweep(base, &part);
-            let folder = |name| Folder::create(base, &[&part, NAME, &pid, name]);
-            made = folder("in").and_then(|_| folder("out"));
-            if made.is_ok() {
-                break;
-            }
-        }
-        let out = made?;
+        let dir = ProcessDir::new(environment, NAME);
+        let out = dir.put(|place| place.create(INBOX).and_then(|_| place.create("out")))?;
         let path = out.path().parent().unwrap_or(out.path()).to_owned();
-        Ok(Self { path, out })
+        Ok(Self {
+            _dir: dir,
+            path,
+            out,
+        })
     }
 
     /// The folder itself.
@@ -52,7 +45,7 @@ impl Files {
 
     /// Where Kakoune writes.
     pub fn inbox(&self) -> PathBuf {
-        self.path.join("in")
+        self.path.join(INBOX)
     }
 
     /// Writes down what Kakoune is to show of a proposal. The file with the text.
@@ -93,25 +86,5 @@ impl Files {
     /// For `:pillion-status`.
     pub fn put_status(&self, text: &str) {
         let _ = self.out.write("status", text.as_bytes());
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
-    }
-}
-
-fn sweep(base: &Path, part: &str) {
-    let Ok(Some(folder)) = Folder::open(base, &[part, NAME]) else {
-        return;
-    };
-    for name in folder.names().unwrap_or_default() {
-        let is_dead = name
-            .parse::<u32>()
-            .is_ok_and(|pid| pid == std::process::id() || !process::is_alive(pid));
-        if let (true, Ok(Some(left))) = (is_dead, Folder::open(base, &[part, NAME, &name])) {
-            let _ = fs::remove_dir_all(left.path());
-        }
     }
 }

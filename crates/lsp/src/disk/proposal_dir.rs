@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::private_file::Folder;
+use pillion_discovery::process_dir::ProcessDir;
 use pillion_discovery::{Environment, FileError, canonicalize};
-use pillion_system::process;
 
 use crate::proposal_path::{self, PROPOSALS};
 
@@ -24,17 +24,9 @@ const MAX_FILE: u64 = 512 << 20;
 /// The folders of this process's proposals. Dropping it removes them.
 #[derive(Debug)]
 pub struct ProposalDir {
-    /// The best place first.
-    places: Vec<Place>,
+    dir: ProcessDir,
     /// All folders of proposals, by each of their names.
     folders: Vec<PathBuf>,
-}
-
-/// A directory of ours below one of the system's.
-#[derive(Debug)]
-struct Place {
-    base: PathBuf,
-    part: String,
 }
 
 /// A proposal as a file. Dropping it removes the file, its folder, and what an editor put beside it.
@@ -48,22 +40,9 @@ pub struct ProposalFile {
 impl ProposalDir {
     /// The folders of this process, and away with what dead processes left behind.
     pub fn new(environment: &Environment) -> Self {
-        let places = environment.state_dirs().into_iter().filter_map(|dir| {
-            let part = dir.file_name()?.to_str()?.to_owned();
-            let base = dir.parent()?.to_owned();
-            Some(Place { base, part })
-        });
-        let places: Vec<Place> = places.collect();
-        let folders = places.iter().flat_map(|place| {
-            [place.base.clone(), real(&place.base)]
-                .map(|base| base.join(&place.part).join(PROPOSALS))
-        });
-        let proposal_dir = Self {
-            folders: folders.collect(),
-            places,
-        };
-        proposal_dir.sweep();
-        proposal_dir
+        let dir = ProcessDir::new(environment, PROPOSALS);
+        let folders = dir.parents();
+        Self { dir, folders }
     }
 
     /// Writes a proposal for `path` into a file of its own.
@@ -72,26 +51,14 @@ impl ProposalDir {
     /// Why no place could be used.
     pub fn put(&self, label: &str, path: &Path, text: &str) -> Result<ProposalFile, FileError> {
         let name = proposal_name(path);
-        let pid = std::process::id().to_string();
-        let write = |place: &Place| {
-            let folder = Folder::create(&place.base, &[&place.part, PROPOSALS, &pid, label])?;
+        self.dir.put(|place| {
+            let folder = place.create(label)?;
             let path = real(folder.path()).join(&name);
-            let file = ProposalFile {
-                folder,
-                name: name.clone(),
-                path,
-            };
+            let name = name.clone();
+            let file = ProposalFile { folder, name, path };
             file.folder.write(&file.name, text.as_bytes())?;
             Ok(file)
-        };
-        let mut written = Err(FileError::NotAFolder(PathBuf::new()));
-        for place in &self.places {
-            written = write(place);
-            if written.is_ok() {
-                break;
-            }
-        }
-        written
+        })
     }
 
     /// All folders of proposals: of now, of before, or of another process.
@@ -101,67 +68,15 @@ impl ProposalDir {
 
     /// The folder of this process's proposals, once there has been one.
     pub fn own_folder(&self) -> Option<Folder> {
-        let pid = std::process::id().to_string();
-        let mut places = self.places.iter();
-        places.find_map(|place| {
-            let parts = [place.part.as_str(), PROPOSALS, &pid];
-            Folder::open(&place.base, &parts).ok().flatten()
-        })
+        self.dir.own()
     }
 
     /// Whether another process has a proposal, which an editor may have been started for.
     pub fn has_others(&self) -> bool {
-        let own = std::process::id().to_string();
-        self.places.iter().any(|place| {
-            let names = |parts: &[&str]| {
-                let folder = Folder::open(&place.base, parts).ok().flatten();
-                folder
-                    .and_then(|folder| folder.names().ok())
-                    .unwrap_or_default()
-            };
-            let part = place.part.as_str();
-            let others = names(&[part, PROPOSALS]).into_iter();
-            let mut others = others.filter(|pid| *pid != own);
-            others.any(|pid| {
-                let labels = names(&[part, PROPOSALS, &pid]);
-                labels.iter().any(|label| proposal_path::is_label(label))
-            })
+        self.dir.others().any(|folder| {
+            let labels = folder.names().unwrap_or_default();
+            labels.iter().any(|label| proposal_path::is_label(label))
         })
-    }
-
-    fn sweep(&self) {
-        for place in &self.places {
-            let parts = [place.part.as_str(), PROPOSALS];
-            let Ok(Some(folder)) = Folder::open(&place.base, &parts) else {
-                continue;
-            };
-            for name in folder.names().unwrap_or_default() {
-                let writer = name
-                    .parse::<u32>()
-                    .ok()
-                    .filter(|pid| pid.to_string() == name);
-                // A folder with our own number is of a process that had it before.
-                let is_dead =
-                    writer.is_some_and(|pid| pid == std::process::id() || !process::is_alive(pid));
-                // A link, or another user's, stays.
-                let parts = [place.part.as_str(), PROPOSALS, &name];
-                if let (true, Ok(Some(left))) = (is_dead, Folder::open(&place.base, &parts)) {
-                    let _ = fs::remove_dir_all(left.path());
-                }
-            }
-        }
-    }
-}
-
-impl Drop for ProposalDir {
-    fn drop(&mut self) {
-        let pid = std::process::id().to_string();
-        for place in &self.places {
-            let parts = [place.part.as_str(), PROPOSALS, &pid];
-            if let Ok(Some(folder)) = Folder::open(&place.base, &parts) {
-                let _ = fs::remove_dir_all(folder.path());
-            }
-        }
     }
 }
 
@@ -291,28 +206,6 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_folders_of_dead_processes_are_swept() {
-        let home = tempfile::tempdir().unwrap();
-        let environment = environment(home.path());
-        drop(ProposalDir::new(&environment).put("1-1", Path::new("/a"), ""));
-        let proposals = home.path().join("pillion").join(PROPOSALS);
-        let dead = u32::MAX.to_string();
-        let kept = ["notes", "0001", "1"];
-        let outside = home.path().join("outside");
-        for folder in kept.iter().copied().chain([dead.as_str()]) {
-            fs::create_dir_all(proposals.join(folder).join("1-1")).unwrap();
-        }
-        fs::create_dir(&outside).unwrap();
-        let link = proposals.join((u32::MAX - 1).to_string());
-        std::os::unix::fs::symlink(&outside, &link).unwrap();
-        let _shelf = ProposalDir::new(&environment);
-        assert!(!proposals.join(dead).exists());
-        assert!(kept.iter().all(|folder| proposals.join(folder).exists()));
-        assert!(outside.exists() && link.is_symlink());
-    }
-
-    #[cfg(unix)]
-    #[test]
     fn a_proposal_is_known_by_its_real_path_too() {
         let home = tempfile::tempdir().unwrap();
         let link = home.path().join("link");
@@ -324,15 +217,5 @@ mod tests {
         assert!(file.path().starts_with(&real), "as Emacs names it");
         assert!(proposal_dir.holds(file.path()));
         assert!(proposal_dir.holds(&link.join("pillion/proposals/1/1-1/a.proposed.rs")));
-    }
-
-    #[test]
-    fn the_next_place_is_used_when_the_best_one_cannot_be() {
-        let (best, next) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::write(best.path().join("pillion"), "in the way").unwrap();
-        let pairs = [("XDG_RUNTIME_DIR", best.path()), ("TMPDIR", next.path())];
-        let proposal_dir = ProposalDir::new(&Environment::from_pairs(pairs));
-        let file = proposal_dir.put("1-1", Path::new("/a"), "").unwrap();
-        assert!(file.path().starts_with(next.path().canonicalize().unwrap()));
     }
 }
