@@ -429,10 +429,8 @@ impl Proposal {
     /// reviewer wrote is ever lost.
     fn go_to(&mut self, mut next: State) {
         if !self.redo.is_empty() {
-            let now = self.now.clone();
-            self.undo.push(now.clone());
+            self.undo.push(self.now.clone());
             self.undo.extend(self.redo.drain(..).rev());
-            self.now = now;
         }
         if !Arc::ptr_eq(&next.texts, &self.now.texts) {
             self.generation += 1;

@@ -71,10 +71,9 @@ fn mark(last: &State, places: &Places, found: &mut [Hunk], is_known: &[bool]) {
     let judged = last.hunks.iter().filter(is_judged);
     let judged: Vec<_> = judged.map(|hunk| places.around(&hunk.before)).collect();
     for (hunk, _) in found.iter_mut().zip(is_known).filter(|(_, known)| !**known) {
-        let touches = |place: &&Range<usize>| {
-            place.start <= hunk.before.end && hunk.before.start <= place.end
-        };
-        let is_changed = judged.iter().find(touches).is_some();
+        let touches =
+            |place: &Range<usize>| place.start <= hunk.before.end && hunk.before.start <= place.end;
+        let is_changed = judged.iter().any(touches);
         hunk.mark = Some(if is_changed { Mark::Changed } else { Mark::New });
     }
 }
