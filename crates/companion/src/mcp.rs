@@ -105,11 +105,11 @@ impl Mcp {
         let opened = self
             .sessions
             .open(Arc::clone(&session), agent, Instant::now());
-        if toolset::drops_last_line_feed(agent, &params) {
-            self.sessions.drops_last_line_feed(&session);
-        }
         if let Err(TooManySessions) = opened {
             return Err(OpenError::TooMany(id));
+        }
+        if toolset::drops_last_line_feed(agent, &params) {
+            self.sessions.drops_last_line_feed(&session);
         }
         tracing::info!(%agent, "session opened");
         Ok((session, Answer::new(id, outcome)))
