@@ -79,8 +79,15 @@ impl Address {
         &self.host
     }
 
-    pub(crate) fn token(&self) -> Option<&Token> {
-        self.token.as_ref()
+    /// The token as a header's value, after what goes before it. No log shows it.
+    pub(crate) fn token_header(&self, before: &str) -> Result<Option<HeaderValue>, ClientError> {
+        let Some(token) = &self.token else {
+            return Ok(None);
+        };
+        let value = format!("{before}{}", token.expose());
+        let mut value = HeaderValue::try_from(value).map_err(unreachable)?;
+        value.set_sensitive(true);
+        Ok(Some(value))
     }
 
     /// Sends a request; the answer's body is still to be read. A refusal is an error.
@@ -131,10 +138,7 @@ impl Address {
             .header(HOST, format!("{}:{}", self.host, self.port))
             .header(ACCEPT, "application/json, text/event-stream")
             .header(CONTENT_TYPE, "application/json");
-        if let Some(token) = &self.token {
-            let bearer = format!("Bearer {}", token.expose());
-            let mut bearer = HeaderValue::try_from(bearer).map_err(unreachable)?;
-            bearer.set_sensitive(true);
+        if let Some(bearer) = self.token_header("Bearer ")? {
             request = request.header(AUTHORIZATION, bearer);
         }
         if let Some(id) = &session.id {

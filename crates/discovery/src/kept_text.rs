@@ -1,7 +1,6 @@
 //! Texts of a person's that would be lost otherwise, each in a private file in a folder of its own.
 //! They are the person's from then on: nothing here removes them.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io, iter};
@@ -9,7 +8,7 @@ use std::{fs, io, iter};
 use pillion_system::time_limit;
 
 use crate::environment::Environment;
-use crate::private_file::{FileError, Folder};
+use crate::private_file::{FileError, Folder, random_name};
 
 /// How long the disk may take to keep a text. Then the person is shown that it is lost.
 pub const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -20,7 +19,8 @@ pub const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 /// # Errors
 /// When it cannot be written.
 pub fn keep(base: &Path, path: &Path, text: &str) -> Result<PathBuf, FileError> {
-    let name = folder_name().map_err(|error| FileError::io("name a folder in", base, error))?;
+    let name = random_name::<6>("pillion-kept-")
+        .map_err(|error| FileError::io("name a folder in", base, error))?;
     let folder = Folder::create(base, &[&name])?;
     let name = file_name(path);
     if let Err(error) = folder.write(&name, text.as_bytes()) {
@@ -91,18 +91,6 @@ pub fn file_name(path: &Path) -> String {
         return format!("proposal{name}");
     }
     name.into_owned()
-}
-
-/// A name that nobody can guess, and so cannot be taken.
-fn folder_name() -> io::Result<String> {
-    let mut random = [0; 6];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let mut name = "pillion-kept-".to_owned();
-    for byte in random {
-        // Writing to a String cannot fail.
-        let _ = write!(name, "{byte:02x}");
-    }
-    Ok(name)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub mod private_file;
 pub mod process_dir;
 pub mod publication;
 mod real_path;
+pub mod regular_file;
 pub mod state;
 pub mod survey;
 mod sweep;

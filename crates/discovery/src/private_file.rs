@@ -128,9 +128,15 @@ const UNFINISHED: &str = ".pillion-";
 
 /// A name for a file that is still being written: it contains the writer's pid, and cannot be guessed.
 fn unfinished_name() -> io::Result<String> {
-    let mut random = [0; 16];
+    random_name::<16>(&format!("{UNFINISHED}{}-", std::process::id()))
+}
+
+/// A name that nobody can guess, and so cannot be taken: `start`, and so many random bytes in
+/// hexadecimal.
+pub(crate) fn random_name<const BYTES: usize>(start: &str) -> io::Result<String> {
+    let mut random = [0; BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let mut name = format!("{UNFINISHED}{}-", std::process::id());
+    let mut name = start.to_owned();
     for byte in random {
         // Writing to a String cannot fail.
         let _ = write!(name, "{byte:02x}");

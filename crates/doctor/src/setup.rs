@@ -6,7 +6,6 @@ mod claude;
 mod dotenv;
 pub mod owner;
 pub mod program;
-mod regular;
 pub mod settings;
 pub mod trust;
 pub mod variables;

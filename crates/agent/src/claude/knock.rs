@@ -2,7 +2,7 @@
 //! another companion makes of a second one is not known.
 
 use pillion_http::header::HOST;
-use pillion_http::{Bytes, HeaderValue, Request};
+use pillion_http::{Bytes, Request};
 use pillion_protocol::claude::{AUTHORIZATION_HEADER, WEBSOCKET_PATH};
 
 use crate::address::Address;
@@ -19,9 +19,7 @@ pub async fn knock(address: &Address) -> Result<(), ClientError> {
     let mut request = Request::builder()
         .uri(WEBSOCKET_PATH)
         .header(HOST, format!("{host}:{port}"));
-    if let Some(token) = address.token() {
-        let mut token = HeaderValue::try_from(token.expose()).map_err(unreachable)?;
-        token.set_sensitive(true);
+    if let Some(token) = address.token_header("")? {
         request = request.header(AUTHORIZATION_HEADER, token);
     }
     let request = request.body(Bytes::new()).map_err(unreachable)?;

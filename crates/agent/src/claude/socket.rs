@@ -30,9 +30,7 @@ pub(super) async fn open(address: &Address) -> Result<(Sink, Stream), ClientErro
     let headers = request.headers_mut();
     let subprotocol = HeaderValue::from_static(SUBPROTOCOL);
     headers.insert(SEC_WEBSOCKET_PROTOCOL, subprotocol);
-    if let Some(token) = address.token() {
-        let mut token = HeaderValue::try_from(token.expose()).map_err(unreachable)?;
-        token.set_sensitive(true);
+    if let Some(token) = address.token_header("")? {
         headers.insert(AUTHORIZATION_HEADER, token);
     }
     let stream = TcpStream::connect((host, port))

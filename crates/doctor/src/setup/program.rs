@@ -12,7 +12,7 @@ use pillion_protocol::Dialect;
 use pillion_system::SearchPath;
 use serde_json::Value;
 
-use super::regular;
+use pillion_discovery::regular_file;
 
 /// How many folders lie between a program and its package's description, at most.
 const MAX_DEPTH: usize = 6;
@@ -116,7 +116,7 @@ fn packaged_version(command: &Path, agent: Dialect) -> Option<Version> {
 }
 
 fn described_version(folder: &Path, package: &str) -> Option<Version> {
-    let text = regular::read(&folder.join("package.json"), MAX_DESCRIPTION).ok()?;
+    let text = regular_file::read(&folder.join("package.json"), MAX_DESCRIPTION).ok()?;
     let description: Value = serde_json::from_slice(&text).ok()?;
     (description["name"] == package).then_some(())?;
     description["version"].as_str()?.parse().ok()
@@ -149,7 +149,7 @@ fn package_in(script: &str, package: &str, folder: &Path) -> Option<PathBuf> {
 
 /// The text of a program that is a short script.
 pub fn script(program: &Path) -> Option<String> {
-    String::from_utf8(regular::read(program, MAX_SCRIPT).ok()?).ok()
+    String::from_utf8(regular_file::read(program, MAX_SCRIPT).ok()?).ok()
 }
 
 /// Whether the program's first line leaves it to `env` to find Node.

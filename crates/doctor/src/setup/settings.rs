@@ -11,7 +11,7 @@ use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
 
 use super::owner::{self, Insecure};
-use super::regular;
+use pillion_discovery::regular_file;
 
 /// No settings file of a person's is as long.
 const MAX_FILE: u64 = 4 << 20;
@@ -212,7 +212,7 @@ fn content(path: &Path, ignores_mark: bool) -> Content {
     if !path.exists() {
         return Content::Missing;
     }
-    match regular::read(path, MAX_FILE) {
+    match regular_file::read(path, MAX_FILE) {
         Ok(bytes) => parse(&bytes, ignores_mark),
         Err(error) => Content::Broken(error.to_string()),
     }

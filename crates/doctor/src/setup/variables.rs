@@ -15,9 +15,9 @@ use pillion_protocol::Dialect;
 use serde_json::Value;
 
 use super::dotenv::{self, Entry};
-use super::regular;
 use super::settings::{self, Scope, Settings};
 use super::trust::{Trust, trust};
+use pillion_discovery::regular_file;
 
 /// From the first of these releases to the second, Gemini CLI read the `.env` file of a folder that
 /// it did not trust.
@@ -354,7 +354,7 @@ fn own_files(release: Release, home: &Path, environment: &Environment) -> Vec<Pa
 
 /// What a file assigns, each variable once. One that cannot be read assigns nothing.
 fn entries(path: &Path) -> Vec<Entry> {
-    let text = regular::read(path, MAX_FILE).unwrap_or_default();
+    let text = regular_file::read(path, MAX_FILE).unwrap_or_default();
     let mut entries: Vec<Entry> = Vec::new();
     for entry in dotenv::parse(&String::from_utf8_lossy(&text)) {
         entries.retain(|known| known.name != entry.name);

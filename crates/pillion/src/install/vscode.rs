@@ -5,9 +5,9 @@
 mod editors;
 mod product;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use pillion_discovery::regular_file;
 use pillion_protocol::Dialect;
 use pillion_system::is_program;
 use serde::Deserialize;
@@ -314,11 +314,7 @@ fn ids(program: &Path) -> Option<Vec<String>> {
 
 /// A file of an editor's; nothing if it is not there, or is something else.
 fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    let data = fs::metadata(path).ok()?;
-    if !data.is_file() || data.len() > MAX_JSON {
-        return None;
-    }
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_slice(&regular_file::read(path, MAX_JSON).ok()?).ok()
 }
 
 fn is_wanted(extension: &Extension, options: &Options) -> bool {

@@ -2,9 +2,9 @@
 //! the servers and not their names, which are not always the same; the names stand in the settings that are
 //! compiled into the program, as text.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use pillion_discovery::regular_file;
 use toml_edit::{DocumentMut, Value};
 
 /// A language of Helix's.
@@ -47,8 +47,7 @@ pub fn of_program(program: &Path) -> Option<Vec<Language>> {
 }
 
 fn read(program: &Path) -> Option<Vec<u8>> {
-    let data = fs::metadata(program).ok()?;
-    (data.is_file() && data.len() <= MAX_PROGRAM).then(|| fs::read(program).ok())?
+    regular_file::read(program, MAX_PROGRAM).ok()
 }
 
 /// The programs of Helix that a script names.
@@ -129,6 +128,8 @@ fn value(text: &str, key: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// The settings of a made-up Helix, between what else is in a program.
