@@ -79,7 +79,7 @@ impl Address {
         &self.host
     }
 
-    /// The token as a header's value, after what goes before it. No log shows it.
+    /// `before` and the token as a header value, marked as sensitive: no log shows it.
     pub(crate) fn token_header(&self, before: &str) -> Result<Option<HeaderValue>, ClientError> {
         let Some(token) = &self.token else {
             return Ok(None);

@@ -100,7 +100,7 @@ pub(super) struct Visits {
     pub(super) contexts: Vec<(Instant, Value)>,
 }
 
-/// What was received of the cursor, whatever the protocol.
+/// What was received when the cursor moved, whatever the protocol.
 #[derive(Debug, Clone)]
 pub(super) struct CursorMoved {
     /// While it was moved about.

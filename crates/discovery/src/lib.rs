@@ -10,6 +10,8 @@
 //! - [`handover`]: what a companion leaves to its successor.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`private_file`]: files that only this user can read, never written through a link.
+//! - [`process_dir`]: private folders that go with their process.
+//! - [`regular_file`]: files that are read whole, and never waited for.
 //! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
 //! - [`publication`]: the discovery files of one companion, from publishing to removal.
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).

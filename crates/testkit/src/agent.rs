@@ -78,21 +78,17 @@ impl AgentKind {
     }
 
     /// `base` with what makes it ask the stand-in model, and with its command on PATH; in a
-    /// container, with what lets it find a companion there, too. It does not start itself a second
-    /// time, with more memory: that takes as long as all the rest of its start.
+    /// container, with what lets it find a companion there, too.
     pub fn env(self, base: Env, model: &Model) -> Env {
         let env = self.unwired_env(base, model);
         match self {
-            AgentKind::Gemini => env
-                // In a container it would dial another host than this one.
-                .with("REMOTE_CONTAINERS", "1")
-                .with("GEMINI_CLI_NO_RELAUNCH", "true"),
-            AgentKind::Qwen => env.with("QWEN_CODE_NO_RELAUNCH", "true"),
+            // In a container it would dial another host than this one.
+            AgentKind::Gemini => env.with("REMOTE_CONTAINERS", "1"),
+            AgentKind::Qwen => env,
         }
     }
 
-    /// The same without anything that leads to a companion, and with as many processes as a person
-    /// has.
+    /// The same without anything that leads to a companion.
     pub fn unwired_env(self, base: Env, model: &Model) -> Env {
         let mut env = base;
         Npm::from_env().add_to(&mut env);

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_passed_over() {
+    fn a_broken_line_is_ignored() {
         assert_eq!(parse("half a line"), None);
         assert_eq!(parse("12"), None);
     }

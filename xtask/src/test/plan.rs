@@ -26,9 +26,11 @@ pub struct Skipped {
     pub unnamed: usize,
 }
 
-/// How long a job takes that no run has measured yet: one that is marked as slow, the module tests of a
-/// crate, a test with real programs, and any other.
+/// How long a job takes that no run has measured yet: one that is marked as slow, one that may wait until
+/// a client has been silent for half a minute, the module tests of a crate, a test with real programs,
+/// and any other.
 const SLOW: Duration = Duration::from_secs(120);
+const WAITING: Duration = Duration::from_secs(35);
 const MODULES: Duration = Duration::from_secs(30);
 const WITH_NEEDS: Duration = Duration::from_secs(10);
 const OTHER: Duration = Duration::from_secs(1);
@@ -144,10 +146,12 @@ fn check(arguments: &[&str]) -> Job {
 fn plain(binary: &Binary, args: &Args) -> Vec<(Duration, Job)> {
     let chosen = binary.tests.iter().filter(|test| args.chooses(test));
     if !binary.is_of_modules {
+        let waits = binary.title == "companion/it";
+        let expected = if waits { WAITING } else { OTHER };
         let job = |test: &String| {
             let mut job = job(binary, test, &["--exact", test]);
             job.may_be_flaky = true;
-            (OTHER, job)
+            (expected, job)
         };
         return chosen.map(job).collect();
     }

@@ -29,8 +29,8 @@ pub struct Run<W = Stdout> {
     skipped: Vec<String>,
     /// Those that were left out by intent, and are too many to be named.
     skipped_unnamed: usize,
-    /// What ran side by side, and how long each took.
-    jobs: Vec<(String, Duration)>,
+    /// What ran side by side, how long each took and whether it went well.
+    jobs: Vec<(String, Duration, bool)>,
     /// Tests that failed, and may pass when nothing runs beside them.
     doubtful: Vec<Job>,
     /// Those that did.
@@ -126,7 +126,8 @@ impl<W: Write> Run<W> {
         }
         self.skipped.extend(summary.gave_up);
         self.say_ended(&ended, summary.passed + summary.failed)?;
-        self.jobs.push((ended.job.title.clone(), ended.took));
+        let title = ended.job.title.clone();
+        self.jobs.push((title, ended.took, ended.is_good));
         if ended.is_good {
             self.results.passed(&ended.job.title);
         }
@@ -148,12 +149,15 @@ impl<W: Write> Run<W> {
         Ok(())
     }
 
-    /// Keeps how long each job took for the next run.
-    pub fn keep_durations(&self, mut durations: Durations, folder: &Path) -> Result<()> {
-        for (title, took) in &self.jobs {
+    /// Keeps how long each job took that went well, for the next run: without, that only takes longer.
+    pub fn keep_durations(&mut self, mut durations: Durations, folder: &Path) -> Result<()> {
+        for (title, took, _) in self.jobs.iter().filter(|(_, _, is_good)| *is_good) {
             durations.note(title, *took);
         }
-        durations.write(folder)
+        match durations.write(folder) {
+            Ok(()) => Ok(()),
+            Err(error) => self.say(&format!("warning: {error:#}")),
+        }
     }
 
     /// Compares what passed of a suite with what the documentation says.
@@ -176,9 +180,9 @@ impl<W: Write> Run<W> {
 
     /// Sums up; whether all is well. Skipped tests are, if they are `allowed`.
     pub fn close(mut self, allowed: bool) -> Result<bool> {
-        self.jobs.sort_by_key(|(_, took)| Reverse(*took));
+        self.jobs.sort_by_key(|(_, took, _)| Reverse(*took));
         self.say("the slowest:")?;
-        for (title, took) in mem::take(&mut self.jobs).iter().take(SLOWEST_SHOWN) {
+        for (title, took, _) in mem::take(&mut self.jobs).iter().take(SLOWEST_SHOWN) {
             self.say(&format!("  {:>7.1} s  {title}", took.as_secs_f64()))?;
         }
         self.say("the steps:")?;

@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pillion_discovery::regular_file;
+
 use super::content::Content;
 
 /// Far more than a discovery file needs; what is larger is not a discovery file.
@@ -58,7 +60,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 }
 
 fn read(path: &Path) -> io::Result<Text> {
-    let (file, metadata) = regular(path)?;
+    let (file, metadata) = regular_file::open(path)?;
     let bytes = limited(file)?;
     Ok(Text {
         content: bytes.and_then(|bytes| Content::parse(&bytes)),
@@ -69,42 +71,14 @@ fn read(path: &Path) -> io::Result<Text> {
 
 /// All of a file's bytes; none of them if it is too long.
 pub(crate) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let (file, _) = regular(path)?;
+    let (file, _) = regular_file::open(path)?;
     Ok(limited(file)?.unwrap_or_default())
-}
-
-fn regular(path: &Path) -> io::Result<(File, Metadata)> {
-    let file = open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
-    }
-    if !metadata.is_file() {
-        return Err(ErrorKind::InvalidInput.into());
-    }
-    Ok((file, metadata))
 }
 
 fn limited(file: File) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let size = file.take(MAX_FILE + 1).read_to_end(&mut bytes)? as u64;
     Ok((size <= MAX_FILE).then_some(bytes))
-}
-
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    // A pipe without a writer would be waited for.
-    let flags = rustix::fs::OFlags::NONBLOCK.bits();
-    fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.cast_signed())
-        .open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
 }
 
 #[cfg(unix)]

@@ -7,12 +7,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Release, Version};
-use pillion_discovery::{Environment, canonicalize};
+use pillion_discovery::{Environment, canonicalize, regular_file};
 use pillion_protocol::Dialect;
 use pillion_system::SearchPath;
 use serde_json::Value;
-
-use pillion_discovery::regular_file;
 
 /// How many folders lie between a program and its package's description, at most.
 const MAX_DEPTH: usize = 6;

@@ -5,13 +5,12 @@ use std::sync::LazyLock;
 
 use json_comments::{CommentSettings, StripComments};
 use pillion_agent::find::{Release, Version};
-use pillion_discovery::{Environment, canonicalize};
+use pillion_discovery::{Environment, canonicalize, regular_file};
 use pillion_protocol::Dialect;
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
 
 use super::owner::{self, Insecure};
-use pillion_discovery::regular_file;
 
 /// No settings file of a person's is as long.
 const MAX_FILE: u64 = 4 << 20;

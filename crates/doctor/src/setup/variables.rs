@@ -10,14 +10,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_agent::find::{Release, Version};
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, regular_file};
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
 use super::dotenv::{self, Entry};
 use super::settings::{self, Scope, Settings};
 use super::trust::{Trust, trust};
-use pillion_discovery::regular_file;
 
 /// From the first of these releases to the second, Gemini CLI read the `.env` file of a folder that
 /// it did not trust.

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::env;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+use pillion_discovery::regular_file;
 use pillion_system::child::{self, Group};
 
 /// Nobody writes so many rules: what is larger is something else.
@@ -107,12 +106,6 @@ pub fn compile(file: &Path, folder: &Path) -> Option<Gitignore> {
 
 /// The text of a regular file: to open anything else may wait forever.
 fn read(path: &Path) -> Option<String> {
-    let metadata = path.metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > MAX_RULES_BYTES {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(MAX_RULES_BYTES).read_to_end(&mut bytes).ok()?;
+    let bytes = regular_file::read(path, MAX_RULES_BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
