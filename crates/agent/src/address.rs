@@ -79,15 +79,13 @@ impl Address {
         &self.host
     }
 
-    /// `before` and the token as a header value, marked as sensitive: no log shows it.
+    /// `before` and the token, as the value of a header.
     pub(crate) fn token_header(&self, before: &str) -> Result<Option<HeaderValue>, ClientError> {
         let Some(token) = &self.token else {
             return Ok(None);
         };
         let value = format!("{before}{}", token.expose());
-        let mut value = HeaderValue::try_from(value).map_err(unreachable)?;
-        value.set_sensitive(true);
-        Ok(Some(value))
+        pillion_http::secret(value).map(Some).map_err(unreachable)
     }
 
     /// Sends a request; the answer's body is still to be read. A refusal is an error.

@@ -1,10 +1,12 @@
 //! The user's file that a proposal is about: read without waiting for any other program that has
 //! it open, and recognised later. Nothing here writes (C5.9).
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use pillion_discovery::regular_file;
 
 /// Bigger files are not read.
 const MAX_FILE: u64 = 512 << 20;
@@ -114,19 +116,9 @@ impl From<&Metadata> for Stamp {
 
 /// The file, opened and seen to be a regular one; `None` when it is not there.
 fn open(path: &Path) -> Result<Option<(File, Metadata)>, OriginalError> {
-    let found = path.metadata().and_then(|metadata| {
-        if !metadata.is_file() {
-            // Some devices do something when they are opened.
-            return Ok((None, metadata));
-        }
-        let file = options().open(path)?;
-        // What was checked may be something else by now.
-        let metadata = file.metadata()?;
-        Ok((Some(file), metadata))
-    });
-    match found {
+    match regular_file::open_regular(path) {
         Ok((_, metadata)) if metadata.is_dir() => Err(OriginalError::Folder(path.to_owned())),
-        Ok((Some(file), metadata)) if metadata.is_file() => Ok(Some((file, metadata))),
+        Ok((Some(file), metadata)) => Ok(Some((file, metadata))),
         Ok(_) => Err(OriginalError::NotAFile(path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(path, error)),
@@ -139,25 +131,6 @@ fn failed(path: &Path, reason: io::Error) -> OriginalError {
         io::ErrorKind::WouldBlock => OriginalError::Busy(path),
         _ => OriginalError::Io { path, reason },
     }
-}
-
-/// How to open a file that may have become a pipe, or be leased, since it was checked: the
-/// system waits for neither.
-#[cfg(unix)]
-fn options() -> OpenOptions {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    options
-}
-
-#[cfg(not(unix))]
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    options
 }
 
 #[cfg(unix)]
@@ -212,8 +185,5 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
         let error = Original::read(&path).unwrap_err().to_string();
         assert!(error.ends_with("is not a regular file"), "{error}");
-        // What is opened after the first check, as if the pipe had come in between.
-        let opened = options().open(&path).unwrap();
-        assert!(!opened.metadata().unwrap().is_file());
     }
 }

@@ -3,10 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use pillion_discovery::real_path;
+use pillion_discovery::{real_path, regular_file};
 
 use crate::line_endings::{self, Tool};
 use crate::original::{Original, OriginalError, Stamp};
@@ -14,9 +13,6 @@ use crate::original::{Original, OriginalError, Stamp};
 /// How long a file is tried again that another program holds: shorter than
 /// [`CHECK_TIMEOUT`](crate::disk::CHECK_TIMEOUT), so that the agent gets the reason.
 const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
-
-/// How often it is tried. The system asks the program that has a lease on it to give it up.
-const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What a proposal would change.
 #[derive(Debug)]
@@ -76,15 +72,10 @@ impl Target {
 /// # Errors
 /// A sentence for the agent: a folder, no regular file, or one that cannot be read.
 pub(crate) fn check(file_path: &str, reads: bool) -> Result<Target, String> {
-    let started = Instant::now();
-    loop {
-        match check_once(Path::new(file_path), reads) {
-            Err(OriginalError::Busy(_)) if started.elapsed() < HELD_TIMEOUT => {
-                thread::sleep(RETRY_INTERVAL);
-            }
-            checked => return checked.map_err(|error| format!("openDiff: {error}")),
-        }
-    }
+    let is_held = |error: &OriginalError| matches!(error, OriginalError::Busy(_));
+    let check = || check_once(Path::new(file_path), reads);
+    regular_file::while_held(HELD_TIMEOUT, is_held, check)
+        .map_err(|error| format!("openDiff: {error}"))
 }
 
 fn check_once(file_path: &Path, reads: bool) -> Result<Target, OriginalError> {

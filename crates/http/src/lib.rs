@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 pub use error::Error;
 pub use events::{Event, Events};
+pub use http::header::InvalidHeaderValue;
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header, request};
 pub use hyper::body::Bytes;
 
@@ -50,6 +51,16 @@ pub struct Body {
 /// The task that moves the bytes; ends with this value.
 #[derive(Debug)]
 struct Connection(JoinHandle<()>);
+
+/// A header's value that `Debug` does not show, such as one with a token.
+///
+/// # Errors
+/// When it has characters that no header can have.
+pub fn secret(value: String) -> Result<HeaderValue, InvalidHeaderValue> {
+    let mut value = HeaderValue::try_from(value)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
 
 /// Sends a request as it is to the first of these addresses that takes a connection, and waits for the
 /// head of the answer. Nothing is added to the request but its length.

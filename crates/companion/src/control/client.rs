@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use pillion_http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use pillion_http::{Bytes, HeaderValue, Method, Request, StatusCode};
+use pillion_http::{Bytes, Method, Request, StatusCode};
 use pillion_protocol::Token;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -144,9 +144,7 @@ impl Client {
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Vec<u8>, ClientError> {
         let bearer = format!("Bearer {}", self.token.expose());
-        let mut bearer =
-            HeaderValue::try_from(bearer).map_err(|source| self.unreachable(source))?;
-        bearer.set_sensitive(true);
+        let bearer = pillion_http::secret(bearer).map_err(|source| self.unreachable(source))?;
         let request = Request::builder()
             .method(method)
             .uri(path)

@@ -84,6 +84,25 @@ fn a_lease_that_is_given_up_in_time_does_no_harm() {
 }
 
 #[test]
+fn settings_under_a_lease_are_read_once_it_is_given_up() {
+    let sandbox = Sandbox::new();
+    let settings = sandbox.home.home().join(".gemini/settings.json");
+    let lease = Lease::take(&settings);
+    let output = thread::scope(|scope| {
+        let doctor = scope.spawn(|| sandbox.run(["doctor", "gemini"]));
+        lease.wait_for_another();
+        drop(lease);
+        doctor.join().unwrap()
+    });
+    assert!(
+        !output.stdout.contains("settings-broken"),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.contains("no-companion"), "{}", output.stdout);
+}
+
+#[test]
 fn a_companion_ends_and_cleans_up_while_a_target_is_held() {
     let sandbox = Sandbox::new();
     let mut serve = sandbox.serve::<&str>([]);
