@@ -127,6 +127,7 @@ define-command -hidden pillion-release %{
     unalias buffer quit
     unalias buffer quit!
     set-option buffer pillion_id 0
+    set-option buffer pillion_ready ''
 }
 # What a companion left that is gone: nobody waits for it any more, but the text is the person's.
 define-command -hidden pillion-orphan %{ try %{ evaluate-commands "pillion-orphan-%opt{pillion_id}" } catch %{
