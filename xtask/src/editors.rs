@@ -3,6 +3,7 @@
 //! leaves the machine's packages alone.
 
 mod apt;
+mod emacs;
 mod unpack;
 
 use std::fs;
@@ -157,6 +158,9 @@ const fn emacs_lisp(suite: &'static str, package: &'static str, folder: &'static
 /// finds the source of, some before it has read a setting, and a test's home keeps none of that.
 const UNWANTED: [(&str, &str); 1] = [("trixie", "emacs-el")];
 
+/// Emacs 28 does not start without its sources. What it would compile at each start is compiled once, beside it.
+const COMPILED: [(&str, &str); 1] = [("bookworm", "term/xterm.el.gz")];
+
 /// In the folder of a suite: what is installed there. Written last.
 const STAMP: &str = "installed";
 
@@ -209,7 +213,7 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
     // With the folder: programs have the paths of their libraries, and a copy elsewhere would
     // still look here.
     let wanted = format!(
-        "{} {editors:?} {additions:?} {UNWANTED:?}\n",
+        "{} {editors:?} {additions:?} {UNWANTED:?} {COMPILED:?}\n",
         folder.display()
     );
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted.as_bytes()) {
@@ -238,6 +242,9 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         let program = folder.join(editor.program);
         unpack::use_libraries_of(folder, &program)?;
         check_version(editor, folder, &program)?;
+    }
+    for (_, library) in COMPILED.iter().filter(|(of, _)| *of == suite) {
+        emacs::compile(folder, library)?;
     }
     for addition in additions {
         ensure!(
