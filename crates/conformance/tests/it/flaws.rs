@@ -11,6 +11,18 @@ use crate::rules::failed;
 /// How many companions are checked at once. They mostly wait.
 const AT_ONCE: usize = 32;
 
+/// The sections whose rules watch what a companion does while all others are examined.
+const WATCHING: [&str; 4] = ["C1.1", "C2.5", "C5.9", "K9"];
+
+/// Whether a companion with this flaw is examined by this rule: by all of them, but who breaks a rule in another way
+/// (`rule/way`) by those of the same section alone. What else fails without that rule is known by then.
+pub fn is_examined(flaw: &str, rule: &str) -> bool {
+    let section = |id: &str| id.split('-').next().unwrap_or_default().to_owned();
+    let broken = section(flaw);
+    let is_variant = flaw.contains('/') && !flaw.starts_with("none/");
+    !is_variant || WATCHING.contains(&broken.as_str()) || broken == section(rule)
+}
+
 /// The flaws that were not caught by the row of their rule, or also by others, each with the rows that failed.
 pub fn uncaught(
     flaws: impl IntoIterator<Item = &'static str>,

@@ -13,7 +13,7 @@ use pillion_conformance::{
 use pillion_discovery::Environment;
 
 use crate::companion::{Companion, Shared, TOKEN};
-use crate::flaws::{uncaught, unpassed};
+use crate::flaws::{is_examined, uncaught, unpassed};
 
 /// Rules that nobody can break so that it could be seen, and why.
 const UNBREAKABLE: [(&str, &str); 3] = [
@@ -215,7 +215,8 @@ fn report_with(flaw: &'static str, slowness: Duration) -> Report {
     let is_large = |rule: &Rule| flaw != "none" && flaw != rule.id && large.contains(&rule.id);
     // Nor does anybody wait for a hundred views that take their time.
     let is_slow = |rule: &Rule| flaw == "C5.2-open/slow" && rule.id.starts_with("C5.5");
-    report_of(flaw, slowness, |rule| !is_large(rule) && !is_slow(rule))
+    let is_wanted = |rule: &Rule| is_examined(flaw, rule.id) && !is_large(rule) && !is_slow(rule);
+    report_of(flaw, slowness, is_wanted)
 }
 
 fn report_of(flaw: &'static str, slowness: Duration, is_wanted: impl Fn(&Rule) -> bool) -> Report {

@@ -13,7 +13,7 @@ use pillion_conformance::{
 use pillion_discovery::Environment;
 
 use super::companion::{Companion, Decision, Shared, TOKEN};
-use crate::flaws::{uncaught, unpassed};
+use crate::flaws::{is_examined, uncaught, unpassed};
 use crate::rules::failed;
 
 /// Other ways to break some rules: the rule, and the way.
@@ -148,9 +148,8 @@ fn timeouts() -> Timeouts {
 fn report(flaw: &'static str) -> Report {
     // Large texts take a debug build long, and only who spoils texts could spoil them.
     let large = ["K2-large", "K6-long-line", "K6-5mb"];
-    report_of(flaw, |rule| {
-        flaw == "none" || flaw == rule.id || !large.contains(&rule.id)
-    })
+    let is_large = |rule: &Rule| flaw != "none" && flaw != rule.id && large.contains(&rule.id);
+    report_of(flaw, |rule| is_examined(flaw, rule.id) && !is_large(rule))
 }
 
 fn report_of(flaw: &'static str, is_wanted: impl Fn(&Rule) -> bool) -> Report {
