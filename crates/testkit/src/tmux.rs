@@ -1,15 +1,18 @@
 //! A private terminal multiplexer: full-screen programs run in it, tests type into them and read
 //! their screens. Knows nothing about what runs inside.
 
+mod connection;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use self::connection::Connection;
 use crate::process::signal;
 use crate::{Env, SOON, kill_tree, pause};
 
@@ -52,6 +55,8 @@ pub struct Pane {
 #[derive(Debug)]
 struct Server {
     folder: TempDir,
+    /// For what is asked often. Made when something is asked for the first time.
+    connection: Mutex<Option<Connection>>,
 }
 
 impl Tmux {
@@ -64,7 +69,10 @@ impl Tmux {
             .prefix("pillion-tmux-")
             .tempdir()
             .expect("a temporary folder can be made");
-        let server = Server { folder };
+        let server = Server {
+            folder,
+            connection: Mutex::new(None),
+        };
         // The keeper keeps the server alive between programs, and ends everything when this
         // process is killed before it could drop anything. By session, since programs may ignore
         // the hangup.
@@ -77,17 +85,18 @@ impl Tmux {
             test = std::process::id(),
             socket = server.socket().display()
         );
-        server.run(["new-session", "-d", "-s", KEEPER, &keeper]);
-        for (option, value) in [
-            ("status", "off"),
-            ("remain-on-exit", "on"),
-            ("history-limit", "10000"),
-            ("default-terminal", TERM),
+        let mut commands = vec!["new-session", "-d", "-s", KEEPER, &keeper];
+        for (scope, option, value) in [
+            ("-g", "status", "off"),
+            ("-g", "remain-on-exit", "on"),
+            ("-g", "history-limit", "10000"),
+            ("-g", "default-terminal", TERM),
+            // Otherwise Esc waits half a second for the rest of a key sequence.
+            ("-s", "escape-time", "0"),
         ] {
-            server.run(["set-option", "-g", option, value]);
+            commands.extend([";", "set-option", scope, option, value]);
         }
-        // Otherwise Esc waits half a second for the rest of a key sequence.
-        server.run(["set-option", "-s", "escape-time", "0"]);
+        server.run(commands);
         Tmux {
             server: Arc::new(server),
         }
@@ -349,7 +358,7 @@ impl Pane {
         let target = self.target();
         let mut args = vec!["capture-pane", "-p", "-t", &target];
         args.extend(options);
-        let screen = self.server.run(args);
+        let screen = self.server.ask(&args);
         let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
         lines.join("\n")
     }
@@ -358,7 +367,7 @@ impl Pane {
         let target = self.target();
         let answer = self
             .server
-            .run(["display-message", "-p", "-t", &target, format]);
+            .ask(&["display-message", "-p", "-t", &target, format]);
         answer.trim().to_owned()
     }
 
@@ -387,16 +396,34 @@ impl Server {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    /// The same for arguments that need no quotes of their own, without a process for it.
+    fn ask(&self, args: &[&str]) -> String {
+        let mut connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let connection = connection.get_or_insert_with(|| Connection::open(self.tmux(), KEEPER));
+        connection
+            .ask(args)
+            .unwrap_or_else(|error| panic!("tmux {args:?} failed: {error}"))
+    }
+
     fn output(&self, args: &[OsString]) -> Output {
-        Command::new("tmux")
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("LANG", "C.UTF-8")
-            .args(["-u", "-f", "/dev/null", "-S"])
-            .arg(self.socket())
+        self.tmux()
             .args(args)
             .output()
             .expect("tmux must be installed (Debian: the package tmux)")
+    }
+
+    /// A client of this server, without a command yet.
+    fn tmux(&self) -> Command {
+        let mut tmux = Command::new("tmux");
+        tmux.env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .args(["-u", "-f", "/dev/null", "-S"])
+            .arg(self.socket());
+        tmux
     }
 }
 
