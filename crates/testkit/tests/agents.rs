@@ -1,32 +1,22 @@
-//! The harness itself: both agents start, take a prompt and show the stand-in model's answer.
+//! The harness itself: both agents start, take a prompt, show the stand-in model's answer and do
+//! what they are told.
 
 use pillion_testkit::{Agent, AgentKind, Home, Model, SOON, Tmux, Turn};
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_shows_what_the_model_says() {
-    shows_what_the_model_says(AgentKind::Gemini);
+fn gemini_answers_proposes_and_obeys() {
+    answers_proposes_and_obeys(AgentKind::Gemini);
 }
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_shows_what_the_model_says() {
-    shows_what_the_model_says(AgentKind::Qwen);
+fn qwen_answers_proposes_and_obeys() {
+    answers_proposes_and_obeys(AgentKind::Qwen);
 }
 
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_proposes_and_obeys() {
-    proposes_and_obeys(AgentKind::Gemini);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_proposes_and_obeys() {
-    proposes_and_obeys(AgentKind::Qwen);
-}
-
-fn shows_what_the_model_says(kind: AgentKind) {
+/// Without a companion the agent asks in its own window alone.
+fn answers_proposes_and_obeys(kind: AgentKind) {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
     let agent = Agent::start(kind, &tmux, &home, &model, &home.workspace());
     model.script([Turn::say("the pinned answer"), Turn::say("and another")]);
@@ -38,13 +28,7 @@ fn shows_what_the_model_says(kind: AgentKind) {
         request.is_main && request.mentions("say something")
     });
     assert_eq!(model.turns_left(), 0);
-    agent.quit();
-}
 
-/// Without a companion the agent asks in its own window alone.
-fn proposes_and_obeys(kind: AgentKind) {
-    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
-    let agent = Agent::start(kind, &tmux, &home, &model, &home.workspace());
     let path = home.workspace().join("allowed.txt");
     model.script([Turn::write_file(&path, "new\n"), Turn::say("that is done")]);
     agent.prompt("write it");
@@ -77,5 +61,5 @@ fn proposes_and_obeys(kind: AgentKind) {
         agent.wait_rejected(name);
         assert!(!path.exists(), "{name} was refused");
     }
-    agent.kill();
+    agent.quit();
 }

@@ -1,52 +1,24 @@
-//! The harness itself: both releases of Claude Code, and opencode, start, take a prompt and show the
-//! stand-in model's answer.
+//! The harness itself: both releases of Claude Code start, take a prompt, show the stand-in model's answer
+//! and do what they are told.
 
 use std::fs;
 
-use pillion_testkit::{
-    Claude, ClaudeRelease, Env, Home, Model, ModelRequest, Opencode, SOON, Tmux, Turn,
-};
+use pillion_testkit::{Claude, ClaudeRelease, Home, Model, ModelRequest, SOON, Tmux, Turn};
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_shows_what_the_model_says() {
-    shows_what_the_model_says(ClaudeRelease::Native);
+fn claude_answers_proposes_and_obeys() {
+    answers_proposes_and_obeys(ClaudeRelease::Native);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_shows_what_the_model_says() {
-    shows_what_the_model_says(ClaudeRelease::Node);
+fn claude_on_node_answers_proposes_and_obeys() {
+    answers_proposes_and_obeys(ClaudeRelease::Node);
 }
 
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_proposes_and_obeys() {
-    proposes_and_obeys(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_proposes_and_obeys() {
-    proposes_and_obeys(ClaudeRelease::Node);
-}
-
-#[test]
-#[ignore = "needs the real agents and opencode: cargo xtask test"]
-fn opencode_shows_what_the_model_says() {
-    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
-    let folder = home.workspace();
-    let opencode = Opencode::start(&tmux, &home, &model, &folder, &Env::default());
-    model.script([Turn::say("the pinned answer")]);
-    opencode.prompt("say something");
-    opencode.wait_for("the pinned answer");
-    model.wait_for("with the prompt", SOON, |request| {
-        is_prompt(request, "say something")
-    });
-    assert_eq!(model.turns_left(), 0);
-}
-
-fn shows_what_the_model_says(release: ClaudeRelease) {
+/// Without a companion it asks in its own window alone.
+fn answers_proposes_and_obeys(release: ClaudeRelease) {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
     let claude = Claude::start(release, &tmux, &home, &model, &home.workspace());
     claude.wait_for(release.version());
@@ -59,13 +31,7 @@ fn shows_what_the_model_says(release: ClaudeRelease) {
         is_prompt(request, "say something")
     });
     assert_eq!(model.turns_left(), 0);
-    claude.quit();
-}
 
-/// Without a companion it asks in its own window alone.
-fn proposes_and_obeys(release: ClaudeRelease) {
-    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
-    let claude = Claude::start(release, &tmux, &home, &model, &home.workspace());
     let there = home.file("there.txt", "old\n");
     let new = home.workspace().join("new.txt");
     model.script([
@@ -99,7 +65,7 @@ fn proposes_and_obeys(release: ClaudeRelease) {
         claude.wait_ready();
         assert!(!path.exists(), "{name} was refused");
     }
-    claude.kill();
+    claude.quit();
 }
 
 fn is_prompt(request: &ModelRequest, text: &str) -> bool {
