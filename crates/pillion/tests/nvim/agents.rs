@@ -18,8 +18,8 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 const PROPOSED: &str = "one\nTWO\nthree\nfour\n";
 const EDITED: &str = "one\nTWO\nthree\nvier\n";
 
-/// One test for each agent in each Neovim.
-macro_rules! each_agent_in_each_neovim {
+/// One test for each agent: one of them runs with the older Neovim.
+macro_rules! each_agent {
     ($(#[$meta:meta])* fn $name:ident($kind:ident, $version:ident) $body:block) => {
         $(#[$meta])*
         mod $name {
@@ -35,18 +35,6 @@ macro_rules! each_agent_in_each_neovim {
 
             #[test]
             #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn gemini_neovim_0_10() {
-                check(AgentKind::Gemini, NvimVersion::V0_10);
-            }
-
-            #[test]
-            #[ignore = "needs the real agents and Neovim: cargo xtask test"]
-            fn qwen_neovim_0_7() {
-                check(AgentKind::Qwen, NvimVersion::V0_7);
-            }
-
-            #[test]
-            #[ignore = "needs the real agents and Neovim: cargo xtask test"]
             fn qwen_neovim_0_10() {
                 check(AgentKind::Qwen, NvimVersion::V0_10);
             }
@@ -54,7 +42,7 @@ macro_rules! each_agent_in_each_neovim {
     };
 }
 
-each_agent_in_each_neovim! {
+each_agent! {
     /// What `:Pillion run` opens. The person types to the agent, then goes to the view.
     fn in_a_terminal_inside_an_edited_change_is_accepted_with_w(kind, version) {
         let scene = Scene::inside(kind, version);
@@ -76,7 +64,7 @@ each_agent_in_each_neovim! {
     }
 }
 
-each_agent_in_each_neovim! {
+each_agent! {
     /// In another pane of the same tmux, with nothing in its environment that leads it.
     fn in_another_pane_a_change_is_rejected_with_q(kind, version) {
         let scene = Scene::beside(kind, version);
@@ -91,7 +79,7 @@ each_agent_in_each_neovim! {
     }
 }
 
-each_agent_in_each_neovim! {
+each_agent! {
     fn a_change_answered_in_the_agents_own_window_leaves_no_view(kind, version) {
         let scene = Scene::beside(kind, version);
         scene.proposes();
@@ -109,7 +97,7 @@ each_agent_in_each_neovim! {
     }
 }
 
-each_agent_in_each_neovim! {
+each_agent! {
     /// Going to its terminal ends Visual mode.
     fn an_agent_inside_is_told_what_was_selected_when_the_person_came(kind, version) {
         let scene = Scene::inside(kind, version);
@@ -126,7 +114,7 @@ each_agent_in_each_neovim! {
     }
 }
 
-each_agent_in_each_neovim! {
+each_agent! {
     /// What the stand-ins of the other tests are sent, the real ones read.
     fn files_and_selections_are_sent_into_the_prompt(kind, version) {
         let scene = Scene::inside(kind, version);
