@@ -26,9 +26,9 @@ pub struct Skipped {
     pub unnamed: usize,
 }
 
-/// How long a job takes that no run has measured yet: one that is marked as slow, one that may wait until
-/// a client has been silent for half a minute, the module tests of a crate, a test with real programs,
-/// and any other.
+/// How long a job takes that no run has measured yet: one that is marked as slow, one that may wait, such as for a
+/// client that has been silent for half a minute, the module tests of a crate, a test with real programs, and
+/// any other.
 const SLOW: Duration = Duration::from_secs(120);
 const WAITING: Duration = Duration::from_secs(35);
 const MODULES: Duration = Duration::from_secs(30);
@@ -88,7 +88,7 @@ pub fn tests(
         Lane {
             jobs: longest_first(working),
             at_once: processors() + 1,
-            when_idle: 5 * processors(),
+            when_idle: 8 * processors(),
         },
     ];
     lanes.extend(
@@ -146,7 +146,7 @@ fn check(arguments: &[&str]) -> Job {
 fn plain(binary: &Binary, args: &Args) -> Vec<(Duration, Job)> {
     let chosen = binary.tests.iter().filter(|test| args.chooses(test));
     if !binary.is_of_modules {
-        let waits = binary.title == "companion/it";
+        let waits = ["companion/it", "conformance/it"].contains(&binary.title.as_str());
         let expected = if waits { WAITING } else { OTHER };
         let job = |test: &String| {
             let mut job = job(binary, test, &["--exact", test]);
