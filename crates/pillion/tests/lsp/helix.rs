@@ -81,7 +81,8 @@ fn a_proposal_is_decided_in_another_window_that_was_started_for_it() {
     let call = claude.proposing(&path, "one\nTWO\nthree\n", "tab 1");
     helix.wait_for("TWO");
     let window = start(&tmux, &home, &proposal(&home), settings());
-    window.wait_for("TWO");
+    // What Pillion says of it: by then it knows what Helix shows.
+    window.wait_for("A Write by this release");
     window.insert("o", "mine");
     accept(&window, "poem.rs");
     // The cursor is in the first line.

@@ -175,14 +175,14 @@ impl Proposals {
     }
 }
 
-/// Why a text that was read from the disk is not accepted: it was saved in another editor, and this
-/// one shows something else.
+/// Why a text that was read from the disk is not accepted: this editor shows something else. It was saved in
+/// another one since, or edited here before the editor told anybody.
 fn shows_another(pending: &Proposal, viewer: Viewer, text: &str) -> Option<String> {
     let showing = pending.showing(viewer).filter(|_| pending.was_shared)?;
     let shown = showing.view.text()?;
     let name = pending.name();
     (!is_same_content(shown, text)).then(|| {
-        format!("the change to {name} was saved with another text elsewhere: load it again here, and look at it")
+        format!("the change to {name} has another text here than in its file: save this one, or load the file, and look at it")
     })
 }
 

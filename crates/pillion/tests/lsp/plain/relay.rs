@@ -324,9 +324,28 @@ fn two_windows_each_accept_what_they_show() {
     assert_eq!(second.actions().len(), 2);
     let answer = world.execute("pillion.accept", json!([2, 1]));
     let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.contains("saved with another text"), "{why}");
+    assert!(why.contains("another text here than in its file"), "{why}");
     second.choose("Accept");
     assert_eq!(world.agent.outcome(), accepted(&target, "saved\n"));
+    end(other);
+}
+
+#[test]
+fn what_was_typed_before_the_window_was_connected_is_accepted_once_it_is_saved() {
+    let mut world = World::new();
+    let other = other_editor();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let root = uri(&world.sandbox.home.workspace());
+    let mut window = Second::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri);
+    window.did_open("mine\n");
+    let answer = window.choose("Accept");
+    let why = answer["error"]["message"].as_str().unwrap();
+    assert!(why.contains("save this one, or load the file"), "{why}");
+    fs::write(&proposal.path, "mine\n").unwrap();
+    let answer = window.choose("Accept");
+    assert_eq!(answer["result"], Value::Null, "{answer}");
+    assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
     end(other);
 }
 
