@@ -193,14 +193,14 @@ impl Editors {
         (vim, scripts.join(version.runtime()))
     }
 
-    /// Kakoune's program. Its scripts lie where it looks for them.
-    ///
-    /// # Panics
     /// kakoune-lsp, which is not Debian's.
     pub fn kakoune_lsp(&self) -> PathBuf {
         self.folder.join("kak-lsp/bin/kak-lsp")
     }
 
+    /// Kakoune's program. Its scripts lie where it looks for them.
+    ///
+    /// # Panics
     /// If it is not there.
     pub fn kakoune(&self, version: KakouneVersion) -> PathBuf {
         self.program(version.suite(), "usr/bin/kak")

@@ -178,7 +178,12 @@ impl<T: Send + 'static> Call<T> {
     ///
     /// # Errors
     /// The error that the agent gets.
+    ///
+    /// # Panics
+    /// If there is none in time.
+    #[track_caller]
     pub fn end(self) -> Result<T, String> {
+        assert!(!self.is_pending(SOON), "the call has no answer");
         let answer = self.0.join().expect("the call does not panic");
         answer.map_err(|error| error.to_string())
     }

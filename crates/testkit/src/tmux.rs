@@ -429,6 +429,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // The server would wait until it has read all.
+        let connection = self.connection.get_mut();
+        drop(connection.unwrap_or_else(PoisonError::into_inner).take());
         // By process id and not by hangup alone: a program may ignore that, or sit in a child.
         let panes = ["list-panes", "-a", "-F", "#{pane_dead} #{pane_pid}"].map(OsString::from);
         let panes = String::from_utf8_lossy(&self.output(&panes).stdout).into_owned();

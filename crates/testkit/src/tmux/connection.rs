@@ -19,7 +19,7 @@ impl Connection {
             .args(["-t", &format!("={session}:")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(Stdio::inherit());
         let mut client = tmux.spawn().expect("tmux runs the server already");
         let (commands, output) = (client.stdin.take(), client.stdout.take());
         Connection {
@@ -34,6 +34,8 @@ impl Connection {
     /// # Errors
     /// What it printed if it failed; or the server is gone.
     pub fn ask(&mut self, args: &[&str]) -> Result<String> {
+        let is_quotable = |arg: &&str| !arg.contains(['\'', '\n']);
+        debug_assert!(args.iter().all(is_quotable), "{args:?}");
         let quoted: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
         writeln!(self.commands, "{}", quoted.join(" "))?;
         let mut printed = Vec::new();
