@@ -7,6 +7,7 @@ mod emacs;
 mod unpack;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -244,7 +245,13 @@ fn install_suite(suite: &str, folder: &Path) -> Result<()> {
         check_version(editor, folder, &program)?;
     }
     for (_, library) in COMPILED.iter().filter(|(of, _)| *of == suite) {
-        emacs::compile(folder, library)?;
+        // It needs the system's linker, and a GCC of its release.
+        if let Err(error) = emacs::compile(folder, library) {
+            let _ = writeln!(
+                io::stderr(),
+                "note: each start of Emacs 28 takes three seconds of a processor more: {error:#}"
+            );
+        }
     }
     for addition in additions {
         ensure!(

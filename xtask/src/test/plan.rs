@@ -35,6 +35,9 @@ const MODULES: Duration = Duration::from_secs(30);
 const WITH_NEEDS: Duration = Duration::from_secs(10);
 const OTHER: Duration = Duration::from_secs(1);
 
+/// A machine with many processors has not as much of everything else.
+const MOST_WHEN_IDLE: usize = 32;
+
 /// The lanes of the tests that `args` chooses, each with what takes longest first, and what is skipped.
 pub fn tests(
     binaries: &[Binary],
@@ -88,7 +91,7 @@ pub fn tests(
         Lane {
             jobs: longest_first(working),
             at_once: processors() + 1,
-            when_idle: 8 * processors(),
+            when_idle: (8 * processors()).min(MOST_WHEN_IDLE),
         },
     ];
     lanes.extend(

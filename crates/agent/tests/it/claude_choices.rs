@@ -44,13 +44,13 @@ fn as_claude_code_2_1_112_chooses() {
     compare(ClaudeRelease::Node, 1000..1400, 2);
 }
 
-/// Compares both in situations of these seeds: in so many of each kind. Which kind it is takes no time, and some
-/// come up ten times as often as others.
+/// Compares both in situations of these seeds, the first few of each kind: some come up ten times as often as
+/// others, and a kind is known long before the program has started.
 fn compare(release: ClaudeRelease, seeds: std::ops::Range<u64>, of_each_kind: usize) {
     let model = Model::start();
     let next = AtomicU64::new(seeds.start);
     let (kinds, differing) = (Mutex::new(BTreeMap::new()), Mutex::new(Vec::new()));
-    let is_wanted = |kind| {
+    let take_place = |kind| {
         let mut kinds = kinds.lock().unwrap();
         let count = kinds.entry(kind).or_insert(0);
         *count += 1;
@@ -70,7 +70,7 @@ fn compare(release: ClaudeRelease, seeds: std::ops::Range<u64>, of_each_kind: us
             }
             let machine = Machine::generate(seed);
             let finding = ours(release, &machine);
-            if !is_wanted(kind(&finding)) {
+            if !take_place(kind(&finding)) {
                 continue;
             }
             let expected: Vec<Dialled> = finding.dials.iter().map(Dialled::of).collect();

@@ -11,11 +11,11 @@ use crate::rules::failed;
 /// How many companions are checked at once. They mostly wait.
 const AT_ONCE: usize = 32;
 
-/// The sections whose rules watch what a companion does while all others are examined.
+/// The sections whose rules watch what a companion does while others are examined.
 const WATCHING: [&str; 4] = ["C1.1", "C2.5", "C5.9", "K9"];
 
 /// Whether a companion with this flaw is examined by this rule: by all of them, but who breaks a rule in another way
-/// (`rule/way`) by those of the same section alone. What else fails without that rule is known by then.
+/// (`rule/way`) by those of the same section alone, as all of them take the longest time of all tests.
 pub fn is_examined(flaw: &str, rule: &str) -> bool {
     let section = |id: &str| id.split('-').next().unwrap_or_default().to_owned();
     let broken = section(flaw);

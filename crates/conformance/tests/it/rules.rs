@@ -213,10 +213,9 @@ fn report_with(flaw: &'static str, slowness: Duration) -> Report {
     // Large texts take a debug build long, and only who spoils texts could spoil them.
     let large = ["C5.5-long-line", "C5.5-1mb", "C5.5-5mb"];
     let is_large = |rule: &Rule| flaw != "none" && flaw != rule.id && large.contains(&rule.id);
-    // Nor does anybody wait for a hundred views that take their time.
-    let is_slow = |rule: &Rule| flaw == "C5.2-open/slow" && rule.id.starts_with("C5.5");
-    let is_wanted = |rule: &Rule| is_examined(flaw, rule.id) && !is_large(rule) && !is_slow(rule);
-    report_of(flaw, slowness, is_wanted)
+    report_of(flaw, slowness, |rule| {
+        is_examined(flaw, rule.id) && !is_large(rule)
+    })
 }
 
 fn report_of(flaw: &'static str, slowness: Duration, is_wanted: impl Fn(&Rule) -> bool) -> Report {

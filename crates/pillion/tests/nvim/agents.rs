@@ -18,7 +18,7 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 const PROPOSED: &str = "one\nTWO\nthree\nfour\n";
 const EDITED: &str = "one\nTWO\nthree\nvier\n";
 
-/// One test for each agent: one of them runs with the older Neovim.
+/// One test for each agent: Gemini CLI runs with the older Neovim, Qwen Code with the newer one.
 macro_rules! each_agent {
     ($(#[$meta:meta])* fn $name:ident($kind:ident, $version:ident) $body:block) => {
         $(#[$meta])*
