@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const SAMPLE: Duration = Duration::from_secs(1);
 
 /// How many processors are idle when there is room for one more job.
-const SPARE_PROCESSORS: f64 = 0.3;
+const SPARE_PROCESSORS: f64 = 0.5;
 
 /// How many are when there is room for one less.
 const NO_PROCESSORS: f64 = 0.1;
@@ -97,7 +97,7 @@ mod tests {
         );
         for (measured, room) in [
             (0.6, 1),
-            (0.2, 1),
+            (0.3, 1),
             (2.0, 2),
             (2.0, 2),
             (0.2, 2),

@@ -81,7 +81,8 @@ pub fn tests(
         });
         jobs.into_iter().map(|(_, job)| job).collect()
     };
-    // Agents work for seconds before they wait: with more of them at once, none is ready in time.
+    // Agents work for seconds before they wait: with more of them at once, none is ready in time. With more of the
+    // others, editors do not show a text of megabytes in time.
     let mut lanes = vec![
         Lane {
             jobs: longest_first(agents),
@@ -91,7 +92,7 @@ pub fn tests(
         Lane {
             jobs: longest_first(working),
             at_once: processors() + 1,
-            when_idle: (8 * processors()).min(MOST_WHEN_IDLE),
+            when_idle: (5 * processors()).min(MOST_WHEN_IDLE),
         },
     ];
     lanes.extend(
