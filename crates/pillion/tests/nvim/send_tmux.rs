@@ -75,8 +75,9 @@ impl Drop for Panes {
     }
 }
 
-/// A file open in a Neovim that believes to run in the first pane.
-fn in_tmux(version: NvimVersion) -> (Panes, World, StandIns) {
+/// A file open in a Neovim that believes to run in the first pane. The world is dropped last: the socket of tmux
+/// lies in its home.
+fn in_tmux(version: NvimVersion) -> (World, Panes, StandIns) {
     let home = Home::new();
     let agents = StandIns::install(&home);
     let panes = Panes::start(&home);
@@ -87,7 +88,7 @@ fn in_tmux(version: NvimVersion) -> (Panes, World, StandIns) {
             .env("TMUX", format!("{},1,0", panes.socket.display()))
             .env("TMUX_PANE", &panes.own)
     });
-    (panes, world, agents)
+    (world, panes, agents)
 }
 
 /// The stand-in in a new pane, as a program that wants to know what is pasted.
@@ -109,7 +110,7 @@ fn start(
 
 each_neovim! {
     fn an_agent_in_another_pane_gets_files_and_selections(version) {
-        let (panes, world, agents) = in_tmux(version);
+        let (world, panes, agents) = in_tmux(version);
         let hint = "no agent is running in a terminal. Hint: :Pillion run gemini";
         terminal::is_refused(&world, "PillionSend", hint);
         let (id, gemini) = start(&panes, &world, &agents, &["split-window", "-d", "-t", "work:"], "gemini");
@@ -136,7 +137,7 @@ each_neovim! {
 
 each_neovim! {
     fn the_agent_of_the_same_window_is_preferred_and_another_one_can_be_named(version) {
-        let (panes, world, agents) = in_tmux(version);
+        let (world, panes, agents) = in_tmux(version);
         let (_, gemini) = start(&panes, &world, &agents, &["new-window", "-d", "-t", "work:"], "gemini");
         world.nvim.command("PillionSend");
         gemini.typed(&pasted("@first.txt "));
@@ -154,7 +155,7 @@ each_neovim! {
 
 each_neovim! {
     fn the_option_names_a_pane_whatever_runs_there(version) {
-        let (panes, world, agents) = in_tmux(version);
+        let (world, panes, agents) = in_tmux(version);
         let (_, gemini) = start(&panes, &world, &agents, &["split-window", "-d", "-t", "work:"], "gemini");
         let (id, qwen) = start(&panes, &world, &agents, &["new-session", "-d", "-s", "play"], "qwen");
         let set = "require('pillion').setup({ terminal = { tmux_pane = (...) } })";
