@@ -21,6 +21,12 @@ pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
     if now == shown {
         return proposal.to_owned();
     }
+    restore_edited(proposal, shown, now)
+}
+
+/// The same where the editor opened a text that may be another one than the proposal: `now` is accepted, even if
+/// it is what was opened.
+pub fn restore_edited(proposal: &str, shown: &str, now: &str) -> String {
     if shown == proposal {
         return now.to_owned();
     }

@@ -176,7 +176,8 @@ impl Proposal {
     /// When two editors have different ones.
     pub fn edited_text(&self) -> Result<Option<String>, String> {
         let edited = self.showings.iter();
-        let mut edited = edited.filter_map(|showing| showing.edited_text(&self.diff.proposed));
+        let mut edited =
+            edited.filter_map(|showing| showing.edited_text(&self.diff.proposed, self.was_shared));
         let first = edited.next();
         if edited.all(|text| Some(&text) == first.as_ref()) {
             return Ok(first);
@@ -192,7 +193,7 @@ impl Proposal {
         let edited = self.showings.iter();
         let edited = edited.filter(|showing| showing.view.edited().is_some());
         let last = edited.max_by_key(|showing| showing.focused)?;
-        last.edited_text(&self.diff.proposed)
+        last.edited_text(&self.diff.proposed, self.was_shared)
     }
 
     /// The comparison with this number, of what an editor shows with the file.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::plain::view::View;
 use crate::plain::viewer::Seat;
-use crate::restore::restore;
+use crate::restore::{is_same_content, restore, restore_edited};
 
 /// How long an editor that reports its edits in any order may take until it has reported all.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -74,9 +74,13 @@ impl Showing {
     }
 
     /// The text that would be accepted here, byte for byte, if this editor reported edits. Otherwise the
-    /// file says what it is.
-    pub fn edited_text(&self, proposed: &str) -> Option<String> {
+    /// file says what it is. One of several editors may have opened what was saved or typed since.
+    pub fn edited_text(&self, proposed: &str, was_shared: bool) -> Option<String> {
         let (first, now) = self.view.edited()?;
-        Some(restore(proposed, first, now))
+        let is_another = was_shared && !is_same_content(first, proposed);
+        Some(match is_another {
+            true => restore_edited(proposed, first, now),
+            false => restore(proposed, first, now),
+        })
     }
 }

@@ -47,7 +47,7 @@ impl Proposals {
         if showing.is_uncertain(now) {
             return vec![refuse(caller, UNCERTAIN.to_owned())];
         }
-        match showing.edited_text(&pending.diff.proposed) {
+        match showing.edited_text(&pending.diff.proposed, pending.was_shared) {
             Some(text) => self.decide(caller, key, Outcome::accepted(text)),
             None => {
                 let read = self.start_read(key.id, Then::Accept(caller), now);

@@ -349,6 +349,24 @@ fn what_was_typed_before_the_window_was_connected_is_accepted_once_it_is_saved()
     end(other);
 }
 
+/// As if it were undone: it is what the window opened, and not what the agent proposed.
+#[test]
+fn what_was_typed_before_the_window_was_connected_is_accepted_when_it_comes_back() {
+    let mut world = World::new();
+    let other = other_editor();
+    let target = world.target("a.rs", "a\n");
+    let proposal = world.shown(&target, "b\n");
+    let root = uri(&world.sandbox.home.workspace());
+    let mut window = Second::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri);
+    window.did_open("mine\n");
+    window.did_change(1, "more\n");
+    window.did_change(2, "mine\n");
+    let answer = window.choose("Accept");
+    assert_eq!(answer["result"], Value::Null, "{answer}");
+    assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
+    end(other);
+}
+
 #[test]
 fn of_what_is_typed_fast_the_highest_version_counts() {
     let mut world = World::new();
