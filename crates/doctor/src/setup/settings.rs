@@ -309,6 +309,9 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A variable that is not set stays as it stands there.
 fn expand(text: &str, environment: &Environment) -> String {
+    if !text.contains('$') {
+        return text.to_owned();
+    }
     let mut expanded = String::new();
     let mut end = 0;
     for found in VARIABLE.captures_iter(text) {

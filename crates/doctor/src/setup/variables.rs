@@ -353,8 +353,11 @@ fn own_files(release: Release, home: &Path, environment: &Environment) -> Vec<Pa
 
 /// What a file assigns, each variable once. One that cannot be read assigns nothing.
 fn entries(path: &Path) -> Vec<Entry> {
-    let text = regular_file::read(path, MAX_FILE).unwrap_or_default();
     let mut entries: Vec<Entry> = Vec::new();
+    // Mostly there is none: then nothing waits until the parser's pattern is compiled.
+    let Ok(text) = regular_file::read(path, MAX_FILE) else {
+        return entries;
+    };
     for entry in dotenv::parse(&String::from_utf8_lossy(&text)) {
         entries.retain(|known| known.name != entry.name);
         entries.push(entry);
