@@ -1,5 +1,6 @@
 //! Where the editors are. `cargo xtask test` installs them and says so by a variable.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The variable that holds the folder of the installation.
@@ -126,6 +127,25 @@ pub struct EmacsPlace {
     pub data: PathBuf,
     /// Programs of its own.
     pub helpers: PathBuf,
+}
+
+impl EmacsPlace {
+    /// The option by which it starts with its state, which it would look for elsewhere.
+    pub fn dump_option(&self) -> OsString {
+        let mut option = OsString::from("--dump-file=");
+        option.push(&self.dump);
+        option
+    }
+
+    /// The variables by which it finds its other files.
+    pub fn variables(&self) -> [(&'static str, &Path); 4] {
+        [
+            ("EMACSLOADPATH", &self.lisp),
+            ("EMACSDATA", &self.data),
+            ("EMACSDOC", &self.data),
+            ("EMACSPATH", &self.helpers),
+        ]
+    }
 }
 
 /// The folder with the editors of several Debian releases.

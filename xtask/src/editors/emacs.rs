@@ -21,10 +21,8 @@ pub fn compile(folder: &Path, library: &str) -> Result<()> {
     );
     let mut command = Command::new(&emacs.program);
     command
-        .arg(format!("--dump-file={}", emacs.dump.display()))
+        .arg(emacs.dump_option())
         .args(["--batch", "-Q", "--eval", &compile])
-        .env("EMACSLOADPATH", &emacs.lisp)
-        .env("EMACSDATA", &emacs.data)
-        .env("EMACSPATH", &emacs.helpers);
+        .envs(emacs.variables());
     super::run(&mut command).map(drop)
 }

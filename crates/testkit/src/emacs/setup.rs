@@ -54,6 +54,8 @@ impl EmacsSetup {
     pub fn new(version: EmacsVersion, home: &Home) -> EmacsSetup {
         let place = Editors::from_env().emacs(version);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let variables = place.variables().into_iter();
+        let env = variables.fold(home.env(), |env, (name, value)| env.with(name, value));
         EmacsSetup {
             version,
             folder: home.root().join(format!("emacs-{number}")),
@@ -63,12 +65,7 @@ impl EmacsSetup {
             modules: Vec::new(),
             init: String::new(),
             arguments: Vec::new(),
-            env: home
-                .env()
-                .with("EMACSLOADPATH", &place.lisp)
-                .with("EMACSDATA", &place.data)
-                .with("EMACSDOC", &place.data)
-                .with("EMACSPATH", &place.helpers),
+            env,
             cwd: home.workspace(),
             size: Size::new(120, 30),
             place,
@@ -182,7 +179,10 @@ impl EmacsSetup {
             );
             fs::write(self.folder.join(file), text).expect("the folder is ours");
         }
-        let mut command = vec![self.place.program.clone().into_os_string(), self.dump()];
+        let mut command = vec![
+            self.place.program.clone().into_os_string(),
+            self.place.dump_option(),
+        ];
         if self.is_daemon {
             command.push(format!("--fg-daemon={}", self.server().display()).into());
         }
@@ -223,7 +223,7 @@ impl EmacsSetup {
     /// What it printed, if it failed.
     pub fn batch(&self, arguments: &[&str]) -> Result<String, String> {
         let output = Command::new(&self.place.program)
-            .arg(self.dump())
+            .arg(self.place.dump_option())
             .args(["--batch", "-Q"])
             .args(["--eval", UNCOMPILED])
             .args(
@@ -248,10 +248,6 @@ impl EmacsSetup {
     /// Where the package lies.
     pub fn package() -> &'static Path {
         Path::new(PACKAGE)
-    }
-
-    fn dump(&self) -> OsString {
-        format!("--dump-file={}", self.place.dump.display()).into()
     }
 
     fn server(&self) -> PathBuf {

@@ -182,7 +182,7 @@ fn shows_another(pending: &Proposal, viewer: Viewer, text: &str) -> Option<Strin
     let shown = showing.view.text()?;
     let name = pending.name();
     (!is_same_content(shown, text)).then(|| {
-        format!("the change to {name} has another text here than in its file: save this one, or load the file, and look at it")
+        format!("the change to {name} differs here from its file: save it or reload the file, then look at it again")
     })
 }
 
