@@ -9,6 +9,7 @@ use pillion_agent::find::{Finding, Preference, Refusal, Release, Situation, Stal
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use pillion_system::process::Process;
+use pillion_testkit::IdleProcess;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -160,10 +161,7 @@ fn a_root_that_is_named_by_a_link_never_fits() {
 #[test]
 fn in_a_terminal_of_an_editor_only_an_ancestors_companion_counts() {
     let mut machine = Machine::new();
-    let mut stranger = std::process::Command::new("sleep")
-        .arg("60")
-        .spawn()
-        .unwrap();
+    let stranger = IdleProcess::start();
     machine.lock(4001, "w", &json!({"pid": stranger.id()}));
     assert_eq!(dials(&machine.newest()).len(), 1);
     machine.variables = vec![("TERM_PROGRAM", "vscode".into())];
@@ -172,8 +170,6 @@ fn in_a_terminal_of_an_editor_only_an_ancestors_companion_counts() {
     assert_eq!(verdicts(&finding), [(4001, &Verdict::OtherTerminal)]);
     machine.lock(4002, "w", &json!({}));
     assert_eq!(dials(&machine.newest()), ["ws://127.0.0.1:4002/"]);
-    stranger.kill().unwrap();
-    stranger.wait().unwrap();
 }
 
 #[test]

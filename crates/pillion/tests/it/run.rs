@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::host::is_in_container;
 use pillion_protocol::Dialect;
-use pillion_testkit::SOON;
+use pillion_testkit::{IdleProcess, SOON};
 
 use crate::foreign::Foreign;
 use crate::sandbox::{Sandbox, Serve};
@@ -155,7 +155,7 @@ fn the_agent_gets_every_variable_and_takes_this_process() {
 #[test]
 fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
     let stage = Stage::new(TALKATIVE);
-    let mut editor = Command::new("sleep").arg("600").spawn().unwrap();
+    let editor = IdleProcess::start();
     let foreign = Foreign::new();
     let root = stage.sandbox.home.workspace();
     foreign.serve_gemini(&stage.sandbox, editor.id(), root.to_str().unwrap(), "t");
@@ -180,8 +180,6 @@ fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
             "{lines}"
         );
     }
-    editor.kill().unwrap();
-    editor.wait().unwrap();
 }
 
 #[test]

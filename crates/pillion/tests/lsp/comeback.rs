@@ -4,9 +4,8 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
-use std::process::{Child, Command};
 
-use pillion_testkit::discovery_file;
+use pillion_testkit::{IdleProcess, discovery_file};
 use serde_json::{Value, json};
 
 use crate::client::{Editor, files, plugin_params};
@@ -112,22 +111,6 @@ fn records(sandbox: &Sandbox) -> Vec<PathBuf> {
     paths.filter(is_record).collect()
 }
 
-/// Another process that could be an editor.
-struct Other(Child);
-
-impl Other {
-    fn new() -> Self {
-        Self(Command::new("sleep").arg("600").spawn().unwrap())
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_server_that_is_stopped_and_started_again_comes_back() {
     let sandbox = Sandbox::new();
@@ -165,9 +148,9 @@ fn a_server_beside_one_that_runs_takes_nothing_from_it() {
 
 #[test]
 fn another_editor_gets_nothing() {
-    let (sandbox, other) = (Sandbox::new(), Other::new());
+    let (sandbox, other) = (Sandbox::new(), IdleProcess::start());
     let first = Server::own(&sandbox).stop();
-    Server::start(&sandbox, other.0.id()).expect_fresh(&first);
+    Server::start(&sandbox, other.id()).expect_fresh(&first);
     Server::own(&sandbox).expect_back(&first);
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{SOON, TestAgent, discovery_files};
+use pillion_testkit::{IdleProcess, SOON, TestAgent, discovery_files};
 use serde_json::{Value, json};
 
 use crate::agent::{self, rejected};
@@ -129,18 +129,9 @@ fn a_signal_before_the_plugin_is_ready() {
     assert_eq!(editor.ended().0, Some(0));
 }
 
-/// Something that lives until it is killed.
-fn sleeper() -> Child {
-    Command::new("sleep")
-        .arg("600")
-        .stdin(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
 #[test]
 fn the_end_of_the_editor_s_process_while_another_holds_its_pipes() {
-    let mut process = sleeper();
+    let process = IdleProcess::start();
     let mut pending = Pending::new(|sandbox| {
         let mut params = plugin_params();
         params["processId"] = process.id().into();
@@ -151,8 +142,7 @@ fn the_end_of_the_editor_s_process_while_another_holds_its_pipes() {
     });
     let name = format!("-{}-", process.id());
     assert!(pending.files[0].to_str().unwrap().contains(&name), "C2.3");
-    process.kill().unwrap();
-    process.wait().unwrap();
+    drop(process);
     assert_eq!(pending.expect_end(0), "");
 }
 

@@ -5,12 +5,11 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use pillion_agent::find::{Finding, Preference, Verdict};
-use pillion_testkit::{Home, set_up_claude};
+use pillion_testkit::{Home, IdleProcess, set_up_claude};
 use serde_json::{Value, json};
 
 use super::program::Dialled;
@@ -25,7 +24,7 @@ pub struct Machine {
     folder: PathBuf,
     listeners: Vec<Listener>,
     /// A process that lives and is no ancestor of the program.
-    stranger: Child,
+    stranger: IdleProcess,
 }
 
 /// Notes who dials.
@@ -51,15 +50,11 @@ impl Machine {
         symlink("p", root.join("w/link")).unwrap();
         let mut chance = Chance::new(seed);
         let folder = chance.pick(&["w/p", "w/p", "w/p/below", "w/link"]);
-        let stranger = Command::new("sleep")
-            .arg("1000")
-            .stdin(Stdio::null())
-            .spawn();
         let mut machine = Self {
             folder: root.join(folder),
             variables: vec![("HOME".into(), home.home().display().to_string())],
             listeners: (0..3).map(|_| Listener::start()).collect(),
-            stranger: stranger.unwrap(),
+            stranger: IdleProcess::start(),
             home,
         };
         machine.set_variables(&mut chance);
@@ -233,8 +228,6 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        let _ = self.stranger.kill();
-        let _ = self.stranger.wait();
         for listener in &self.listeners {
             listener.stop();
         }

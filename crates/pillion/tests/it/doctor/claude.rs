@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
 
+use pillion_testkit::IdleProcess;
 use serde_json::{Value, json};
 
-use super::world::{CLAUDE, Killed, World, in_namespace, kill};
+use super::world::{CLAUDE, World, in_namespace, kill};
 
 const NEW: &str = "2.1.330";
 
@@ -225,15 +225,11 @@ fn a_companion_that_is_gone_and_a_stale_variable_are_reported() {
 #[test]
 fn in_a_terminal_of_vs_code_only_an_ancestors_companion_counts() {
     let world = world().with("TERM_PROGRAM", "vscode");
-    let sleep = Command::new("sleep")
-        .arg("600")
-        .stdin(Stdio::null())
-        .spawn();
-    let stranger = Killed(sleep.unwrap());
+    let stranger = IdleProcess::start();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let root = world.home().workspace().display().to_string();
-    lock(&world, port, stranger.0.id(), &root);
+    lock(&world, port, stranger.id(), &root);
     let told = world.doctor(CLAUDE);
     let fix = told.expect_first("other-process", "a terminal of VS Code");
     assert_eq!(fix, format!("pillion run --port {port} claude"));

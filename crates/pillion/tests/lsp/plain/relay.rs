@@ -6,12 +6,11 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{Environment, state};
-use pillion_testkit::SOON;
+use pillion_testkit::{IdleProcess, SOON};
 use serde_json::{Value, json};
 
 use crate::agent::{accepted, rejected};
@@ -35,7 +34,7 @@ impl Second {
     }
 
     /// Another window with nothing but the proposal.
-    fn of_another(world: &World, other: &Child, proposal: &Proposal) -> Self {
+    fn of_another(world: &World, other: &IdleProcess, proposal: &Proposal) -> Self {
         let root = uri(&world.sandbox.home.workspace());
         Self::start(&world.sandbox, other.id(), json!([root]), proposal)
     }
@@ -117,16 +116,6 @@ impl Second {
         let params = self.editor.params("window/showMessage");
         params["message"].as_str().unwrap().to_owned()
     }
-}
-
-/// A process that an editor could be.
-fn other_editor() -> Child {
-    Command::new("sleep").arg("600").spawn().unwrap()
-}
-
-fn end(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 fn running(sandbox: &Sandbox) -> Vec<u32> {
@@ -221,7 +210,7 @@ fn a_server_that_was_started_for_a_proposal_serves_a_project_once_a_file_of_it_i
     let mut world = World::new();
     let target = world.target("a.rs", "a\n");
     let proposal = shown_elsewhere(&mut world, &target, "b\n");
-    let other = other_editor();
+    let other = IdleProcess::start();
     let mut second = Second::of_another(&world, &other, &proposal);
     assert_eq!(second.actions().len(), 2);
     let file = world.sandbox.home.file("mine.rs", "x\n");
@@ -238,7 +227,6 @@ fn a_server_that_was_started_for_a_proposal_serves_a_project_once_a_file_of_it_i
     let answer = second.choose("Accept");
     assert_eq!(answer["result"], Value::Null, "{answer}");
     assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
-    end(other);
 }
 
 #[test]
@@ -246,7 +234,7 @@ fn an_editor_that_opens_nothing_is_served_while_another_has_a_proposal() {
     let mut world = World::new();
     let target = world.target("a.rs", "a\n");
     let proposal = shown_elsewhere(&mut world, &target, "b\n");
-    let other = other_editor();
+    let other = IdleProcess::start();
     let root = uri(&world.sandbox.home.workspace());
     let second = Second::connect(&world.sandbox, other.id(), json!([root]), &proposal.uri);
     let start = Instant::now();
@@ -255,7 +243,6 @@ fn an_editor_that_opens_nothing_is_served_while_another_has_a_proposal() {
         thread::sleep(Duration::from_millis(10));
     }
     drop(second);
-    end(other);
 }
 
 #[test]
@@ -269,7 +256,7 @@ fn closing_it_rejects_in_the_editor_that_shows_it_and_not_in_another_window() {
     assert_eq!(world.agent.outcome(), rejected(&target));
 
     let proposal = shown_elsewhere(&mut world, &other_target, "b\n");
-    let other = other_editor();
+    let other = IdleProcess::start();
     let mut second = Second::of_another(&world, &other, &proposal);
     assert_eq!(second.actions().len(), 2);
     second.did_close();
@@ -278,7 +265,6 @@ fn closing_it_rejects_in_the_editor_that_shows_it_and_not_in_another_window() {
     world.did_open(&proposal.uri, &text);
     world.choose(&proposal, "Accept");
     assert_eq!(world.agent.outcome(), accepted(&other_target, "b\n"));
-    end(other);
 }
 
 #[test]
@@ -286,7 +272,7 @@ fn a_window_that_is_killed_decides_nothing() {
     let mut world = World::new();
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
-    let other = other_editor();
+    let other = IdleProcess::start();
     let mut second = Second::of_another(&world, &other, &proposal);
     second.did_change(1, "edited\n");
     assert_eq!(second.actions().len(), 2);
@@ -294,13 +280,12 @@ fn a_window_that_is_killed_decides_nothing() {
     assert!(world.agent.receives_no_outcome(Duration::from_secs(2)));
     world.choose(&proposal, "Accept");
     assert_eq!(world.agent.outcome(), accepted(&target, "b\n"));
-    end(other);
 }
 
 #[test]
 fn two_windows_each_accept_what_they_show() {
     let mut world = World::new();
-    let other = other_editor();
+    let other = IdleProcess::start();
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
     let mut second = Second::of_another(&world, &other, &proposal);
@@ -324,16 +309,15 @@ fn two_windows_each_accept_what_they_show() {
     assert_eq!(second.actions().len(), 2);
     let answer = world.execute("pillion.accept", json!([2, 1]));
     let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.contains("another text here than in its file"), "{why}");
+    assert!(why.contains("differs here from its file"), "{why}");
     second.choose("Accept");
     assert_eq!(world.agent.outcome(), accepted(&target, "saved\n"));
-    end(other);
 }
 
 #[test]
 fn what_was_typed_before_the_window_was_connected_is_accepted_once_it_is_saved() {
     let mut world = World::new();
-    let other = other_editor();
+    let other = IdleProcess::start();
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
     let root = uri(&world.sandbox.home.workspace());
@@ -341,19 +325,18 @@ fn what_was_typed_before_the_window_was_connected_is_accepted_once_it_is_saved()
     window.did_open("mine\n");
     let answer = window.choose("Accept");
     let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.contains("save this one, or load the file"), "{why}");
+    assert!(why.contains("save it or reload the file"), "{why}");
     fs::write(&proposal.path, "mine\n").unwrap();
     let answer = window.choose("Accept");
     assert_eq!(answer["result"], Value::Null, "{answer}");
     assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
-    end(other);
 }
 
 /// As if it were undone: it is what the window opened, and not what the agent proposed.
 #[test]
 fn what_was_typed_before_the_window_was_connected_is_accepted_when_it_comes_back() {
     let mut world = World::new();
-    let other = other_editor();
+    let other = IdleProcess::start();
     let target = world.target("a.rs", "a\n");
     let proposal = world.shown(&target, "b\n");
     let root = uri(&world.sandbox.home.workspace());
@@ -364,7 +347,6 @@ fn what_was_typed_before_the_window_was_connected_is_accepted_when_it_comes_back
     let answer = window.choose("Accept");
     assert_eq!(answer["result"], Value::Null, "{answer}");
     assert_eq!(world.agent.outcome(), accepted(&target, "mine\n"));
-    end(other);
 }
 
 #[test]
@@ -386,7 +368,7 @@ fn a_command_without_arguments_is_about_the_proposal_that_was_looked_at() {
     let mut world = World::new();
     let (one, two) = (world.target("a.rs", "a\n"), world.target("b.rs", "a\n"));
     let first = shown_elsewhere(&mut world, &one, "1\n");
-    let other = other_editor();
+    let other = IdleProcess::start();
     let mut second = Second::of_another(&world, &other, &first);
     assert_eq!(second.actions().len(), 2);
     let proposal = shown_elsewhere(&mut world, &two, "2\n");
@@ -398,7 +380,6 @@ fn a_command_without_arguments_is_about_the_proposal_that_was_looked_at() {
     assert_eq!(second.actions().len(), 2);
     second.execute("pillion.accept", json!([]));
     assert_eq!(world.agent.outcome(), accepted(&two, "2\n"));
-    end(other);
 }
 
 #[test]
