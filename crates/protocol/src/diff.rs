@@ -183,32 +183,16 @@ pub struct ClosedContent {
     pub content: String,
 }
 
-/// A tool as `tools/list` shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tool {
-    /// What agents call it by.
-    pub name: &'static str,
-    /// What it does, for the agent's model.
-    pub description: &'static str,
-}
+/// The names of the two tools that a companion registers (C5.1, C5.4).
+pub const NAMES: [&str; 2] = [OPEN_DIFF, CLOSE_DIFF];
 
-/// The two tools that a companion registers (C5.1, C5.4).
-pub const TOOLS: [Tool; 2] = [
-    Tool {
-        name: OPEN_DIFF,
-        description: "Shows the user proposed new content for a file, to edit, accept or reject. Answers when the view is open; the outcome is sent as the notification ide/diffAccepted or ide/diffRejected.",
-    },
-    Tool {
-        name: CLOSE_DIFF,
-        description: "Closes the view that openDiff opened for a file, and returns the text in it.",
-    },
-];
-
-impl Tool {
-    /// The JSON schema of the tool's arguments.
-    pub fn input_schema(self) -> Value {
-        let path = json!({"type": "string", "description": "The absolute path of the file."});
-        if self.name == OPEN_DIFF {
+/// The tools as `tools/list` shows them: name, description, and the schema of the arguments.
+pub fn listed() -> [(&'static str, &'static str, Value); 2] {
+    let path = json!({"type": "string", "description": "The absolute path of the file."});
+    [
+        (
+            OPEN_DIFF,
+            "Shows the user proposed new content for a file, to edit, accept or reject. Answers when the view is open; the outcome is sent as the notification ide/diffAccepted or ide/diffRejected.",
             json!({
                 "type": "object",
                 "properties": {
@@ -216,8 +200,11 @@ impl Tool {
                     "newContent": {"type": "string", "description": "The whole proposed content."},
                 },
                 "required": ["filePath", "newContent"],
-            })
-        } else {
+            }),
+        ),
+        (
+            CLOSE_DIFF,
+            "Closes the view that openDiff opened for a file, and returns the text in it.",
             json!({
                 "type": "object",
                 "properties": {
@@ -228,9 +215,9 @@ impl Tool {
                     },
                 },
                 "required": ["filePath"],
-            })
-        }
-    }
+            }),
+        ),
+    ]
 }
 
 #[cfg(test)]
@@ -310,16 +297,16 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_is_listed() {
+        assert_eq!(listed().map(|(name, ..)| name), NAMES);
+    }
+
+    #[test]
     fn schemas_require_what_parsing_requires() {
-        for tool in TOOLS {
-            let schema = tool.input_schema();
+        for (name, _, schema) in listed() {
             for field in schema["required"].as_array().unwrap() {
                 let field = field.as_str().unwrap();
-                assert!(
-                    schema["properties"][field].is_object(),
-                    "{} {field}",
-                    tool.name
-                );
+                assert!(schema["properties"][field].is_object(), "{name} {field}");
             }
         }
     }

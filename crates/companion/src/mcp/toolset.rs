@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use pillion_protocol::Dialect;
 use pillion_protocol::claude::tools::{self, CLOSE_TAB, GET_DIAGNOSTICS, TAB_CLOSED};
 use pillion_protocol::claude::{CLAUDE_CODE_CLIENT, DROPS_LAST_LINE_FEED, OPENCODE_CLIENT};
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::diff::TOOLS;
+use pillion_protocol::{Dialect, diff};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Error, Success, ToolResult};
@@ -46,29 +45,21 @@ pub(super) fn drops_last_line_feed(agent: Dialect, initialize: &Map<String, Valu
 
 /// What `tools/list` answers.
 pub(super) fn list(protocol: Protocol) -> Value {
-    let tool = |name: &str, description: &str, schema: Value| json!({"name": name, "description": description, "inputSchema": schema});
-    let tools: Vec<_> = match protocol {
-        Protocol::Companion => TOOLS
-            .iter()
-            .map(|it| tool(it.name, it.description, it.input_schema()))
-            .collect(),
-        Protocol::Claude => tools::listed()
-            .into_iter()
-            .map(|(name, description, schema)| tool(name, description, schema))
-            .collect(),
+    let tools = match protocol {
+        Protocol::Companion => Vec::from(diff::listed()),
+        Protocol::Claude => Vec::from(tools::listed()),
     };
-    json!({"tools": tools})
+    let tool = |(name, description, schema): (&str, &str, Value)| json!({"name": name, "description": description, "inputSchema": schema});
+    json!({"tools": tools.into_iter().map(tool).collect::<Vec<Value>>()})
 }
 
 /// The tool of this name.
 pub(super) fn find(protocol: Protocol, name: &str) -> Option<&'static str> {
-    match protocol {
-        Protocol::Companion => TOOLS
-            .iter()
-            .map(|tool| tool.name)
-            .find(|tool| *tool == name),
-        Protocol::Claude => tools::NAMES.into_iter().find(|tool| *tool == name),
-    }
+    let names: &[_] = match protocol {
+        Protocol::Companion => &diff::NAMES,
+        Protocol::Claude => &tools::NAMES,
+    };
+    names.iter().copied().find(|tool| *tool == name)
 }
 
 /// What a call is answered with; nothing, if the answer is what the person decides.
