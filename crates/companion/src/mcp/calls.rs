@@ -1,95 +1,67 @@
 //! The tool calls under way, so that an agent can take one back that it waits for no longer.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, Sender};
 
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 
-/// The calls of all sessions. Clones share them.
-#[derive(Debug, Clone, Default)]
+/// How many calls may be taken back at once. Of more, some are answered all the same, as if they had been
+/// taken back too late.
+const MAX_CANCELLED: usize = 256;
+
+/// The calls of all sessions: each hears which ones are taken back. Clones share them.
+#[derive(Debug, Clone)]
 pub(super) struct Calls {
-    under_way: Arc<Mutex<UnderWay>>,
-}
-
-#[derive(Debug, Default)]
-struct UnderWay {
-    calls: Vec<Call>,
-    last: u64,
-}
-
-#[derive(Debug)]
-struct Call {
-    number: u64,
-    session: SessionId,
-    id: RequestId,
-    cancel: oneshot::Sender<()>,
+    cancelled: Sender<(SessionId, RequestId)>,
 }
 
 /// A call under way, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
-    calls: Calls,
-    number: u64,
-    cancelled: oneshot::Receiver<()>,
+    call: (SessionId, RequestId),
+    cancelled: Receiver<(SessionId, RequestId)>,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        let cancelled = Sender::new(MAX_CANCELLED);
+        Self { cancelled }
+    }
 }
 
 impl Calls {
     pub(super) fn begin(&self, session: &SessionId, id: &RequestId) -> Running {
-        let (cancel, cancelled) = oneshot::channel();
-        let mut under_way = self.lock();
-        under_way.last += 1;
-        let number = under_way.last;
-        under_way.calls.push(Call {
-            number,
-            session: Arc::clone(session),
-            id: id.clone(),
-            cancel,
-        });
         Running {
-            calls: self.clone(),
-            number,
-            cancelled,
+            call: (Arc::clone(session), id.clone()),
+            cancelled: self.cancelled.subscribe(),
         }
     }
 
     /// Takes back every call of a session with this id; one that is unknown or over is nothing.
     pub(super) fn cancel(&self, session: &SessionId, id: &RequestId) {
-        let is_meant = |call: &mut Call| call.session == *session && call.id == *id;
-        for call in self.lock().calls.extract_if(.., is_meant) {
-            let _ = call.cancel.send(());
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, UnderWay> {
-        // Consistent after every single operation on it.
-        self.under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        let _ = self.cancelled.send((Arc::clone(session), id.clone()));
     }
 }
 
 impl Running {
     /// Ends when the agent takes the call back, and never otherwise.
     pub(super) async fn cancelled(&mut self) {
-        if (&mut self.cancelled).await.is_err() {
-            std::future::pending::<()>().await;
+        loop {
+            match self.cancelled.recv().await {
+                Ok(cancelled) if cancelled == self.call => return,
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
         }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.calls
-            .lock()
-            .calls
-            .retain(|call| call.number != self.number);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use serde_json::json;
 
     use super::*;
@@ -110,13 +82,10 @@ mod tests {
         calls.cancel(&session, &id(json!(1)));
         meant.cancelled().await;
         for other in &mut others {
-            let is_cancelled = other.cancelled.try_recv().is_ok();
+            let is_cancelled = other.cancelled().now_or_never().is_some();
             assert!(!is_cancelled, "{other:?}");
         }
-        drop((meant, others));
-        assert!(
-            calls.lock().calls.is_empty(),
-            "calls that are over are forgotten"
-        );
+        let mut later = calls.begin(&session, &id(json!(1)));
+        assert!(later.cancelled().now_or_never().is_none(), "{later:?}");
     }
 }
