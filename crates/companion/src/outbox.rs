@@ -27,12 +27,7 @@ const MAX_MENTIONS: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Push {
     Context(Arc<IdeContext>),
-    Outcome {
-        file_path: String,
-        outcome: Outcome,
-        /// The call that it answers; without one it is a notification.
-        request: Option<RequestId>,
-    },
+    Outcome(Delivery),
     /// The person points the agent to a file, or to its lines from the first to the last, from 0.
     Mention(Mention),
 }
@@ -48,7 +43,8 @@ pub(crate) struct Mention {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delivery {
     pub(crate) file_path: String,
-    /// Where the agent waits for it in a call of its own.
+    /// Where the agent waits for it in a call of its own, which it answers; without one it is a
+    /// notification.
     pub(crate) tab: Option<Tab>,
     pub(crate) outcome: Outcome,
     /// Whether it carries another text than the agent proposed: nobody else has that one.
@@ -318,17 +314,7 @@ impl Stream {
                 is_answered: false,
             });
         }
-        let Delivery {
-            file_path,
-            tab,
-            outcome,
-            ..
-        } = delivery;
-        Some(Push::Outcome {
-            file_path,
-            outcome,
-            request: tab.map(|tab| tab.request),
-        })
+        Some(Push::Outcome(delivery))
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::json::{append, plain_bytes};
 use super::message::Malformed;
 use crate::diffs;
-use crate::outbox::{Mention, Push};
+use crate::outbox::{Delivery, Mention, Push};
 use crate::request_id::RequestId;
 
 /// JSON-RPC's code for a request that is none here.
@@ -224,22 +224,21 @@ pub(super) fn write_push(push: Push, agent: Dialect, out: &mut Vec<u8>) {
             let params = claude::at_mentioned(&path, lines, agent);
             write_notification(out, AT_MENTIONED, params);
         }
-        Push::Outcome {
-            request: Some(id),
+        Push::Outcome(Delivery {
+            file_path,
+            tab,
             outcome,
             ..
-        } => {
-            let blocks = match outcome {
-                Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
-                Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],
-            };
-            Answer::new(id, Ok(Success::Blocks(blocks))).write_to(out);
-        }
-        Push::Outcome {
-            request: None,
-            file_path,
-            outcome,
-        } => write_notification(out, outcome.method(), outcome.into_params(file_path)),
+        }) => match tab {
+            Some(tab) => {
+                let blocks = match outcome {
+                    Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
+                    Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],
+                };
+                Answer::new(tab.request, Ok(Success::Blocks(blocks))).write_to(out);
+            }
+            None => write_notification(out, outcome.method(), outcome.into_params(file_path)),
+        },
     }
 }
 

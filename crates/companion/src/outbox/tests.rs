@@ -3,11 +3,7 @@
 use super::*;
 
 fn rejected(path: &str) -> Option<Push> {
-    Some(Push::Outcome {
-        file_path: path.into(),
-        outcome: Outcome::Rejected,
-        request: None,
-    })
+    Some(Push::Outcome(rejection(path)))
 }
 
 fn rejection(path: &str) -> Delivery {
