@@ -8,14 +8,9 @@ use super::response::{self, Response};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     status: StatusCode,
-    body: Body,
+    content_type: &'static str,
+    body: Vec<u8>,
     header: Option<(HeaderName, HeaderValue)>,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Body {
-    Text(String),
-    Json(Vec<u8>),
 }
 
 impl Refusal {
@@ -23,7 +18,8 @@ impl Refusal {
     pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
         Self {
             status,
-            body: Body::Text(text.into()),
+            content_type: "text/plain; charset=utf-8",
+            body: text.into().into_bytes(),
             header: None,
         }
     }
@@ -32,7 +28,8 @@ impl Refusal {
     pub(super) fn json(status: StatusCode, json: Vec<u8>) -> Self {
         Self {
             status,
-            body: Body::Json(json),
+            content_type: "application/json",
+            body: json,
             header: None,
         }
     }
@@ -50,10 +47,7 @@ impl Refusal {
     }
 
     pub(super) fn into_response(self) -> Response {
-        let mut response = match self.body {
-            Body::Text(text) => response::whole(self.status, "text/plain; charset=utf-8", text),
-            Body::Json(json) => response::whole(self.status, "application/json", json),
-        };
+        let mut response = response::whole(self.status, self.content_type, self.body);
         if let Some((name, value)) = self.header {
             response.headers_mut().insert(name, value);
         }
