@@ -170,7 +170,7 @@ impl Handle {
 
     /// The reviewer decided about a diff, as it was shown with this revision.
     pub fn resolve_diff(&self, proposal: ProposalKey, outcome: Outcome) {
-        self.send(Event::Resolved { proposal, outcome });
+        self.send(Event::Resolved(proposal, outcome));
     }
 
     /// The editor's workspace roots changed (C2.5).

@@ -24,6 +24,7 @@ use crate::editor::{CloseReason, Diff, DiffId};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::{Delivery, Tab};
+use crate::pending::ProposalKey;
 use crate::sessions::SessionId;
 
 pub(crate) use steps::Decision;
@@ -39,15 +40,10 @@ pub(crate) struct Diffs<C> {
 
 #[derive(Debug)]
 struct Entry<C> {
-    session: SessionId,
-    agent: Dialect,
-    agent_number: u32,
-    /// As the agent spelt it: the outcome carries it unchanged (C5.8).
-    file_path: String,
-    /// Of an agent that names its proposals and waits for the outcome in the call.
-    tab: Option<Tab>,
-    /// As it is shown.
-    proposed: Arc<str>,
+    /// Its revision counts the proposals that were put into this view.
+    key: ProposalKey,
+    /// As the agent made it; its text as it is shown.
+    proposal: Proposal,
     /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
     /// changed something, or it would write that as it is.
     as_written: Option<Arc<str>>,
@@ -55,8 +51,6 @@ struct Entry<C> {
     tool: Option<Tool>,
     /// Whether the file ended with a line feed when it was checked.
     ends_with_line_feed: bool,
-    /// Counts the proposals that were put into this view.
-    revision: u32,
     /// Whether the editor knows it, in this revision or an earlier one.
     is_in_editor: bool,
     /// What the file was when the agent proposed this revision, once it was checked.
@@ -100,7 +94,9 @@ pub(crate) struct Proposal {
     pub(crate) agent: Dialect,
     /// Which of the agents of this kind, from 1.
     pub(crate) agent_number: u32,
+    /// As the agent spelt it: the outcome carries it unchanged (C5.8).
     pub(crate) file_path: String,
+    /// Of an agent that names its proposals and waits for the outcome in the call.
     pub(crate) tab: Option<Tab>,
     pub(crate) proposed: Arc<str>,
 }
@@ -175,9 +171,8 @@ pub(crate) enum Action<C> {
     Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
     Close {
-        id: DiffId,
         /// What the editor shows: its answer is about that one.
-        revision: u32,
+        key: ProposalKey,
         reason: CloseReason,
     },
     /// Answer the waiting caller.
@@ -216,10 +211,9 @@ impl<C> Default for Diffs<C> {
 impl<C> Diffs<C> {
     /// The diffs that wait for the reviewer, oldest first.
     pub(crate) fn pending(&self) -> impl Iterator<Item = PendingDiff> {
-        self.entries
-            .iter()
-            .filter(|(_, entry)| entry.state.is_pending())
-            .map(|(id, entry)| entry.pending(id))
+        let entries = self.entries.iter();
+        let pending = entries.filter(|entry| entry.state.is_pending());
+        pending.map(Entry::pending)
     }
 
     /// One diff that waits for the reviewer.
@@ -227,8 +221,7 @@ impl<C> Diffs<C> {
     /// # Errors
     /// When there is none, or another revision of it is shown.
     pub(crate) fn find_pending(&self, named: DiffRef) -> Result<PendingDiff, DiffError> {
-        let (id, entry) = self.named(named)?;
-        Ok(entry.pending(id))
+        self.named(named).map(Entry::pending)
     }
 
     /// A user of commands was given the text of a diff.
@@ -246,7 +239,7 @@ impl<C> Diffs<C> {
 
     /// Whether a decision by command may stand. Only what its user has seen is accepted.
     pub(crate) fn judge(&self, request: &SettleRequest) -> Result<Verdict, DiffError> {
-        let (_, entry) = self.named(request.diff)?;
+        let entry = self.named(request.diff)?;
         if matches!(request.decision, Decision::Reject) {
             let file_changed = false;
             return Ok(Verdict { file_changed });
@@ -254,19 +247,19 @@ impl<C> Diffs<C> {
         let now = request.on_disk.as_ref();
         let (diff, viewer, opened) = (request.diff, request.viewer, entry.opened.as_ref());
         let seen = &entry.seen;
-        seen.judge(diff, entry.revision, viewer, opened, now)
+        seen.judge(diff, entry.key.revision, viewer, opened, now)
     }
 
-    fn named(&self, named: DiffRef) -> Result<(DiffId, &Entry<C>), DiffError> {
+    fn named(&self, named: DiffRef) -> Result<&Entry<C>, DiffError> {
         let DiffRef { id, .. } = named;
         let entry = self.entries.get(DiffId(id));
         let entry = entry.ok_or(DiffError::NotPending { id })?;
         // Said also of one that is just being opened: that is what took its place.
-        seen::is_current(named, entry.revision)?;
+        seen::is_current(named, entry.key.revision)?;
         if !entry.state.is_pending() {
             return Err(DiffError::NotPending { id });
         }
-        Ok((DiffId(id), entry))
+        Ok(entry)
     }
 
     /// When [`Diffs::expire`] wants to be called.
@@ -276,24 +269,25 @@ impl<C> Diffs<C> {
 }
 
 impl<C> Entry<C> {
-    /// What it is known by in its session.
-    fn name(&self) -> &str {
-        self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
-    }
-
     /// The text that the agent sent, however it is shown.
     fn as_written(&self) -> &str {
-        self.as_written.as_ref().unwrap_or(&self.proposed)
+        self.as_written.as_ref().unwrap_or(&self.proposal.proposed)
     }
 
-    fn pending(&self, id: DiffId) -> PendingDiff {
+    fn pending(&self) -> PendingDiff {
         PendingDiff {
-            id,
-            revision: self.revision,
-            agent: self.agent,
-            file_path: self.file_path.clone(),
-            proposed: Arc::clone(&self.proposed),
+            id: self.key.id,
+            revision: self.key.revision,
+            agent: self.proposal.agent,
+            file_path: self.proposal.file_path.clone(),
+            proposed: Arc::clone(&self.proposal.proposed),
         }
+    }
+
+    /// Has the editor close its view.
+    fn close(&self, reason: CloseReason) -> Action<C> {
+        let key = self.key;
+        Action::Close { key, reason }
     }
 }
 

@@ -22,7 +22,7 @@ impl fmt::Display for DiffId {
 /// A proposed change, to be shown to the person who reviews it.
 #[derive(Debug, Clone)]
 pub struct Diff {
-    /// Its number. An [`Editor::open_diff`] with the number of a view that is open puts the new
+    /// Its number. An [`EditorEvent::Open`] with the number of a view that is open puts the new
     /// proposal into that view.
     pub id: DiffId,
     /// Counts the proposals that were put into this view, from 1. A decision names the one that it
@@ -58,40 +58,19 @@ pub enum CloseReason {
     NotShown,
 }
 
-/// A front end: it shows proposals and lets a person judge them.
-///
-/// The companion calls these methods in the order in which things happened, from its own thread.
-/// They must return at once: hand the work to the front end's own thread, which answers through
-/// the given reply and reports through [`Handle`](crate::Handle).
+/// A front end: it shows proposals and lets a person judge them. One that has a loop of its own is a
+/// function that sends each event there.
 pub trait Editor: Send + 'static {
-    /// Shows `diff`, and answers `shown` when the view is open or cannot be opened (C5.2).
-    fn open_diff(&mut self, diff: Diff, shown: Reply<()>);
-
-    /// Takes the view away without stealing the focus, and answers with the text as it stood
-    /// there, edits included (C5.5). No outcome of this diff is accepted afterwards (C5.10).
-    fn close_diff(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>);
-
-    /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
-    /// half a second it is answered that there are none.
-    fn diagnostics(&mut self, uri: Option<String>, found: Reply<Vec<FileDiagnostics>>) {
-        let _ = uri;
-        found.done(Vec::new());
-    }
+    /// Takes what the companion requests or reports.
+    ///
+    /// Called in the order in which things happened, from the companion's own thread. It must return at
+    /// once: hand the work to the front end's own thread, which answers through the given reply (dropping
+    /// it reports that nothing listens there any more) and reports through [`Handle`](crate::Handle).
+    fn event(&mut self, event: EditorEvent);
 
     /// Whether proposals are compared with the file. If not, [`Diff::original`] is always empty.
     fn compares(&self) -> bool {
         true
-    }
-
-    /// Agents came or went, or what they are shown changed.
-    fn status_changed(&mut self, status: Status) {
-        let _ = status;
-    }
-
-    /// What the reviewer accepted never reached its agent, and will not any more. May come after
-    /// [`Editor::stopped`].
-    fn outcome_lost(&mut self, lost: LostOutcome) {
-        let _ = lost;
     }
 
     /// The person pressed Ctrl-C in the terminal that the companion runs in. Whether that ends it;
@@ -99,9 +78,32 @@ pub trait Editor: Send + 'static {
     fn interrupted(&mut self) -> bool {
         true
     }
+}
 
+impl<F: FnMut(EditorEvent) + Send + 'static> Editor for F {
+    fn event(&mut self, event: EditorEvent) {
+        self(event);
+    }
+}
+
+/// What the companion requests from its front end, or reports to it.
+#[derive(Debug)]
+pub enum EditorEvent {
+    /// Show this proposal; answered when the view is open or cannot be opened (C5.2).
+    Open(Diff, Reply<()>),
+    /// Take the view away without stealing the focus; answered with the text as it stood there, edits
+    /// included (C5.5). No outcome of this diff is accepted afterwards (C5.10).
+    Close(DiffId, CloseReason, Reply<String>),
+    /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
+    /// half a second it is answered that there are none.
+    Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
+    /// Agents came or went, or what they are shown changed.
+    Status(Status),
+    /// What the reviewer accepted never reached its agent, and will not any more. May come after
+    /// [`EditorEvent::Stopped`].
+    Lost(LostOutcome),
     /// The companion stops, asked by a signal or by its handle: nothing more comes but what is lost.
-    fn stopped(&mut self) {}
+    Stopped,
 }
 
 /// What a front end can show people about its companion.

@@ -53,22 +53,11 @@ pub(crate) enum Event {
     /// A file of the context was checked; `is_file` is none if its disk did not respond.
     FileChecked { path: String, is_file: Option<bool> },
     /// The editor shows a proposal, or cannot.
-    Shown {
-        id: DiffId,
-        revision: u32,
-        result: Result<(), String>,
-    },
+    Shown(ProposalKey, Result<(), String>),
     /// The editor closed a view that it was asked to close, and this stood in it.
-    Closed {
-        id: DiffId,
-        revision: u32,
-        text: Result<String, String>,
-    },
+    Closed(ProposalKey, Result<String, String>),
     /// The reviewer decided.
-    Resolved {
-        proposal: ProposalKey,
-        outcome: Outcome,
-    },
+    Resolved(ProposalKey, Outcome),
     /// The editor's list of open files, or what is focused in it, changed.
     ContextReported {
         files: Vec<File>,

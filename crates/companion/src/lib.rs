@@ -16,7 +16,6 @@ mod disk;
 mod editor;
 mod endpoint;
 mod event;
-mod forward;
 mod line_endings;
 mod lost;
 mod main_loop;
@@ -33,8 +32,7 @@ mod wire;
 
 pub use clock::now_ms;
 pub use companion::{Companion, Handle, Options, StartError};
-pub use editor::{CloseReason, Diff, DiffId, Editor, Reply, Status};
-pub use forward::{EditorEvent, Forward};
+pub use editor::{CloseReason, Diff, DiffId, Editor, EditorEvent, Reply, Status};
 pub use lost::{Loss, LostOutcome, LostText};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, ProposalKey, Proposed, Stale};

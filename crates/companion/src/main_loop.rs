@@ -14,12 +14,12 @@ use tokio::sync::{mpsc, oneshot};
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
-use crate::editor::{Diff, Editor, Reply, Status};
+use crate::editor::{Editor, EditorEvent, Reply, Status};
 use crate::event::{Caller, Event, Events};
 use crate::lost::{KEPT_WITHIN, Losses, Lost, LostOutcome};
 use crate::outbox::Delivery;
-use crate::pending::ProposalKey;
-use crate::presence::Presence;
+use crate::pending::{ProposalKey, Proposed};
+use crate::presence::{Order, Presence};
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
 
@@ -147,20 +147,15 @@ impl MainLoop {
                 self.perform(actions);
             }
             Event::FileChecked { path, is_file } => self.context.checked(&path, is_file, now),
-            Event::Shown {
-                id,
-                revision,
-                result,
-            } => {
+            Event::Shown(ProposalKey { id, revision }, result) => {
                 let actions = self.diffs.shown(id, revision, result);
                 self.perform(actions);
             }
-            Event::Closed { id, revision, text } => {
+            Event::Closed(ProposalKey { id, revision }, text) => {
                 let actions = self.diffs.closed(id, revision, text);
                 self.perform(actions);
             }
-            Event::Resolved { proposal, outcome } => {
-                let ProposalKey { id, revision } = proposal;
+            Event::Resolved(ProposalKey { id, revision }, outcome) => {
                 let actions = self.diffs.resolved(id, revision, outcome);
                 self.perform(actions);
             }
@@ -169,8 +164,8 @@ impl MainLoop {
             }
             Event::FileFocused(file) => self.context.focus(file, now),
             Event::Mentioned { path, lines, reply } => reply.done(self.mention(&path, lines)),
-            Event::RootsChanged(roots) => self.presence.set_roots(roots),
-            Event::EditorChanged(pid) => self.presence.set_editor(pid),
+            Event::RootsChanged(roots) => self.presence.order(Order::SetRoots(roots)),
+            Event::EditorChanged(pid) => self.presence.order(Order::SetEditor(pid)),
             Event::PresenceChanged { warnings } => {
                 if self.presence.note(warnings) {
                     self.report_status();
@@ -196,7 +191,7 @@ impl MainLoop {
         }
         if self.upkeep <= now {
             self.upkeep = now + UPKEEP_INTERVAL;
-            self.presence.restore();
+            self.presence.order(Order::Restore);
             for outbox in self.sessions.outboxes() {
                 outbox.forget_outlived(now);
             }
@@ -239,29 +234,17 @@ impl MainLoop {
             match action {
                 Action::Check(wanted) => self.checks.check_target(wanted),
                 Action::Show(diff) => {
-                    let Diff { id, revision, .. } = diff;
+                    let key = diff.key();
+                    let ProposalKey { id, revision } = key;
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
-                    let events = self.events.clone();
-                    let shown = Reply::new(move |result| {
-                        let _ = events.send(Event::Shown {
-                            id,
-                            revision,
-                            result,
-                        });
-                    });
-                    self.editor.open_diff(diff, shown);
+                    let shown = self.reply(move |result| Event::Shown(key, result));
+                    self.editor.event(EditorEvent::Open(diff, shown));
                 }
-                Action::Close {
-                    id,
-                    revision,
-                    reason,
-                } => {
-                    tracing::info!(%id, ?reason, "diff closed");
-                    let events = self.events.clone();
-                    let closed = Reply::new(move |text| {
-                        let _ = events.send(Event::Closed { id, revision, text });
-                    });
-                    self.editor.close_diff(id, reason, closed);
+                Action::Close { key, reason } => {
+                    tracing::info!(id = %key.id, ?reason, "diff closed");
+                    let closed = self.reply(move |text| Event::Closed(key, text));
+                    let close = EditorEvent::Close(key.id, reason, closed);
+                    self.editor.event(close);
                 }
                 // An agent that does not wait any more needs no answer.
                 Action::Answer { caller, answer } => drop(caller.send(answer)),
@@ -275,6 +258,15 @@ impl MainLoop {
                 Action::Lose(lost) => self.losses.add(lost),
             }
         }
+    }
+
+    /// A reply that comes back as an event.
+    fn reply<T>(
+        &self,
+        event: impl FnOnce(Result<T, String>) -> Event + Send + 'static,
+    ) -> Reply<T> {
+        let events = self.events.clone();
+        Reply::new(move |answer| drop(events.send(event(answer))))
     }
 
     fn withdraw(&self, session: &SessionId, name: &str) -> Option<Delivery> {
@@ -300,7 +292,7 @@ impl MainLoop {
 
     fn report_lost(&mut self, lost: LostOutcome) {
         tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "never received");
-        self.editor.outcome_lost(lost);
+        self.editor.event(EditorEvent::Lost(lost));
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {
@@ -319,11 +311,11 @@ impl MainLoop {
 
     fn report_status(&mut self) {
         self.reported = self.sessions.connected();
-        self.editor.status_changed(Status {
+        self.editor.event(EditorEvent::Status(Status {
             agents: self.reported.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.presence.warnings().to_vec(),
-        });
+        }));
     }
 
     /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
@@ -333,7 +325,7 @@ impl MainLoop {
         self.presence.remove().await;
         let actions = self.diffs.stop();
         self.perform(actions);
-        self.editor.stopped();
+        self.editor.event(EditorEvent::Stopped);
         let outboxes = self.sessions.outboxes();
         let delivered = async {
             for outbox in &outboxes {

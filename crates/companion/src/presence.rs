@@ -18,7 +18,8 @@ use pillion_protocol::{Dialect, IdeInfo, Token};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::orders::{Order, Orders};
+pub(crate) use self::orders::Order;
+use self::orders::Orders;
 use crate::clock::now_ms;
 use crate::event::{Event, Events};
 
@@ -118,24 +119,14 @@ impl Presence {
         is_news
     }
 
-    /// Publishes other workspace roots (C2.5). Roots that cannot be published leave the old ones.
-    pub(crate) fn set_roots(&self, roots: Vec<PathBuf>) {
-        self.orders.set_roots(roots);
-    }
-
-    /// Publishes under another process of the editor.
-    pub(crate) fn set_editor(&self, pid: u32) {
-        self.orders.set_editor(pid);
-    }
-
-    /// Restores deleted files.
-    pub(crate) fn restore(&self) {
-        self.orders.restore();
+    /// Has something done about the files.
+    pub(crate) fn order(&self, order: Order) {
+        self.orders.give(order);
     }
 
     /// Takes the files away (C6.2). Waits for the disk, but not longer than [`REMOVE_TIMEOUT`].
     pub(crate) async fn remove(&self) {
-        self.orders.remove();
+        self.order(Order::Remove);
         let orders = Arc::clone(&self.orders);
         let waiting = tokio::task::spawn_blocking(move || orders.wait_done(REMOVE_TIMEOUT));
         let _ = timeout(REMOVE_TIMEOUT, waiting).await;
@@ -144,7 +135,7 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.orders.remove();
+        self.order(Order::Remove);
         // The process may be about to exit when this is dropped.
         self.orders.wait_done(REMOVE_TIMEOUT);
     }

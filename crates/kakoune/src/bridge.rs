@@ -10,8 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Pending, ProposalKey,
-    Reply, Stale, StartError, Status, now_ms,
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Reply, Stale,
+    StartError, Status, now_ms,
 };
 use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Outcome};
@@ -107,7 +107,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         ide: IdeInfo::new("kakoune", "Kakoune"),
         roots: roots.clone(),
     };
-    let editor = Forward::new(move |event| drop(send.send(event)));
+    let editor = move |event: EditorEvent| drop(send.send(event));
     let companion = match Companion::start(start, editor) {
         Err(StartError::Interrupted) => return Ok(()),
         started => started.context("cannot start the companion")?,

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc;
 
-use pillion_companion::{CloseReason, EditorEvent, Forward, Handle, ProposalKey, Reply};
+use pillion_companion::{CloseReason, Editor, EditorEvent, Handle, ProposalKey, Reply};
 use pillion_text::stderr;
 
 pub use notify::Notify;
@@ -119,18 +119,22 @@ impl FrontendHandle {
         let notice = app::Event::Notice(text.into());
         let _ = self.inputs.send(Input::Event(notice));
     }
+}
 
-    /// The review as its companion reaches it. While the reviewer's editor runs, Ctrl-C is for that.
-    pub fn editor(&self) -> Forward {
-        let (inputs, interrupts) = (self.inputs.clone(), self.inputs.clone());
-        let forward = move |event| {
-            // If the review is gone, dropping a reply reports that, and there is a plain terminal.
-            let sent = inputs.send(Input::Companion(event));
-            if let Err(mpsc::SendError(Input::Companion(EditorEvent::Lost(lost)))) = sent {
-                stderr::print(lost);
-            }
-        };
-        Forward::new(forward).when_interrupted(move || drop(interrupts.send(Input::Interrupt)))
+/// The review as its companion reaches it.
+impl Editor for FrontendHandle {
+    fn event(&mut self, event: EditorEvent) {
+        // If the review is gone, dropping a reply reports that, and there is a plain terminal.
+        let sent = self.inputs.send(Input::Companion(event));
+        if let Err(mpsc::SendError(Input::Companion(EditorEvent::Lost(lost)))) = sent {
+            stderr::print(lost);
+        }
+    }
+
+    /// While the reviewer's editor runs, Ctrl-C is for that.
+    fn interrupted(&mut self) -> bool {
+        let _ = self.inputs.send(Input::Interrupt);
+        false
     }
 }
 

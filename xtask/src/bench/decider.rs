@@ -6,9 +6,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Proposed, Reply,
-};
+use pillion_companion::{Companion, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply};
 use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Outcome};
 use serde_json::json;
@@ -46,15 +44,21 @@ impl Editor for Decider {
         false
     }
 
-    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
+    fn event(&mut self, event: EditorEvent) {
+        match event {
+            EditorEvent::Open(diff, shown) => self.accept(&diff, shown),
+            EditorEvent::Close(_, _, closed) => closed.failed("every diff is decided"),
+            _ => {}
+        }
+    }
+}
+
+impl Decider {
+    fn accept(&self, diff: &Diff, shown: Reply<()>) {
         shown.done(());
         if let Some(handle) = self.0.get() {
             let accepted = Outcome::accepted(diff.proposed.to_string());
             handle.resolve_diff(diff.key(), accepted);
         }
-    }
-
-    fn close_diff(&mut self, _: DiffId, _: CloseReason, closed: Reply<String>) {
-        closed.failed("every diff is decided");
     }
 }

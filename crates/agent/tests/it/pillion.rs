@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc as std_mpsc;
 
 use pillion_agent::{Address, Client, Decision, Updates};
-use pillion_companion::{CloseReason, Companion, Diff, DiffId, Editor, Options, Proposed, Reply};
+use pillion_companion::{CloseReason, Companion, Diff, EditorEvent, Options, Proposed};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::context::TRUNCATION_MARK;
 use pillion_protocol::{File, IdeInfo, Outcome};
@@ -20,17 +20,17 @@ enum Asked {
     Close(CloseReason),
 }
 
-struct StandIn(std_mpsc::Sender<Asked>);
-
-impl Editor for StandIn {
-    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
-        shown.done(());
-        let _ = self.0.send(Asked::Open(diff));
-    }
-
-    fn close_diff(&mut self, _id: DiffId, reason: CloseReason, closed: Reply<String>) {
-        closed.done("in the view".to_owned());
-        let _ = self.0.send(Asked::Close(reason));
+fn answer(event: EditorEvent, asked: &std_mpsc::Sender<Asked>) {
+    match event {
+        EditorEvent::Open(diff, shown) => {
+            shown.done(());
+            let _ = asked.send(Asked::Open(diff));
+        }
+        EditorEvent::Close(_, reason, closed) => {
+            closed.done("in the view".to_owned());
+            let _ = asked.send(Asked::Close(reason));
+        }
+        _ => {}
     }
 }
 
@@ -88,7 +88,8 @@ fn companion(environment: &Environment, here: &Path) -> (Companion, std_mpsc::Re
         ide: IdeInfo::new("test", "Test"),
         roots: vec![here.to_owned()],
     };
-    (Companion::start(options, StandIn(sender)).unwrap(), asked)
+    let editor = move |event: EditorEvent| answer(event, &sender);
+    (Companion::start(options, editor).unwrap(), asked)
 }
 
 #[tokio::test]

@@ -4,9 +4,7 @@
 use std::path::PathBuf;
 
 use pillion_agent::Address;
-use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, Handle, Options, Proposed, Reply,
-};
+use pillion_companion::{Companion, EditorEvent, Handle, Options, Proposed};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
 
@@ -14,21 +12,6 @@ pub struct Accepting {
     companion: Companion,
     environment: Environment,
     _folder: tempfile::TempDir,
-}
-
-struct Yes(std::sync::mpsc::Receiver<Handle>, Option<Handle>);
-
-impl Editor for Yes {
-    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
-        shown.done(());
-        let content = diff.proposed.to_string();
-        let handle = self.1.get_or_insert_with(|| self.0.recv().unwrap());
-        handle.resolve_diff(diff.key(), Outcome::accepted(content));
-    }
-
-    fn close_diff(&mut self, _: DiffId, _: CloseReason, closed: Reply<String>) {
-        closed.failed("it is accepted already");
-    }
 }
 
 impl Accepting {
@@ -43,7 +26,16 @@ impl Accepting {
             roots: vec![here.clone()],
         };
         let (sender, receiver) = std::sync::mpsc::channel();
-        let companion = Companion::start(options, Yes(receiver, None)).unwrap();
+        let mut handle = None;
+        let editor = move |event: EditorEvent| {
+            if let EditorEvent::Open(diff, shown) = event {
+                shown.done(());
+                let content = diff.proposed.to_string();
+                let handle: &Handle = handle.get_or_insert_with(|| receiver.recv().unwrap());
+                handle.resolve_diff(diff.key(), Outcome::accepted(content));
+            }
+        };
+        let companion = Companion::start(options, editor).unwrap();
         sender.send(companion.handle()).unwrap();
         let open = here.join("open.md");
         std::fs::write(&open, "").unwrap();

@@ -44,10 +44,11 @@ impl<C> Default for Entries<C> {
 }
 
 impl<C> Entries<C> {
-    pub(super) fn insert(&mut self, id: DiffId, entry: Entry<C>) {
-        let names = self.by_name.entry(entry.session.clone()).or_default();
-        names.insert(entry.name().to_owned(), id);
-        let load = self.loads.entry(entry.agent).or_default();
+    pub(super) fn insert(&mut self, entry: Entry<C>) {
+        let (id, proposal) = (entry.key.id, &entry.proposal);
+        let names = self.by_name.entry(proposal.session.clone()).or_default();
+        names.insert(proposal.name().to_owned(), id);
+        let load = self.loads.entry(proposal.agent).or_default();
         load.count += 1;
         load.bytes += entry.as_written().len();
         self.waiting.insert(id);
@@ -57,17 +58,18 @@ impl<C> Entries<C> {
     pub(super) fn remove(&mut self, id: DiffId) -> Option<Entry<C>> {
         let entry = self.entries.remove(&id)?;
         self.waiting.remove(&id);
-        if let Some(load) = self.loads.get_mut(&entry.agent) {
+        let proposal = &entry.proposal;
+        if let Some(load) = self.loads.get_mut(&proposal.agent) {
             load.count -= 1;
             load.bytes -= entry.as_written().len();
         }
-        if let Some(names) = self.by_name.get_mut(&entry.session) {
+        if let Some(names) = self.by_name.get_mut(&proposal.session) {
             // While one closes, its name may be another's already.
-            if names.get(entry.name()) == Some(&id) {
-                names.remove(entry.name());
+            if names.get(proposal.name()) == Some(&id) {
+                names.remove(proposal.name());
             }
             if names.is_empty() {
-                self.by_name.remove(&entry.session);
+                self.by_name.remove(&proposal.session);
             }
         }
         Some(entry)
@@ -85,8 +87,8 @@ impl<C> Entries<C> {
     }
 
     /// Oldest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (DiffId, &Entry<C>)> {
-        self.entries.iter().map(|(id, entry)| (*id, entry))
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<C>> {
+        self.entries.values()
     }
 
     /// The open diff of a session of this name. One that the agent is closing is open no more.

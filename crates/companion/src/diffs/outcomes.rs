@@ -11,8 +11,7 @@ use crate::outbox::Delivery;
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
         let entry = self.entries.remove(id)?;
-        let is_edited =
-            matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposed);
+        let is_edited = matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposal.proposed);
         let outcome = match (outcome, &entry.as_written) {
             (Outcome::Accepted { .. }, Some(as_written))
                 if !is_edited && entry.tool != Some(Tool::Write) =>
@@ -22,26 +21,27 @@ impl<C> Diffs<C> {
             (outcome, _) => outcome,
         };
         let outcome = entry.with_last_line_feed(outcome);
+        let proposal = entry.proposal;
         let delivery = Delivery {
-            file_path: entry.file_path,
-            tab: entry.tab,
-            outcome: outcome.for_agent(entry.agent),
+            file_path: proposal.file_path,
+            tab: proposal.tab,
+            outcome: outcome.for_agent(proposal.agent),
             is_edited,
         };
         Some(Action::Notify {
-            session: entry.session,
+            session: proposal.session,
             delivery,
         })
     }
 
     /// The person's edits in a view that its agent closed, where the agent does not take them.
     pub(super) fn unused(&self, id: DiffId, content: &str) -> Option<Action<C>> {
-        let entry = self.entries.get(id)?;
-        let is_unused = entry.tab.is_some() && *content != *entry.proposed;
+        let proposal = &self.entries.get(id)?.proposal;
+        let is_unused = proposal.tab.is_some() && *content != *proposal.proposed;
         is_unused.then(|| {
             Action::Lose(Lost {
-                agent: entry.agent,
-                file_path: entry.file_path.clone(),
+                agent: proposal.agent,
+                file_path: proposal.file_path.clone(),
                 content: content.to_owned(),
                 is_edited: true,
                 how: Loss::Unused,
@@ -50,11 +50,11 @@ impl<C> Diffs<C> {
     }
 
     pub(super) fn lose(&mut self, id: DiffId, content: String) -> Option<Action<C>> {
-        let entry = self.entries.remove(id)?;
-        let is_edited = *content != *entry.proposed;
+        let proposal = self.entries.remove(id)?.proposal;
+        let is_edited = *content != *proposal.proposed;
         Some(Action::Lose(Lost {
-            agent: entry.agent,
-            file_path: entry.file_path,
+            agent: proposal.agent,
+            file_path: proposal.file_path,
             content,
             is_edited,
             how: Loss::Undelivered,
@@ -84,13 +84,12 @@ impl<C> Entry<C> {
         self.is_of_dropping_release()
             && self.ends_with_line_feed
             && self.tool.is_none()
-            && self.proposed.ends_with('\n')
+            && self.proposal.proposed.ends_with('\n')
     }
 
     fn is_of_dropping_release(&self) -> bool {
-        self.tab
-            .as_ref()
-            .is_some_and(|tab| tab.drops_last_line_feed)
+        let tab = self.proposal.tab.as_ref();
+        tab.is_some_and(|tab| tab.drops_last_line_feed)
     }
 
     /// The answer to the call that waits for its outcome, if another proposal takes its place.
@@ -99,10 +98,11 @@ impl<C> Entry<C> {
             self.state,
             State::Checking { .. } | State::Opening { .. } | State::AgentGone { .. }
         );
-        let tab = self.tab.clone().filter(|_| is_waiting)?;
+        let proposal = &self.proposal;
+        let tab = proposal.tab.clone().filter(|_| is_waiting)?;
         Some(Action::Notify {
-            session: self.session.clone(),
-            delivery: Delivery::rejection(self.file_path.clone(), tab),
+            session: proposal.session.clone(),
+            delivery: Delivery::rejection(proposal.file_path.clone(), tab),
         })
     }
 }

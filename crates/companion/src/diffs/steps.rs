@@ -13,6 +13,7 @@ use crate::control::on_disk::OnDisk;
 use crate::disk::CHECK_TIMEOUT;
 use crate::editor::{CloseReason, Diff, DiffId};
 use crate::line_endings::MAY_LOSE_LINE_FEED;
+use crate::pending::ProposalKey;
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
@@ -43,7 +44,7 @@ impl<C> Diffs<C> {
         });
         let (mut revision, mut is_in_editor, mut seen) = (1, false, Seen::default());
         if let Some(former) = self.entries.remove(id) {
-            revision = former.revision + 1;
+            revision = former.key.revision + 1;
             is_in_editor = former.is_in_editor;
             actions.extend(former.reject_call());
             seen = former.seen;
@@ -58,16 +59,11 @@ impl<C> Diffs<C> {
             proposed: Arc::clone(&proposal.proposed),
         };
         let entry = Entry {
-            session: proposal.session,
-            agent: proposal.agent,
-            agent_number: proposal.agent_number,
-            file_path: proposal.file_path,
-            tab: proposal.tab,
-            proposed: proposal.proposed,
+            key: ProposalKey { id, revision },
+            proposal,
             as_written: None,
             tool: None,
             ends_with_line_feed: false,
-            revision,
             is_in_editor,
             opened: None,
             seen,
@@ -76,7 +72,7 @@ impl<C> Diffs<C> {
                 deadline: now + CHECK_TIMEOUT,
             },
         };
-        self.entries.insert(id, entry);
+        self.entries.insert(entry);
         actions.push(Action::Check(wanted));
         actions
     }
@@ -113,7 +109,8 @@ impl<C> Diffs<C> {
         let text = original.text.as_deref();
         entry.ends_with_line_feed = text.is_some_and(|text| text.ends_with(b"\n"));
         if let Some(proposed) = proposed {
-            entry.as_written = Some(mem::replace(&mut entry.proposed, proposed));
+            let as_written = mem::replace(&mut entry.proposal.proposed, proposed);
+            entry.as_written = Some(as_written);
         }
         entry.tool = tool;
         notes.extend(
@@ -128,11 +125,11 @@ impl<C> Diffs<C> {
         vec![Action::Show(Diff {
             id,
             revision,
-            agent: entry.agent,
-            agent_number: entry.agent_number,
+            agent: entry.proposal.agent,
+            agent_number: entry.proposal.agent_number,
             path,
             original,
-            proposed: Arc::clone(&entry.proposed),
+            proposed: Arc::clone(&entry.proposal.proposed),
             notes,
         })]
     }
@@ -213,7 +210,7 @@ impl<C> Diffs<C> {
         };
         if matches!(entry.state, State::Checking { .. }) {
             // No view holds this text: it is as the agent proposed it.
-            let content = entry.proposed.to_string();
+            let content = entry.proposal.proposed.to_string();
             let given_up = self.abandon(id, CloseReason::ClosedByAgent, AGENT_CLOSED);
             let answer = Ok(Answer::Closed(content));
             let closed = Action::Answer { caller, answer };
@@ -224,11 +221,7 @@ impl<C> Diffs<C> {
         // The editor was asked to close the view already: its answer goes to the agent now.
         let is_asked = matches!(former, State::CommandAccepts { .. });
         let given_up = former.give_up(AGENT_CLOSED);
-        let close = (!is_asked).then_some(Action::Close {
-            id,
-            revision: entry.revision,
-            reason: CloseReason::ClosedByAgent,
-        });
+        let close = (!is_asked).then(|| entry.close(CloseReason::ClosedByAgent));
         given_up.into_iter().chain(close).collect()
     }
 
@@ -254,7 +247,7 @@ impl<C> Diffs<C> {
             (State::CommandAccepts { waiting }, text) => {
                 let (answer, outcome) = match text {
                     Ok(content) => {
-                        let is_edited = *content != *entry.proposed;
+                        let is_edited = *content != *entry.proposal.proposed;
                         let settled = if is_edited {
                             Answer::SettledWithEdits
                         } else {
@@ -273,7 +266,7 @@ impl<C> Diffs<C> {
                 notified.into_iter().chain(answered).collect()
             }
             (State::AgentGone { is_text_taken, .. }, text) => match text {
-                Ok(content) if is_text_taken && *content != *entry.proposed => {
+                Ok(content) if is_text_taken && *content != *entry.proposal.proposed => {
                     self.lose(id, content).into_iter().collect()
                 }
                 Err(_) if is_text_taken => self.abandon(id, CloseReason::AgentGone, AGENT_GONE),
@@ -303,25 +296,19 @@ impl<C> Diffs<C> {
             let answer = Err(format!("no diff {id} is pending"));
             return vec![Action::Answer { caller, answer }];
         };
-        let revision = entry.revision;
-        let close = |reason| Action::Close {
-            id,
-            revision,
-            reason,
-        };
         let outcome = match decision {
             Decision::Accept => {
                 let deadline = now + EDITOR_TIMEOUT;
                 let waiting = Some(Waiting { caller, deadline });
                 entry.state = State::CommandAccepts { waiting };
-                return vec![close(CloseReason::Settled)];
+                return vec![entry.close(CloseReason::Settled)];
             }
             Decision::AcceptAs(content) => Outcome::accepted(content),
             Decision::Reject => Outcome::Rejected,
         };
         let answer = Ok(Answer::Settled);
         let settled = [
-            close(CloseReason::Overruled),
+            entry.close(CloseReason::Overruled),
             Action::Answer { caller, answer },
         ];
         self.notify(id, outcome)
@@ -332,7 +319,7 @@ impl<C> Diffs<C> {
 
     /// The session is gone for good: its views go away.
     pub(crate) fn session_gone(&mut self, session: &SessionId, now: Instant) -> Vec<Action<C>> {
-        let ids = self.ids(|entry| entry.session == *session);
+        let ids = self.ids(|entry| entry.proposal.session == *session);
         ids.into_iter()
             .flat_map(|id| self.agent_gone(id, now))
             .collect()
@@ -354,11 +341,7 @@ impl<C> Diffs<C> {
             deadline: now + EDITOR_TIMEOUT,
         };
         let given_up = mem::replace(&mut entry.state, gone).give_up(AGENT_GONE);
-        let close = (!is_text_taken).then_some(Action::Close {
-            id,
-            revision: entry.revision,
-            reason: CloseReason::AgentGone,
-        });
+        let close = (!is_text_taken).then(|| entry.close(CloseReason::AgentGone));
         close.into_iter().chain(given_up).collect()
     }
 
@@ -377,29 +360,26 @@ impl<C> Diffs<C> {
     }
 
     fn ids(&self, wanted: impl Fn(&Entry<C>) -> bool) -> Vec<DiffId> {
-        self.entries
-            .iter()
-            .filter(|(_, entry)| wanted(entry))
-            .map(|(id, _)| id)
-            .collect()
+        let entries = self.entries.iter().filter(|entry| wanted(entry));
+        entries.map(|entry| entry.key.id).collect()
     }
 
     /// The entry, if this revision is its newest.
     fn current(&mut self, id: DiffId, revision: u32) -> Option<&mut Entry<C>> {
         let entry = self.entries.get_mut(id);
-        entry.filter(|entry| entry.revision == revision)
+        entry.filter(|entry| entry.key.revision == revision)
     }
 
     fn expire_one(&mut self, id: DiffId) -> Vec<Action<C>> {
         let Some(entry) = self.entries.get_mut(id) else {
             return Vec::new();
         };
-        let revision = entry.revision;
+        let revision = entry.key.revision;
         match &mut entry.state {
             State::Checking { .. } => {
                 let why = format!(
                     "openDiff: cannot read {:?}: no answer from its disk within {CHECK_TIMEOUT:?}",
-                    entry.file_path
+                    entry.proposal.file_path
                 );
                 self.abandon(id, CloseReason::NotShown, &why)
             }
@@ -436,20 +416,15 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.remove(id) else {
             return Vec::new();
         };
-        let close = Action::Close {
-            id,
-            revision: entry.revision,
-            reason,
-        };
-        let close = entry.is_in_editor.then_some(close);
+        let close = entry.is_in_editor.then(|| entry.close(reason));
         close.into_iter().chain(entry.state.give_up(why)).collect()
     }
 
     /// The agent takes a call back: the view of its proposal goes away, as if it had closed it.
     pub(crate) fn cancel(&mut self, session: &SessionId, request: &RequestId) -> Vec<Action<C>> {
         let is_meant = |entry: &Entry<C>| {
-            let tab = entry.tab.as_ref();
-            entry.session == *session && tab.is_some_and(|tab| tab.request == *request)
+            let tab = entry.proposal.tab.as_ref();
+            entry.proposal.session == *session && tab.is_some_and(|tab| tab.request == *request)
         };
         let ids = self.ids(is_meant);
         ids.into_iter()
@@ -459,10 +434,10 @@ impl<C> Diffs<C> {
 
     /// The names of all open diffs of a session.
     pub(crate) fn names(&self, session: &SessionId) -> Vec<String> {
-        let ids = self.ids(|entry| entry.session == *session);
-        let entries = ids.into_iter().filter_map(|id| self.entries.get(id));
-        let open = entries.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
-        open.map(|entry| entry.name().to_owned()).collect()
+        let entries = self.entries.iter();
+        let own = entries.filter(|entry| entry.proposal.session == *session);
+        let open = own.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
+        open.map(|entry| entry.proposal.name().to_owned()).collect()
     }
 }
 

@@ -43,7 +43,7 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
             Action::Show(diff) => {
                 format!("show {} #{} {:?}", diff.id, diff.revision, diff.proposed)
             }
-            Action::Close { id, reason, .. } => format!("close {id} {reason:?}"),
+            Action::Close { key, reason } => format!("close {} {reason:?}", key.id),
             Action::Answer { caller, answer } => match answer {
                 Ok(answer) => format!("{caller}: {answer:?}"),
                 Err(reason) => format!("{caller}: error: {reason}"),

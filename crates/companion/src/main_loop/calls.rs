@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::MainLoop;
 use crate::diffs::{Action, Answer, Proposal};
-use crate::editor::Reply;
+use crate::editor::{EditorEvent, Reply};
 use crate::event::Caller;
 use crate::outbox::{Mention, Tab};
 use crate::request_id::RequestId;
@@ -173,7 +173,7 @@ impl MainLoop {
             let text = serde_json::to_string(&found).unwrap_or_else(|_| "[]".to_owned());
             let _ = caller.send(Ok(Answer::Text(text)));
         });
-        self.editor.diagnostics(uri, found);
+        self.editor.event(EditorEvent::Diagnostics(uri, found));
     }
 
     /// Mentions a file to the agent that was last active, of those whose prompt can name one.

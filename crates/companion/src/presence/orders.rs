@@ -7,8 +7,8 @@ use std::time::Duration;
 
 /// One thing to do.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Publish these workspace roots.
+pub(crate) enum Order {
+    /// Publish these workspace roots (C2.5). Roots that cannot be published leave the old ones.
     SetRoots(Vec<PathBuf>),
     /// Publish under this process of the editor.
     SetEditor(u32),
@@ -40,20 +40,13 @@ struct Waiting {
 pub(super) struct Worker(Arc<Orders>);
 
 impl Orders {
-    pub(super) fn set_roots(&self, roots: Vec<PathBuf>) {
-        self.change(|waiting| waiting.roots = Some(roots));
-    }
-
-    pub(super) fn set_editor(&self, pid: u32) {
-        self.change(|waiting| waiting.editor = Some(pid));
-    }
-
-    pub(super) fn restore(&self) {
-        self.change(|waiting| waiting.restore = true);
-    }
-
-    pub(super) fn remove(&self) {
-        self.change(|waiting| waiting.remove = true);
+    pub(super) fn give(&self, order: Order) {
+        self.change(|waiting| match order {
+            Order::SetRoots(roots) => waiting.roots = Some(roots),
+            Order::SetEditor(pid) => waiting.editor = Some(pid),
+            Order::Restore => waiting.restore = true,
+            Order::Remove => waiting.remove = true,
+        });
     }
 
     pub(super) fn worker(self: &Arc<Self>) -> Worker {
@@ -115,13 +108,13 @@ mod tests {
     fn of_what_waits_while_the_disk_hangs_only_the_last_counts() {
         let orders = Orders::default();
         for root in ["/a", "/b", "/c"] {
-            orders.restore();
-            orders.set_roots(vec![root.into()]);
+            orders.give(Order::Restore);
+            orders.give(Order::SetRoots(vec![root.into()]));
         }
         assert_eq!(orders.next(), Order::SetRoots(vec!["/c".into()]));
         assert_eq!(orders.next(), Order::Restore);
-        orders.set_roots(vec!["/d".into()]);
-        orders.remove();
+        orders.give(Order::SetRoots(vec!["/d".into()]));
+        orders.give(Order::Remove);
         assert_eq!(
             orders.next(),
             Order::Remove,

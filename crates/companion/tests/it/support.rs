@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pillion_agent::{Client, Update, Updates};
 use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, EditorEvent, Forward, Handle, Options, Status,
+    CloseReason, Companion, Diff, DiffId, EditorEvent, Handle, Options, Status,
 };
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
@@ -92,10 +92,10 @@ impl TestCompanion {
             ide: IdeInfo::new("test", "Test"),
             roots: vec![folder.path().canonicalize().unwrap()],
         };
-        let editor = Forward::new(move |event| match event {
+        let editor = move |event: EditorEvent| match event {
             EditorEvent::Status(status) => drop(status_sender.send(status)),
             event => drop(asked_sender.send(event)),
-        });
+        };
         let companion = Companion::start(options, editor).unwrap();
         Self {
             handle: companion.handle(),

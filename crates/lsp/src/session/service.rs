@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
-use pillion_companion::{Companion, EditorEvent, Forward, Handle, Options};
+use pillion_companion::{Companion, EditorEvent, Handle, Options};
 use pillion_protocol::File;
 
 use crate::disk::Done;
@@ -66,7 +66,7 @@ impl Plan {
 }
 
 fn start(options: Options, events: Sender<EditorEvent>) -> anyhow::Result<Companion> {
-    let editor = Forward::new(move |event| drop(events.send(event)));
+    let editor = move |event: EditorEvent| drop(events.send(event));
     Companion::start(options, editor).context("cannot start the companion")
 }
 

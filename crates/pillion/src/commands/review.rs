@@ -66,7 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         roots: roots.clone(),
     };
     let companion =
-        Companion::start(options, front.editor()).context("cannot start the companion")?;
+        Companion::start(options, front.clone()).context("cannot start the companion")?;
     let start = |demo: Demo| {
         let file = companion
             .files()

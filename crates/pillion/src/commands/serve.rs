@@ -4,10 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::Context;
-use pillion_companion::{
-    CloseReason, Companion, Diff, DiffId, Editor, LostOutcome, Options, Pending, Reply, StartError,
-    Status,
-};
+use pillion_companion::{Companion, Diff, Editor, EditorEvent, Options, Pending, StartError};
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use pillion_text::stderr;
@@ -81,6 +78,15 @@ impl Headless {
         let _ = stderr::write(&mut line, format_args!("warning: {text}"));
         self.errors.write(line);
     }
+
+    fn warn_once(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            if !self.warned.contains(&warning) {
+                self.warn(&warning);
+                self.warned.push(warning);
+            }
+        }
+    }
 }
 
 impl Editor for Headless {
@@ -88,28 +94,20 @@ impl Editor for Headless {
         false
     }
 
-    fn open_diff(&mut self, diff: Diff, shown: Reply<()>) {
-        self.pending.put(diff);
-        shown.done(());
-    }
-
-    fn close_diff(&mut self, id: DiffId, _reason: CloseReason, closed: Reply<String>) {
-        match self.pending.close(id) {
-            Ok(diff) => closed.done(diff.proposed.to_string()),
-            Err(stale) => closed.failed(stale.to_string()),
-        }
-    }
-
-    fn outcome_lost(&mut self, lost: LostOutcome) {
-        self.warn(lost);
-    }
-
-    fn status_changed(&mut self, status: Status) {
-        for warning in status.warnings {
-            if !self.warned.contains(&warning) {
-                self.warn(&warning);
-                self.warned.push(warning);
+    fn event(&mut self, event: EditorEvent) {
+        match event {
+            EditorEvent::Open(diff, shown) => {
+                self.pending.put(diff);
+                shown.done(());
             }
+            EditorEvent::Close(id, _, closed) => match self.pending.close(id) {
+                Ok(diff) => closed.done(diff.proposed.to_string()),
+                Err(stale) => closed.failed(stale.to_string()),
+            },
+            EditorEvent::Lost(lost) => self.warn(lost),
+            EditorEvent::Status(status) => self.warn_once(status.warnings),
+            EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
+            EditorEvent::Stopped => {}
         }
     }
 }
