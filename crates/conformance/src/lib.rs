@@ -191,18 +191,22 @@ impl Run<'_> {
         self.results.borrow_mut().insert(id, None);
         let finding = self.finding(check).await;
         self.test.clean_up().await;
-        let (mut verdict, is_hurt) = self.judged(check, finding).await;
-        if check.rule.level == Level::May {
-            verdict = verdict.forgiven();
+        let (mut verdict, mut detail, is_hurt) = self.judged(check, finding).await;
+        // Of what a companion MAY do: to leave it out breaks nothing.
+        if check.rule.level == Level::May && verdict == Verdict::Fail {
+            verdict = Verdict::Skip;
+            detail = format!("it is left out, which is allowed: {detail}");
         }
+        // A companion may echo what it gets.
         for file in self.test.target.discovery_files() {
             if let Some(token) = file.token() {
-                verdict = verdict.without(token.expose());
+                detail = detail.replace(token.expose(), "…");
             }
         }
         let row = Row {
             rule: check.rule,
             verdict,
+            detail,
         };
         let looked = Looked { row, is_hurt };
         let mut results = self.results.borrow_mut();
@@ -223,20 +227,20 @@ impl Run<'_> {
         finding.unwrap_or_else(|_| broken(format!("no result within {longest:?}")))
     }
 
-    /// The verdict, and whether the rule is broken or hidden by one that is.
-    async fn judged(&self, check: &Check, finding: Finding) -> (Verdict, bool) {
+    /// The verdict, what was seen, and whether the rule is broken or hidden by one that is.
+    async fn judged(&self, check: &Check, finding: Finding) -> (Verdict, String, bool) {
         let (by, why) = match finding {
-            Ok(seen) => return (Verdict::Pass(seen), false),
-            Err(Problem::Broken(seen)) => return (Verdict::Fail(seen), true),
-            Err(Problem::Unchecked(why)) => return (Verdict::Skip(why), false),
+            Ok(seen) => return (Verdict::Pass, seen, false),
+            Err(Problem::Broken(seen)) => return (Verdict::Fail, seen, true),
+            Err(Problem::Unchecked(why)) => return (Verdict::Skip, why, false),
             Err(Problem::Blocked { by, why }) => (by, why),
         };
         for id in by.iter() {
             if self.is_hurt(id, check.rule.level).await {
-                return (Verdict::Skip(format!("{why}; see {id}")), true);
+                return (Verdict::Skip, format!("{why}; see {id}"), true);
             }
         }
-        (Verdict::Fail(why), true)
+        (Verdict::Fail, why, true)
     }
 
     /// Whether this row of the same report fails, so that the exit code reports it as it would report

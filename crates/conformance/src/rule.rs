@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// How much the contract asks for a rule. Where the published texts use no keyword, a rule that
@@ -56,14 +57,15 @@ pub struct Rule {
 }
 
 /// What became of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It is kept; this was seen.
-    Pass(String),
-    /// It is broken; this was seen.
-    Fail(String),
-    /// It was not checked; this is why, and what to do about it.
-    Skip(String),
+    /// It is kept.
+    Pass,
+    /// It is broken.
+    Fail,
+    /// It was not checked.
+    Skip,
 }
 
 impl Level {

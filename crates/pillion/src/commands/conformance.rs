@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use pillion_conformance::{
-    Conformance, Level, Protocol, Report, Row, Rule, Target, Timeouts, rules,
+    Conformance, Level, Protocol, Report, Row, Rule, Target, Timeouts, Verdict, rules,
 };
 use pillion_discovery::Environment;
 use pillion_system::Signals;
@@ -228,7 +228,7 @@ fn print(text: &str) -> anyhow::Result<()> {
 /// Whether the companion conforms.
 fn verdict(report: &Report, is_strict: bool) -> anyhow::Result<()> {
     for level in [Level::Must, Level::Should] {
-        let is_broken = |row: &&Row| row.rule.level == level && row.verdict.is_fail();
+        let is_broken = |row: &&Row| row.rule.level == level && row.verdict == Verdict::Fail;
         let broken: Vec<_> = report.rows.iter().filter(is_broken).collect();
         let counted = match broken[..] {
             [] => continue,

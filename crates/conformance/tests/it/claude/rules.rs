@@ -169,10 +169,10 @@ fn report_of(flaw: &'static str, is_wanted: impl Fn(&Rule) -> bool) -> Report {
 }
 
 /// Every row that did not pass.
-fn others(report: &Report) -> Vec<(&'static str, &Verdict)> {
+fn others(report: &Report) -> Vec<(&'static str, &str)> {
     let rows = report.rows.iter();
-    let others = rows.filter(|row| !matches!(row.verdict, Verdict::Pass(_)));
-    others.map(|row| (row.rule.id, &row.verdict)).collect()
+    let others = rows.filter(|row| row.verdict != Verdict::Pass);
+    others.map(|row| (row.rule.id, &*row.detail)).collect()
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn who_keeps_every_rule_of_claude_codes_passes_them_all() {
     assert!(others.is_empty(), "{others:#?}");
     assert_eq!(report.rows.len(), rules(Protocol::Claude).count());
     for row in &report.rows {
-        assert!(!row.verdict.detail().contains(TOKEN), "{row:?}");
+        assert!(!row.detail.contains(TOKEN), "{row:?}");
     }
 }
 
@@ -244,7 +244,7 @@ fn what_nobody_does_for_claude_code_breaks_no_rule() {
     let report = runtime.block_on(conformance.run(|_| true, |_| {}));
     let failed = failed(&report);
     assert!(failed.is_empty(), "{failed:#?}");
-    let is_skipped = |row: &&Row| matches!(row.verdict, Verdict::Skip(_));
+    let is_skipped = |row: &&Row| row.verdict == Verdict::Skip;
     let skipped: Vec<_> = report
         .rows
         .iter()

@@ -40,7 +40,7 @@ struct JsonRow<'a> {
     title: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     reason: &'a str,
-    result: &'a str,
+    result: Verdict,
     detail: &'a str,
 }
 
@@ -76,16 +76,16 @@ impl Table {
     pub fn row(&mut self, row: &Row) -> String {
         let mut text = String::new();
         heading(&mut text, &mut self.group, &row.rule);
-        let result = result(&row.verdict, self.width.is_some());
+        let result = result(row.verdict, self.width.is_some());
         let (level, id) = (row.rule.level, row.rule.id);
         let _ = write!(text, "  {result}  {level:<6}  {id:<ID$}  ");
         hang(&mut text, row.rule.title, INDENT + ID + 2, self.width);
-        if !matches!(row.verdict, Verdict::Pass(_)) {
-            let detail = visible::one_line(row.verdict.detail());
+        if row.verdict != Verdict::Pass {
+            let detail = visible::one_line(&row.detail);
             let _ = write!(text, "{:INDENT$}", "");
             hang(&mut text, &detail, INDENT, self.width);
         }
-        if row.verdict.is_fail() && !row.rule.reason.is_empty() {
+        if row.verdict == Verdict::Fail && !row.rule.reason.is_empty() {
             let _ = write!(text, "{:INDENT$}", "");
             hang(&mut text, row.rule.reason, INDENT, self.width);
         }
@@ -147,11 +147,11 @@ fn hang(text: &mut String, words: &str, at: usize, width: Option<usize>) {
 }
 
 /// The result; in colour on a terminal, unless `NO_COLOR` is set, which the library looks at.
-fn result(verdict: &Verdict, is_terminal: bool) -> String {
+fn result(verdict: Verdict, is_terminal: bool) -> String {
     let (word, colour) = match verdict {
-        Verdict::Pass(_) => ("pass", Color::Green),
-        Verdict::Fail(_) => ("FAIL", Color::Red),
-        Verdict::Skip(_) => ("skip", Color::Yellow),
+        Verdict::Pass => ("pass", Color::Green),
+        Verdict::Fail => ("FAIL", Color::Red),
+        Verdict::Skip => ("skip", Color::Yellow),
     };
     if is_terminal {
         word.with(colour).to_string()
@@ -183,8 +183,8 @@ fn row(row: &Row) -> JsonRow<'_> {
         level: row.rule.level.keyword(),
         title: row.rule.title,
         reason: row.rule.reason,
-        result: row.verdict.word(),
-        detail: row.verdict.detail(),
+        result: row.verdict,
+        detail: &row.detail,
     }
 }
 
