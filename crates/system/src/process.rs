@@ -71,6 +71,43 @@ pub fn is_alive(pid: u32) -> bool {
     system::is_alive(pid)
 }
 
+/// What the system says to signal 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It is there, and ours.
+    Here,
+    /// It is there, and another user's.
+    NotOurs,
+    /// There is no such process.
+    Nobody,
+}
+
+/// Asks whether a process is there, by signal 0, as agents do. A zombie answers, too.
+#[cfg(unix)]
+pub fn ask(pid: u32) -> Answer {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
+
+    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return Answer::Nobody;
+    };
+    match test_kill_process(id) {
+        Ok(()) => Answer::Here,
+        Err(Errno::PERM) => Answer::NotOurs,
+        Err(_) => Answer::Nobody,
+    }
+}
+
+/// Asks whether it lives: there are no signals.
+#[cfg(not(unix))]
+pub fn ask(pid: u32) -> Answer {
+    if is_alive(pid) {
+        Answer::Here
+    } else {
+        Answer::Nobody
+    }
+}
+
 /// When a process started, in a unit of the system's own: with its id it names one process, also
 /// after the id was given to another. None if there is no such process.
 pub fn started_at(pid: u32) -> Option<u64> {

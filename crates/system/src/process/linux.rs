@@ -3,10 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
-
-use super::Process;
+use super::{Answer, Process, ask};
 
 /// The process tree as `/proc` shows it at each question.
 pub(super) struct Tree;
@@ -42,14 +39,8 @@ impl Tree {
 }
 
 pub(super) fn is_alive(pid: u32) -> bool {
-    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
-        return false;
-    };
-    match test_kill_process(id) {
-        // Where `/proc` hides other users' processes, the kernel's word has to do.
-        Ok(()) | Err(Errno::PERM) => Stat::of(pid).is_none_or(|stat| !stat.is_dead()),
-        Err(_) => false,
-    }
+    // Where `/proc` hides other users' processes, the kernel's word has to do.
+    ask(pid) != Answer::Nobody && Stat::of(pid).is_none_or(|stat| !stat.is_dead())
 }
 
 pub(super) fn started_at(pid: u32) -> Option<u64> {

@@ -55,7 +55,7 @@ impl Tree {
 
 pub(super) fn is_alive(pid: u32) -> bool {
     #[cfg(unix)]
-    if !answers(pid) {
+    if super::ask(pid) == super::Answer::Nobody {
         return false;
     }
     let only = [Pid::from_u32(pid)];
@@ -80,16 +80,4 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
         ProcessRefreshKind::nothing(),
     );
     tree.known(pid).map(Known::start_time)
-}
-
-/// Whether the kernel knows the process, ours or not.
-#[cfg(unix)]
-fn answers(pid: u32) -> bool {
-    use rustix::io::Errno;
-    use rustix::process::{Pid, test_kill_process};
-
-    i32::try_from(pid)
-        .ok()
-        .and_then(Pid::from_raw)
-        .is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
