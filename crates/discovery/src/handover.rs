@@ -135,27 +135,20 @@ impl Handover {
         now_ms: u64,
     ) -> Result<Self, FileError> {
         let pid = std::process::id();
-        let mut handover = Self {
-            record: Record {
-                pid,
-                port,
-                token,
-                lineage,
-                seen_at_ms: now_ms,
-                ended_at_ms: None,
-            },
-            directory: PathBuf::new(),
-            name: file_name(pid, port),
+        let record = Record {
+            pid,
+            port,
+            token,
+            lineage,
+            seen_at_ms: now_ms,
+            ended_at_ms: None,
         };
-        let mut result = Err(FileError::NotAFolder(PathBuf::new()));
-        for directory in environment.state_dirs() {
-            handover.directory = directory;
-            result = handover.write();
-            if result.is_ok() {
-                break;
-            }
-        }
-        result.map(|()| handover)
+        let name = file_name(pid, port);
+        Ok(Self {
+            directory: state::place(environment, &name, &record.content())?,
+            record,
+            name,
+        })
     }
 
     /// Notes other workspace roots.
@@ -190,9 +183,7 @@ impl Handover {
     }
 
     fn write(&self) -> Result<(), FileError> {
-        let content = serde_json::to_vec(&self.record);
-        let content = content.expect("strings, numbers and Unicode paths only");
-        state::write(&self.directory, &self.name, &content)
+        state::write(&self.directory, &self.name, &self.record.content())
     }
 }
 
@@ -226,6 +217,10 @@ pub fn take_over(environment: &Environment, own: &Lineage, now_ms: u64) -> Takeo
 }
 
 impl Record {
+    fn content(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("strings, numbers and Unicode paths only")
+    }
+
     fn claim(&self, own: &Lineage, now_ms: u64) -> Claim {
         let is_own = self.lineage == *own;
         let valid_for = match self.ended_at_ms {

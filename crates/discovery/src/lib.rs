@@ -40,7 +40,7 @@ pub use handover::{Handover, Lineage, Predecessor};
 pub use liveness::listens;
 pub use private_file::FileError;
 pub use publication::{Announcement, Publication};
-pub use real_path::{canonicalize, depth_in, real_path};
+pub use real_path::{canonicalize, depth_in, is_same, real_path};
 pub use state::{CompanionState, StateError, StateFile};
 pub use survey::survey;
 pub use sweep::sweep;

@@ -45,6 +45,8 @@ pub struct Publication {
     /// The roots with links resolved: once, because their disks may stop answering.
     real_roots: Vec<PathBuf>,
     dirs: Vec<AgentDir>,
+    /// The files that agents find now.
+    files: Vec<PathBuf>,
     warnings: Vec<Warning>,
 }
 
@@ -67,7 +69,6 @@ struct Entry {
     dialect: Dialect,
     place: Place,
     name: String,
-    is_published: bool,
 }
 
 impl Publication {
@@ -86,6 +87,7 @@ impl Publication {
             real_roots: resolved(&announcement.roots),
             announcement,
             workspace_path,
+            files: Vec::new(),
             warnings: Vec::new(),
         };
         publication.settle();
@@ -94,12 +96,7 @@ impl Publication {
 
     /// The files that agents find now.
     pub fn files(&self) -> Vec<PathBuf> {
-        let paths = |dir: &AgentDir| {
-            let published = dir.files.iter().filter(|entry| entry.is_published);
-            let paths = published.map(|entry| dir.directory.join(&entry.name));
-            paths.collect::<Vec<_>>()
-        };
-        self.dirs.iter().flat_map(paths).collect()
+        self.files.clone()
     }
 
     /// The places that could not be served, one warning per directory.
@@ -135,7 +132,7 @@ impl Publication {
             let kept: Vec<&String> = own.flat_map(|it| &it.files).map(|it| &it.name).collect();
             dir.files.retain(|entry| !kept.contains(&&entry.name));
         }
-        remove(&mut others, &self.announcement);
+        remove(&others, &self.announcement);
         self.settle();
     }
 
@@ -147,14 +144,14 @@ impl Publication {
 
     /// Removes the files and returns them: those that are still ours, not one that a successor put
     /// in their place. Directories stay, for others may use them.
-    pub fn remove(mut self) -> Vec<PathBuf> {
-        remove(&mut self.dirs, &self.announcement)
+    pub fn remove(self) -> Vec<PathBuf> {
+        remove(&self.dirs, &self.announcement)
     }
 
     /// Makes everything as it should be. Returns the files that had to be written.
     fn settle(&mut self) -> Vec<PathBuf> {
+        self.files.clear();
         self.warnings.clear();
-        let contents = Contents::of(self);
         let mut written = Vec::new();
         // One dial for each port: a companion that does not answer may have all of our names.
         let mut listening = HashMap::new();
@@ -163,45 +160,53 @@ impl Publication {
                 .entry(port)
                 .or_insert_with(|| liveness::listens(port))
         };
-        for dir in &mut self.dirs {
+        for dir in &self.dirs {
             let folder = match Folder::create(&dir.base, dir.folder) {
                 Ok(folder) => folder,
                 Err(error) => {
-                    self.warnings.push(dir.failed(error));
+                    self.warnings.push(dir.warning(error));
                     continue;
                 }
             };
             let mut failure = None;
-            for entry in &mut dir.files {
-                let Some(content) = contents.for_entry(entry) else {
-                    continue;
-                };
-                let settled = entry.settle(&folder, content, &self.announcement, &mut listens);
-                entry.is_published = matches!(settled, Ok(Settled::AsItWas | Settled::Written));
-                match settled {
-                    Ok(Settled::Written) => written.push(folder.path().join(&entry.name)),
-                    Ok(_) => {}
+            for entry in &dir.files {
+                let content = self.content(entry);
+                let path = dir.directory.join(&entry.name);
+                match entry.settle(&folder, &content, &self.announcement, &mut listens) {
+                    Ok(Settled::AsItWas) => self.files.push(path),
+                    Ok(Settled::Written) => {
+                        self.files.push(path.clone());
+                        written.push(path);
+                    }
+                    Ok(Settled::LeftAlone) => {}
                     Err(error) => {
                         failure.get_or_insert(error);
                     }
                 }
             }
-            if let Some(error) = failure {
-                self.warnings.push(dir.warning(error));
-            }
+            self.warnings.extend(failure.map(|it| dir.warning(it)));
         }
         written
+    }
+
+    /// The bytes of a file.
+    fn content(&self, entry: &Entry) -> Vec<u8> {
+        let announcement = &self.announcement;
+        match entry.place.format {
+            Format::Companion => announcement.discovery_file(entry.dialect, &self.workspace_path),
+            Format::Claude => announcement.lock_file(entry.dialect, &self.real_roots),
+        }
     }
 }
 
 /// Removes those of the files that are still ours.
-fn remove(dirs: &mut [AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
+fn remove(dirs: &[AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
     let mut removed = Vec::new();
     for dir in dirs {
         let Ok(Some(folder)) = Folder::open(&dir.base, dir.folder) else {
             continue;
         };
-        for entry in &mut dir.files {
+        for entry in &dir.files {
             let found = folder.read(&entry.name, MAX_FILE).ok().flatten();
             let is_ours = found
                 .and_then(|content| parse(&entry.place, &entry.name, &content))
@@ -209,51 +214,14 @@ fn remove(dirs: &mut [AgentDir], announcement: &Announcement) -> Vec<PathBuf> {
             if is_ours && folder.remove(&entry.name).is_ok() {
                 removed.push(folder.path().join(&entry.name));
             }
-            entry.is_published = false;
         }
     }
     removed
 }
 
-/// The bytes of the files, by who reads them and how they are written.
-struct Contents(Vec<(Dialect, Format, Vec<u8>)>);
-
-impl Contents {
-    fn of(publication: &Publication) -> Self {
-        let announcement = &publication.announcement;
-        let mut contents = Vec::new();
-        for dialect in Dialect::ALL {
-            for place in dialect.places() {
-                let is_known = |(reader, format, _): &(Dialect, Format, Vec<u8>)| {
-                    *reader == dialect && *format == place.format
-                };
-                if contents.iter().any(is_known) {
-                    continue;
-                }
-                let content = match place.format {
-                    Format::Companion => {
-                        announcement.discovery_file(dialect, &publication.workspace_path)
-                    }
-                    Format::Claude => announcement.lock_file(dialect, &publication.real_roots),
-                };
-                contents.push((dialect, place.format, content));
-            }
-        }
-        Self(contents)
-    }
-
-    fn for_entry(&self, entry: &Entry) -> Option<&[u8]> {
-        let mut contents = self.0.iter();
-        let own = contents.find(|(dialect, format, _)| {
-            *dialect == entry.dialect && *format == entry.place.format
-        });
-        own.map(|(_, _, content)| content.as_slice())
-    }
-}
-
 impl Drop for Publication {
     fn drop(&mut self) {
-        remove(&mut self.dirs, &self.announcement);
+        remove(&self.dirs, &self.announcement);
     }
 }
 
@@ -296,14 +264,6 @@ impl Announcement {
 }
 
 impl AgentDir {
-    /// The warning that nothing in this directory could be published.
-    fn failed(&mut self, error: FileError) -> Warning {
-        for entry in &mut self.files {
-            entry.is_published = false;
-        }
-        self.warning(error)
-    }
-
     fn warning(&self, error: FileError) -> Warning {
         Warning {
             directory: self.directory.clone(),
@@ -397,7 +357,6 @@ fn agent_dirs(environment: &Environment, announcement: &Announcement) -> Vec<Age
                     dialect,
                     place: *place,
                     name,
-                    is_published: false,
                 };
                 match dirs.iter_mut().find(|dir| dir.directory == directory) {
                     Some(dir) => dir.files.push(entry),

@@ -41,6 +41,12 @@ pub fn real_path(path: &Path) -> PathBuf {
     path
 }
 
+/// Whether two paths lead to one place.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let real = canonicalize;
+    one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
+}
+
 /// How many components the deepest of `roots` has that contains this folder or file, which may not be
 /// there yet. A root that is not absolute contains nothing.
 pub fn depth_in(roots: &[PathBuf], path: &Path) -> Option<usize> {

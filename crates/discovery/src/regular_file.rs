@@ -81,20 +81,16 @@ pub fn while_held<T, E>(
 }
 
 /// The system waits neither for the writer of a pipe nor for a lease, and no terminal becomes ours.
-#[cfg(unix)]
-fn options() -> OpenOptions {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    options
-}
-
-#[cfg(not(unix))]
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
     options
 }
 

@@ -83,24 +83,13 @@ impl StateFile {
     /// # Errors
     /// When a root is not Unicode, or when no directory can be used.
     pub fn publish(environment: &Environment, state: CompanionState) -> Result<Self, StateError> {
-        let content = content(&state)?;
         let name = file_name(state.pid);
-        let mut failure = None;
-        for directory in environment.state_dirs() {
-            match write(&directory, &name, &content) {
-                Ok(()) => {
-                    return Ok(Self {
-                        state,
-                        directory,
-                        name,
-                    });
-                }
-                Err(error) => failure = Some(error),
-            }
-        }
-        Err(StateError::File(
-            failure.expect("there is always a directory to try"),
-        ))
+        let placed = place(environment, &name, &content(&state)?);
+        Ok(Self {
+            directory: placed.map_err(StateError::File)?,
+            state,
+            name,
+        })
     }
 
     /// Where the file is.
@@ -203,6 +192,25 @@ pub(crate) fn split(directory: &Path) -> Option<(&Path, &str)> {
 pub(crate) fn open(directory: &Path) -> Option<Folder> {
     let (base, part) = split(directory)?;
     Folder::open(base, &[part]).ok()?
+}
+
+/// Writes a file into the first state directory that can be used, and returns that.
+///
+/// # Errors
+/// When none can; this is what was wrong with the last.
+pub(crate) fn place(
+    environment: &Environment,
+    name: &str,
+    content: &[u8],
+) -> Result<PathBuf, FileError> {
+    let mut placed = Err(FileError::NotAFolder(PathBuf::new()));
+    for directory in environment.state_dirs() {
+        placed = write(&directory, name, content).map(|()| directory);
+        if placed.is_ok() {
+            break;
+        }
+    }
+    placed
 }
 
 pub(crate) fn write(directory: &Path, name: &str, content: &[u8]) -> Result<(), FileError> {

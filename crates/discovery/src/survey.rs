@@ -14,7 +14,7 @@ use crate::environment::Environment;
 use crate::liveness;
 use crate::private_file::{FileError, Folder};
 use crate::publication::{MAX_FILE, parse};
-use crate::real_path::{canonicalize, depth_in};
+use crate::real_path::{depth_in, is_same};
 use crate::state::{self, CompanionState};
 use pillion_system::process;
 
@@ -73,6 +73,44 @@ pub struct Survey {
 }
 
 impl Companion {
+    /// The one that left these files, of which there is at least one, before its port is dialled.
+    fn of(files: Vec<FoundFile>) -> Self {
+        let mut pids: Vec<u32> = files.iter().filter_map(FoundFile::pid).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        // Pillion's own process, or every one that it could belong to.
+        let processes = files[0].publisher().map_or_else(
+            || {
+                let parents = files.iter().filter_map(|file| file.content.ppid);
+                pids.iter().copied().chain(parents).collect()
+            },
+            |pid| vec![pid],
+        );
+        let is_gone = !processes.is_empty() && !processes.iter().any(|pid| process::is_alive(*pid));
+        let mut ides = files
+            .iter()
+            .filter_map(|file| file.content.ide_info.as_ref());
+        let ide = ides.find(|ide| ide.is_named()).cloned();
+        let DiscoveryFile {
+            port,
+            workspace_path,
+            ..
+        } = &files[0].content;
+        Self {
+            port: *port,
+            ide,
+            roots: split_roots(workspace_path),
+            pids,
+            state: None,
+            liveness: if is_gone {
+                Liveness::ProcessGone
+            } else {
+                Liveness::Alive
+            },
+            files,
+        }
+    }
+
     /// Whether it is there.
     pub fn is_alive(&self) -> bool {
         self.liveness == Liveness::Alive
@@ -145,35 +183,34 @@ pub fn survey(environment: &Environment) -> Survey {
     let mut survey = Survey::default();
     let mut files = Files::default();
     look(environment, &mut files, &mut survey);
-    let groups = files
+    let mut companions: BTreeMap<Key, Companion> = files
         .into_iter()
-        .map(|(key, files)| (key, Group::new(files)));
-    let mut groups: BTreeMap<Key, Group> = groups.collect();
+        .map(|(key, files)| (key, Companion::of(files)))
+        .collect();
 
     let states = state::of_living_processes(environment);
-    let living = groups.values().filter(|group| !group.is_gone);
-    let ports = living
-        .map(Group::port)
-        .chain(states.iter().map(|state| state.port));
-    let refusing = liveness::refusing(ports);
+    let living = companions.values().filter(|it| it.is_alive());
+    let ports = living.map(|it| it.port);
+    let refusing = liveness::refusing(ports.chain(states.iter().map(|state| state.port)));
     let states = state::running(states, &refusing);
 
     for (key, files) in elsewhere(environment, &states) {
-        groups.insert(key, Group::new(files));
+        companions.insert(key, Companion::of(files));
     }
-    let found = groups.into_values();
-    let found = found.map(|group| group.companion(&states, &refusing));
-    survey.companions = found.collect();
-    let known: HashSet<u32> = survey
-        .companions
-        .iter()
-        .filter_map(|companion| Some(companion.state.as_ref()?.pid))
-        .collect();
+    for ((port, owner), companion) in &mut companions {
+        if companion.is_alive() && refusing.contains(port) {
+            companion.liveness = Liveness::NobodyListens;
+        }
+        let is_its = |it: &&CompanionState| it.port == *port && *owner == Owner::Pillion(it.pid);
+        companion.state = states.iter().find(is_its).cloned();
+    }
+    let known = companions.values().filter_map(|it| it.state.as_ref());
+    let known: HashSet<u32> = known.map(|state| state.pid).collect();
     let without_files = states
         .into_iter()
         .filter(|state| !known.contains(&state.pid))
         .map(by_state);
-    survey.companions.extend(without_files);
+    survey.companions = companions.into_values().chain(without_files).collect();
     survey.companions.sort_by_key(|companion| companion.port);
     survey
 }
@@ -246,11 +283,6 @@ fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
     }
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| canonicalize(path);
-    one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
-}
-
 /// Tells two companions apart that had one port after another.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
@@ -277,68 +309,6 @@ fn by_state(state: CompanionState) -> Companion {
         files: Vec::new(),
         liveness: Liveness::Alive,
         state: Some(state),
-    }
-}
-
-/// The files of one companion, of which there is at least one, before its port is dialled.
-struct Group {
-    files: Vec<FoundFile>,
-    pids: Vec<u32>,
-    /// Pillion's process, if it is one of Pillion's.
-    publisher: Option<u32>,
-    /// Whether every process that it could belong to is gone.
-    is_gone: bool,
-}
-
-impl Group {
-    fn new(files: Vec<FoundFile>) -> Self {
-        let publisher = files[0].publisher();
-        let mut pids: Vec<u32> = files.iter().filter_map(FoundFile::pid).collect();
-        pids.sort_unstable();
-        pids.dedup();
-        let processes = publisher.map_or_else(
-            || {
-                let parents = files.iter().filter_map(|file| file.content.ppid);
-                pids.iter().copied().chain(parents).collect()
-            },
-            |pid| vec![pid],
-        );
-        let is_gone = !processes.is_empty() && !processes.iter().any(|pid| process::is_alive(*pid));
-        Self {
-            files,
-            pids,
-            publisher,
-            is_gone,
-        }
-    }
-
-    fn port(&self) -> u16 {
-        self.files[0].content.port
-    }
-
-    fn companion(self, states: &[CompanionState], refusing: &HashSet<u16>) -> Companion {
-        let port = self.port();
-        let liveness = if self.is_gone {
-            Liveness::ProcessGone
-        } else if refusing.contains(&port) {
-            Liveness::NobodyListens
-        } else {
-            Liveness::Alive
-        };
-        let own = |state: &&CompanionState| Some(state.pid) == self.publisher && state.port == port;
-        let mut ides = self
-            .files
-            .iter()
-            .filter_map(|file| file.content.ide_info.as_ref());
-        Companion {
-            port,
-            ide: ides.find(|ide| ide.is_named()).cloned(),
-            roots: split_roots(&self.files[0].content.workspace_path),
-            pids: self.pids,
-            state: states.iter().find(own).cloned(),
-            liveness,
-            files: self.files,
-        }
     }
 }
 

@@ -55,13 +55,7 @@ fn places(environment: &Environment) -> BTreeMap<AgentDir, Vec<Place>> {
 struct Swept {
     removed: Vec<PathBuf>,
     /// Files whose companion's process lives: its port says whether the companion does.
-    in_doubt: Vec<InDoubt>,
-}
-
-struct InDoubt {
-    folder: Rc<Folder>,
-    name: String,
-    port: u16,
+    in_doubt: Vec<(Rc<Folder>, String, u16)>,
 }
 
 impl Swept {
@@ -93,11 +87,7 @@ impl Swept {
             match owner(&name, &content) {
                 _ if writer.is_some() => self.remove(&folder, &name),
                 Some((pid, _)) if !process::is_alive(pid) => self.remove(&folder, &name),
-                Some((_, port)) => self.in_doubt.push(InDoubt {
-                    folder: Rc::clone(&folder),
-                    name,
-                    port,
-                }),
+                Some((_, port)) => self.in_doubt.push((Rc::clone(&folder), name, port)),
                 None => {}
             }
         }
@@ -105,10 +95,10 @@ impl Swept {
 
     /// Dials once for all files of a port: one that does not answer costs the same for a hundred.
     fn finish(mut self) -> Vec<PathBuf> {
-        let refusing = liveness::refusing(self.in_doubt.iter().map(|file| file.port));
-        for file in std::mem::take(&mut self.in_doubt) {
-            if refusing.contains(&file.port) {
-                self.remove(&file.folder, &file.name);
+        let refusing = liveness::refusing(self.in_doubt.iter().map(|(_, _, port)| *port));
+        for (folder, name, port) in std::mem::take(&mut self.in_doubt) {
+            if refusing.contains(&port) {
+                self.remove(&folder, &name);
             }
         }
         self.removed

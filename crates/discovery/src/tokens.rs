@@ -3,7 +3,7 @@
 
 use pillion_protocol::{Dialect, Token};
 
-/// A companion's tokens, one for every dialect.
+/// A companion's tokens, one for every dialect, in their order.
 #[derive(Debug, Clone)]
 pub struct Tokens([Token; Dialect::ALL.len()]);
 
@@ -30,13 +30,13 @@ impl Tokens {
     /// The same, but with another token for one dialect.
     #[must_use]
     pub fn with(mut self, dialect: Dialect, token: Token) -> Self {
-        self.0[index(dialect)] = token;
+        self.0[dialect as usize] = token;
         self
     }
 
     /// The token that agents of `dialect` present.
     pub fn get(&self, dialect: Dialect) -> &Token {
-        &self.0[index(dialect)]
+        &self.0[dialect as usize]
     }
 
     /// Which agent presents `presented`, if any of ours does (C3.3). Every token is compared, each
@@ -59,17 +59,6 @@ pub fn random_token() -> Result<Token, RandomError> {
     Ok(Token::from_random(bytes))
 }
 
-/// Where `Dialect::ALL` lists a dialect.
-fn index(dialect: Dialect) -> usize {
-    match dialect {
-        Dialect::GeminiCli => 0,
-        Dialect::QwenCode => 1,
-        Dialect::ClaudeCode => 2,
-        Dialect::OpenCode => 3,
-        Dialect::Script => 4,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,7 +67,7 @@ mod tests {
     fn a_token_names_its_agent_and_shows_nothing() {
         let tokens = Tokens::generate().unwrap();
         for (at, dialect) in Dialect::ALL.into_iter().enumerate() {
-            assert_eq!(index(dialect), at);
+            assert_eq!(dialect as usize, at);
             let secret = tokens.get(dialect).expose();
             assert_eq!(tokens.dialect_of(secret.as_bytes()), Some(dialect));
             assert!(!format!("{tokens:?}").contains(secret));

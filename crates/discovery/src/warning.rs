@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pillion_protocol::Dialect;
 
@@ -12,28 +12,14 @@ use crate::private_file::FileError;
 /// underneath names the path, the sentence ends with what to do.
 #[derive(Debug)]
 pub struct Warning {
-    pub(crate) directory: PathBuf,
-    /// What a person sets to move it elsewhere.
-    pub(crate) variable: Option<&'static str>,
-    pub(crate) agents: Vec<Dialect>,
-    pub(crate) error: FileError,
-}
-
-impl Warning {
     /// The directory that is not served, or not fully.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
+    pub directory: PathBuf,
+    /// What a person sets to move it elsewhere.
+    pub variable: Option<&'static str>,
     /// The agents that look there.
-    pub fn agents(&self) -> &[Dialect] {
-        &self.agents
-    }
-
+    pub agents: Vec<Dialect>,
     /// What went wrong.
-    pub fn error(&self) -> &FileError {
-        &self.error
-    }
+    pub error: FileError,
 }
 
 impl fmt::Display for Warning {
@@ -52,6 +38,8 @@ impl fmt::Display for Warning {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

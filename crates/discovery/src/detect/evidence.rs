@@ -104,16 +104,14 @@ fn is_program_of(row: &Row, process: &Process) -> bool {
 fn program(command: &str) -> String {
     let command = command.trim_start_matches('"').to_lowercase();
     let is_windows = command.get(1..3) == Some(":\\");
-    let words =
-        |text: &str| -> Vec<String> { text.split(' ').take(2).map(str::to_owned).collect() };
     let (path, rest) = match command.find(".exe") {
-        Some(end) if is_windows => (command[..end].to_owned(), None),
+        Some(end) if is_windows => (&command[..end], None),
         _ => {
-            let mut words = words(&command).into_iter();
+            let mut words = command.split(' ');
             (words.next().unwrap_or_default(), words.next())
         }
     };
-    let name = last(&path);
+    let name = last(path);
     let name = name.strip_suffix(".exe").unwrap_or(name);
     // `emacs-30.1`
     let name = match name.rsplit_once('-') {
@@ -122,11 +120,10 @@ fn program(command: &str) -> String {
     };
     match rest {
         // `/bin/sh /opt/idea/bin/idea.sh`
-        Some(script) if SHELLS.contains(&name) && script.starts_with('/') => {
-            last(&script).to_owned()
-        }
-        _ => name.to_owned(),
+        Some(script) if SHELLS.contains(&name) && script.starts_with('/') => last(script),
+        _ => name,
     }
+    .to_owned()
 }
 
 fn last(path: &str) -> &str {

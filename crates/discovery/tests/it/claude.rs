@@ -219,7 +219,7 @@ fn refuses(environment: &Environment, agents: &[Dialect], named: &Path, hint: &s
     let [warning] = publication.warnings() else {
         panic!("{:?}", warnings(&publication));
     };
-    assert_eq!((warning.agents(), warning.error().path()), (agents, named));
+    assert_eq!((&warning.agents[..], warning.error.path()), (agents, named));
     let text = warning.to_string();
     assert!(text.contains(hint), "{text}");
     let ide = environment.directory(&Dialect::ClaudeCode.places()[0]);

@@ -67,7 +67,7 @@ fn publishes_on_a_full_disk() {
     );
     for warning in publication.warnings() {
         assert!(warning.to_string().contains("free some space"), "{warning}");
-        assert!(warning.directory().starts_with(&disk), "{warning}");
+        assert!(warning.directory.starts_with(&disk), "{warning}");
     }
     let left: Vec<_> = fs::read_dir(&disk)
         .unwrap()

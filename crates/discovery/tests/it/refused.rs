@@ -19,8 +19,8 @@ fn refuses(world: &World, named: &str, is_expected: fn(&FileError) -> bool) -> P
     let [warning] = publication.warnings() else {
         panic!("{:?}", warnings(&publication));
     };
-    assert_eq!(warning.error().path(), world.path(named));
-    assert!(is_expected(warning.error()), "{warning}");
+    assert_eq!(warning.error.path(), world.path(named));
+    assert!(is_expected(&warning.error), "{warning}");
     assert!(warning.to_string().contains(named), "{warning}");
     assert!(
         world
@@ -58,7 +58,7 @@ fn a_linked_folder_is_refused_and_nothing_is_written_through_it() {
         symlink(world.path("elsewhere"), &place).unwrap();
         let publication = refuses(&world, named, |error| matches!(error, FileError::Link(_)));
         let both = [Dialect::GeminiCli, Dialect::QwenCode];
-        assert_eq!(publication.warnings()[0].agents(), both);
+        assert_eq!(publication.warnings()[0].agents, both);
         let in_it = fs::read_dir(&elsewhere).unwrap().count();
         assert_eq!(in_it, 0);
         drop(publication);
@@ -196,7 +196,7 @@ fn a_directory_that_is_not_writable_is_named_and_the_others_are_served() {
         for warning in publication.warnings() {
             assert!(warning.to_string().contains(named), "{warning}");
             assert!(
-                warning.directory().starts_with(warning_base(named, &world)),
+                warning.directory.starts_with(warning_base(named, &world)),
                 "{warning}"
             );
         }
