@@ -1,16 +1,12 @@
-//! Where a companion is, and a request to it.
+//! Where a companion is, and what opens it.
 
 use std::time::Duration;
 
-use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
-use pillion_http::{Answer, Bytes, HeaderName, HeaderValue, Method, Request};
+use pillion_http::HeaderValue;
+use pillion_protocol::Token;
 use pillion_protocol::diff::MAX_CONTENT;
-use pillion_protocol::{MCP_PATH, Token};
 
-use crate::error::{ClientError, unreachable, within};
-
-pub(crate) const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
-const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
+use crate::error::{ClientError, unreachable};
 
 /// The longest message of a companion, in bytes: the longest content may double its size as a JSON
 /// string.
@@ -26,13 +22,6 @@ pub struct Address {
     pub(crate) handshake: Duration,
     /// How long the answer to a tool call may take.
     pub(crate) call: Duration,
-}
-
-/// What goes with every request once a session is open.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SessionHeaders {
-    pub(crate) id: Option<HeaderValue>,
-    pub(crate) version: Option<HeaderValue>,
 }
 
 impl Address {
@@ -86,65 +75,5 @@ impl Address {
         };
         let value = format!("{before}{}", token.expose());
         pillion_http::secret(value).map(Some).map_err(unreachable)
-    }
-
-    /// Sends a request; the answer's body is still to be read. A refusal is an error.
-    pub(crate) async fn send(
-        &self,
-        method: Method,
-        session: &SessionHeaders,
-        body: Bytes,
-    ) -> Result<Answer, ClientError> {
-        let answer = self.exchange(method, session, body).await?;
-        if !answer.status.is_success() {
-            return Err(ClientError::Refused(answer.status.as_u16()));
-        }
-        Ok(answer)
-    }
-
-    /// Sends a request; whatever is answered.
-    pub(crate) async fn exchange(
-        &self,
-        method: Method,
-        session: &SessionHeaders,
-        body: Bytes,
-    ) -> Result<Answer, ClientError> {
-        let request = self.request(method, session, body)?;
-        Ok(pillion_http::send((self.host.as_str(), self.port), request).await?)
-    }
-
-    /// As [`send`](Self::send), where nothing is to be read from the answer.
-    pub(crate) async fn tell(
-        &self,
-        method: Method,
-        session: &SessionHeaders,
-        body: Bytes,
-    ) -> Result<(), ClientError> {
-        let sent = self.send(method, session, body);
-        within(self.handshake, sent).await.map(drop)
-    }
-
-    fn request(
-        &self,
-        method: Method,
-        session: &SessionHeaders,
-        body: Bytes,
-    ) -> Result<Request<Bytes>, ClientError> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(MCP_PATH)
-            .header(HOST, format!("{}:{}", self.host, self.port))
-            .header(ACCEPT, "application/json, text/event-stream")
-            .header(CONTENT_TYPE, "application/json");
-        if let Some(bearer) = self.token_header("Bearer ")? {
-            request = request.header(AUTHORIZATION, bearer);
-        }
-        if let Some(id) = &session.id {
-            request = request.header(SESSION_HEADER, id);
-        }
-        if let Some(version) = &session.version {
-            request = request.header(VERSION_HEADER, version);
-        }
-        request.body(body).map_err(unreachable)
     }
 }

@@ -9,10 +9,10 @@ use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::address::{Address, SESSION_HEADER, SessionHeaders};
+use crate::address::Address;
 use crate::error::{ClientError, within};
 use crate::introduction::{self, Server};
-use crate::link::{Link, envelope};
+use crate::link::{Link, SESSION_HEADER, envelope};
 use crate::message::{self, Message};
 use crate::updates::{Updates, update};
 
@@ -51,19 +51,13 @@ impl Client {
     pub async fn connect_to(address: Address) -> Result<(Self, Updates), ClientError> {
         let (aside, asides) = mpsc::channel(MAX_ASIDE);
         let limit = address.handshake;
-        let link = Link {
-            address,
-            session: SessionHeaders::default(),
-        };
         let mut client = Self {
-            link: Arc::new(link),
+            link: Arc::new(Link::new(address)),
             last_id: AtomicU64::new(0),
             aside,
             server: Server::default(),
         };
-        let session = within(limit, client.initialize()).await?;
-        let address = client.link.address.clone();
-        client.link = Arc::new(Link { address, session });
+        client.link = Arc::new(within(limit, client.initialize()).await?);
         let initialized = json!({"method": "notifications/initialized"});
         client.link.notify(initialized).await?;
         let stream = client.link.open_stream().await?;
@@ -125,16 +119,16 @@ impl Client {
     /// # Errors
     /// When the companion cannot be reached any more, or does not let sessions be ended.
     pub async fn disconnect(self) -> Result<(), ClientError> {
-        let Link { address, session } = &*self.link;
-        address.tell(Method::DELETE, session, Bytes::new()).await
+        self.link.tell(Method::DELETE, Bytes::new()).await
     }
 
-    async fn initialize(&mut self) -> Result<SessionHeaders, ClientError> {
+    async fn initialize(&mut self) -> Result<Link, ClientError> {
         let params = introduction::params(introduction::CLIENT_NAME);
         let (headers, result) = self.request("initialize", params).await?;
         let (server, version) = introduction::server(&result)?;
         self.server = server;
-        Ok(SessionHeaders {
+        Ok(Link {
+            address: self.link.address.clone(),
             id: headers.get(SESSION_HEADER).cloned(),
             version: HeaderValue::from_str(&version).ok(),
         })
@@ -156,8 +150,7 @@ impl Client {
     ) -> Result<(HeaderMap, Value), ClientError> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let body = envelope(json!({"id": id, "method": method, "params": params}));
-        let Link { address, session } = &*self.link;
-        let answer = address.send(Method::POST, session, body).await?;
+        let answer = self.link.send(Method::POST, body).await?;
         message::result(answer, id, |message| self.hear(message)).await
     }
 

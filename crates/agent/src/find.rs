@@ -51,7 +51,6 @@ mod ide_pid;
 mod locks;
 mod pick;
 mod read;
-mod signal;
 mod terminal;
 mod verdict;
 mod workspace;
@@ -71,6 +70,7 @@ use crate::Address;
 use crate::host::{Host, hosts};
 use crate::release::Change;
 
+pub use self::content::is_truthy;
 pub use self::ide_pid::ide_pid;
 pub use self::verdict::{Candidate, Preference, Stale, Verdict};
 pub use crate::release::{Release, Version, VersionError};
@@ -92,7 +92,7 @@ pub struct Situation<'a> {
 }
 
 /// What an agent finds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Finding {
     /// The process that it takes for its editor; none if nothing is known of its processes.
     pub ide_pid: Option<u32>,
@@ -179,13 +179,7 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         Dialect::OpenCode => return claude::find_for_opencode(situation),
         Dialect::GeminiCli | Dialect::QwenCode | Dialect::Script => {}
     }
-    let mut finding = Finding {
-        ide_pid: None,
-        ide: None,
-        candidates: Vec::new(),
-        dials: Vec::new(),
-        refusal: None,
-    };
+    let mut finding = Finding::default();
     let ide_pid = ide_pid(release, environment, chain);
     let place = Place::new(situation, ide_pid);
     let pick = match release.agent {
@@ -236,11 +230,11 @@ impl Place<'_> {
             let source = Source::File(chosen.seen.path.clone());
             dials.extend(self.dials(&port, token.as_ref(), &source));
             if release.has(Change::LockSweep) {
-                let fallbacks = self.fallbacks(pick);
-                if let Some(ends) = fallbacks.ends {
-                    return Some(Refusal::Fails(Some(ends.seen.path.clone())));
-                }
-                for judged in fallbacks.dialled {
+                let fallbacks = match self.fallbacks(pick) {
+                    Ok(fallbacks) => fallbacks,
+                    Err(ends) => return Some(Refusal::Fails(Some(ends.seen.path.clone()))),
+                };
+                for judged in fallbacks {
                     let content = judged.seen.content();
                     // A file without a token does not make it forget the last one.
                     token = content.and_then(Content::token).flatten().or(token);
@@ -311,15 +305,10 @@ impl Place<'_> {
     }
 
     fn workspace_variable(&self) -> Workspace {
-        let name = match self.situation.release.agent {
-            Dialect::GeminiCli => "GEMINI_CLI_IDE_WORKSPACE_PATH",
-            Dialect::QwenCode => "QWEN_CODE_IDE_WORKSPACE_PATH",
-            Dialect::ClaudeCode | Dialect::OpenCode | Dialect::Script => {
-                return Workspace::Missing;
-            }
-        };
+        let variables = self.situation.release.agent.variables();
+        let name = variables.and_then(|names| names.workspace);
         // An empty one counts: it says that the editor has no folder open.
-        let value = self.situation.environment.value(name);
+        let value = name.and_then(|name| self.situation.environment.value(name));
         value.map_or(Workspace::Missing, |value| {
             Workspace::Text(value.to_string_lossy().into_owned())
         })
@@ -372,11 +361,8 @@ impl fmt::Display for Refusal {
             }
             Self::Ambiguous(ports) => {
                 f.write_str("several companions match, so the agent connects to none of them on ")?;
-                f.write_str("its own: ports")?;
-                for (index, port) in ports.iter().enumerate() {
-                    write!(f, "{} {port}", if index == 0 { "" } else { "," })?;
-                }
-                Ok(())
+                let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
+                write!(f, "its own: ports {}", ports.join(", "))
             }
             Self::OtherTerminal => f.write_str(
                 "this is an editor's terminal, and no matching companion belongs to that editor",

@@ -7,8 +7,9 @@
 use pillion_http::{Bytes, Method, StatusCode};
 use serde_json::json;
 
-use crate::address::{Address, MAX_MESSAGE, SessionHeaders};
+use crate::address::{Address, MAX_MESSAGE};
 use crate::error::{ClientError, within};
+use crate::link::Link;
 use crate::message;
 
 /// Asks whether this is a companion that takes the token of `address`.
@@ -39,9 +40,9 @@ pub async fn knock(address: &Address) -> Result<(), ClientError> {
 async fn ask(address: &Address) -> Result<(StatusCode, bool), ClientError> {
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     let asked = async {
-        let session = SessionHeaders::default();
         let body = Bytes::from(ping.to_string());
-        let answer = address.exchange(Method::POST, &session, body).await?;
+        let link = Link::new(address.clone());
+        let answer = link.exchange(Method::POST, body).await?;
         let status = answer.status;
         let is_mcp = match answer.media_type().as_str() {
             "text/event-stream" => status.is_success(),

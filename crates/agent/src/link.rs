@@ -1,30 +1,85 @@
 //! What every request of one session needs, and the requests without a result.
 
-use pillion_http::{Bytes, Events, Method};
+use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
+use pillion_http::{Answer, Bytes, Events, HeaderName, HeaderValue, Method, Request};
+use pillion_protocol::MCP_PATH;
 use serde_json::{Value, json};
 
-use crate::address::{Address, MAX_MESSAGE, SessionHeaders};
-use crate::error::{ClientError, within};
+use crate::address::{Address, MAX_MESSAGE};
+use crate::error::{ClientError, unreachable, within};
+
+pub(crate) const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// JSON-RPC's code for a method that is not there.
 const METHOD_NOT_FOUND: i32 = -32601;
 
-/// Where a session is, and what identifies it.
+/// Where a session is, and what identifies it once it is open.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) address: Address,
-    pub(crate) session: SessionHeaders,
+    pub(crate) id: Option<HeaderValue>,
+    pub(crate) version: Option<HeaderValue>,
 }
 
 impl Link {
+    /// Before a session is open.
+    pub(crate) fn new(address: Address) -> Self {
+        Self {
+            address,
+            id: None,
+            version: None,
+        }
+    }
+
+    /// Sends a request; the answer's body is still to be read. A refusal is an error.
+    pub(crate) async fn send(&self, method: Method, body: Bytes) -> Result<Answer, ClientError> {
+        let answer = self.exchange(method, body).await?;
+        if !answer.status.is_success() {
+            return Err(ClientError::Refused(answer.status.as_u16()));
+        }
+        Ok(answer)
+    }
+
+    /// Sends a request; whatever is answered.
+    pub(crate) async fn exchange(
+        &self,
+        method: Method,
+        body: Bytes,
+    ) -> Result<Answer, ClientError> {
+        let (host, port) = (self.address.host(), self.address.port());
+        let mut request = Request::builder()
+            .method(method)
+            .uri(MCP_PATH)
+            .header(HOST, format!("{host}:{port}"))
+            .header(ACCEPT, "application/json, text/event-stream")
+            .header(CONTENT_TYPE, "application/json");
+        if let Some(bearer) = self.address.token_header("Bearer ")? {
+            request = request.header(AUTHORIZATION, bearer);
+        }
+        if let Some(id) = &self.id {
+            request = request.header(SESSION_HEADER, id);
+        }
+        if let Some(version) = &self.version {
+            request = request.header(VERSION_HEADER, version);
+        }
+        let request = request.body(body).map_err(unreachable)?;
+        Ok(pillion_http::send((host, port), request).await?)
+    }
+
+    /// As [`send`](Self::send), where nothing is to be read from the answer.
+    pub(crate) async fn tell(&self, method: Method, body: Bytes) -> Result<(), ClientError> {
+        let sent = self.send(method, body);
+        within(self.address.handshake, sent).await.map(drop)
+    }
+
     /// Opens the session's event stream.
     ///
     /// # Errors
     /// When the companion cannot be reached, refuses, or answers with something else.
     pub(crate) async fn open_stream(&self) -> Result<Events, ClientError> {
-        let Self { address, session } = self;
-        let request = address.send(Method::GET, session, Bytes::new());
-        let answer = within(address.handshake, request).await?;
+        let request = self.send(Method::GET, Bytes::new());
+        let answer = within(self.address.handshake, request).await?;
         if answer.media_type() != "text/event-stream" {
             let text = "its response is not an event stream";
             return Err(ClientError::Protocol(text.to_owned()));
@@ -42,9 +97,7 @@ impl Link {
     /// # Errors
     /// When the companion cannot be reached, or refuses it.
     pub(crate) async fn notify(&self, message: Value) -> Result<(), ClientError> {
-        let Self { address, session } = self;
-        let body = envelope(message);
-        address.tell(Method::POST, session, body).await
+        self.tell(Method::POST, envelope(message)).await
     }
 }
 

@@ -147,15 +147,12 @@ impl FromStr for Version {
 
     /// Reads `1.2.3`, with a `v` before it and anything after it that starts with `-` or `+`.
     fn from_str(text: &str) -> Result<Self, VersionError> {
-        let error = || VersionError(text.to_owned());
         let numbers = text.trim().trim_start_matches('v');
         let numbers = numbers.split(['-', '+']).next().unwrap_or_default();
-        let mut numbers = numbers.split('.').map(str::parse);
-        let mut next = || numbers.next().and_then(Result::ok);
-        let (major, minor, patch) = (next(), next(), next());
-        match (major, minor, patch, numbers.next()) {
-            (Some(major), Some(minor), Some(patch), None) => Ok(Self::new(major, minor, patch)),
-            _ => Err(error()),
+        let numbers: Result<Vec<u32>, _> = numbers.split('.').map(str::parse).collect();
+        match numbers.as_deref() {
+            Ok(&[major, minor, patch]) => Ok(Self::new(major, minor, patch)),
+            _ => Err(VersionError(text.to_owned())),
         }
     }
 }

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::canonicalize;
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::{Base, FileName};
+use pillion_protocol::dialect::Base;
+use pillion_system::process::{Answer, ask};
 
 use self::lock::{Lock, Process};
 use super::content::leading_number;
 use super::read::names;
-use super::signal::{Answer, ask};
 use super::verdict::{Candidate, Preference, Stale, Verdict};
 use super::{Dial, Finding, Refusal, Situation, Source};
 use crate::host::Host;
@@ -25,10 +25,18 @@ const AUTO_CONNECT: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
 /// The variable that makes every folder fit.
 const SKIP_VALID_CHECK: &str = "CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
 
+/// What turns a variable on, and what turns it off.
+const YES: [&str; 4] = ["1", "true", "yes", "on"];
+const NO: [&str; 4] = ["0", "false", "no", "off"];
+
 /// Works out what Claude Code finds that is to connect: with `--ide`, by its settings or by a variable.
 pub(super) fn find(situation: &Situation<'_>) -> Finding {
     let search = Search::new(situation);
-    let mut judged: Vec<Judged> = search.locks().map(|lock| search.judge(lock)).collect();
+    let judge = |lock| Judged {
+        verdict: search.verdict(&lock),
+        lock,
+    };
+    let mut judged: Vec<Judged> = search.locks().map(judge).collect();
     let refusal = search.choose(&mut judged);
     let chosen = judged.iter().find(|judged| judged.verdict.is_chosen());
     let dials = chosen.and_then(|judged| dial(&judged.lock)).into_iter();
@@ -99,7 +107,7 @@ impl<'a> Search<'a> {
             folder: canonicalize(situation.current_dir)
                 .unwrap_or_else(|_| situation.current_dir.to_owned()),
             port: port.and_then(leading_number),
-            skips_folders: text(SKIP_VALID_CHECK).is_some_and(is_yes),
+            skips_folders: text(SKIP_VALID_CHECK).is_some_and(|it| is_one_of(YES, it)),
             is_in_editor: is_in_editor && !is_opencode,
         }
     }
@@ -116,20 +124,14 @@ impl<'a> Search<'a> {
             _ => vec![configured],
         };
         folders.into_iter().flat_map(|folder| {
-            let found = names(&folder).into_iter();
-            let locks = found.filter(|name| FileName::PortLock.fits(name) || is_near(name));
-            locks
-                .map(|name| Lock::read(folder.join(name)))
-                .collect::<Vec<_>>()
+            // The port is the number at the beginning, whatever follows it.
+            let locks = names(&folder).into_iter();
+            let locks = locks.filter(|name| name.ends_with(".lock"));
+            locks.map(move |name| Lock::read(folder.join(name)))
         })
     }
 
     /// The verdict on one file, whatever the others are.
-    fn judge(&self, lock: Lock) -> Judged {
-        let verdict = self.verdict(&lock);
-        Judged { lock, verdict }
-    }
-
     fn verdict(&self, lock: &Lock) -> Verdict {
         let content = match &lock.read {
             Err(kind) => return Verdict::Unreadable(*kind),
@@ -170,7 +172,7 @@ impl<'a> Search<'a> {
     /// Leaves one of those that would do, or none. Why none, if so.
     fn choose(&self, judged: &mut [Judged]) -> Option<Refusal> {
         if let Some(value) = self.situation.environment.filled(AUTO_CONNECT)
-            && value.to_str().is_some_and(is_no)
+            && value.to_str().is_some_and(|it| is_one_of(NO, it))
         {
             for judged in judged.iter_mut().filter(|it| it.verdict.is_chosen()) {
                 judged.verdict = Verdict::NotLookedAt;
@@ -289,17 +291,6 @@ fn dial(lock: &Lock) -> Option<Dial> {
     })
 }
 
-/// A name whose port is the number at its beginning.
-fn is_near(name: &str) -> bool {
-    name.ends_with(".lock")
-}
-
-fn is_yes(text: &str) -> bool {
-    let text = text.trim().to_ascii_lowercase();
-    matches!(text.as_str(), "1" | "true" | "yes" | "on")
-}
-
-fn is_no(text: &str) -> bool {
-    let text = text.trim().to_ascii_lowercase();
-    matches!(text.as_str(), "0" | "false" | "no" | "off")
+fn is_one_of(words: [&str; 4], text: &str) -> bool {
+    words.contains(&text.trim().to_ascii_lowercase().as_str())
 }

@@ -134,7 +134,8 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
     text[..end.unwrap_or(text.len())].parse().ok()
 }
 
-pub(crate) fn is_truthy(value: &Value) -> bool {
+/// Whether JavaScript takes a value for true.
+pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(is) => *is,

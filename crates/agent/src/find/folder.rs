@@ -4,12 +4,11 @@
 use std::path::Path;
 
 use pillion_protocol::dialect::{Base, FileName};
-use pillion_system::process::Process;
+use pillion_system::process::{Answer, Process, ask};
 
 use super::content::Content;
 use super::pick::{Judged, Pick, Place};
 use super::read::{Seen, names};
-use super::signal::{Answer, ask};
 use super::verdict::{Preference, Verdict};
 use super::workspace::Fit;
 use crate::release::Change;
@@ -183,13 +182,8 @@ impl Place<'_> {
     }
 
     fn port_preference(&self) -> Preference {
-        Preference::PortVariable(
-            self.situation
-                .release
-                .agent
-                .port_variable()
-                .unwrap_or_default(),
-        )
+        let variable = self.situation.release.agent.port_variable();
+        Preference::PortVariable(variable.unwrap_or_default())
     }
 
     fn preference(&self, chosen: &Seen, other: &Seen, by_port: bool) -> Preference {

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::dialect::{Base, FileName};
+use pillion_system::process::{Answer, ask};
 
 use super::content::{Content, Workspace};
 use super::folder::pid_in;
 use super::pick::{Judged, Pick, Place};
 use super::read::{Seen, names};
-use super::signal::{Answer, ask};
 use super::verdict::{Preference, Stale, Verdict};
 use super::workspace::Fit;
 use crate::release::Change;
@@ -194,7 +194,7 @@ impl Place<'_> {
         if !has_port || !self.situation.release.has(Change::LockSweep) {
             return;
         }
-        let dialled = self.fallbacks(pick).dialled;
+        let dialled = self.fallbacks(pick).unwrap_or_default();
         let paths: Vec<PathBuf> = dialled
             .iter()
             .map(|judged| judged.seen.path.clone())
@@ -253,7 +253,10 @@ impl Place<'_> {
     }
 
     /// The lock files that are dialled after the chosen one, if it does not answer.
-    pub(super) fn fallbacks<'p>(&self, pick: &'p Pick) -> Fallbacks<'p> {
+    ///
+    /// # Errors
+    /// The file at which the attempt ends instead.
+    pub(super) fn fallbacks<'p>(&self, pick: &'p Pick) -> Result<Vec<&'p Judged>, &'p Judged> {
         let chosen = pick.chosen_content();
         let folder = self.lock_folder();
         let is_lock = |judged: &&Judged| {
@@ -272,10 +275,7 @@ impl Place<'_> {
                 continue;
             }
             if content.is_null() {
-                return Fallbacks {
-                    ends: Some(judged),
-                    dialled: Vec::new(),
-                };
+                return Err(judged);
             }
             let is_same = chosen.is_some_and(|chosen| content.has_port_of(chosen));
             if content.port_text().is_none() || is_same {
@@ -284,29 +284,14 @@ impl Place<'_> {
             match self.matcher.fit(&content.workspace()) {
                 Fit::Inside => fitting.push(judged),
                 Fit::Missing => others.push(judged),
-                Fit::Fails => {
-                    return Fallbacks {
-                        ends: Some(judged),
-                        dialled: Vec::new(),
-                    };
-                }
+                Fit::Fails => return Err(judged),
                 _ if self.situation.release.has(Change::LockFits) => {}
                 _ => others.push(judged),
             }
         }
         fitting.append(&mut others);
-        Fallbacks {
-            ends: None,
-            dialled: fitting,
-        }
+        Ok(fitting)
     }
-}
-
-/// What is dialled after the chosen one.
-pub(super) struct Fallbacks<'p> {
-    /// The file at which the attempt ends instead.
-    pub(super) ends: Option<&'p Judged>,
-    pub(super) dialled: Vec<&'p Judged>,
 }
 
 fn is_lock(path: &Path) -> bool {

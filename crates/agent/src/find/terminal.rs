@@ -2,6 +2,7 @@
 //! (C7.1).
 
 use pillion_discovery::Environment;
+use pillion_discovery::detect::product_of_jetbrains;
 use pillion_protocol::IdeInfo;
 
 use crate::release::{Change, Release};
@@ -47,19 +48,6 @@ const TERMINALS: &[(Is, Option<Change>)] = &[
     (JETBRAINS, Some(Change::Decoded)),
 ];
 
-/// JetBrains' products, by what their command contains.
-const PRODUCTS: &[(&str, &str, &str)] = &[
-    ("idea", "intellijidea", "IntelliJ IDEA"),
-    ("webstorm", "webstorm", "WebStorm"),
-    ("pycharm", "pycharm", "PyCharm"),
-    ("goland", "goland", "GoLand"),
-    ("studio", "androidstudio", "Android Studio"),
-    ("clion", "clion", "CLion"),
-    ("rustrover", "rustrover", "RustRover"),
-    ("datagrip", "datagrip", "DataGrip"),
-    ("phpstorm", "phpstorm", "PhpStorm"),
-];
-
 /// The editor that the terminal's variables tell `release`, if it offers IDE mode in that terminal.
 /// `command` is the command of the process that it takes for the editor; empty if there is none.
 pub(crate) fn editor(
@@ -82,9 +70,9 @@ pub(crate) fn editor(
     let (name, display_name) = match found {
         // JetBrains says which product it is only by its command, and only if nothing else fits.
         Some((_, "jetbrains", display_name, _)) => {
-            let product = PRODUCTS.iter().find(|(part, _, _)| command.contains(part));
-            product.map_or(("jetbrains", *display_name), |(_, name, display)| {
-                (name, display)
+            let product = product_of_jetbrains(&command);
+            product.map_or(("jetbrains", *display_name), |it| {
+                (it.name, it.display_name)
             })
         }
         Some((_, name, display_name, _)) => (*name, *display_name),

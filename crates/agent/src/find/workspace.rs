@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use percent_encoding::percent_decode_str;
 use pillion_discovery::canonicalize;
 use pillion_discovery::environment::absolute;
 use pillion_protocol::discovery::WORKSPACE_SEPARATOR;
@@ -171,21 +172,10 @@ fn decoded(path: &str) -> String {
 
 /// Undoes all escapes, or none if one is malformed.
 fn unescaped(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, others)) = rest.split_first() {
-        rest = others;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let (digits, others) = rest.split_at_checked(2)?;
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        let byte = digit(digits[0])? * 16 + digit(digits[1])?;
-        bytes.push(u8::try_from(byte).ok()?);
-        rest = others;
-    }
-    String::from_utf8(bytes).ok()
+    let is_escape = |rest: &[u8]| rest.len() >= 2 && rest[..2].iter().all(u8::is_ascii_hexdigit);
+    let mut escapes = text.as_bytes().split(|byte| *byte == b'%').skip(1);
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    escapes.all(is_escape).then(|| decoded.into_owned())
 }
 
 #[cfg(all(test, unix))]

@@ -1,7 +1,7 @@
 //! A lock file as Claude Code reads it: JSON, or else a text with a folder on each line.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pillion_protocol::{IdeInfo, Token};
 use serde_json::Value;
@@ -105,13 +105,8 @@ fn folders(value: Option<&Value>) -> Option<Vec<PathBuf>> {
     let list = match value {
         Some(Value::Array(list)) => list.as_slice(),
         Some(Value::String(text)) => {
-            let has_root = text.contains('/');
-            return Some(
-                has_root
-                    .then(|| Path::new("/").to_owned())
-                    .into_iter()
-                    .collect(),
-            );
+            let root = text.contains('/').then(|| PathBuf::from("/"));
+            return Some(root.into_iter().collect());
         }
         _ => &[],
     };
