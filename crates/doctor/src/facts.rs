@@ -15,7 +15,7 @@ use pillion_system::process;
 
 use self::dial::{Dialled, Outcome};
 use self::disk::Disk;
-use self::neighbours::Neighbours;
+use self::neighbours::Elsewhere;
 use self::network::Network;
 use crate::setup::Setup;
 use crate::setup::program::{self, Program};
@@ -36,7 +36,8 @@ pub struct Facts {
     pub settings: Settings,
     /// Whether the agent reads the folder's own settings.
     pub trust: Trust,
-    pub neighbours: Neighbours,
+    /// Where else companions of this user are.
+    pub elsewhere: Vec<Elsewhere>,
     pub disk: Disk,
     pub network: Network,
     /// Every companion that can be seen from here.
@@ -84,7 +85,7 @@ impl Facts {
         Ok(Self {
             connected: attempts.connected,
             dialled: attempts.dialled,
-            neighbours: neighbours::look(environment, terminal),
+            elsewhere: neighbours::look(environment, terminal),
             disk: disk::look(agent, environment),
             settings,
             trust,

@@ -11,6 +11,7 @@ use super::Examination;
 use super::checks::{ide_mode, is_broken};
 use super::facts::Facts;
 use super::facts::dial::Outcome;
+use super::facts::neighbours::CAN_SEE;
 use super::finding::{Finding, Level, Step};
 
 /// How it may look.
@@ -57,18 +58,13 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
 }
 
 fn write_finding(out: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
-    let mark = match finding.level {
-        Level::Problem => Mark::Bad,
-        Level::Warning => Mark::Warning,
-        Level::Note => Mark::Good,
+    let sign = match finding.level {
+        Level::Problem => style.mark(Mark::Bad),
+        Level::Warning => style.mark(Mark::Warning),
+        Level::Note => "-".to_owned(),
     };
     let what = visible::one_line(&sentence(&finding.what));
     let id = style.bold(finding.id.as_str());
-    let sign = if finding.level == Level::Note {
-        "-".to_owned()
-    } else {
-        style.mark(mark)
-    };
     writeln!(out, "  {sign} {id}: {what}")?;
     writeln!(
         out,
@@ -162,16 +158,15 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
             let home = facts.environment().base(Base::ClaudeHome);
             format!("lock files in {}", home.join("ide").display())
         }
-        Step::Folders => match facts.neighbours.can_see {
-            true => format!(
-                "temporary files in {}",
-                facts.environment().tmpdir().display()
-            ),
-            false => format!(
-                "temporary files in {}; those of other programs are not visible on this system",
-                facts.environment().tmpdir().display()
-            ),
-        },
+        Step::Folders => {
+            let others = if CAN_SEE {
+                ""
+            } else {
+                "; those of other programs are not visible on this system"
+            };
+            let tmpdir = facts.environment().tmpdir();
+            format!("temporary files in {}{others}", tmpdir.display())
+        }
         Step::Companion => chosen(facts),
         Step::Connection => match facts.dialled.last() {
             Some(dialled) => {

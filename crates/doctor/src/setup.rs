@@ -36,22 +36,19 @@ impl Setup {
     /// What it reads when it is started in `folder` with the variables of this `terminal`.
     pub fn read(release: Release, terminal: &Environment, folder: &Path) -> Self {
         let variables = Variables::before_settings(release, terminal);
-        if release.agent.protocol() == Protocol::Claude {
-            let settings = match release.agent {
-                Dialect::ClaudeCode => claude::read(terminal, folder),
-                _ => Settings::default(),
-            };
-            let variables = variables.overridden(&settings);
-            let trust = Trust::Trusted;
-            return Self {
-                settings,
-                trust,
-                variables,
-            };
-        }
-        let settings = settings::read(release, &variables.all, folder);
-        let trust = trust(release, &variables.all, &settings, folder);
-        let variables = variables.after_settings(release, folder, &settings, trust);
+        let settings = match release.agent {
+            Dialect::ClaudeCode => claude::read(terminal, folder),
+            Dialect::OpenCode => Settings::default(),
+            _ => settings::read(release, &variables.all, folder),
+        };
+        let (trust, variables) = match release.agent.protocol() {
+            Protocol::Claude => (Trust::Trusted, variables.overridden(&settings)),
+            Protocol::Companion => {
+                let trust = trust(release, &variables.all, &settings, folder);
+                let variables = variables.after_settings(release, folder, &settings, trust);
+                (trust, variables)
+            }
+        };
         Self {
             settings,
             trust,

@@ -1,7 +1,7 @@
 //! What only Claude Code and opencode do: when they connect by themselves, which of several companions
 //! they take, and when they show no diffs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pillion_agent::find::{Refusal, Verdict, Version};
 use pillion_discovery::canonicalize;
@@ -185,12 +185,8 @@ fn linked_root(facts: &Facts, roots: &[PathBuf]) -> Option<Finding> {
     let what = format!(
         "{} does not connect to the companion on port {port}: its workspace root {} is a symbolic link",
         facts.release,
-        shown(root)
+        root.display()
     );
     let why = "it compares a root with the real path of its folder and does not follow links in it; the editor's plugin has to write the real path";
     Some(Finding::problem(Id::RootIsLink, what, why).fix(run(facts, port)))
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -167,7 +167,8 @@ pub fn is_agents(facts: &Facts, path: &Path) -> bool {
 
 /// Two that the agent could take, and nothing of the user's that says which.
 fn several(facts: &Facts, findings: &mut Vec<Finding>) {
-    let Some(chosen) = facts.search.chosen().and_then(|chosen| chosen.port) else {
+    let chosen = facts.search.chosen().and_then(|chosen| chosen.port);
+    let Some(chosen) = chosen.filter(|port| facts.at(*port).is_some()) else {
         return;
     };
     let variable = facts.agent().port_variable();
@@ -178,6 +179,8 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
     let mut others: Vec<(u16, Preference)> = Vec::new();
     for candidate in &facts.search.candidates {
         let preference = match candidate.verdict {
+            // The user's own word, or the agent's own editor: that choice is not an accident.
+            Verdict::SecondChoice(Preference::PortVariable(_) | Preference::OwnProcess) => continue,
             Verdict::SecondChoice(preference) => preference,
             Verdict::Fallback => Preference::Newer,
             _ => continue,
@@ -185,19 +188,11 @@ fn several(facts: &Facts, findings: &mut Vec<Finding>) {
         let Some(port) = candidate.port.filter(|port| *port != chosen) else {
             continue;
         };
-        // The user's own word, or the agent's own editor: that choice is not an accident.
-        let is_meant = matches!(
-            preference,
-            Preference::PortVariable(_) | Preference::OwnProcess
-        );
         let is_new = !others.iter().any(|(other, _)| *other == port);
         let mut fitting = facts.fitting();
-        if is_new && !is_meant && fitting.any(|companion| companion.port == port) {
+        if is_new && fitting.any(|companion| companion.port == port) {
             others.push((port, preference));
         }
-    }
-    if facts.at(chosen).is_none() {
-        return;
     }
     for (port, preference) in others {
         let name = |port| facts.at(port).map_or("an editor", Companion::display_name);

@@ -93,11 +93,6 @@ fn silent(facts: &Facts, dial: &Dial, what: String) -> Finding {
 }
 
 fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
-    let needed = needs_container_override(facts.release, facts.environment(), true);
-    if needed == Override::NotNeeded {
-        // It dials loopback, too, and what is wrong is there.
-        return None;
-    }
     let host = Host::ContainerHost;
     let meaning = if facts.network.resolves {
         "where nothing listens"
@@ -111,12 +106,22 @@ fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
     );
     let why = "in a container, the agent assumes that its editor is outside unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    Some(match needed {
-        Override::Variable(..) => finding.fix(run(facts, companion.port)),
+    stay_inside(facts, companion.port, companion.is_pillion(), finding)
+}
+
+/// What makes the agent dial loopback in a container, where it does not by itself.
+fn stay_inside(facts: &Facts, port: u16, is_pillion: bool, finding: Finding) -> Option<Finding> {
+    match needs_container_override(facts.release, facts.environment(), true) {
+        // It dials loopback, too, and what is wrong is there.
+        Override::NotNeeded => None,
+        Override::Variable(..) => Some(finding.fix(run(facts, port))),
+        Override::HostsFile if is_pillion => {
+            let host = Host::ContainerHost;
+            Some(finding.fix(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")))
+        }
         // Others' companions may refuse that name even where it leads to them.
-        _ if !companion.is_pillion() => finding.fix(install_newest(facts.agent())),
-        _ => finding.fix(format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")),
-    })
+        Override::HostsFile => Some(finding.fix(install_newest(facts.agent()))),
+    }
 }
 
 fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
@@ -129,12 +134,7 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
     );
     let why = "such a companion accepts only 127.0.0.1; in a container, the agent assumes that its editor is outside unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    match needs_container_override(facts.release, facts.environment(), true) {
-        Override::Variable(..) => Some(finding.fix(run(facts, dial.port))),
-        Override::HostsFile => Some(finding.fix(install_newest(facts.agent()))),
-        // It dials loopback, too, and what is wrong is there.
-        Override::NotNeeded => None,
-    }
+    stay_inside(facts, dial.port, false, finding)
 }
 
 /// Where the port comes from.

@@ -24,7 +24,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 
 fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
     let name = facts.agent().display_name();
-    let elsewhere = facts.neighbours.elsewhere.iter();
+    let elsewhere = facts.elsewhere.iter();
     for elsewhere in elsewhere.filter(|elsewhere| elsewhere.variable == decisive(facts)) {
         let mut there = elsewhere.companions.iter().filter(|companion| {
             let is_seen = is_seen(facts, companion.port);

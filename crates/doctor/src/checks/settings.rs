@@ -1,6 +1,6 @@
 //! Whether the agent's settings let it look for a companion, merged as the agent merges them.
 
-use pillion_agent::find::Version;
+use pillion_agent::find::{Version, is_truthy};
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
 use super::shell;
 use crate::setup::owner::{Insecure, Reason};
-use crate::setup::settings::{Content, ENABLED, OLD_NAME, Scope, SettingsFile, is_on};
+use crate::setup::settings::{Content, ENABLED, OLD_NAME, Scope, SettingsFile};
 use crate::setup::trust::Trust;
 
 /// Before this release, Gemini CLI moved the settings of its first months to their new names.
@@ -119,7 +119,7 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
     let files = &facts.settings.files;
     let old = files
         .iter()
-        .find(|file| is_on(file.content.get(&[OLD_NAME])));
+        .find(|file| file.content.get(&[OLD_NAME]).is_some_and(is_truthy));
     let what = match (&setting, old) {
         (Some(setting), _) => format!(
             "IDE mode is off: `ide.enabled` is false in {}",
@@ -212,7 +212,7 @@ fn own_ide_mode(facts: &Facts, file: &SettingsFile) -> Option<bool> {
     let moves = facts.agent() == Dialect::QwenCode || facts.release.version < MOVED;
     let old = || file.content.get(&[OLD_NAME]).filter(|_| moves);
     let value = file.content.get(&ENABLED).or_else(old)?;
-    (!value.is_null()).then(|| is_on(Some(value)))
+    (!value.is_null()).then(|| is_truthy(value))
 }
 
 /// The last value that counts.

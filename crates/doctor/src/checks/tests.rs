@@ -48,7 +48,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
             trust: Default::default(),
         },
         trust: Trust::Trusted,
-        neighbours: Default::default(),
+        elsewhere: Vec::new(),
         disk: Default::default(),
         network: Network::default(),
         survey: Survey::default(),
@@ -370,7 +370,7 @@ fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
         pid: 1,
         wanted: Some(2),
     };
-    facts.neighbours.elsewhere.push(Elsewhere {
+    facts.elsewhere.push(Elsewhere {
         variable: "QWEN_HOME",
         value: PathBuf::from("/q"),
         companions: facts.survey.companions.clone(),

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use pillion_discovery::Environment;
 use pillion_discovery::survey::{self, Companion, FoundFile};
+use pillion_discovery::{Environment, is_same};
 use pillion_protocol::dialect::Base;
 
 /// Another place where agents of other terminals would look.
@@ -17,17 +17,12 @@ pub struct Elsewhere {
     pub companions: Vec<Companion>,
 }
 
-/// What other processes tell.
-#[derive(Debug, Clone, Default)]
-pub struct Neighbours {
-    pub elsewhere: Vec<Elsewhere>,
-    /// Whether this system lets one see other processes' variables.
-    pub can_see: bool,
-}
+/// Whether this system lets one see other processes' variables.
+pub const CAN_SEE: bool = cfg!(target_os = "linux");
 
 /// Looks at the variables of this user's editors and companions and of the `terminal`, and into the
 /// places that those name and the agent's own variables do not.
-pub fn look(environment: &Environment, terminal: &Environment) -> Neighbours {
+pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere> {
     let mut elsewhere = Vec::new();
     for (variable, value) in places(environment, terminal) {
         let pairs = [
@@ -61,10 +56,7 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Neighbours {
             });
         }
     }
-    Neighbours {
-        elsewhere,
-        can_see: cfg!(target_os = "linux"),
-    }
+    elsewhere
 }
 
 /// The places that other programs name, each once, those of `environment` left out.
@@ -75,7 +67,7 @@ fn places(environment: &Environment, terminal: &Environment) -> Vec<(&'static st
     for other in std::iter::once(terminal).chain(&others) {
         let theirs = [("TMPDIR", other.tmpdir()), ("QWEN_HOME", other.qwen_home())];
         for place in theirs {
-            let is_own = own.iter().any(|own| same(own, &place.1));
+            let is_own = own.iter().any(|own| is_same(own, &place.1));
             if !is_own && place.1.is_absolute() && !found.contains(&place) {
                 found.push(place);
             }
@@ -83,15 +75,10 @@ fn places(environment: &Environment, terminal: &Environment) -> Vec<(&'static st
     }
     // Where most programs without a TMPDIR put their files.
     let usual = ("TMPDIR", PathBuf::from("/tmp"));
-    if cfg!(unix) && !same(&own[0], &usual.1) && !found.contains(&usual) {
+    if cfg!(unix) && !is_same(&own[0], &usual.1) && !found.contains(&usual) {
         found.push(usual);
     }
     found
-}
-
-fn same(one: &std::path::Path, other: &std::path::Path) -> bool {
-    let real = pillion_discovery::canonicalize;
-    one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 #[cfg(target_os = "linux")]

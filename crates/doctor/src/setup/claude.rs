@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pillion_discovery::{Environment, canonicalize};
+use pillion_discovery::{Environment, is_same};
 use pillion_protocol::dialect::Base;
 
 use super::settings::{Content, Scope, Settings, SettingsFile, plain};
@@ -24,7 +24,7 @@ pub fn read(environment: &Environment, folder: &Path) -> Settings {
     let project = folder.join(".claude/settings.json");
     let mut places = vec![(Scope::User, user.clone())];
     // In the home directory both would be one file.
-    if canonicalize(&project).ok() != canonicalize(&user).ok() || !project.exists() {
+    if !is_same(&project, &user) {
         places.push((Scope::Project, project));
     }
     places.push((Scope::Local, folder.join(".claude/settings.local.json")));

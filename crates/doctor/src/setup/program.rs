@@ -45,10 +45,7 @@ pub fn is_installed(agent: Dialect, environment: &Environment) -> bool {
 /// known one where that does not help.
 pub fn release(agent: Dialect, command: &Path, environment: &Environment) -> Release {
     let path = match command.to_str() {
-        // As a shell does: only a bare name is looked for.
-        Some(name) if command.file_name() == Some(command.as_os_str()) => {
-            on_path(name, environment)
-        }
+        Some(name) if is_bare(command) => on_path(name, environment),
         _ => Some(environment.current_dir().join(command)),
     };
     let version = path.and_then(|path| packaged_version(&path, agent));
@@ -82,6 +79,11 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
         path,
         version,
     }
+}
+
+/// Whether it is a name that is looked for on PATH, as a shell does.
+pub fn is_bare(command: &Path) -> bool {
+    command.file_name() == Some(command.as_os_str())
 }
 
 /// The first program of this name on PATH.

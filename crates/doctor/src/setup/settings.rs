@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use json_comments::{CommentSettings, StripComments};
-use pillion_agent::find::{Release, Version};
-use pillion_discovery::{Environment, canonicalize, regular_file};
+use pillion_agent::find::{Release, Version, is_truthy};
+use pillion_discovery::{Environment, canonicalize, is_same, regular_file};
 use pillion_protocol::Dialect;
 use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
@@ -101,7 +101,7 @@ impl Settings {
     pub fn has_ide_mode_nowhere(&self) -> bool {
         self.files.iter().all(|file| {
             let is_broken = matches!(file.content, Content::Broken(_));
-            let is_set = |names: &[&str]| is_on(file.content.get(names));
+            let is_set = |names: &[&str]| file.content.get(names).is_some_and(is_truthy);
             !is_broken && !is_set(&ENABLED) && !is_set(&[OLD_NAME])
         })
     }
@@ -171,7 +171,7 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
         (Scope::User, user.clone()),
     ];
     // In the home directory both would be one file.
-    if canonicalize(&project).ok() != canonicalize(&user).ok() || !project.exists() {
+    if !is_same(&project, &user) {
         places.push((Scope::Project, project));
     }
     places.push((Scope::System, system));
@@ -324,17 +324,6 @@ fn expand(text: &str, environment: &Environment) -> String {
         end = whole.end;
     }
     expanded + &text[end..]
-}
-
-/// As JavaScript takes a value for true.
-pub fn is_on(value: Option<&Value>) -> bool {
-    match value {
-        Some(Value::Bool(is_on)) => *is_on,
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-        Some(Value::Array(_) | Value::Object(_)) => true,
-        Some(Value::Null) | None => false,
-    }
 }
 
 #[cfg(test)]

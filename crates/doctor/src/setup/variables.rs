@@ -258,11 +258,10 @@ impl Start<'_> {
     fn of_project(&self, folder: &Path, environment: &Environment) -> Option<PathBuf> {
         let hidden = folder.join(directory(self.release.agent)).join(".env");
         let plain = folder.join(".env");
-        let passes_over =
-            self.release.agent == Dialect::GeminiCli && self.release.version >= PASSES_OVER;
-        let ignored = ["advanced", "ignoreLocalEnv"];
-        let passes_over =
-            passes_over && self.setting(&ignored).next().and_then(Value::as_bool) == Some(true);
+        let is_ignored = self.setting(&["advanced", "ignoreLocalEnv"]).next();
+        let passes_over = self.release.agent == Dialect::GeminiCli
+            && self.release.version >= PASSES_OVER
+            && is_ignored == Some(&Value::Bool(true));
         let mut files = [Some(hidden), Some(plain).filter(|_| !passes_over)]
             .into_iter()
             .flatten();
